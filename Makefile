@@ -1,0 +1,58 @@
+# Every target sets up what it needs, starting from a machine with Python 3.11 or newer.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+# Two test workers on two cores: one thread each, or they fight over the cores.
+ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+.PHONY: demo test test-all lint bench docs clean help
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo      train on embedded data, end with a proved model"
+	@echo "make test      the tests (TESTS=path and ARGS='...' narrow them)"
+	@echo "make test-all  the slow tests too"
+	@echo "make lint      ruff and pyright"
+	@echo "make bench     the benchmarks (ARGS=name runs one)"
+	@echo "make docs      the documentation, into site/"
+	@echo "make clean     remove the environment and everything built"
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+# torch goes first and by its exact version: from an open range pip would take a newer build with gigabytes of CUDA.
+$(VENV)/.stamp-dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet -c constraints.txt "$$(grep '^torch==' constraints.txt)"
+	$(PIP) install --quiet -c constraints.txt -e '.[dev]'
+	touch $@
+
+$(VENV)/.stamp-docs: $(VENV)/.stamp-dev
+	$(PIP) install --quiet -c constraints.txt -e '.[docs]'
+	touch $@
+
+demo: $(VENV)/.stamp-dev
+	$(BIN)/smile demo $(ARGS)
+
+test: $(VENV)/.stamp-dev
+	$(ONE_THREAD) $(BIN)/python -m pytest $(ARGS) $(TESTS)
+
+test-all: $(VENV)/.stamp-dev
+	$(ONE_THREAD) $(BIN)/python -m pytest -m 'slow or not slow' $(ARGS) $(TESTS)
+
+lint: $(VENV)/.stamp-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+bench: $(VENV)/.stamp-dev
+	$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/.stamp-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
