@@ -1,0 +1,32 @@
+"""Shared set-up of the tests: one thread per worker, data sets where they exist, hypothesis profiles."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Set while nothing has imported torch or NumPy yet: two workers on two cores, one thread each.
+for _variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[_variable] = "1"
+# No test opens a window.
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# A time limit per example would make tests depend on how busy the machine is; a fixed seed makes failures repeatable.
+settings.register_profile("smilenn", deadline=None, derandomize=True)
+settings.load_profile("smilenn")
+
+
+@pytest.fixture
+def need_data():
+    """Call with a path such as ``compas/compas_deidentified.csv.gz``: gives the data folder, or skips the test."""
+
+    def folder_with(path: str) -> Path:
+        named = os.environ.get("SMILENN_DATA")
+        if not named:
+            pytest.skip(f"SMILENN_DATA is not set: this test needs a data folder with {path}.")
+        if not (Path(named) / path).is_file():
+            pytest.skip(f"The data folder {named} has no {path}, which this test needs.")
+        return Path(named)
+
+    return folder_with
