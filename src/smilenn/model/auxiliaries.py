@@ -1,0 +1,136 @@
+"""The small nets that bound the embedding, float64, on model units u [B, m].
+
+    FreeNet   c + A·u + V·relu(W u + b)                                    lower, and the paper's upper
+    GapNet    c + P·(u − u_lo) + N·(u_hi − u) + V·relu(W u + b)            upper − lower, with c, P, N, V ≥ 0
+
+A gap is a sum of products of non-negative floats on the box, and rounding is monotone, so ``lower + gap ≥ lower`` in
+floats too: the box can never flip. Constant nets have only c; affine ones A (or P and N); ReLU ones V, W, b.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import nn
+
+from smilenn.errors import SmileError, listed
+
+AuxiliaryKind = Literal["constant", "affine", "relu"]
+KINDS: tuple[AuxiliaryKind, ...] = ("constant", "affine", "relu")
+
+
+class _Auxiliary(nn.Module):
+    """Shared parts: the constant and the optional hidden layer; m inputs, n outputs, H hidden units."""
+
+    def __init__(self, kind: AuxiliaryKind, inputs: int, size: int, hidden: int) -> None:
+        super().__init__()
+        if kind not in KINDS:
+            raise SmileError(f"There are no auxiliaries of kind {kind!r}; choose one of {listed(KINDS)}.")
+        if kind == "relu" and hidden < 1:
+            raise SmileError(f"ReLU auxiliaries need at least one hidden unit, not {hidden}.")
+        self.kind, self.inputs, self.size = kind, inputs, size
+        self.hidden = hidden if kind == "relu" else 0
+        self.const = nn.Parameter(torch.zeros(size, dtype=torch.float64))
+        if self.hidden:
+            self.weight = nn.Parameter(torch.empty(hidden, inputs, dtype=torch.float64))
+            self.bias = nn.Parameter(torch.zeros(hidden, dtype=torch.float64))
+            self.out = nn.Parameter(torch.empty(size, hidden, dtype=torch.float64))
+            nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+            nn.init.uniform_(self.out, -1 / math.sqrt(hidden), 1 / math.sqrt(hidden))
+
+    def _units(self, u: torch.Tensor) -> torch.Tensor:
+        return torch.relu(u @ self.weight.T + self.bias)
+
+    @torch.no_grad()
+    def centre(self, rows: torch.Tensor) -> None:
+        """Let the kink of unit j pass through data row j, rows [H', m]: bias −w_j·row_j, so that no unit starts dead."""
+        if self.hidden:
+            index = torch.arange(self.hidden) % len(rows)
+            self.bias.copy_(-(self.weight * rows[index].to(self.weight)).sum(dim=1))
+
+    @torch.no_grad()
+    def dead(self, u: torch.Tensor) -> torch.Tensor:
+        """Which hidden units are inactive on every row of u [B, m]; [H] bool."""
+        if not self.hidden:
+            return torch.zeros(0, dtype=torch.bool)
+        return ~(self._units(u) > 0).any(dim=0)
+
+
+class FreeNet(_Auxiliary):
+    """c + A·u + V·relu(W u + b); `skip` gives a ReLU net the affine term too."""
+
+    def __init__(
+        self, kind: AuxiliaryKind, inputs: int, size: int, hidden: int = 0, *, skip: bool = False
+    ) -> None:
+        super().__init__(kind, inputs, size, hidden)
+        self.skip = skip or kind == "affine"
+        if self.skip:
+            self.slope = nn.Parameter(torch.zeros(size, inputs, dtype=torch.float64))
+            if kind == "affine":
+                nn.init.kaiming_uniform_(self.slope, a=math.sqrt(5))
+
+    def forward(self, u: torch.Tensor) -> torch.Tensor:
+        """[B, m] → [B, n]."""
+        value = self.const.expand(u.shape[:-1] + (self.size,))
+        if self.skip:
+            value = value + u @ self.slope.T
+        if self.hidden:
+            value = value + self._units(u) @ self.out.T
+        return value
+
+
+class GapNet(_Auxiliary):
+    """c + P·(u − u_lo) + N·(u_hi − u) + V·relu(W u + b) with c, P, N, V ≥ 0 (kept so by `project_`)."""
+
+    u_lo: torch.Tensor
+    u_hi: torch.Tensor
+
+    def __init__(
+        self, kind: AuxiliaryKind, u_lo: torch.Tensor, u_hi: torch.Tensor, size: int, hidden: int = 0,
+        *, start: float = 0.1,
+    ) -> None:  # fmt: skip
+        super().__init__(kind, len(u_lo), size, hidden)
+        self.register_buffer("u_lo", u_lo.clone(), persistent=False)
+        self.register_buffer("u_hi", u_hi.clone(), persistent=False)
+        with torch.no_grad():
+            self.const.fill_(start)
+            if self.hidden:
+                self.out.copy_(self.out.abs())
+        if kind == "affine":
+            self.rise = nn.Parameter(torch.zeros(size, len(u_lo), dtype=torch.float64))
+            self.fall = nn.Parameter(torch.zeros(size, len(u_lo), dtype=torch.float64))
+
+    def forward(self, u: torch.Tensor) -> torch.Tensor:
+        """[B, m] → [B, n], non-negative for u in the box."""
+        value = self.const.expand(u.shape[:-1] + (self.size,))
+        if self.kind == "affine":
+            value = value + (u - self.u_lo) @ self.rise.T + (self.u_hi - u) @ self.fall.T
+        if self.hidden:
+            value = value + self._units(u) @ self.out.T
+        return value
+
+    def _signed(self) -> list[nn.Parameter]:
+        signed = [self.const]
+        if self.kind == "affine":
+            signed += [self.rise, self.fall]
+        if self.hidden:
+            signed.append(self.out)
+        return signed
+
+    @torch.no_grad()
+    def project_(self) -> None:
+        """Set negative weights to zero; called after every optimiser step."""
+        for parameter in self._signed():
+            parameter.clamp_(min=0.0)
+
+    @torch.no_grad()
+    def scale_(self, factor: float) -> None:
+        """Multiply the gap by a factor ≥ 0."""
+        for parameter in self._signed():
+            parameter.mul_(factor)
+
+    def is_non_negative(self) -> bool:
+        """Whether all sign constraints hold, as they must before a snapshot is taken."""
+        return all(bool((parameter >= 0).all()) for parameter in self._signed())

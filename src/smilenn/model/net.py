@@ -1,0 +1,240 @@
+"""SmileNet, the paper's architecture: ``f(x) = g( select( h(u), lower(u), upper(u) ) )``.
+
+`h` is any module (the backbone), `lower ≤ upper` small auxiliary nets, `g` linear. Inputs are raw units x [B, m]; the
+scaler ``u = (x − shift)·mult`` and the clamp to the domain are part of the network. Auxiliaries and head are float64,
+the backbone anything; outputs are float64 in the user's units.
+
+    boxes="gap"     upper = lower + gap, gap ≥ 0 by construction: the box cannot flip (default)
+    boxes="paper"   upper is a free net; where it falls below lower the box flips and gives lower
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.model.auxiliaries import AuxiliaryKind, FreeNet, GapNet
+from smilenn.model.backbones import describe
+from smilenn.model.select import select
+from smilenn.model.snapshot import Boxes, Snapshot
+
+
+@dataclass(frozen=True)
+class Pathways:
+    """The four outputs of the paper's pretraining, each [B, o], and the embeddings they come from, each [B, n]."""
+
+    clipped: torch.Tensor
+    lower: torch.Tensor
+    upper: torch.Tensor
+    free: torch.Tensor
+    z: torch.Tensor
+    z_lower: torch.Tensor
+    z_upper: torch.Tensor
+
+
+class SmileNet(nn.Module):
+    """A network with an embedded over-approximation.
+
+    Parameters
+    ----------
+    domain : the input space; fixes the m inputs, their scaling and bounds.
+    backbone : module from [B, m] (its own dtype) to [B, n].
+    embedding : n.
+    outputs : names of the o outputs; ('',) for a scalar network.
+    auxiliaries, hidden : kind of lower and upper, and their hidden units if ``relu``.
+    boxes : ``gap`` or ``paper``.
+    output_scale : size of the outputs in the user's units. Rounded to a power of two and folded into the head, so that
+        training sees numbers near one while f returns the user's units.
+    skip : give ReLU auxiliaries an affine term too.
+    """
+
+    shift: torch.Tensor
+    mult: torch.Tensor
+    u_lo: torch.Tensor
+    u_hi: torch.Tensor
+    output_scale: torch.Tensor
+
+    def __init__(
+        self,
+        domain: Domain,
+        backbone: nn.Module,
+        embedding: int,
+        *,
+        outputs: Sequence[str] = ("",),
+        auxiliaries: AuxiliaryKind = "relu",
+        hidden: int = 32,
+        boxes: Boxes = "gap",
+        output_scale: Sequence[float] | float = 1.0,
+        skip: bool = False,
+    ) -> None:
+        super().__init__()
+        if boxes not in ("gap", "paper"):
+            raise SmileError(f"boxes is 'gap' or 'paper', not {boxes!r}.")
+        self.domain, self.backbone, self.embedding = domain, backbone, embedding
+        self.outputs, self.boxes = tuple(outputs), boxes
+        self.auxiliaries, self.hidden, self.skip = auxiliaries, hidden, skip
+        m, o = domain.size, len(self.outputs)
+        for name, value in (("shift", domain.shift), ("mult", domain.mult),
+                            ("u_lo", domain.scale(domain.lo)), ("u_hi", domain.scale(domain.hi))):  # fmt: skip
+            self.register_buffer(name, torch.tensor(value, dtype=torch.float64), persistent=False)
+        scales = np.broadcast_to(np.asarray(output_scale, dtype=np.float64), (o,))
+        if not (np.isfinite(scales).all() and (scales > 0).all()):
+            raise SmileError(f"output_scale must be positive, not {output_scale}.")
+        rounded = [2.0 ** round(math.log2(s)) for s in scales]
+        self.register_buffer("output_scale", torch.tensor(rounded, dtype=torch.float64), persistent=False)
+        self.lower = FreeNet(auxiliaries, m, embedding, hidden, skip=skip)
+        self.second = (
+            GapNet(auxiliaries, self.u_lo, self.u_hi, embedding, hidden)
+            if boxes == "gap"
+            else FreeNet(auxiliaries, m, embedding, hidden, skip=skip)
+        )
+        self.head_weight = nn.Parameter(torch.empty(o, embedding, dtype=torch.float64))
+        self.head_bias = nn.Parameter(torch.zeros(o, dtype=torch.float64))
+        nn.init.uniform_(self.head_weight, -1 / math.sqrt(embedding), 1 / math.sqrt(embedding))
+
+    # ---- evaluation ---------------------------------------------------------------------------------------------
+
+    def scale(self, x: torch.Tensor) -> torch.Tensor:
+        """Raw inputs x [B, m] → model units clamped to the domain, float64."""
+        u = (x.to(torch.float64) - self.shift) * self.mult
+        return torch.minimum(torch.maximum(u, self.u_lo), self.u_hi)
+
+    def box(self, u: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """lower and upper at u [B, m], each [B, n]; the paper's upper is returned raw, before flips are resolved."""
+        lower = self.lower(u)
+        second = self.second(u)
+        return lower, lower + second if self.boxes == "gap" else second
+
+    def embed(self, u: torch.Tensor) -> torch.Tensor:
+        """The backbone's embedding at u [B, m], float64 [B, n]."""
+        parameter = next(self.backbone.parameters(), None)
+        z = self.backbone(u if parameter is None else u.to(parameter.dtype))
+        if z.shape != (len(u), self.embedding):
+            raise SmileError(f"The backbone returned shape {tuple(z.shape)}; expected {(len(u), self.embedding)}.")
+        return z.to(torch.float64)
+
+    def head(self, z: torch.Tensor) -> torch.Tensor:
+        """g: embeddings [B, n] → outputs [B, o] in the user's units."""
+        return (z @ self.head_weight.T + self.head_bias) * self.output_scale
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Raw inputs x [B, m] → outputs [B, o], float64."""
+        u = self.scale(x)
+        lower, upper = self.box(u)
+        return self.head(select(self.embed(u), lower, upper))
+
+    def pathways(self, x: torch.Tensor) -> Pathways:
+        """All four output pathways at x [B, m]: clipped f, g∘lower, g∘upper and g∘h."""
+        u = self.scale(x)
+        lower, upper = self.box(u)
+        z = self.embed(u)
+        return Pathways(
+            self.head(select(z, lower, upper)), self.head(lower), self.head(upper), self.head(z), z, lower, upper
+        )
+
+    @torch.no_grad()
+    def predict(self, x: np.ndarray, batch: int = 4096) -> np.ndarray:
+        """Raw inputs x [B, m] → outputs [B, o], in batches, in evaluation mode."""
+        was_training = self.training
+        self.eval()
+        try:
+            parts = [
+                self(torch.as_tensor(x[i : i + batch], device=self.shift.device)).cpu().numpy()
+                for i in range(0, len(x), batch)
+            ]
+        finally:
+            self.train(was_training)
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.outputs)))
+
+    # ---- weights ------------------------------------------------------------------------------------------------
+
+    @property
+    def gap(self) -> GapNet:
+        """The gap of flip-free boxes."""
+        if not isinstance(self.second, GapNet):
+            raise SmileError("boxes='paper' has a free upper net and no gap; use boxes='gap'.")
+        return self.second
+
+    def enforcement_parameters(self) -> list[nn.Parameter]:
+        """Auxiliaries and head: what the projector may move."""
+        return [*self.lower.parameters(), *self.second.parameters(), self.head_weight, self.head_bias]
+
+    @torch.no_grad()
+    def project_(self) -> None:
+        """Restore the sign constraints after an optimiser step."""
+        if self.boxes == "gap":
+            self.gap.project_()
+
+    @torch.no_grad()
+    def centre_(self, x: torch.Tensor) -> None:
+        """Centre the auxiliaries' initialisation on data rows x [B, m] (raw units), picked with torch's generator."""
+        u = self.scale(x)
+        for net in (self.lower, self.second):
+            if net.hidden:
+                net.centre(u[torch.randint(len(u), (net.hidden,), device=u.device)])
+
+    def snapshot(self) -> Snapshot:
+        """The certified part as float64 arrays; non-finite weights are an error."""
+
+        def array(tensor: torch.Tensor) -> np.ndarray:
+            return tensor.detach().cpu().numpy().astype(np.float64)
+
+        n, m = self.embedding, self.domain.size
+        hidden_lo, hidden_up = self.lower.hidden, self.second.hidden
+        h = hidden_lo + hidden_up
+        weight, bias = np.zeros((h, m)), np.zeros(h)
+        lower_out, second_out = np.zeros((n, h)), np.zeros((n, h))
+        for net, start, out in ((self.lower, 0, lower_out), (self.second, hidden_lo, second_out)):
+            if net.hidden:
+                span = slice(start, start + net.hidden)
+                weight[span], bias[span], out[:, span] = array(net.weight), array(net.bias), array(net.out)
+        second_const = array(self.second.const)
+        second_slope = np.zeros((n, m))
+        if isinstance(self.second, GapNet):
+            if not self.second.is_non_negative():
+                raise SmileError("The gap has negative weights; call project_() after every optimiser step.")
+            if self.second.kind == "affine":
+                rise, fall = array(self.second.rise), array(self.second.fall)
+                second_slope = rise - fall
+                second_const = second_const - rise @ array(self.u_lo) + fall @ array(self.u_hi)
+        elif self.second.skip:
+            second_slope = array(self.second.slope)
+        scale = array(self.output_scale)
+        return Snapshot(
+            self.domain,
+            self.boxes,
+            weight,
+            bias,
+            array(self.lower.const),
+            array(self.lower.slope) if self.lower.skip else np.zeros((n, m)),
+            lower_out,
+            second_const,
+            second_slope,
+            second_out,
+            array(self.head_weight) * scale[:, None],
+            array(self.head_bias) * scale,
+            self.outputs,
+            scale,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """The architecture as JSON-ready data, enough to rebuild it with fresh weights."""
+        return {
+            "domain": self.domain.to_json(),
+            "backbone": describe(self.backbone),
+            "embedding": self.embedding,
+            "outputs": list(self.outputs),
+            "auxiliaries": self.auxiliaries,
+            "hidden": self.hidden,
+            "boxes": self.boxes,
+            "skip": self.skip,
+            "output_scale": self.output_scale.tolist(),
+        }

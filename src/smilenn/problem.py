@@ -1,0 +1,219 @@
+"""A claim on a network's snapshot, reduced to one maximisation per inequality.
+
+For a row ``Σ_c a_c·f(x_c) + b_c·x_c ≤ ε`` let v_c = a_c·G. The head is linear and the embedding of each copy may be
+anything in its box, so the inner maximum over the box is closed form:
+
+    ψ_c(u) = Σ_i v⁺_ci upper_i(u) + v⁻_ci lower_i(u) + b_c·x + a_c·g_0
+    the row holds whatever the backbone is   ⇔   max_Q Σ_c ψ_c(u_c) ≤ ε
+
+With ``upper = lower + gap`` each ψ_c is a one-hidden-layer ReLU net; with the paper's free pair
+``upper = lower + relu(second − lower)`` adds one *flip unit* per embedding coordinate with v_ci > 0:
+
+    ψ_c(u) = const + q_c·u + κ_c·relu(W u + b) + p_c·relu(d + D u + E·relu(W u + b)),   p_c ≥ 0
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError, listed
+from smilenn.model.snapshot import Snapshot
+from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.premise import Premise, ground
+from smilenn.region import Region
+
+
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """Inner functions of the paper's flip units: d + D u + E·relu(W u + b), each [n]-shaped."""
+
+    const: np.ndarray
+    slope: np.ndarray
+    unit: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One inequality ``Σ_c ψ_c(u_c) − rhs ≤ 0``; k copies, m coordinates, H units, n flip units.
+
+    Attributes
+    ----------
+    slope : q [k, m].
+    unit : κ [k, H].
+    flip : p [k, n], ≥ 0, all zero for flip-free boxes.
+    const, rhs : numbers; violation = const + … − rhs.
+    outputs : a [k, o], the coefficients on the network's outputs.
+    scale : size of the outputs the row speaks of; tolerances are relative to it.
+    text : the row in the claim language.
+    """
+
+    slope: np.ndarray
+    unit: np.ndarray
+    flip: np.ndarray
+    const: float
+    rhs: float
+    outputs: np.ndarray
+    scale: float
+    text: str
+
+    @cached_property
+    def affine(self) -> bool:
+        """Whether no unit takes part."""
+        return not self.unit.any() and not self.flip.any()
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything a prover needs for one claim: the region, the units and the rows.
+
+    `rows` holds one row per inequality, except that of two rows which a symmetric premise maps onto each other only
+    the first is kept.
+    """
+
+    claim: Claim
+    snapshot: Snapshot
+    premise: Premise
+    region: Region
+    flips: Flips
+    rows: tuple[Row, ...]
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the inputs."""
+        return self.snapshot.domain
+
+    @property
+    def copies(self) -> int:
+        """k."""
+        return self.claim.copies
+
+    @cached_property
+    def claim_digest(self) -> str:
+        """SHA-256 of the claim and the domain, hexadecimal; the sentence does not count."""
+        body = {"claim": {**self.claim.to_json(), "sentence": ""}, "domain": self.domain.to_json()}
+        return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def weights_digest(self) -> str:
+        """SHA-256 of the snapshot."""
+        return self.snapshot.digest
+
+    @cached_property
+    def tight(self) -> bool:
+        """Whether a proof forces the box to zero width: the diagonal is in Q and some row leaves no room there.
+
+        On the diagonal Σ_c ψ_c(u) − rhs = Σ_i |v_i|-weighted width + Σ_c a_c·f + input terms − rhs; for difference rows
+        (Σ_c a_c = 0, inputs cancelling) only the width remains, against rhs = ε.
+        """
+        return self.premise.diagonal and any(
+            not row.outputs.sum(axis=0).any() and row.rhs <= 0 and np.allclose(self._input_sum(row), 0.0)
+            for row in self.rows
+        )
+
+    def _input_sum(self, row: Row) -> np.ndarray:
+        v = row.outputs @ self.snapshot.head_weight
+        own = v @ self.snapshot.lower_slope + np.maximum(v, 0) @ self._second_slope
+        return (row.slope - own).sum(axis=0)
+
+    @property
+    def _second_slope(self) -> np.ndarray:
+        s = self.snapshot
+        return s.second_slope if s.boxes == "gap" else np.zeros_like(s.second_slope)
+
+    def value(self, u: np.ndarray, row: Row) -> np.ndarray:
+        """Violation Σ_c ψ_c(u_c) − rhs of the box at u [B, k, m] (model units), [B]; ≤ 0 means satisfied."""
+        s = self.snapshot
+        hidden = np.maximum(u @ s.hidden_weight.T + s.hidden_bias, 0.0)  # [B, k, H]
+        value = row.const - row.rhs + np.einsum("bkm,km->b", u, row.slope) + np.einsum("bkh,kh->b", hidden, row.unit)
+        if row.flip.any():
+            inner = self.flips.const + u @ self.flips.slope.T + hidden @ self.flips.unit.T
+            value = value + np.einsum("bkn,kn->b", np.maximum(inner, 0.0), row.flip)
+        return value
+
+    def gradient(self, u: np.ndarray, row: Row) -> np.ndarray:
+        """A subgradient of `value` with respect to u [B, k, m], same shape."""
+        s = self.snapshot
+        pre = u @ s.hidden_weight.T + s.hidden_bias
+        on = (pre > 0).astype(np.float64)
+        unit = np.broadcast_to(row.unit, on.shape)
+        grad = np.broadcast_to(row.slope, u.shape).copy()
+        if row.flip.any():
+            inner = self.flips.const + u @ self.flips.slope.T + np.maximum(pre, 0.0) @ self.flips.unit.T
+            open_ = (inner > 0) * row.flip  # [B, k, n]
+            grad += open_ @ self.flips.slope
+            unit = unit + open_ @ self.flips.unit
+        return grad + (on * unit) @ s.hidden_weight
+
+
+def build(claim: Claim, snapshot: Snapshot, premise: Premise | None = None) -> Problem:
+    """Reduce a claim on a snapshot; `premise` may be passed in to save grounding the same claim again."""
+    premise = ground(claim, snapshot.domain) if premise is None else premise
+    s = snapshot
+    flips = Flips(s.second_const - s.lower_const, s.second_slope - s.lower_slope, s.second_out - s.lower_out)
+    rows: list[Row] = []
+    for inequality in claim.rows:
+        row = _reduce(inequality, claim.copies, snapshot)
+        if premise.symmetric and any(_swapped(row, other) for other in rows):
+            continue
+        rows.append(row)
+    return Problem(claim, snapshot, premise, Region.of(premise), flips, tuple(rows))
+
+
+def build_all(claims: Sequence[Claim], snapshot: Snapshot) -> tuple[Problem, ...]:
+    """One problem per claim."""
+    return tuple(build(claim, snapshot) for claim in claims)
+
+
+def _reduce(inequality: Inequality, copies: int, s: Snapshot) -> Row:
+    domain, m = s.domain, s.domain.size
+    outputs, inputs = np.zeros((copies, len(s.outputs))), np.zeros((copies, m))
+    for term in inequality.terms:
+        if term.kind == "out":
+            outputs[term.copy, _output(term.name, s.outputs)] += float(term.coef)
+        else:
+            indices = domain.indices(term.name)
+            if len(indices) > 1:
+                raise SmileError(
+                    f"{inequality.text()!r} uses the category {term.name!r} as a number; name one of its members, "
+                    f"such as {domain.coordinates[indices[0]]!r}."
+                )
+            inputs[term.copy, indices[0]] += float(term.coef)
+    v = outputs @ s.head_weight  # [k, n]
+    up = np.maximum(v, 0.0)
+    slope, unit, flip = v @ s.lower_slope + inputs / domain.mult, v @ s.lower_out, np.zeros((copies, s.embedding))
+    const = float((v @ s.lower_const).sum() + (outputs @ s.head_bias).sum() + (inputs @ domain.shift).sum())
+    if s.boxes == "gap":
+        slope, unit = slope + up @ s.second_slope, unit + up @ s.second_out
+        const += float((up @ s.second_const).sum())
+    else:
+        flip = up
+    used = np.abs(outputs).sum(axis=0) > 0
+    scale = float(s.output_scale[used].max()) if used.any() else 1.0
+    return Row(slope, unit, flip, const, float(inequality.rhs), outputs, scale, inequality.text())
+
+
+def _output(name: str, outputs: tuple[str, ...]) -> int:
+    if name in outputs:
+        return outputs.index(name)
+    if name == "" and len(outputs) == 1:
+        return 0
+    raise SmileError(f"There is no output {name!r}; the outputs are {listed(outputs)}.")
+
+
+def _swapped(row: Row, other: Row) -> bool:
+    """Whether `row` is `other` with its two copies exchanged."""
+    return (
+        row.rhs == other.rhs
+        and bool(np.isclose(row.const, other.const, rtol=1e-12, atol=1e-12))
+        and bool((row.outputs == other.outputs[::-1]).all())
+        and bool((row.slope == other.slope[::-1]).all())
+        and bool((row.unit == other.unit[::-1]).all())
+        and bool((row.flip == other.flip[::-1]).all())
+    )

@@ -1,0 +1,259 @@
+"""The general claim: ``∀ x_1..x_k ∈ X : Q(x_1..x_k) ⇒ R(x_1..x_k, f(x_1)..f(x_k))`` with Q and R linear.
+
+A claim names features and outputs and holds exact rational coefficients: it knows neither a domain nor a network.
+`Premise` (premise.py) grounds Q on a domain, `Problem` (problem.py) reduces R on a network's snapshot.
+
+Sign convention: every inequality reads ``Σ terms ≤ rhs`` (or ``==``), so *violation ≤ 0 means satisfied*.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+from typing import Any, Literal
+
+from smilenn.errors import SmileError, listed
+
+COPIES = "abcd"  # the names of the copies x_1..x_k in texts
+PLAIN_NAME = re.compile(r"[^\W\d]\w*")  # names that stand in a row without quotes
+LARGEST = 10**300  # beyond this a number no longer fits a float64 comfortably
+Others = Literal["equal", "free"]
+
+
+def exact(value: Any) -> Fraction:
+    """A number as the user wrote it: 0.1 is one tenth, not the binary double next to it.
+
+    >>> exact(0.1)
+    Fraction(1, 10)
+    """
+    if isinstance(value, bool) or not isinstance(value, (Real, str)):
+        raise SmileError(f"{value!r} is not a number; give a finite one.")
+    if isinstance(value, str) and len(value) > 400:
+        raise SmileError("A number longer than 400 characters was given; shorten it.")
+    try:
+        if isinstance(value, Rational):
+            result = Fraction(int(value.numerator), int(value.denominator))
+        else:
+            text = str(value).lower()
+            if "e" in text and abs(int(text.split("e")[1])) > 300:
+                raise ValueError(text)  # Fraction('1e3000000') would take seconds and megabytes
+            result = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise SmileError(f"{value!r} is not a finite number; give one such as 0.1 or 1/3.") from None
+    if abs(result) > LARGEST:
+        raise SmileError("A number beyond 1e300 was given; choose other units.")
+    return result
+
+
+def number(value: Fraction) -> str:
+    """A rational as people write it: a decimal where that is exact and short, else p/q.
+
+    >>> number(Fraction(1, 10)), number(Fraction(1, 3)), number(Fraction(-2))
+    ('0.1', '1/3', '-2')
+    """
+    if value.denominator == 1:
+        return str(value.numerator)
+    digits, rest = 0, value.denominator
+    while rest % 10 == 0:
+        rest //= 10
+        digits += 1
+    twos = fives = 0
+    while rest % 2 == 0:
+        rest //= 2
+        twos += 1
+    while rest % 5 == 0:
+        rest //= 5
+        fives += 1
+    digits += max(twos, fives)
+    if rest != 1 or digits > 30:
+        return f"{value.numerator}/{value.denominator}"
+    scaled = abs(value.numerator) * 10**digits // value.denominator
+    text = str(scaled).rjust(digits + 1, "0")
+    return f"{'-' if value < 0 else ''}{text[:-digits]}.{text[-digits:]}"
+
+
+@dataclass(frozen=True)
+class Term:
+    """``coef · (input or output called name, of one copy)``; the single output of a scalar network is called ''."""
+
+    coef: Fraction
+    copy: int
+    kind: Literal["in", "out"]
+    name: str
+
+    def reference(self) -> str:
+        """``a.income``, ``b.out``, ``a.out.price``, ``a["annual income"]``."""
+        copy, name = COPIES[self.copy], self.name
+        if self.kind == "out":
+            return f"{copy}.out" + (_access(name) if name else "")
+        return copy + (f"[{_quoted(name)}]" if name == "out" else _access(name))
+
+
+def _access(name: str) -> str:
+    return f".{name}" if PLAIN_NAME.fullmatch(name) else f"[{_quoted(name)}]"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """``Σ terms ≤ rhs`` or ``Σ terms == rhs``."""
+
+    terms: tuple[Term, ...]
+    rhs: Fraction = Fraction(0)
+    op: Literal["<=", "=="] = "<="
+
+    def text(self) -> str:
+        """The row in the claim language, readable back by the parser."""
+        parts = []
+        for i, term in enumerate(self.terms):
+            sign = "-" if term.coef < 0 else ("+" if i else "")
+            size = abs(term.coef)
+            body = term.reference() if size == 1 else f"{number(size)} * {term.reference()}"
+            parts.append(f"{sign} {body}" if i else f"{sign}{body}")
+        return f"{' '.join(parts) or '0'} {self.op} {number(self.rhs)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON with exact rationals as text."""
+        return {
+            "terms": [[str(t.coef), t.copy, t.kind, t.name] for t in self.terms],
+            "op": self.op,
+            "rhs": str(self.rhs),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Inequality:
+        """Inverse of `to_json`."""
+        if not isinstance(data, Mapping) or set(data) != {"terms", "op", "rhs"} or data["op"] not in ("<=", "=="):
+            raise SmileError(f"A row is described by 'terms', 'op' and 'rhs', not by {data!r}.")
+        terms = []
+        for entry in _list(data, "terms"):
+            if not isinstance(entry, list) or len(entry) != 4 or entry[2] not in ("in", "out"):
+                raise SmileError(f"A term is [coefficient, copy, 'in' or 'out', name], not {entry!r}.")
+            coef, copy, kind, name = entry
+            if not isinstance(copy, int) or not isinstance(name, str):
+                raise SmileError(f"A term is [coefficient, copy, 'in' or 'out', name], not {entry!r}.")
+            terms.append(Term(exact(coef), copy, kind, name))
+        return cls(tuple(terms), exact(data["rhs"]), data["op"])
+
+
+def _list(data: Mapping[str, Any], key: str) -> list[Any]:
+    if not isinstance(data[key], list):
+        raise SmileError(f"{key!r} must hold a list, not {data[key]!r}.")
+    return data[key]
+
+
+def row(terms: Iterable[tuple[Any, int, str, str]], rhs: Any = 0, op: Literal["<=", "=="] = "<=") -> Inequality:
+    """Shorthand for an `Inequality`: like terms are merged and zero terms dropped.
+
+    >>> row([(1, 0, "out", ""), (-1, 1, "out", "")], 0.4).text()
+    'a.out - b.out <= 0.4'
+    """
+    merged: dict[tuple[int, str, str], Fraction] = {}
+    for coef, copy, kind, name in terms:
+        merged[(copy, kind, name)] = merged.get((copy, kind, name), Fraction(0)) + exact(coef)
+    kept = tuple(Term(c, copy, kind, name) for (copy, kind, name), c in merged.items() if c)  # type: ignore[arg-type]
+    return Inequality(kept, exact(rhs), op)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """``∀ copies ∈ X : all rows of when ⇒ all rows of then``.
+
+    Parameters
+    ----------
+    copies : k, from 1 to 4; the copies are called a, b, c, d.
+    when : rows over inputs only. Features that no row names are `others`: ``equal`` in all copies, or ``free``.
+    then : rows over outputs and, if wanted, inputs; an ``==`` row means both inequalities.
+    equal : features pinned equal in all copies in addition (a category by its name pins the whole group).
+    free : features that differ freely between the copies although no row names them and `others` is ``equal``.
+    sentence : the claim as one English sentence.
+    """
+
+    copies: int
+    when: tuple[Inequality, ...]
+    then: tuple[Inequality, ...]
+    others: Others = "equal"
+    equal: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    sentence: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.copies, Integral) or not 1 <= self.copies <= len(COPIES):
+            raise SmileError(f"A claim has 1 to {len(COPIES)} copies, not {self.copies}.")
+        if self.others not in ("equal", "free"):
+            raise SmileError(f"others is 'equal' or 'free', not {self.others!r}.")
+        both = sorted(set(self.equal) & set(self.free))
+        if both:
+            raise SmileError(f"A claim lists {listed(both)} under 'equal' and under 'free'; keep one of the two.")
+        if not self.then:
+            raise SmileError("A claim needs at least one row in 'then'.")
+        for where, rows in (("when", self.when), ("then", self.then)):
+            for inequality in rows:
+                for term in inequality.terms:
+                    if not 0 <= term.copy < self.copies:
+                        raise SmileError(f"{where}: copy number {term.copy + 1} of a claim with {self.copies} copies.")
+                    if where == "when" and term.kind == "out":
+                        raise SmileError(f"when: {inequality.text()!r} names an output; premises are over inputs only.")
+        if not any(term.kind == "out" for inequality in self.then for term in inequality.terms):
+            raise SmileError("then: no row names an output; nothing would be claimed of the network.")
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Features (or coordinates) that `when` mentions."""
+        return frozenset(t.name for inequality in self.when for t in inequality.terms)
+
+    @property
+    def rows(self) -> tuple[Inequality, ...]:
+        """The conclusion as ``≤`` rows only."""
+        out: list[Inequality] = []
+        for inequality in self.then:
+            out.append(Inequality(inequality.terms, inequality.rhs))
+            if inequality.op == "==":
+                out.append(row([(-t.coef, t.copy, t.kind, t.name) for t in inequality.terms], -inequality.rhs))
+        return tuple(out)
+
+    def formula(self) -> str:
+        """``∀ a, b ∈ X: a.income <= b.income, others equal ⇒ a.out - b.out <= 0``."""
+        names = ", ".join(COPIES[: self.copies])
+        parts = [inequality.text() for inequality in self.when]
+        if self.copies > 1:
+            every = range(self.copies)
+            parts += [" == ".join(Term(Fraction(1), c, "in", n).reference() for c in every) for n in self.equal]
+            parts += [f"{n} free" for n in self.free]
+            parts.append("other features equal" if self.others == "equal" else "other features free")
+        premise = ", ".join(parts) + " ⇒ " if parts else ""
+        return f"∀ {names} ∈ X: {premise}" + ", ".join(inequality.text() for inequality in self.then)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready dictionary with exact rationals as text."""
+        return {
+            "copies": self.copies,
+            "when": [r.to_json() for r in self.when],
+            "then": [r.to_json() for r in self.then],
+            "others": self.others,
+            "equal": list(self.equal),
+            "free": list(self.free),
+            "sentence": self.sentence,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Claim:
+        """Inverse of `to_json`."""
+        known = {"copies", "when", "then", "others", "equal", "free", "sentence"}
+        if not isinstance(data, Mapping) or set(data) != known:
+            raise SmileError(f"A claim is described by {listed(sorted(known))}.")
+        return cls(
+            data["copies"],
+            tuple(Inequality.from_json(r) for r in _list(data, "when")),
+            tuple(Inequality.from_json(r) for r in _list(data, "then")),
+            data["others"],
+            tuple(str(name) for name in _list(data, "equal")),
+            tuple(str(name) for name in _list(data, "free")),
+            str(data["sentence"]),
+        )

@@ -1,0 +1,329 @@
+"""Q on a domain: the set of input tuples (x_1..x_k) that a claim speaks of, in raw units.
+
+    lo_c ≤ x_c ≤ hi_c            per copy
+    x_1,i = … = x_k,i            pinned coordinates (one shared value)
+    δ_lo,i ≤ x_1,i − x_2,i ≤ δ_hi,i    a difference strip, two copies only
+    A·(x_1..x_k) ≤ rhs or == rhs  whatever else the claim asks for
+
+plus whole-valued coordinates and one-hot groups from the domain. Rows are read exactly (rationals); the floats stored
+here are rounded outward, so that the floating-point set contains the exact one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.properties.claim import Claim, Inequality
+
+
+@dataclass(frozen=True, eq=False)
+class Premise:
+    """The grounded premise; k copies, m coordinates, R extra rows.
+
+    Attributes
+    ----------
+    lo, hi : [k, m] bounds per copy.
+    pinned : [m] bool, equal in all copies (always False for k = 1, where nothing is shared).
+    delta_lo, delta_hi : [m] strip on x_1 − x_2 for k = 2 (the full range where no row narrows it; 0 where pinned).
+    coef, rhs, equality : [R, k, m], [R], [R] extra rows ``Σ coef·x ≤ rhs`` (``==`` where equality).
+    """
+
+    domain: Domain
+    copies: int
+    lo: np.ndarray
+    hi: np.ndarray
+    pinned: np.ndarray
+    delta_lo: np.ndarray
+    delta_hi: np.ndarray
+    coef: np.ndarray
+    rhs: np.ndarray
+    equality: np.ndarray
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether anything beyond boxes, pins and strips is asked."""
+        return len(self.rhs) > 0
+
+    @property
+    def strips(self) -> np.ndarray:
+        """[m] bool: coordinates whose strip cuts the square of the two boxes (k = 2, not pinned)."""
+        if self.copies != 2:
+            return np.zeros(self.domain.size, dtype=bool)
+        wide = (self.delta_lo <= self.lo[0] - self.hi[1]) & (self.delta_hi >= self.hi[0] - self.lo[1])
+        return ~self.pinned & ~wide
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether every (x, …, x) in X satisfies Q: then a proof bounds the width of the box itself."""
+        if not (np.ptp(self.lo, axis=0) == 0).all() or not (np.ptp(self.hi, axis=0) == 0).all():
+            return False
+        if (self.delta_lo > 0).any() or (self.delta_hi < 0).any():
+            return False
+        if not self.has_rows:
+            return True
+        total = self.coef.sum(axis=1)
+        top = np.maximum(total * self.lo[0], total * self.hi[0]).sum(axis=1) - self.rhs
+        low = np.minimum(total * self.lo[0], total * self.hi[0]).sum(axis=1) - self.rhs
+        return bool((top <= 0).all() and (low[self.equality] >= 0).all())
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether swapping the two copies maps Q onto itself (k = 2, no extra rows)."""
+        return (
+            self.copies == 2
+            and not self.has_rows
+            and bool((self.lo[0] == self.lo[1]).all() and (self.hi[0] == self.hi[1]).all())
+            and bool((self.delta_lo == -self.delta_hi).all())
+        )
+
+    def holds(self, x: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+        """Which tuples x [n, k, m] satisfy the premise in float64, each comparison within `tolerance`. [n] bool.
+
+        With tolerance 0 this is a screen only: `Claim`-exact membership is decided in rationals by `holds_exactly`.
+        """
+        x = x.reshape(-1, self.copies, self.domain.size)
+        ok = ((x >= self.lo - tolerance) & (x <= self.hi + tolerance)).all(axis=(1, 2))
+        ok &= (~self.integral | (np.abs(x - np.rint(x)) <= tolerance)).all(axis=(1, 2))
+        for group in self.domain.groups:
+            ok &= (np.abs(x[:, :, group].sum(axis=2) - 1.0) <= tolerance).all(axis=1)
+        spread = x.max(axis=1) - x.min(axis=1)
+        ok &= (spread[:, self.pinned] <= tolerance).all(axis=1)
+        if self.copies == 2:
+            gap = x[:, 0] - x[:, 1]
+            ok &= ((gap >= self.delta_lo - tolerance) & (gap <= self.delta_hi + tolerance)).all(axis=1)
+        if self.has_rows:
+            value = np.einsum("rkm,nkm->nr", self.coef, x) - self.rhs
+            ok &= (value <= tolerance).all(axis=1) & (np.abs(value[:, self.equality]) <= tolerance).all(axis=1)
+        return ok
+
+    @property
+    def integral(self) -> np.ndarray:
+        """[m] bool, coordinates on a whole-number grid."""
+        return self.domain.integral
+
+
+def holds_exactly(claim: Claim, domain: Domain, x: np.ndarray) -> bool:
+    """Whether one tuple x [k, m] of raw float64 inputs satisfies Q in exact arithmetic."""
+    if not domain.contains(x).all():
+        return False
+    values = [[Fraction(float(v)) for v in copy] for copy in x]
+    for i in np.flatnonzero(_pins(claim, domain)):
+        if any(copy[i] != values[0][i] for copy in values):
+            return False
+    for inequality in claim.when:
+        total = sum(
+            (t.coef * sum(values[t.copy][i] for i in domain.indices(t.name)) for t in inequality.terms), Fraction(0)
+        )
+        if total > inequality.rhs or (inequality.op == "==" and total != inequality.rhs):
+            return False
+    return True
+
+
+def ground(claim: Claim, domain: Domain) -> Premise:
+    """Read the rows of Q on a domain; an unknown feature or a premise that no tuple satisfies is an error."""
+    k, m = claim.copies, domain.size
+    lo = [[Fraction(v) for v in domain.lo] for _ in range(k)]
+    hi = [[Fraction(v) for v in domain.hi] for _ in range(k)]
+    pinned = _pins(claim, domain)
+    strips: dict[int, list[Fraction | None]] = {}
+    extra: list[tuple[Inequality, dict[tuple[int, int], Fraction]]] = []
+    for inequality in claim.when:
+        terms = _coordinates(inequality, domain)
+        if not terms:
+            if inequality.rhs < 0 or (inequality.op == "==" and inequality.rhs != 0):
+                raise _empty(claim)
+            continue
+        if len(terms) == 1:
+            ((c, i), a), bound = next(iter(terms.items())), inequality.rhs / next(iter(terms.values()))
+            if a > 0 or inequality.op == "==":
+                hi[c][i] = min(hi[c][i], bound)
+            if a < 0 or inequality.op == "==":
+                lo[c][i] = max(lo[c][i], bound)
+            continue
+        (i, *more) = {i for _, i in terms}
+        if k == 2 and not more and terms[(0, i)] == -terms[(1, i)]:
+            a, strip = terms[(0, i)], strips.setdefault(i, [None, None])
+            bound = inequality.rhs / a
+            if a > 0 or inequality.op == "==":
+                strip[1] = bound if strip[1] is None else min(strip[1], bound)
+            if a < 0 or inequality.op == "==":
+                strip[0] = bound if strip[0] is None else max(strip[0], bound)
+            continue
+        extra.append((inequality, terms))
+
+    for i, (low, high) in strips.items():  # a difference of zero is a pin, and a pin is one shared value
+        pinned[i] |= low == high == 0
+    for i in np.flatnonzero(pinned):
+        shared_lo, shared_hi = max(copy[i] for copy in lo), min(copy[i] for copy in hi)
+        for c in range(k):
+            lo[c][i], hi[c][i] = shared_lo, shared_hi
+    for i in np.flatnonzero(domain.integral):
+        for c in range(k):
+            lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
+    if any(lo[c][i] > hi[c][i] for c in range(k) for i in range(m)):
+        raise _empty(claim)
+    box_lo = np.array([[_down(v) for v in copy] for copy in lo])
+    box_hi = np.array([[_up(v) for v in copy] for copy in hi])
+
+    delta_lo, delta_hi = [Fraction(0)] * m, [Fraction(0)] * m
+    if k == 2:
+        for i in range(m):
+            low, high = strips.get(i, [None, None])
+            widest_lo = Fraction(box_lo[0, i]) - Fraction(box_hi[1, i])
+            widest_hi = Fraction(box_hi[0, i]) - Fraction(box_lo[1, i])
+            low = widest_lo if low is None else max(low, widest_lo)
+            high = widest_hi if high is None else min(high, widest_hi)
+            if domain.integral[i]:
+                low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
+            if low > high or (pinned[i] and (low > 0 or high < 0)):
+                raise _empty(claim)
+            pinned[i] |= low == high == 0
+            delta_lo[i], delta_hi[i] = (Fraction(0), Fraction(0)) if pinned[i] else (low, high)
+
+    magnitude = [[max(-a, b) for a, b in zip(*bounds, strict=True)] for bounds in zip(lo, hi, strict=True)]
+    rows = [floats for inequality, terms in extra for floats in _row_floats(inequality, terms, magnitude)]
+    coef = np.zeros((len(rows), k, m))
+    for r, (entries, _, _) in enumerate(rows):
+        for (c, i), a in entries.items():
+            coef[r, c, i] = a
+    premise = Premise(
+        domain,
+        k,
+        box_lo,
+        box_hi,
+        pinned if k > 1 else np.zeros(m, dtype=bool),
+        np.array([_down(v) for v in delta_lo]),
+        np.array([_up(v) for v in delta_hi]),
+        coef,
+        np.array([rhs for _, rhs, _ in rows]),
+        np.array([equality for _, _, equality in rows], dtype=bool),
+    )
+    if not _satisfiable(premise):
+        raise _empty(claim)
+    return premise
+
+
+def _pins(claim: Claim, domain: Domain) -> np.ndarray:
+    """[m] bool: coordinates the claim pins equal in all copies."""
+    pinned = np.zeros(domain.size, dtype=bool)
+    if claim.copies == 1:
+        return pinned
+    if claim.others == "equal":
+        pinned[:] = True
+        for name in claim.named.union(claim.free):
+            pinned[list(domain.indices(name))] = False
+            for group in domain.groups:  # naming one member frees its group: the members only move together
+                if set(domain.indices(name)) & set(group):
+                    pinned[list(group)] = False
+    for name in claim.equal:
+        pinned[list(domain.indices(name))] = True
+    return pinned
+
+
+def _coordinates(inequality: Inequality, domain: Domain) -> dict[tuple[int, int], Fraction]:
+    """A row over coordinates: {(copy, coordinate): coefficient}, zeros dropped."""
+    out: dict[tuple[int, int], Fraction] = {}
+    for term in inequality.terms:
+        indices = domain.indices(term.name)
+        if len(indices) > 1:
+            raise SmileError(
+                f"{inequality.text()!r} uses the category {term.name!r} as a number; name one of its members, "
+                f"such as {domain.coordinates[indices[0]]!r}."
+            )
+        key = (term.copy, indices[0])
+        out[key] = out.get(key, Fraction(0)) + term.coef
+    return {key: a for key, a in out.items() if a}
+
+
+def _row_floats(
+    inequality: Inequality, terms: dict[tuple[int, int], Fraction], magnitude: list[list[Fraction]]
+) -> list[tuple[dict[tuple[int, int], float], float, bool]]:
+    """A row in float64, weaker than or equal to the exact one: [(coefficients, rhs, equality)].
+
+    A row whose numbers are no floats (0.1) is first multiplied by a whole number that makes them floats where there is
+    one: ``0.1·x ≤ 1`` becomes ``x ≤ 10``. What rounding remains is paid for on the right: with |x_i| ≤ magnitude_i,
+    ``Σ fl(a_i)·x_i ≤ rhs + Σ |fl(a_i) − a_i|·magnitude_i``; an equality then becomes two such rows.
+    """
+    numbers = [*terms.values(), inequality.rhs]
+    factor = Fraction(1)
+    if not all(_is_float(v) for v in numbers):
+        factor = Fraction(math.lcm(*(v.denominator for v in numbers)))
+        largest = max(abs(v * factor) for v in terms.values())
+        factor /= 2 ** (largest.numerator.bit_length() - 1)  # a power of two is free: keep the coefficients near 1
+    values = {key: a * factor for key, a in terms.items()}
+    rhs = inequality.rhs * factor
+    rounded = {key: float(a) for key, a in values.items()}
+    slack = sum((abs(Fraction(rounded[c, i]) - a) * magnitude[c][i] for (c, i), a in values.items()), Fraction(0))
+    if inequality.op == "==":
+        if slack == 0 and _is_float(rhs):
+            return [(rounded, float(rhs), True)]
+        return [(rounded, _up(rhs + slack), False), ({key: -a for key, a in rounded.items()}, _up(slack - rhs), False)]
+    return [(rounded, _up(rhs + slack), False)]
+
+
+def _is_float(value: Fraction) -> bool:
+    return Fraction(float(value)) == value
+
+
+def _empty(claim: Claim) -> SmileError:
+    return SmileError(f"No inputs satisfy the premise of {claim.formula()!r}; correct its 'when' rows or the bounds.")
+
+
+def _down(value: Fraction) -> float:
+    """The largest float64 ≤ value, for values within ±1e300 (see `exact`)."""
+    near = float(value)
+    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
+
+
+def _up(value: Fraction) -> float:
+    """The smallest float64 ≥ value."""
+    return -_down(-value)
+
+
+def _satisfiable(premise: Premise) -> bool:
+    """Whether some tuple satisfies the premise; decided by a small MIP when rows or one-hot groups are involved."""
+    groups = premise.domain.groups
+    restricted = any((premise.lo[:, list(g)] > 0).any() or (premise.hi[:, list(g)] < 1).any() for g in groups)
+    stripped = any(premise.strips[list(g)].any() for g in groups)
+    if not premise.has_rows and not restricted and not stripped:
+        return True
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    k, m = premise.copies, premise.domain.size
+    rows, low, high = [], [], []
+
+    def add(entries: dict[tuple[int, int], float], lo: float, hi: float) -> None:
+        line = np.zeros((k, m))
+        for (c, i), a in entries.items():
+            line[c, i] = a
+        rows.append(line.ravel())
+        low.append(lo)
+        high.append(hi)
+
+    for i in range(m):
+        if premise.pinned[i]:
+            for c in range(1, k):
+                add({(0, i): 1.0, (c, i): -1.0}, 0.0, 0.0)
+        elif premise.strips[i]:
+            add({(0, i): 1.0, (1, i): -1.0}, premise.delta_lo[i], premise.delta_hi[i])
+    for group in groups:
+        for c in range(k):
+            add({(c, i): 1.0 for i in group}, 1.0, 1.0)
+    for a, b, same in zip(premise.coef, premise.rhs, premise.equality, strict=True):
+        rows.append(a.ravel())
+        low.append(b if same else -np.inf)
+        high.append(b)
+    result = milp(
+        np.zeros(k * m),
+        integrality=np.tile(premise.integral.astype(int), k),
+        bounds=Bounds(premise.lo.ravel(), premise.hi.ravel()),
+        constraints=LinearConstraint(np.array(rows), np.array(low), np.array(high)),
+        options={"time_limit": 10.0},
+    )
+    return result.status != 2  # 2: proved infeasible; a time-out is not a proof of emptiness

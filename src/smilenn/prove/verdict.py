@@ -1,0 +1,148 @@
+"""What a proof attempt says: `Proved`, `Violated`, `Unknown` (and `Rejected`, for files that do not check).
+
+`bound` is always the best *proved* upper bound on the violation (largest left side minus right side of the claim, in
+output units); `violation_bound` is its positive part. A verdict is not a truth value: ``bool(verdict)`` raises, so that
+a time-out can never pass as a proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Counterexample:
+    """Inputs that satisfy Q exactly and outputs that break R, from a forward pass of the model itself.
+
+    Attributes
+    ----------
+    x : [k, m] raw units.
+    outputs : [k, o] what the model returned.
+    violation : left side minus right side of the broken row, > 0.
+    row : the broken row in the claim language.
+    """
+
+    x: np.ndarray
+    outputs: np.ndarray
+    violation: float
+    row: str
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """Base of the four verdicts; `method` says in one line who proved what within which tolerance."""
+
+    method: str = ""
+    bound: float = float("inf")
+    seconds: float = 0.0
+    status: ClassVar[str] = ""
+
+    @property
+    def violation_bound(self) -> float:
+        """max(0, bound): 0.0 when proved."""
+        return max(0.0, self.bound)
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the command line: 0 proved, 1 violated or rejected, 3 unknown."""
+        return {"proved": 0, "violated": 1, "rejected": 1, "unknown": 3}[self.status]
+
+    def __bool__(self) -> bool:
+        raise TypeError("A verdict has more than two values; compare verdict.status or use isinstance.")
+
+    def sentence(self) -> str:
+        """The verdict as one sentence."""
+        raise NotImplementedError  # pragma: no cover - abstract
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        out: dict[str, Any] = {"status": self.status, "method": self.method, "seconds": self.seconds}
+        if np.isfinite(self.bound):
+            out["bound"] = self.bound
+        return out | {"sentence": self.sentence()}
+
+
+@dataclass(frozen=True, eq=False)
+class Proved(Verdict):
+    """The claim holds for every input and any backbone, within `tolerance` (output units) of the named method."""
+
+    tolerance: float = 0.0
+    status: ClassVar[str] = "proved"
+
+    @property
+    def violation_bound(self) -> float:
+        """0.0: the tolerance is stated with the verdict, not here."""
+        return 0.0
+
+    def sentence(self) -> str:
+        """``proved by HiGHS (reduced MIP) within 1e-06``."""
+        return f"proved by {self.method} within {self.tolerance:.0e}"
+
+
+@dataclass(frozen=True, eq=False)
+class Violated(Verdict):
+    """The model itself breaks the claim at `counterexample`."""
+
+    counterexample: Counterexample | None = None
+    status: ClassVar[str] = "violated"
+
+    def sentence(self) -> str:
+        """Names the broken row and by how much."""
+        if self.counterexample is None:
+            return "violated"
+        return f"violated: {self.counterexample.row!r} fails by {self.counterexample.violation:.6g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Unknown(Verdict):
+    """Neither proved nor refuted; `bound` is what was proved, `reason` says why it stopped.
+
+    `point` [k, m] (raw units), where present, is a tuple at which the *box* allows a violation; the backbone does not
+    use that freedom there, so it refutes nothing.
+    """
+
+    reason: str = ""
+    point: np.ndarray | None = None
+    status: ClassVar[str] = "unknown"
+
+    def sentence(self) -> str:
+        """Names the proved bound and the reason."""
+        known = f"the violation is at most {self.bound:.6g}" if np.isfinite(self.bound) else "no bound was proved"
+        return f"unknown: {known} ({self.reason})" if self.reason else f"unknown: {known}"
+
+
+@dataclass(frozen=True, eq=False)
+class Rejected(Verdict):
+    """A file did not check: `reason` says which and why."""
+
+    reason: str = ""
+    status: ClassVar[str] = "rejected"
+
+    def sentence(self) -> str:
+        """The reason."""
+        return f"rejected: {self.reason}"
+
+
+@dataclass(frozen=True, eq=False)
+class Maximum:
+    """What a prover learned of ``max violation`` of one row.
+
+    Attributes
+    ----------
+    upper : proved upper bound (dual side; +inf if nothing is known).
+    lower : value of `point`, re-evaluated in float64 (−inf without a point).
+    point : [k, m] model units, a member of the region, or None.
+    complete : the search ran to its end (optimality, infeasibility or the asked target), no limit was hit.
+    note : one line on how and, if incomplete, why it stopped.
+    """
+
+    upper: float
+    lower: float = float("-inf")
+    point: np.ndarray | None = None
+    complete: bool = True
+    note: str = ""
+    seconds: float = 0.0
+    nodes: int = 0

@@ -1,0 +1,171 @@
+"""The premise in model units, and exact maximisation of a linear function over it.
+
+Without extra rows the region is a product of small sets, so a linear objective Σ_c g_c·u_c separates:
+
+- a pinned coordinate: one value, the end of [lo, hi] that the sign of Σ_c g_c asks for;
+- an unpinned coordinate, two copies: a polygon, box ∩ strip. The strip's lines are parallel, so every vertex lies on an
+  edge of the box: eight candidates cover all of them;
+- an unpinned coordinate otherwise: each copy by itself;
+- a one-hot group: the best allowed tuple of categories.
+
+With extra rows this is an upper bound (the rows are ignored), used for ranges; provers add the rows themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from smilenn.properties.premise import Premise
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Input tuples u [k, m] in model units; fields as in `Premise`, scaled.
+
+    `step` [m] is the grid spacing of whole-valued coordinates (0 for continuous ones): u = lo + step · n.
+    """
+
+    copies: int
+    lo: np.ndarray
+    hi: np.ndarray
+    pinned: np.ndarray
+    delta_lo: np.ndarray
+    delta_hi: np.ndarray
+    coef: np.ndarray
+    rhs: np.ndarray
+    equality: np.ndarray
+    step: np.ndarray
+    groups: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, premise: Premise) -> Region:
+        """Scale a premise to model units, propagating strips into the bounds."""
+        domain, mult = premise.domain, premise.domain.mult
+        lo, hi = domain.scale(premise.lo), domain.scale(premise.hi)
+        delta_lo, delta_hi = premise.delta_lo * mult, premise.delta_hi * mult
+        if premise.copies == 2:
+            lo = np.stack([np.maximum(lo[0], lo[1] + delta_lo), np.maximum(lo[1], lo[0] - delta_hi)])
+            hi = np.stack([np.minimum(hi[0], hi[1] + delta_hi), np.minimum(hi[1], hi[0] - delta_lo)])
+        coef = premise.coef / mult
+        rhs = premise.rhs - np.einsum("rkm,m->r", premise.coef, domain.shift)
+        step = np.where(domain.integral, mult, 0.0)
+        return cls(premise.copies, lo, hi, premise.pinned, delta_lo, delta_hi, coef, rhs, premise.equality, step,
+                   domain.groups)  # fmt: skip
+
+    @property
+    def size(self) -> int:
+        """m, the number of coordinates."""
+        return self.lo.shape[1]
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows beyond boxes, pins and strips exist."""
+        return len(self.rhs) > 0
+
+    @cached_property
+    def grouped(self) -> np.ndarray:
+        """[m] bool, coordinates that are members of a one-hot group."""
+        out = np.zeros(self.size, dtype=bool)
+        for group in self.groups:
+            out[list(group)] = True
+        return out
+
+    @cached_property
+    def strips(self) -> np.ndarray:
+        """[m] bool, unpinned coordinates of a two-copy region whose strip cuts the square of the boxes."""
+        if self.copies != 2:
+            return np.zeros(self.size, dtype=bool)
+        slack = 1e-12 * (1.0 + np.abs(self.hi - self.lo).max(axis=0))
+        inside = (self.delta_lo > self.lo[0] - self.hi[1] + slack) | (self.delta_hi < self.hi[0] - self.lo[1] - slack)
+        return inside & ~self.pinned
+
+    @cached_property
+    def allowed(self) -> tuple[np.ndarray, ...]:
+        """For each group the category tuples its bounds, pins and strips allow, [T, k] of member positions."""
+        out = []
+        for group in self.groups:
+            members = list(group)
+            size = len(members)
+            single = [
+                [p for p in range(size)
+                 if self.hi[c, members[p]] > 0.5 and all(self.lo[c, members[q]] < 0.5 for q in range(size) if q != p)]
+                for c in range(self.copies)
+            ]  # fmt: skip
+            if self.copies > 1 and self.pinned[members].all():
+                shared = [p for p in single[0] if all(p in s for s in single)]
+                out.append(np.array([[p] * self.copies for p in shared], dtype=int).reshape(-1, self.copies))
+                continue
+            tuples = np.stack(np.meshgrid(*single, indexing="ij"), axis=-1).reshape(-1, self.copies).astype(int)
+            eye = np.eye(size)
+            if self.copies > 1:
+                hot = eye[tuples]  # [T, k, size]
+                pinned = self.pinned[members]
+                keep = (np.ptp(hot, axis=1)[:, pinned] == 0).all(axis=1)
+                if self.copies == 2:
+                    gap = hot[:, 0] - hot[:, 1]
+                    keep &= ((gap >= self.delta_lo[members] - 0.5) & (gap <= self.delta_hi[members] + 0.5)).all(axis=1)
+                tuples = tuples[keep]
+            out.append(tuples)
+        return tuple(out)
+
+    def argmax(self, g: np.ndarray) -> np.ndarray:
+        """A maximiser u [B, k, m] of Σ_c g_c·u_c for each objective g [B, k, m], extra rows ignored."""
+        b, k, m = g.shape
+        # independent copies
+        u = np.where(g > 0, self.hi, self.lo)
+        # pinned: one shared end
+        shared = np.where(g.sum(axis=1) > 0, self.hi[0], self.lo[0])
+        u = np.where(self.pinned, shared[:, None, :], u)
+        strips = np.flatnonzero(self.strips & ~self.grouped)
+        if strips.size:
+            u[:, :, strips] = self._polygon(g[:, :, strips], strips)
+        for group, tuples in zip(self.groups, self.allowed, strict=True):
+            members = list(group)
+            gains = g[:, :, members]
+            value = sum(gains[:, c, tuples[:, c]] for c in range(k))  # [B, T]
+            best = tuples[np.asarray(value).argmax(axis=1)]  # [B, k]
+            u[:, :, members] = np.eye(len(members))[best]
+        return u
+
+    def maximum(self, g: np.ndarray) -> np.ndarray:
+        """max Σ_c g_c·u_c for each objective g [B, k, m], extra rows ignored; [B]."""
+        return np.einsum("bkm,bkm->b", g, self.argmax(g))
+
+    def unit_ranges(self, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ranges of W u_c + b for each copy: low and high, each [k, H]; exact on box × simplex."""
+        h = len(bias)
+        low, high = np.empty((self.copies, h)), np.empty((self.copies, h))
+        for c in range(self.copies):
+            g = np.zeros((2 * h, self.copies, self.size))
+            g[:h, c], g[h:, c] = weight, -weight
+            value = self.maximum(g)
+            high[c], low[c] = value[:h] + bias, bias - value[h:]
+        return low, high
+
+    def difference_ranges(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ranges of W (u_1 − u_2) over a two-copy region: low and high, each [H]."""
+        h = len(weight)
+        g = np.stack([np.concatenate([weight, -weight]), np.concatenate([-weight, weight])], axis=1)
+        value = self.maximum(g)
+        return -value[h:], value[:h]
+
+    def _polygon(self, g: np.ndarray, i: np.ndarray) -> np.ndarray:
+        """Best vertex of box ∩ strip for the coordinates i, two copies: g [B, 2, |i|] → u [B, 2, |i|]."""
+        (l0, l1), (h0, h1), dl, du = self.lo[:, i], self.hi[:, i], self.delta_lo[i], self.delta_hi[i]
+        first, second = [], []
+        for x0 in (l0, h0):
+            for x1 in (np.maximum(l1, x0 - du), np.minimum(h1, x0 - dl)):
+                first.append(x0)
+                second.append(np.clip(x1, l1, h1))
+        for x1 in (l1, h1):
+            for x0 in (np.maximum(l0, x1 + dl), np.minimum(h0, x1 + du)):
+                first.append(np.clip(x0, l0, h0))
+                second.append(x1)
+        a, b = np.stack(first), np.stack(second)  # [8, |i|]
+        value = g[:, 0, None, :] * a + g[:, 1, None, :] * b  # [B, 8, |i|]
+        best = value.argmax(axis=1)  # [B, |i|]
+        columns = np.arange(len(i))
+        return np.stack([a[best, columns], b[best, columns]], axis=1)
