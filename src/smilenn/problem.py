@@ -50,6 +50,8 @@ class Row:
     flip : p [k, n], ≥ 0, all zero for flip-free boxes.
     const, rhs : numbers; violation = const + … − rhs.
     outputs : a [k, o], the coefficients on the network's outputs.
+    inputs, input_const : the claim's own input terms Σ_c b_c·x_c in model units, [k, m] and a number; already contained
+        in `slope` and `const`.
     scale : size of the outputs the row speaks of; tolerances are relative to it.
     text : the row in the claim language.
     """
@@ -60,6 +62,8 @@ class Row:
     const: float
     rhs: float
     outputs: np.ndarray
+    inputs: np.ndarray
+    input_const: float
     scale: float
     text: str
 
@@ -113,19 +117,9 @@ class Problem:
         (Σ_c a_c = 0, inputs cancelling) only the width remains, against rhs = ε.
         """
         return self.premise.diagonal and any(
-            not row.outputs.sum(axis=0).any() and row.rhs <= 0 and np.allclose(self._input_sum(row), 0.0)
+            row.rhs <= row.input_const and not row.outputs.sum(axis=0).any() and not row.inputs.sum(axis=0).any()
             for row in self.rows
         )
-
-    def _input_sum(self, row: Row) -> np.ndarray:
-        v = row.outputs @ self.snapshot.head_weight
-        own = v @ self.snapshot.lower_slope + np.maximum(v, 0) @ self._second_slope
-        return (row.slope - own).sum(axis=0)
-
-    @property
-    def _second_slope(self) -> np.ndarray:
-        s = self.snapshot
-        return s.second_slope if s.boxes == "gap" else np.zeros_like(s.second_slope)
 
     def value(self, u: np.ndarray, row: Row) -> np.ndarray:
         """Violation Σ_c ψ_c(u_c) − rhs of the box at u [B, k, m] (model units), [B]; ≤ 0 means satisfied."""
@@ -187,8 +181,10 @@ def _reduce(inequality: Inequality, copies: int, s: Snapshot) -> Row:
             inputs[term.copy, indices[0]] += float(term.coef)
     v = outputs @ s.head_weight  # [k, n]
     up = np.maximum(v, 0.0)
-    slope, unit, flip = v @ s.lower_slope + inputs / domain.mult, v @ s.lower_out, np.zeros((copies, s.embedding))
-    const = float((v @ s.lower_const).sum() + (outputs @ s.head_bias).sum() + (inputs @ domain.shift).sum())
+    input_const = float((inputs @ domain.shift).sum())
+    inputs = inputs / domain.mult
+    slope, unit, flip = v @ s.lower_slope + inputs, v @ s.lower_out, np.zeros((copies, s.embedding))
+    const = float((v @ s.lower_const).sum() + (outputs @ s.head_bias).sum()) + input_const
     if s.boxes == "gap":
         slope, unit = slope + up @ s.second_slope, unit + up @ s.second_out
         const += float((up @ s.second_const).sum())
@@ -196,7 +192,8 @@ def _reduce(inequality: Inequality, copies: int, s: Snapshot) -> Row:
         flip = up
     used = np.abs(outputs).sum(axis=0) > 0
     scale = float(s.output_scale[used].max()) if used.any() else 1.0
-    return Row(slope, unit, flip, const, float(inequality.rhs), outputs, scale, inequality.text())
+    text = inequality.text()
+    return Row(slope, unit, flip, const, float(inequality.rhs), outputs, inputs, input_const, scale, text)
 
 
 def _output(name: str, outputs: tuple[str, ...]) -> int:
