@@ -113,7 +113,7 @@ class Region:
 
     def argmax(self, g: np.ndarray) -> np.ndarray:
         """A maximiser u [B, k, m] of Σ_c g_c·u_c for each objective g [B, k, m], extra rows ignored."""
-        b, k, m = g.shape
+        k = g.shape[1]
         # independent copies
         u = np.where(g > 0, self.hi, self.lo)
         # pinned: one shared end
@@ -169,3 +169,76 @@ class Region:
         best = value.argmax(axis=1)  # [B, |i|]
         columns = np.arange(len(i))
         return np.stack([a[best, columns], b[best, columns]], axis=1)
+
+    # ---- membership ---------------------------------------------------------------------------------------------
+
+    def contains(self, u: np.ndarray, tolerance: float = 1e-9) -> np.ndarray:
+        """Which tuples u [B, k, m] (or [k, m]) are members, every comparison within `tolerance` model units; [B] bool.
+
+        Extra rows are compared after division by their largest coefficient, so that they too speak of model units.
+        """
+        u = u.reshape(-1, self.copies, self.size)
+        ok = ((u >= self.lo - tolerance) & (u <= self.hi + tolerance)).all(axis=(1, 2))
+        grid = np.flatnonzero(self.step)
+        if grid.size:
+            at = (u[:, :, grid] - self.lo[:, grid]) / self.step[grid]
+            ok &= (np.abs(at - np.rint(at)) * self.step[grid] <= tolerance).all(axis=(1, 2))
+        for group in self.groups:
+            ok &= (np.abs(u[:, :, list(group)].sum(axis=2) - 1.0) <= tolerance).all(axis=1)
+        if self.pinned.any():
+            ok &= (np.ptp(u[:, :, self.pinned], axis=1) <= tolerance).all(axis=1)
+        if self.copies == 2:
+            gap = u[:, 0] - u[:, 1]
+            ok &= ((gap >= self.delta_lo - tolerance) & (gap <= self.delta_hi + tolerance)).all(axis=1)
+        if self.has_rows:
+            size = np.maximum(np.abs(self.coef).max(axis=(1, 2)), 1e-300)
+            excess = (np.einsum("rkm,bkm->br", self.coef, u) - self.rhs) / size
+            ok &= (np.where(self.equality, np.abs(excess), excess) <= tolerance).all(axis=1)
+        return ok
+
+    def snap(self, u: np.ndarray, sweeps: int = 50) -> np.ndarray:
+        """Tuples u [B, k, m] (or [k, m]) moved to members nearby, shape kept.
+
+        Boxes, pins, strips, grids and one-hot groups hold afterwards up to rounding. Extra rows are approached by up to
+        `sweeps` alternating projections over the continuous coordinates; `contains` says whether that was enough.
+        """
+        out = self._snap(np.array(u, dtype=np.float64).reshape(-1, self.copies, self.size))
+        if self.has_rows:
+            free = (self.step == 0) & (self.hi > self.lo).any(axis=0)
+            coef = np.where(free, self.coef, 0.0)
+            coef = np.where(self.pinned, coef.mean(axis=1, keepdims=True), coef)  # a pinned coordinate moves as one
+            square = np.einsum("rkm,rkm->r", coef, coef)
+            for _ in range(sweeps):
+                if self.contains(out, 1e-12).all():
+                    break
+                for r in np.flatnonzero(square > 0):
+                    excess = np.einsum("km,bkm->b", self.coef[r], out) - self.rhs[r]
+                    excess = excess if self.equality[r] else np.maximum(excess, 0.0)
+                    out = out - (excess / square[r])[:, None, None] * coef[r]
+                out = self._snap(out)
+        return out.reshape(np.shape(u))
+
+    def _snap(self, u: np.ndarray) -> np.ndarray:
+        """`snap` without extra rows, u [B, k, m]."""
+        lo, hi = self.lo, np.maximum(self.lo, self.hi)
+        if self.pinned.any():
+            u = np.where(self.pinned, u.mean(axis=1, keepdims=True), u)
+        u = np.clip(u, lo, hi)
+        grid = self.step > 0
+        if grid.any():
+            step = np.where(grid, self.step, 1.0)
+            u = np.where(grid, np.clip(lo + step * np.rint((u - lo) / step), lo, hi), u)
+        if self.pinned.any():
+            u = np.where(self.pinned, u[:, :1], u)
+        if self.strips.any():
+            gap = u[:, 0] - u[:, 1]
+            excess = np.where(self.strips, gap - np.clip(gap, self.delta_lo, self.delta_hi), 0.0)
+            first = u[:, 0] - np.where(grid, 0.0, excess / 2)  # both move half-way; grid points: the second alone
+            first = np.clip(first, lo[0], hi[0])
+            second = np.clip(u[:, 1], first - self.delta_hi, first - self.delta_lo)
+            u = np.where(self.strips, np.stack([first, np.clip(second, lo[1], hi[1])], axis=1), u)
+        for group, tuples in zip(self.groups, self.allowed, strict=True):
+            members = list(group)
+            value = sum(u[:, c][:, members][:, tuples[:, c]] for c in range(self.copies))  # [B, T]
+            u[:, :, members] = np.eye(len(members))[tuples[np.asarray(value).argmax(axis=1)]]
+        return u
