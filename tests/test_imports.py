@@ -14,6 +14,7 @@ LAYER = {
     "_version": 0,
     "errors": 0,
     "progress": 0,
+    "versions": 0,
     "domain": 1,
     "properties": 2,
     "model": 3,

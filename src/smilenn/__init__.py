@@ -1,0 +1,104 @@
+"""smilenn: neural networks that provably obey a rule everywhere.
+
+The public surface, loaded on first use (PEP 562): importing smilenn imports neither torch nor anything else slow.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from smilenn._version import __version__
+
+if TYPE_CHECKING:
+    from smilenn.domain import Domain, Feature
+    from smilenn.errors import AlteredError, SmileError
+    from smilenn.estimators.classifier import SmileClassifier
+    from smilenn.estimators.regressor import SmileRegressor
+    from smilenn.estimators.store import load
+    from smilenn.model.net import SmileNet
+    from smilenn.progress import Progress
+    from smilenn.properties.claim import Claim
+    from smilenn.properties.library import (
+        Concave,
+        Convex,
+        Dominates,
+        Fair,
+        Lipschitz,
+        Monotone,
+        Robust,
+        Safe,
+        Symmetric,
+    )
+    from smilenn.prove.model import prove
+    from smilenn.prove.verdict import Counterexample, Proved, Rejected, Unknown, Verdict, Violated
+    from smilenn.train.config import Config
+    from smilenn.train.fit import Fit, fit
+    from smilenn.versions import show_versions
+
+_HOME = {
+    "smilenn.domain": ("Domain", "Feature"),
+    "smilenn.errors": ("AlteredError", "SmileError"),
+    "smilenn.estimators.classifier": ("SmileClassifier",),
+    "smilenn.estimators.regressor": ("SmileRegressor",),
+    "smilenn.estimators.store": ("load",),
+    "smilenn.model.net": ("SmileNet",),
+    "smilenn.progress": ("Progress",),
+    "smilenn.properties.claim": ("Claim",),
+    "smilenn.properties.library": (
+        "Concave", "Convex", "Dominates", "Fair", "Lipschitz", "Monotone", "Robust", "Safe", "Symmetric",
+    ),
+    "smilenn.prove.verdict": ("Counterexample", "Proved", "Rejected", "Unknown", "Verdict", "Violated"),
+    "smilenn.train.config": ("Config",),
+    "smilenn.train.fit": ("Fit", "fit"),
+    "smilenn.versions": ("show_versions",),
+}  # fmt: skip
+_MODULE = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "AlteredError",
+    "Claim",
+    "Concave",
+    "Config",
+    "Convex",
+    "Counterexample",
+    "Domain",
+    "Dominates",
+    "Fair",
+    "Feature",
+    "Fit",
+    "Lipschitz",
+    "Monotone",
+    "Progress",
+    "Proved",
+    "Rejected",
+    "Robust",
+    "Safe",
+    "SmileClassifier",
+    "SmileError",
+    "SmileNet",
+    "SmileRegressor",
+    "Symmetric",
+    "Unknown",
+    "Verdict",
+    "Violated",
+    "__version__",
+    "fit",
+    "load",
+    "prove",
+    "show_versions",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "prove":  # the package of the provers, which can be called
+        return import_module("smilenn.prove")
+    if name not in _MODULE:
+        raise AttributeError(f"module 'smilenn' has no attribute {name!r}")
+    value = getattr(import_module(_MODULE[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(__all__) | set(globals()))

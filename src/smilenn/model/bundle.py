@@ -1,0 +1,163 @@
+"""A network on disk: ``weights.safetensors`` and ``model.json`` in a model folder, with whatever JSON goes along.
+
+    weights.safetensors   lower.*, second.*, head_weight, head_bias (float64) and backbone.* (its own types)
+    model.json            {"net": SmileNet.describe(), …what the caller adds: task, estimator, classes}
+
+The head is stored in the user's output units, head × output_scale: a reader needs no scale. The scale is a power of
+two, so multiplying and dividing back are exact, and predictions survive the round trip bit for bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError, listed
+from smilenn.model.folder import dump_json, parse_json, read_folder, write_folder
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+    from smilenn.model.net import SmileNet
+
+WEIGHTS = "weights.safetensors"
+MODEL = "model.json"
+
+
+def save_net(
+    folder: Path | str,
+    net: SmileNet,
+    *,
+    model: Mapping[str, Any] | None = None,
+    documents: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Save a network as a model folder.
+
+    `model` is merged into model.json beside the architecture; `documents` are further JSON files by name, such as
+    ``properties.json``.
+    """
+    files = {WEIGHTS: dump_weights(net), MODEL: dump_json({"net": net.describe(), **(model or {})})}
+    files |= {name: dump_json(content) for name, content in (documents or {}).items()}
+    write_folder(folder, files, overwrite=overwrite)
+
+
+def load_net(folder: Path | str, *, backbone: nn.Module | None = None) -> tuple[SmileNet, dict[str, Any]]:
+    """The network of a model folder and the content of its JSON files by name (``model.json`` among them).
+
+    `backbone` supplies the module of a network that was saved with one of the user's own; its weights are overwritten
+    with the saved ones.
+    """
+    folder = Path(folder)
+    files = read_folder(folder)
+    for name in (WEIGHTS, MODEL):
+        if name not in files:
+            raise SmileError(f"The file {name!r} is missing in {str(folder)!r}; save the model again.")
+    documents = {name: parse_json(data, str(folder / name)) for name, data in files.items() if name.endswith(".json")}
+    model = documents[MODEL]
+    if not isinstance(model, dict) or not isinstance(model.get("net"), dict):
+        raise SmileError(f"{str(folder / MODEL)!r} does not describe a network; save the model again.")
+    net = rebuild_net(model["net"], backbone=backbone, where=str(folder / MODEL))
+    load_weights(net, files[WEIGHTS], where=str(folder / WEIGHTS))
+    return net, documents
+
+
+def rebuild_net(description: Mapping[str, Any], *, backbone: nn.Module | None = None, where: str = "") -> SmileNet:
+    """A network with fresh weights from `SmileNet.describe`; the random state of torch is left as it was."""
+    import torch
+
+    from smilenn.model.backbones import rebuild
+    from smilenn.model.net import SmileNet
+
+    keys = {"domain", "backbone", "embedding", "outputs", "auxiliaries", "hidden", "boxes", "skip", "output_scale"}
+    if set(description) != keys:
+        raise SmileError(
+            f"{where} describes a network by {listed(sorted(description), 20)}; expected {listed(sorted(keys), 20)}."
+        )
+    scales = description["output_scale"]
+    if not all(isinstance(s, float) and s > 0 and math.frexp(s)[0] == 0.5 for s in scales):
+        raise SmileError(f"{where}: output_scale {scales} is not made of powers of two.")
+    with torch.random.fork_rng(devices=[]):
+        try:
+            return SmileNet(
+                Domain.from_json(description["domain"]),
+                rebuild(description["backbone"]) if backbone is None else backbone,
+                int(description["embedding"]),
+                outputs=[str(name) for name in description["outputs"]],
+                auxiliaries=description["auxiliaries"],
+                hidden=int(description["hidden"]),
+                boxes=description["boxes"],
+                output_scale=scales,
+                skip=bool(description["skip"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise SmileError(f"{where} does not describe a network ({error}); save the model again.") from None
+
+
+def dump_weights(net: SmileNet) -> bytes:
+    """All tensors of a network as safetensors bytes, the head in the user's output units; all must be finite."""
+    import torch
+    from safetensors.torch import save
+
+    # a copy of each: safetensors refuses tensors that share memory, as tied weights do
+    tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in net.state_dict().items()}
+    refuse_non_finite(tensors, "the network")
+    scale = net.output_scale.detach().cpu()
+    for name, factor in (("head_weight", scale[:, None]), ("head_bias", scale)):
+        effective = tensors[name] * factor
+        if not torch.equal(effective / factor, tensors[name]):
+            raise SmileError(f"The weights {name} are too large or too small for their scale; train again.")
+        tensors[name] = effective
+    return save(tensors)
+
+
+def load_weights(net: SmileNet, data: bytes, *, where: str = WEIGHTS) -> None:
+    """Set the weights of `net` from safetensors bytes; names, shapes, types and finiteness are checked."""
+    import torch
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    from smilenn.model.backbones import MLP, ConvNet
+
+    try:
+        tensors = load(data)
+    except SafetensorError as error:
+        raise SmileError(f"{where} is not a readable safetensors file: {error}.") from None
+    refuse_non_finite(tensors, where)
+    if isinstance(net.backbone, (MLP, ConvNet)):  # rebuilt in torch's default type; the saved one counts
+        types = {t.dtype for name, t in tensors.items() if name.startswith("backbone.")}
+        if len(types) == 1:
+            net.backbone.to(types.pop())
+    wanted = net.state_dict()
+    if set(tensors) != set(wanted):
+        odd = sorted(set(tensors) ^ set(wanted))
+        raise SmileError(
+            f"{where} and the network differ in the tensors {listed(odd)}; pass the backbone it was saved with."
+        )
+    for name, tensor in tensors.items():
+        if tensor.shape != wanted[name].shape or tensor.dtype != wanted[name].dtype:
+            raise SmileError(
+                f"{where}: {name!r} is {tensor.dtype} of shape {tuple(tensor.shape)}; the network has "
+                f"{wanted[name].dtype} of shape {tuple(wanted[name].shape)}."
+            )
+    scale = net.output_scale.detach().cpu()
+    tensors["head_weight"] = tensors["head_weight"] / scale[:, None]
+    tensors["head_bias"] = tensors["head_bias"] / scale
+    with torch.no_grad():
+        net.load_state_dict(tensors, strict=True)
+    if net.boxes == "gap" and not net.gap.is_non_negative():
+        raise SmileError(f"{where}: the gap has negative weights, so its box could flip; save the model again.")
+
+
+def refuse_non_finite(tensors: Mapping[str, torch.Tensor], where: str) -> None:
+    """Raise if a floating-point tensor holds NaN or an infinity."""
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+            raise SmileError(
+                f"The weights {name!r} of {where} hold a value that is not finite; train again with a smaller "
+                "learning rate."
+            )

@@ -1,0 +1,223 @@
+"""A model folder: named files bound by a manifest of hashes, written atomically, read strictly.
+
+    manifest.json   {"format", "version", "library", "files": {name: {"sha256", "bytes"}}, "digest"}
+
+`digest` is the SHA-256 of the rest of the manifest, so that a damaged manifest is noticed as well. The folder is
+written beside its final place, flushed to disk and renamed: a crash leaves the old folder or the new one, never a part
+of one. Standard library only; nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import hashlib
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from smilenn._version import __version__
+from smilenn.errors import AlteredError, SmileError, listed
+
+FORMAT = "smilenn-model"
+VERSION = 1
+MANIFEST = "manifest.json"
+
+
+# ---- strict JSON ----------------------------------------------------------------------------------------------------
+
+
+def dump_json(value: Any) -> bytes:
+    """JSON as UTF-8 bytes; NaN and infinities are errors, floats survive the round trip exactly."""
+    return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def parse_json(data: bytes, name: str) -> Any:
+    """Read JSON strictly: no duplicate keys, no NaN or infinite numbers, UTF-8 only; `name` is for messages."""
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        out = dict(items)
+        if len(out) != len(items):
+            keys = [key for key, _ in items]
+            raise ValueError(f"the key {listed(sorted({k for k in keys if keys.count(k) > 1}))} appears twice")
+        return out
+
+    def constant(text: str) -> float:
+        raise ValueError(f"{text} is not a number of JSON")
+
+    def finite(text: str) -> float:
+        value = float(text)
+        return value if math.isfinite(value) else constant(text)
+
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=pairs, parse_constant=constant, parse_float=finite)
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise SmileError(f"{name} is not readable JSON: {reason}; save the model again.") from None
+
+
+def without_infinities(value: Any) -> Any:
+    """A copy of nested lists and dictionaries in which numbers that JSON lacks (NaN, ±inf) are None."""
+    if isinstance(value, Mapping):
+        return {str(key): without_infinities(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_infinities(entry) for entry in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+
+
+def read_manifest(folder: Path | str) -> dict[str, Any]:
+    """The manifest of a model folder, checked by itself."""
+    folder = Path(folder)
+    if not folder.exists():
+        raise SmileError(f"There is no model folder {str(folder)!r}; check the path or fit a model first.")
+    if not folder.is_dir():
+        raise SmileError(f"{str(folder)!r} is a file, not a model folder; give the folder that was saved.")
+    data = _read(folder / MANIFEST)
+    try:
+        manifest = parse_json(data, str(folder / MANIFEST))
+    except SmileError as error:
+        raise AlteredError(str(error)) from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise AlteredError(f"{str(folder / MANIFEST)!r} is not the manifest of a smilenn model; save the model again.")
+    if manifest.get("digest") != _digest(manifest):
+        raise AlteredError(f"{str(folder / MANIFEST)!r} is not the file that was saved; save the model again.")
+    if manifest.get("version") != VERSION:
+        raise SmileError(
+            f"{str(folder)!r} has format version {manifest.get('version')}; this smilenn ({__version__}) reads version "
+            f"{VERSION}: use the version that wrote it, {manifest.get('library')}."
+        )
+    return manifest
+
+
+def read_folder(folder: Path | str) -> dict[str, bytes]:
+    """The files that the manifest lists, each one checked against its hash; other files in the folder are not read.
+
+    A missing file raises `SmileError`, a changed one `AlteredError`.
+    """
+    folder = Path(folder)
+    files = {}
+    for name, entry in read_manifest(folder)["files"].items():
+        if Path(name).name != name:
+            raise AlteredError(f"The manifest of {str(folder)!r} lists {name!r}, which is no plain file name.")
+        data = _read(folder / name)
+        if len(data) != entry["bytes"] or hashlib.sha256(data).hexdigest() != entry["sha256"]:
+            raise AlteredError(f"{str(folder / name)!r} is not the file that was saved: its hash differs.")
+        files[name] = data
+    return files
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise SmileError(f"The file {path.name!r} is missing in {str(path.parent)!r}; save the model again.") from None
+    except OSError as error:
+        raise SmileError(f"The file {str(path)!r} cannot be read: {error.strerror}.") from None
+
+
+def _digest(manifest: Mapping[str, Any]) -> str:
+    body = {key: value for key, value in manifest.items() if key != "digest"}
+    return hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+
+
+def refuse_existing(folder: Path | str) -> None:
+    """Raise if something is already there; called before long work, so that it is not done in vain."""
+    if Path(folder).exists() or Path(folder).is_symlink():
+        raise SmileError(f"The output folder {str(folder)!r} exists; remove it or choose another name.")
+
+
+def write_folder(folder: Path | str, files: Mapping[str, bytes], *, overwrite: bool = False) -> None:
+    """Write the files and their manifest as one step; an existing model folder is replaced only with `overwrite`."""
+    folder = Path(folder).absolute()
+    if overwrite and folder.exists():
+        read_manifest(folder)  # replaces models only: a folder that is something else is not ours to delete
+    else:
+        refuse_existing(folder)
+    body: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "library": __version__,
+        "files": {
+            name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()
+        },
+    }
+    everything = {**files, MANIFEST: dump_json({**body, "digest": _digest(body)})}
+    temporary: Path | None = None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
+        temporary.chmod(0o777 & ~_umask())
+        for name, data in everything.items():
+            with open(temporary / name, "xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        _sync(temporary)
+        _put(temporary, folder, overwrite)
+        _sync(folder.parent)
+    except OSError as error:
+        raise SmileError(f"The folder {str(folder)!r} cannot be written: {error.strerror or error}.") from None
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)  # after an exchange this is the old folder
+
+
+def _put(new: Path, folder: Path, overwrite: bool) -> None:
+    """Move `new` to `folder`; if there was one, it ends up under the name `new`."""
+    if not overwrite or not folder.exists():
+        os.rename(new, folder)  # fails if a non-empty folder has appeared meanwhile
+        return
+    if _exchange(new, folder):
+        return
+    aside = new.with_suffix(".old")
+    os.rename(folder, aside)
+    try:
+        os.rename(new, folder)
+    except BaseException:
+        os.rename(aside, folder)
+        raise
+    os.rename(aside, new)
+
+
+def _exchange(a: Path, b: Path) -> bool:
+    """Swap two folders in one step where the system can (Linux); False where it cannot."""
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    if renameat2(here, os.fsencode(a), here, os.fsencode(b), exchange) == 0:
+        return True
+    if ctypes.get_errno() in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+        return False
+    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _sync(folder: Path) -> None:
+    """Flush a folder's entries to disk, where folders can be opened."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,68 @@
+"""``smilenn.prove``: the claims of a model, proved or refuted on the model as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from smilenn.errors import SmileError
+from smilenn.problem import build
+from smilenn.properties.claim import Claim
+from smilenn.prove.portfolio import prove_all
+from smilenn.prove.verdict import Verdict
+
+if TYPE_CHECKING:
+    from smilenn.model.net import SmileNet
+
+
+@runtime_checkable
+class Fitted(Protocol):
+    """A fitted model: a network, the claims it was fitted for, and its way of reading further properties."""
+
+    net_: SmileNet
+    claims_: tuple[Claim, ...]
+
+    def lower(self, properties: Sequence[Any]) -> tuple[Claim, ...]:
+        """Properties as claims on the model's domain and outputs."""
+        ...
+
+
+def prove(
+    model: SmileNet | Fitted,
+    properties: Sequence[Any] | None = None,
+    *,
+    prover: str = "auto",
+    time_limit: float | None = 60.0,
+) -> Verdict:
+    """Prove the properties of a fitted estimator or of a network, whatever its backbone does.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or a `SmileNet`.
+    properties : properties or claims; None takes those the estimator was fitted for.
+    prover : ``auto`` for the cheapest that applies, or one by name.
+    time_limit : seconds for the whole proof; None for no limit.
+
+    A violation is reported only when the model's own forward pass shows it on inputs that satisfy the premise exactly.
+    """
+    if isinstance(model, Fitted):
+        net = model.net_
+        claims = model.claims_ if properties is None else model.lower(properties)
+    else:
+        net = model
+        if properties is None:
+            raise SmileError("A bare network carries no properties; name those to prove.")
+        claims = lowered(properties, net)
+    snapshot = net.snapshot()
+    problems = [build(claim, snapshot) for claim in claims]
+    limit = float("inf") if time_limit is None else time_limit
+    return prove_all(problems, prover=prover, time_limit=limit, forward=net.predict)
+
+
+def lowered(properties: Sequence[Any], net: SmileNet) -> tuple[Claim, ...]:
+    """Properties (or claims, which stay) as claims on the network's domain and outputs."""
+    return tuple(
+        claim
+        for item in properties
+        for claim in ((item,) if isinstance(item, Claim) else item.lower(net.domain, net.outputs))
+    )
