@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -56,13 +57,20 @@ class Feature:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        if not self.name or not isinstance(self.name, str):
+        if not isinstance(self.name, str) or not self.name:
             raise SmileError(f"A feature needs a non-empty text as its name, not {self.name!r}.")
         if self.kind not in KINDS:
             raise SmileError(f"Feature {self.name!r} has the kind {self.kind!r}; choose one of {listed(KINDS)}.")
-        for label, value in (("lo", self.lo), ("hi", self.hi), ("shift", self.shift), ("mult", self.mult)):
-            if not math.isfinite(value):
-                raise SmileError(f"Feature {self.name!r} has {label} = {value}; give a finite number.")
+        for label in ("categories", "columns"):
+            values = getattr(self, label)
+            if isinstance(values, str):
+                raise SmileError(f"Feature {self.name!r} has {label} = {values!r}; give a list of texts.")
+            object.__setattr__(self, label, tuple(str(value) for value in values))
+        for label in ("lo", "hi", "shift", "mult"):
+            given = getattr(self, label)
+            if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
+                raise SmileError(f"Feature {self.name!r} has {label} = {given!r}; give a finite number.")
+            object.__setattr__(self, label, float(given) + 0.0)  # + 0.0: no negative zero
         if self.lo > self.hi:
             raise SmileError(f"Feature {self.name!r} has lo = {self.lo:g} above hi = {self.hi:g}; swap the two.")
         if self.mult <= 0:
@@ -76,6 +84,8 @@ class Feature:
                 raise SmileError(f"Feature {self.name!r} lists a category twice: {listed(self.categories)}.")
         if self.kind == "binary" and len(self.categories) not in (0, 2):
             raise SmileError(f"Binary feature {self.name!r} needs two texts or none, not {len(self.categories)}.")
+        if self.kind in ("continuous", "integer") and self.categories:
+            raise SmileError(f"Feature {self.name!r} is {self.kind} but lists categories; make it a category.")
         if self.kind == "category" and not self.categories:
             raise SmileError(f"Category {self.name!r} has no categories; list its values.")
         if self.columns and (self.kind != "category" or len(self.columns) != len(self.categories)):
@@ -94,7 +104,7 @@ class Feature:
         return self.columns or (self.name,)
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON-ready dictionary; `Feature(**d)` after `from_json` gives the same feature back."""
+        """A JSON-ready dictionary; `from_json` gives the same feature back."""
         out: dict[str, Any] = {"name": self.name, "kind": self.kind, "lo": self.lo, "hi": self.hi}
         if self.categories:
             out["categories"] = list(self.categories)
@@ -112,13 +122,10 @@ class Feature:
         known = {"name", "kind", "lo", "hi", "categories", "columns", "shift", "mult", "unit"}
         if not isinstance(data, Mapping) or "name" not in data or set(data) - known:
             raise SmileError(f"A feature is described by {listed(sorted(known))}, not by {data!r}.")
-        fields = dict(data)
         for key in ("categories", "columns"):
-            fields[key] = tuple(fields.get(key, ()))
-        for key in ("lo", "hi", "shift", "mult"):
-            if key in fields:
-                fields[key] = float(fields[key])
-        return cls(**fields)
+            if not isinstance(data.get(key, []), list):
+                raise SmileError(f"Feature {data['name']!r} has {key} = {data[key]!r}; give a list of texts.")
+        return cls(**data)
 
 
 @dataclass(frozen=True)
@@ -168,11 +175,11 @@ class Domain:
         """Learn the box from a data frame or array [n, m].
 
         Numbers are continuous, whole-number columns of a data frame integer, columns of only 0 and 1 binary, text
-        columns categories (with two values: binary). `kinds` overrides; `bounds` gives bounds in raw units, other
-        numeric bounds are the observed range widened by `margin` of it on each side, rounded outward to readable
-        numbers, and not taken below zero if no observed value is. `groups` declares columns that are already one-hot
-        encoded. `scaling` chooses model units: ``unit`` maps [lo, hi] to [0, 1], ``standard`` to mean 0 and standard
-        deviation 1 of the data, ``none`` leaves raw units.
+        columns categories (with two values: binary, unless `kinds` says ``category``). `kinds` overrides; `bounds`
+        gives bounds in raw units, other numeric bounds are the observed range widened by `margin` of it on each side,
+        rounded outward to readable numbers, and not taken below zero if no observed value is. `groups` declares columns
+        that are already one-hot encoded. `scaling` chooses model units: ``unit`` maps [lo, hi] to [0, 1], ``standard``
+        to mean 0 and standard deviation 1 of the data, ``none`` leaves raw units.
         """
         named = isinstance(data, pd.DataFrame) or hasattr(data, "to_pandas")
         frame = as_frame(data)
@@ -182,12 +189,18 @@ class Domain:
         for what, mapping in (("kinds", kinds), ("bounds", bounds), ("units", units)):
             unknown = sorted(set(mapping) - names)
             if unknown:
-                raise SmileError(f"{what} names {listed(unknown)}, which is not a column; columns: {listed(names)}.")
+                raise SmileError(
+                    f"{what} names {listed(unknown)}, which is not a column; columns: {listed(sorted(names))}."
+                )
         absent = [column for column in member_of if column not in frame.columns]
         if absent:
             raise SmileError(f"groups names {listed(absent)}, which is not a column; columns: {listed(frame.columns)}.")
         if len(frame) == 0:
             raise SmileError("The data has no rows; give at least one.")
+        if not 0 <= margin < math.inf:
+            raise SmileError(f"margin is {margin}; give a share of the range that is 0 or more, such as 0.05.")
+        if scaling not in ("unit", "standard", "none"):
+            raise SmileError(f"scaling is {scaling!r}; choose 'unit', 'standard' or 'none'.")
         features: list[Feature] = []
         seen: set[str] = set()
         for column in frame.columns:
@@ -328,12 +341,14 @@ class Domain:
         return (x - self.shift) * self.mult
 
     def unscale(self, u: np.ndarray) -> np.ndarray:
-        """Model units → raw units; whole-valued coordinates are rounded back to their grid."""
+        """Model units → raw units, moved into the box; whole-valued coordinates are rounded back to their grid."""
         x = u / self.mult + self.shift
-        return np.where(self.integral, np.rint(x), np.clip(x, self.lo, self.hi))
+        return np.clip(np.where(self.integral, np.rint(x), x), self.lo, self.hi)
 
     def clamp(self, x: np.ndarray, *, out_of_bounds: OutOfBounds = "clamp", first_row: int = 0) -> np.ndarray:
         """Move x [n, m] into the box, or raise, or warn and move."""
+        if out_of_bounds not in ("clamp", "raise", "warn"):
+            raise SmileError(f"out_of_bounds is {out_of_bounds!r}; choose 'clamp', 'raise' or 'warn'.")
         outside = (x < self.lo) | (x > self.hi)
         if not outside.any():
             return x
@@ -358,8 +373,8 @@ class Domain:
         return ok
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """n points of X, raw units [n, m]: uniform per feature, whole numbers and categories uniform on their values."""
-        x = rng.uniform(self.lo, self.hi, size=(n, self.size))
+        """n points of X, raw units [n, m]: uniform per feature, on whole numbers and categories uniform over values."""
+        x = np.clip(rng.uniform(self.lo, self.hi, size=(n, self.size)), self.lo, self.hi)  # rounding may leave the box
         for i, feature in ((self.slices[f.name].start, f) for f in self.features):
             if feature.kind in ("integer", "binary"):
                 x[:, i] = rng.integers(int(feature.lo), int(feature.hi) + 1, size=n)
@@ -406,6 +421,15 @@ def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
     return frame
 
 
+def _labels(series: pd.Series) -> pd.Series:
+    """Category texts; 1.0 and 1 are the same category whatever number type the column has today."""
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        series = series.astype(series.dtype.categories.dtype)
+    if pd.api.types.is_float_dtype(series) and (np.isfinite(series) & (series == np.rint(series))).all():
+        series = series.astype(np.int64)
+    return series.astype(str)
+
+
 def _is_text(series: pd.Series) -> bool:
     return not pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series)
 
@@ -414,6 +438,8 @@ def _numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
     """A numeric column as float64; missing, infinite or text cells raise with their row."""
     if pd.api.types.is_bool_dtype(series):
         series = series.astype(float)
+    if pd.api.types.is_datetime64_any_dtype(series) or pd.api.types.is_timedelta64_dtype(series):
+        raise SmileError(f"Column {name!r} holds dates or durations; turn it into numbers, such as days, first.")
     values = pd.to_numeric(series, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
@@ -441,23 +467,24 @@ def _learn(
     if series.isna().any():
         row = int(np.flatnonzero(series.isna().to_numpy())[0])
         raise SmileError(f"Row {row}, column {name!r} is missing; drop the row or fill it in.")
-    if kind is None and _is_text(series):
+    declared = kind
+    if kind is None and isinstance(series.dtype, pd.CategoricalDtype):
+        kind = "category"
+    elif kind is None and _is_text(series):
         # A column in which only some cells are text is a numeric column with a slip, not a category.
-        as_numbers = pd.to_numeric(series, errors="coerce")
-        stray = as_numbers.isna().to_numpy()
-        if stray.all():
+        if pd.to_numeric(series, errors="coerce").isna().all():
             kind = "category"
         else:
             series = pd.Series(_numbers(series, name))
     if kind == "category" or (kind == "binary" and _is_text(series)):
         # an explicitly ordered categorical keeps its order, everything else is sorted
-        dtype = series.dtype
-        values = (
-            [str(v) for v in dtype.categories if (series == v).any()]
-            if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered
-            else sorted({str(v) for v in series.unique()})
-        )
-        if len(values) == 2:
+        if bounds is not None:
+            raise SmileError(f"bounds names {name!r}, which holds categories; leave it out there.")
+        dtype, values = series.dtype, sorted(set(_labels(series)))
+        if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
+            present = set(values)
+            values = [label for label in _labels(pd.Series(dtype.categories)) if label in present]
+        if len(values) == 2 and declared != "category":
             return Feature(name, "binary", categories=tuple(values))
         if kind == "binary":
             raise SmileError(f"Column {name!r} is declared binary but has {len(values)} values; declare a category.")
@@ -479,11 +506,14 @@ def _learn(
         raise SmileError(f"Row {row}, column {name!r} holds {values[row]:g} but the column is declared integer.")
     if bounds is None:
         lo, hi = _widen(float(values.min()), float(values.max()), margin)
+        if kind == "integer":
+            lo, hi = float(math.floor(lo)), float(math.ceil(hi))
     else:
-        lo, hi = (float(b) for b in bounds)
-    if kind == "integer":
-        lo, hi = float(math.floor(lo)), float(math.ceil(hi))
+        if isinstance(bounds, str) or not isinstance(bounds, Sequence) or len(bounds) != 2:
+            raise SmileError(f"bounds gives {bounds!r} for {name!r}; give a pair (lo, hi).")
+        lo, hi = bounds
     feature = Feature(name, kind, lo, hi)
+    lo, hi = feature.lo, feature.hi
     if scaling == "unit" and hi > lo:
         return replace(feature, shift=lo, mult=1.0 / (hi - lo))
     if scaling == "standard" and values.std() > 0:
@@ -496,7 +526,9 @@ def _widen(lo: float, hi: float, margin: float) -> tuple[float, float]:
     if hi == lo:
         return lo, hi
     span = hi - lo
-    step = 10.0 ** (math.floor(math.log10(span)) - 2)
+    step = 10.0 ** (math.floor(math.log10(span)) - 2) if math.isfinite(span) else 0.0
+    if step == 0:  # a span at the edge of float64: nothing sensible to round to
+        return lo, hi
     new_lo = math.floor((lo - margin * span) / step) * step if margin else lo
     new_hi = math.ceil((hi + margin * span) / step) * step if margin else hi
     if lo >= 0 > new_lo:
@@ -521,7 +553,7 @@ def _encode(feature: Feature, frame: pd.DataFrame, first_row: int) -> np.ndarray
         if series.isna().any():
             row = first_row + int(np.flatnonzero(series.isna().to_numpy())[0])
             raise SmileError(f"Row {row}, column {feature.name!r} is missing; drop the row or fill it in.")
-        codes = pd.Index(feature.categories).get_indexer(pd.Index(series.astype(str)))
+        codes = pd.Index(feature.categories).get_indexer(pd.Index(_labels(series)))
         bad = np.flatnonzero(codes < 0)
         if bad.size:
             raise SmileError(

@@ -12,6 +12,7 @@ here are rounded outward, so that the floating-point set contains the exact one.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -128,37 +129,14 @@ def holds_exactly(claim: Claim, domain: Domain, x: np.ndarray) -> bool:
 def ground(claim: Claim, domain: Domain) -> Premise:
     """Read the rows of Q on a domain; an unknown feature or a premise that no tuple satisfies is an error."""
     k, m = claim.copies, domain.size
-    lo = [[Fraction(v) for v in domain.lo] for _ in range(k)]
-    hi = [[Fraction(v) for v in domain.hi] for _ in range(k)]
+    lo, hi, strips, extra = _sorted_rows(claim, domain)
     pinned = _pins(claim, domain)
-    strips: dict[int, list[Fraction | None]] = {}
-    extra: list[tuple[Inequality, dict[tuple[int, int], Fraction]]] = []
-    for inequality in claim.when:
-        terms = _coordinates(inequality, domain)
-        if not terms:
-            if inequality.rhs < 0 or (inequality.op == "==" and inequality.rhs != 0):
-                raise _empty(claim)
-            continue
-        if len(terms) == 1:
-            ((c, i), a), bound = next(iter(terms.items())), inequality.rhs / next(iter(terms.values()))
-            if a > 0 or inequality.op == "==":
-                hi[c][i] = min(hi[c][i], bound)
-            if a < 0 or inequality.op == "==":
-                lo[c][i] = max(lo[c][i], bound)
-            continue
-        (i, *more) = {i for _, i in terms}
-        if k == 2 and not more and terms[(0, i)] == -terms[(1, i)]:
-            a, strip = terms[(0, i)], strips.setdefault(i, [None, None])
-            bound = inequality.rhs / a
-            if a > 0 or inequality.op == "==":
-                strip[1] = bound if strip[1] is None else min(strip[1], bound)
-            if a < 0 or inequality.op == "==":
-                strip[0] = bound if strip[0] is None else max(strip[0], bound)
-            continue
-        extra.append((inequality, terms))
-
-    for i, (low, high) in strips.items():  # a difference of zero is a pin, and a pin is one shared value
-        pinned[i] |= low == high == 0
+    for i, strip in strips.items():  # a difference of zero is a pin, and a pin is one shared value
+        if domain.integral[i]:
+            low, high = strip
+            strip[0] = None if low is None else Fraction(math.ceil(low))
+            strip[1] = None if high is None else Fraction(math.floor(high))
+        pinned[i] |= strip == [0, 0]
     for i in np.flatnonzero(pinned):
         shared_lo, shared_hi = max(copy[i] for copy in lo), min(copy[i] for copy in hi)
         for c in range(k):
@@ -179,19 +157,19 @@ def ground(claim: Claim, domain: Domain) -> Premise:
             widest_hi = Fraction(box_hi[0, i]) - Fraction(box_lo[1, i])
             low = widest_lo if low is None else max(low, widest_lo)
             high = widest_hi if high is None else min(high, widest_hi)
-            if domain.integral[i]:
-                low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
             if low > high or (pinned[i] and (low > 0 or high < 0)):
                 raise _empty(claim)
-            pinned[i] |= low == high == 0
+            if low == high == 0:
+                pinned[i] = True
+                box_lo[:, i], box_hi[:, i] = box_lo[:, i].max(), box_hi[:, i].min()
             delta_lo[i], delta_hi[i] = (Fraction(0), Fraction(0)) if pinned[i] else (low, high)
 
-    magnitude = [[max(-a, b) for a, b in zip(*bounds, strict=True)] for bounds in zip(lo, hi, strict=True)]
+    magnitude = [[max(-lo[c][i], hi[c][i]) for i in range(m)] for c in range(k)]
     rows = [floats for inequality, terms in extra for floats in _row_floats(inequality, terms, magnitude)]
     coef = np.zeros((len(rows), k, m))
     for r, (entries, _, _) in enumerate(rows):
-        for (c, i), a in entries.items():
-            coef[r, c, i] = a
+        for key, a in entries.items():
+            coef[r, *key] = a
     premise = Premise(
         domain,
         k,
@@ -207,6 +185,42 @@ def ground(claim: Claim, domain: Domain) -> Premise:
     if not _satisfiable(premise):
         raise _empty(claim)
     return premise
+
+
+Strips = dict[int, list[Fraction | None]]
+Extra = list[tuple[Inequality, dict[tuple[int, int], Fraction]]]
+
+
+def _sorted_rows(claim: Claim, domain: Domain) -> tuple[list[list[Fraction]], list[list[Fraction]], Strips, Extra]:
+    """The rows by shape: bounds of one coordinate [k][m], strips on x_1 − x_2 {coordinate: [low, high]}, the rest."""
+    lo = [[Fraction(v) for v in domain.lo] for _ in range(claim.copies)]
+    hi = [[Fraction(v) for v in domain.hi] for _ in range(claim.copies)]
+    strips: Strips = {}
+    extra: Extra = []
+    for inequality in claim.when:
+        terms = _coordinates(inequality, domain)
+        both = inequality.op == "=="
+        if not terms:
+            if inequality.rhs < 0 or (both and inequality.rhs != 0):
+                raise _empty(claim)
+            continue
+        (c, i), a = next(iter(terms.items()))
+        bound = inequality.rhs / a
+        if len(terms) == 1:
+            if a > 0 or both:
+                hi[c][i] = min(hi[c][i], bound)
+            if a < 0 or both:
+                lo[c][i] = max(lo[c][i], bound)
+        elif claim.copies == 2 and terms.keys() == {(0, i), (1, i)} and terms[0, i] == -terms[1, i]:
+            a, strip = terms[0, i], strips.setdefault(i, [None, None])
+            bound = inequality.rhs / a
+            if a > 0 or both:
+                strip[1] = bound if strip[1] is None else min(strip[1], bound)
+            if a < 0 or both:
+                strip[0] = bound if strip[0] is None else max(strip[0], bound)
+        else:
+            extra.append((inequality, terms))
+    return lo, hi, strips, extra
 
 
 def _pins(claim: Claim, domain: Domain) -> np.ndarray:
@@ -230,13 +244,13 @@ def _coordinates(inequality: Inequality, domain: Domain) -> dict[tuple[int, int]
     """A row over coordinates: {(copy, coordinate): coefficient}, zeros dropped."""
     out: dict[tuple[int, int], Fraction] = {}
     for term in inequality.terms:
-        indices = domain.indices(term.name)
-        if len(indices) > 1:
+        first, *more = domain.indices(term.name)
+        if more:
             raise SmileError(
                 f"{inequality.text()!r} uses the category {term.name!r} as a number; name one of its members, "
-                f"such as {domain.coordinates[indices[0]]!r}."
+                f"such as {domain.coordinates[first]!r}."
             )
-        key = (term.copy, indices[0])
+        key = (term.copy, first)
         out[key] = out.get(key, Fraction(0)) + term.coef
     return {key: a for key, a in out.items() if a}
 
@@ -259,7 +273,9 @@ def _row_floats(
     values = {key: a * factor for key, a in terms.items()}
     rhs = inequality.rhs * factor
     rounded = {key: float(a) for key, a in values.items()}
-    slack = sum((abs(Fraction(rounded[c, i]) - a) * magnitude[c][i] for (c, i), a in values.items()), Fraction(0))
+    slack = Fraction(0)
+    for (c, i), a in values.items():
+        slack += abs(Fraction(rounded[c, i]) - a) * magnitude[c][i]
     if inequality.op == "==":
         if slack == 0 and _is_float(rhs):
             return [(rounded, float(rhs), True)]
@@ -268,7 +284,7 @@ def _row_floats(
 
 
 def _is_float(value: Fraction) -> bool:
-    return Fraction(float(value)) == value
+    return Fraction(_down(value)) == value
 
 
 def _empty(claim: Claim) -> SmileError:
@@ -276,8 +292,11 @@ def _empty(claim: Claim) -> SmileError:
 
 
 def _down(value: Fraction) -> float:
-    """The largest float64 ≤ value, for values within ±1e300 (see `exact`)."""
-    near = float(value)
+    """The largest float64 ≤ value."""
+    try:
+        near = float(value)
+    except OverflowError:
+        return sys.float_info.max if value > 0 else -math.inf
     return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
 
 

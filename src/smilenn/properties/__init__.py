@@ -1,0 +1,49 @@
+"""What a network shall obey: properties by name, claims in words, and exact claims underneath."""
+
+from smilenn.properties.base import Property
+from smilenn.properties.claim import Claim, Inequality, Term, exact, number, row
+from smilenn.properties.custom import Custom, Safe
+from smilenn.properties.language import ClaimSyntaxError, parse_row
+from smilenn.properties.library import Concave, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Symmetric
+from smilenn.properties.premise import Premise, ground, holds_exactly
+from smilenn.properties.spec import (
+    as_property,
+    load_properties,
+    lower_all,
+    properties_from_json,
+    properties_to_json,
+    property_from_json,
+    read_toml,
+)
+
+__all__ = [
+    "Claim",
+    "ClaimSyntaxError",
+    "Concave",
+    "Convex",
+    "Custom",
+    "Dominates",
+    "Fair",
+    "Inequality",
+    "Lipschitz",
+    "Monotone",
+    "Premise",
+    "Property",
+    "Robust",
+    "Safe",
+    "Symmetric",
+    "Term",
+    "as_property",
+    "exact",
+    "ground",
+    "holds_exactly",
+    "load_properties",
+    "lower_all",
+    "number",
+    "parse_row",
+    "properties_from_json",
+    "properties_to_json",
+    "property_from_json",
+    "read_toml",
+    "row",
+]

@@ -1,0 +1,187 @@
+"""What a property is: something a person can name that becomes claims on a domain.
+
+A property is a frozen value that knows feature names but neither domain nor network. `lower` turns it into exact
+claims (claim.py); it also prints itself as one English sentence and as a formula, and is saved as JSON under its
+`kind`. `Property` is abstract, those of library.py and custom.py are final.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields
+from fractions import Fraction
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
+
+from smilenn.domain import Domain, Feature
+from smilenn.errors import SmileError, listed
+from smilenn.properties.claim import Claim, Inequality, exact, number, row
+
+Name = str | int  # a feature by its name, or by the position of its column
+Rename = Callable[[Name], str]
+
+
+class Property(ABC):
+    """Base of all properties.
+
+    Attributes
+    ----------
+    kind : the word for it in JSON and TOML.
+    """
+
+    kind: ClassVar[str]
+
+    def lower(self, domain: Domain, outputs: Sequence[str] = ("",)) -> tuple[Claim, ...]:
+        """The claims it makes on a domain, of a network with these outputs (a scalar network's is called '')."""
+        if not outputs:
+            raise SmileError(f"{type(self).__name__}: the network has no outputs to speak of.")
+        named = self._renamed(lambda name: _feature_name(domain, name, type(self).__name__))
+        return named._claims(domain, tuple(outputs), named._sentence(_subject(outputs)))
+
+    def sentence(self) -> str:
+        """The property as one English sentence."""
+        return self._sentence("the output")
+
+    @abstractmethod
+    def formula(self) -> str:
+        """The property as ``∀ copies ∈ X: premise ⇒ conclusion``."""
+
+    @abstractmethod
+    def _renamed(self, rename: Rename) -> Self:
+        """The same property with every feature name replaced."""
+
+    @abstractmethod
+    def _sentence(self, output: str) -> str:
+        """The sentence, with the words for the output."""
+
+    @abstractmethod
+    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+        """The claims; every name is a feature of the domain by now."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready dictionary: the kind and the constructor's arguments, rationals as text."""
+        arguments = {f.name: _to_json(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        return {"kind": self.kind} | arguments
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Inverse of `to_json`; an unknown or missing key is an error that names the known ones."""
+        known = {f.name: f for f in fields(cls)}  # type: ignore[arg-type]
+        unknown = sorted(str(key) for key in set(data) - set(known) - {"kind"})
+        if unknown:
+            raise SmileError(
+                f"A property of kind {cls.kind!r} has no key {listed(unknown)}; its keys: {listed(known)}."
+            )
+        missing = [n for n, f in known.items() if n not in data and f.default is MISSING]
+        if missing:
+            raise SmileError(f"A property of kind {cls.kind!r} needs the key {listed(missing)}.")
+        if data.get("kind", cls.kind) != cls.kind:
+            raise SmileError(f"A property of kind {data['kind']!r} was given where {cls.kind!r} is read.")
+        return cls(**{key: value for key, value in data.items() if key != "kind"})
+
+    def __repr__(self) -> str:
+        parts = []
+        for f in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            if f.default is MISSING or value != f.default:
+                shown = _to_json(value)
+                parts.append(f"{f.name}={shown if isinstance(value, Fraction) else repr(shown)}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _subject(outputs: Sequence[str]) -> str:
+    return "the output" if len(outputs) == 1 else "every output"
+
+
+def _feature_name(domain: Domain, name: Name, who: str) -> str:
+    """The feature a property names; a whole number is the position of a column."""
+    known = [feature.name for feature in domain.features]
+    if str(name) in known:
+        return str(name)
+    if isinstance(name, int) and 0 <= name < len(domain.columns):
+        return next(f.name for f in domain.features if domain.columns[name] in f.raw_columns)
+    raise SmileError(f"{who} names {name!r}, which is not a feature; the features are {listed(known)}.")
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return number(value)
+    if isinstance(value, tuple):
+        return [_to_json(v) for v in value]
+    if isinstance(value, Mapping):
+        return {key: _to_json(v) for key, v in value.items()}
+    return value
+
+
+def set_fields(instance: object, **values: Any) -> None:
+    """Store normalised arguments on a frozen dataclass."""
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
+
+
+def rename_all(names: Sequence[Name], rename: Rename) -> tuple[str, ...]:
+    """Every name replaced."""
+    return tuple(rename(name) for name in names)
+
+
+# ---- reading constructor arguments ----------------------------------------------------------------------------------
+
+
+def read_names(value: Any, who: str, what: str = "features", *, optional: bool = False) -> tuple[Name, ...]:
+    """Feature names as a tuple; one text stands for itself, an empty list or a repetition is an error."""
+    single = isinstance(value, (str, Integral))
+    if not single and not isinstance(value, Iterable):
+        raise SmileError(f"{who}: {what} is {value!r}; give a list of feature names.")
+    items = [value] if single else sorted(value, key=str) if isinstance(value, (set, frozenset)) else list(value)
+    for item in items:
+        if isinstance(item, bool) or not isinstance(item, (str, Integral)):
+            raise SmileError(f"{who}: {what} holds {item!r}, which is not a feature name.")
+    names = tuple(item if isinstance(item, str) else int(item) for item in items)
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    if twice:
+        raise SmileError(f"{who}: {what} names {listed(twice)} twice; name it once.")
+    if not names and not optional:
+        raise SmileError(f"{who}: {what} is empty; name at least one feature.")
+    return names
+
+
+def read_number(
+    value: Any, who: str, what: str, *, sign: Literal["any", "not negative", "positive"] = "not negative"
+) -> Fraction:
+    """An exact number of the wanted sign."""
+    try:
+        result = exact(value)
+    except SmileError as error:
+        raise SmileError(f"{who}: {what}: {error}") from None
+    if sign != "any" and (result < 0 or (sign == "positive" and result == 0)):
+        wanted = "more than 0" if sign == "positive" else "0 or more"
+        raise SmileError(f"{who}: {what} is {number(result)}; it must be {wanted}.")
+    return result
+
+
+def quoted(names: Iterable[Name], last: str = "and") -> str:
+    """Names in a sentence: ``'a', 'b' and 'c'``; positions read ``column 3``."""
+    items = [f"'{name}'" if isinstance(name, str) else f"column {name}" for name in names]
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
+# ---- rows the properties share --------------------------------------------------------------------------------------
+
+
+def numeric(domain: Domain, name: str, who: str) -> Feature:
+    """The feature, which must be a number (continuous, integer or binary)."""
+    feature = domain.feature(name)
+    if feature.kind == "category":
+        raise SmileError(
+            f"{who}: {name!r} is a category and its values have no order; give it integer codes, or state the order "
+            f'of its values with claims such as a.{name} == "{feature.categories[0]}".'
+        )
+    return feature
+
+
+def bounded_change(outputs: Iterable[str], eps: Fraction) -> tuple[Inequality, ...]:
+    """``−eps ≤ f(a) − f(b) ≤ eps`` for every output, two rows each."""
+    return tuple(
+        row([(sign, 0, "out", output), (-sign, 1, "out", output)], eps) for output in outputs for sign in (1, -1)
+    )

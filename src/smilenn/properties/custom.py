@@ -1,0 +1,131 @@
+"""Claims in words: rows of the claim language (language.py), over any copies (`Custom`) or one input (`Safe`).
+
+∀ copies ∈ X : when-rows over inputs ⇒ then-rows over outputs and inputs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, final
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.properties.base import Name, Property, Rename, read_names, rename_all, set_fields
+from smilenn.properties.claim import COPIES, Claim, Others
+from smilenn.properties.language import Row, parse
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Custom(Property):
+    """Any linear claim, in the language of language.py.
+
+    >>> Custom(when=["a.income >= b.income"], then=["a.out >= b.out"]).sentence()
+    'Whenever a.income >= b.income, other inputs equal, a.out >= b.out holds.'
+
+    Parameters
+    ----------
+    then : rows over outputs and inputs.
+    when : rows over inputs.
+    copies : how many inputs are compared; they are called a, b, c, d.
+    others : features that `when` does not name are ``equal`` in all copies, or ``free``.
+    equal, free : single features that are pinned, or left free, in spite of that.
+    says : the sentence to print instead of the rows.
+    """
+
+    then: Sequence[str]
+    when: Sequence[str] = ()
+    copies: int = 2
+    others: Others = "equal"
+    equal: Sequence[Name] = ()
+    free: Sequence[Name] = ()
+    says: str = ""
+    kind: ClassVar[str] = "claim"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.copies, bool) or self.copies not in range(1, len(COPIES) + 1):
+            raise SmileError(f"A claim has 1 to {len(COPIES)} copies, not {self.copies!r}.")
+        if self.others not in ("equal", "free"):
+            raise SmileError(f"A claim's others is 'equal' or 'free', not {self.others!r}.")
+        if not isinstance(self.says, str):
+            raise SmileError(f"A claim's says is a text, not {self.says!r}.")
+        set_fields(self, when=_texts(self.when, "when"), then=_texts(self.then, "then"))
+        for what in ("equal", "free"):
+            set_fields(self, **{what: read_names(getattr(self, what), "A claim", what, optional=True)})
+        if not self.then:
+            raise SmileError("A claim needs at least one row in 'then'.")
+        self._rows()
+
+    @classmethod
+    def from_claim(cls, claim: Claim) -> Custom:
+        """A `Claim` built by hand, as a property."""
+        when, then = (tuple(r.text() for r in rows) for rows in (claim.when, claim.then))
+        return cls(then, when, claim.copies, claim.others, claim.equal, claim.free, claim.sentence)
+
+    def _rows(self) -> tuple[list[Row], list[Row]]:
+        when = [parse(text, self.copies, "when") for text in self.when]
+        return when, [parse(text, self.copies, "then") for text in self.then]
+
+    def formula(self) -> str:  # noqa: D102
+        parts = [*self.when, *(f"{n} equal" for n in self.equal), *(f"{n} free" for n in self.free)]
+        parts += [f"other features {self.others}"] if self.copies > 1 else []
+        premise = ", ".join(parts) + " ⇒ " if parts else ""
+        return f"∀ {', '.join(COPIES[: self.copies])} ∈ X: {premise}{', '.join(self.then)}"
+
+    def _renamed(self, rename: Rename) -> Self:
+        return replace(self, equal=rename_all(self.equal, rename), free=rename_all(self.free, rename))
+
+    def _sentence(self, output: str) -> str:
+        if self.says:
+            return self.says
+        start = f"Whenever {' and '.join(self.when)}, " if self.when else "Always, "
+        rest = f"other inputs {self.others}, " if self.copies > 1 else ""
+        return f"{start}{rest}{' and '.join(self.then)} {'holds' if len(self.then) == 1 else 'hold'}."
+
+    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+        when, then = (
+            tuple(inequality for parsed in rows for inequality in parsed.on(domain, outputs)) for rows in self._rows()
+        )
+        equal, free = (tuple(str(n) for n in names) for names in (self.equal, self.free))
+        return (Claim(self.copies, when, then, self.others, equal, free, sentence),)
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Safe(Property):
+    """Wherever the rows of `when` hold of an input, the rows of `then` hold of it and its output.
+
+    >>> Safe(when=["speed >= 10"], then=["0 <= out <= 5"]).sentence()
+    'Whenever speed >= 10, 0 <= out <= 5 holds.'
+    """
+
+    when: Sequence[str] = ()
+    then: Sequence[str] = ()
+    kind: ClassVar[str] = "safe"
+
+    def __post_init__(self) -> None:
+        set_fields(self, when=_texts(self.when, "when"), then=_texts(self.then, "then"))
+        self._custom()
+
+    def _custom(self) -> Custom:
+        return Custom(self.then, self.when, copies=1)
+
+    def formula(self) -> str:  # noqa: D102
+        return self._custom().formula()
+
+    def _renamed(self, rename: Rename) -> Self:
+        return self
+
+    def _sentence(self, output: str) -> str:
+        return self._custom()._sentence(output)
+
+    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+        return self._custom()._claims(domain, outputs, sentence)
+
+
+def _texts(value: Any, what: str) -> tuple[str, ...]:
+    rows = (value,) if isinstance(value, str) else value
+    if not isinstance(rows, (list, tuple)):
+        raise SmileError(f"'{what}' is {value!r}; give a list of rows such as 'a.income >= b.income'.")
+    return tuple(rows)

@@ -1,0 +1,415 @@
+"""The language of claims: one linear comparison a row, over the inputs and outputs of the copies a, b, c, d.
+
+    row      := sum (("<=" | ">=" | "==") sum)+            -0.1 <= a.x - b.x <= 0.1
+    sum      := product (("+" | "-") product)*
+    product  := factor (("*" | "/") factor)*               one side of a product is a number
+    factor   := ("+" | "-")* (number | text | name | "(" sum ")")
+    name     := copy "." NAME | copy "[" text "]"          a.income, a["annual income"]
+              | copy ".out" ("." NAME | "[" text "]")?     a.out, a.out.price, a.out["net price"]
+              | NAME                                       in claims over one copy: income, out
+
+Numbers are exact rationals. A category is compared as a whole (``a.race == b.race``) or with a value
+(``a.race == "black"``). Errors quote the row and underline the token at fault.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, NoReturn
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError, listed
+from smilenn.properties.claim import COPIES, LARGEST, PLAIN_NAME, Inequality, Term, exact, row
+
+Where = Literal["when", "then"]
+Span = tuple[int, int]
+
+MAX_LENGTH = 20_000
+MAX_DEPTH = 50
+MAX_BITS = 4_096  # of a denominator: products of long numbers stay cheap
+
+_TOKEN = re.compile(
+    rf"""(?P<space>\s+)
+    | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    | (?P<name>{PLAIN_NAME.pattern})
+    | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    | (?P<compare><=|>=|==|!=|<>|=<|=>|≤|≥|≠|=|<|>)
+    | (?P<mark>[-+*/().\[\]])
+    | (?P<stray>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class ClaimSyntaxError(SmileError):
+    """A row that cannot be read: one sentence, then the row, then a line underlining the token at fault."""
+
+    def __init__(self, sentence: str, text: str, span: Span) -> None:
+        start, end = span
+        shown = re.sub(r"\s", " ", text)
+        super().__init__(f"{sentence}\n    {shown}\n    {' ' * start}{'^' * max(1, end - start)}")
+        self.sentence, self.text, self.span = sentence, text, span
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of a row; `kind` is number, name, text, compare, mark or end."""
+
+    kind: str
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Member:
+    """``copy.name == "value"``: a category (or a binary feature with texts) takes one value."""
+
+    copy: int
+    name: str
+    value: str
+    name_span: Span
+    value_span: Span
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row as read, before it meets a domain: its comparisons, and where each name stands in the text."""
+
+    text: str
+    where: Where
+    relations: tuple[Inequality | Member, ...]
+    spans: dict[tuple[str, str], Span] = field(compare=False)
+
+    def on(self, domain: Domain, outputs: Sequence[str] = ("",)) -> tuple[Inequality, ...]:
+        """The row on a domain: names checked, categories turned into their members."""
+        out: list[Inequality] = []
+        for relation in self.relations:
+            if isinstance(relation, Member):
+                out.append(self._member(relation, domain))
+            else:
+                out += self._linear(relation, domain, outputs)
+        return tuple(out)
+
+    def _fail(self, sentence: str, span: Span) -> NoReturn:
+        raise ClaimSyntaxError(sentence, self.text, span)
+
+    def _linear(self, relation: Inequality, domain: Domain, outputs: Sequence[str]) -> list[Inequality]:
+        terms = []
+        for term in relation.terms:
+            span = self.spans[term.kind, term.name]
+            if term.kind == "out":
+                terms.append((term.coef, term.copy, "out", self._output(term.name, outputs, span)))
+                continue
+            if term.name not in domain.slices and term.name not in domain.coordinates:
+                known = listed(f.name for f in domain.features)
+                self._fail(f"There is no feature {term.name!r}; the features are {known}.", span)
+            if term.name in domain.slices and domain.feature(term.name).kind == "category":
+                return self._same(relation, domain, term, span)
+            terms.append((term.coef, term.copy, "in", term.name))
+        return [row(terms, relation.rhs, relation.op)]
+
+    def _same(self, relation: Inequality, domain: Domain, term: Term, span: Span) -> list[Inequality]:
+        """``a.race == b.race``: every member of the group is equal."""
+        first, second = relation.terms if len(relation.terms) == 2 else (term, term)
+        opposite = first.name == second.name and first.coef == -second.coef and first.copy != second.copy
+        if self.where == "then" or relation.op != "==" or relation.rhs or not opposite:
+            value = domain.feature(term.name).categories[0]
+            self._fail(
+                f"{term.name!r} is a category, not a number; in 'when' compare it whole (a.NAME == b.NAME) "
+                f'or with a value (a.NAME == "{value}").',
+                span,
+            )
+        members = domain.feature(term.name).coordinates
+        return [row([(1, first.copy, "in", m), (-1, second.copy, "in", m)], 0, "==") for m in members]
+
+    def _output(self, name: str, outputs: Sequence[str], span: Span) -> str:
+        if name in outputs:
+            return name
+        if not name and len(outputs) == 1:
+            return outputs[0]
+        if not name:
+            self._fail(f"The network has several outputs; name one of {listed(outputs)}, as in a.out.NAME.", span)
+        known = listed(o for o in outputs if o) or "none by name: write a.out"
+        self._fail(f"There is no output {name!r}; the outputs are {known}.", span)
+
+    def _member(self, member: Member, domain: Domain) -> Inequality:
+        if member.name not in domain.slices:
+            known = listed(f.name for f in domain.features)
+            self._fail(f"There is no feature {member.name!r}; the features are {known}.", member.name_span)
+        feature = domain.feature(member.name)
+        if not feature.categories:
+            self._fail(f"{member.name!r} holds numbers; compare it with a number.", member.value_span)
+        if member.value not in feature.categories:
+            known = listed(feature.categories)
+            self._fail(f"{member.name!r} has no value {member.value!r}; its values are {known}.", member.value_span)
+        place = feature.categories.index(member.value)
+        if feature.kind == "binary":
+            return row([(1, member.copy, "in", feature.name)], place, "==")
+        return row([(1, member.copy, "in", feature.coordinates[place])], 1, "==")
+
+
+def parse(text: str, copies: int = 2, where: Where = "when") -> Row:
+    """Read one row; `Row.on(domain, outputs)` then gives its inequalities.
+
+    >>> [r.text() for r in parse("-0.1 <= a.x - b.x <= 0.1").relations]
+    ['-a.x + b.x <= 0.1', 'a.x - b.x <= 0.1']
+    """
+    if not isinstance(text, str):
+        raise SmileError(f"A row of '{where}' is a text such as 'a.income >= b.income', not {text!r}.")
+    if len(text) > MAX_LENGTH:
+        raise SmileError(f"A row of '{where}' has {len(text)} characters; {MAX_LENGTH} are allowed: split it.")
+    return _Parser(text, copies, where).row()
+
+
+def parse_row(text: str, copies: int = 2, where: Where = "when") -> tuple[Inequality, ...]:
+    """The inequalities of a row that needs no domain, one that compares with no text.
+
+    >>> [r.text() for r in parse_row("2*b.dose == a.dose + c.dose", copies=3)]
+    ['2 * b.dose - a.dose - c.dose == 0']
+    """
+    parsed = parse(text, copies, where)
+    for relation in parsed.relations:
+        if isinstance(relation, Member):
+            raise ClaimSyntaxError("What this text means depends on the domain.", text, relation.value_span)
+    return tuple(relation for relation in parsed.relations if isinstance(relation, Inequality))
+
+
+# ---- the parser -----------------------------------------------------------------------------------------------------
+
+_Key = tuple[int, Literal["in", "out"], str]
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """``Σ coef·name + constant`` and where it stands."""
+
+    terms: dict[_Key, Fraction]
+    constant: Fraction
+    span: Span
+
+    def plus(self, other: _Sum, sign: int) -> _Sum:
+        terms = dict(self.terms)
+        for key, coef in other.terms.items():
+            terms[key] = terms.get(key, Fraction(0)) + sign * coef
+        return _Sum(terms, self.constant + sign * other.constant, (self.span[0], other.span[1]))
+
+    def times(self, factor: Fraction, span: Span) -> _Sum:
+        return _Sum({key: factor * coef for key, coef in self.terms.items()}, factor * self.constant, span)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A quoted value."""
+
+    value: str
+    span: Span
+
+
+class _Parser:
+    """Recursive descent over the tokens of one row."""
+
+    def __init__(self, text: str, copies: int, where: Where) -> None:
+        self.text, self.copies = text, copies
+        self.where: Where = where
+        self.tokens = self._tokens()
+        self.at = 0
+        self.depth = 0
+        self.spans: dict[tuple[str, str], Span] = {}
+
+    def fail(self, sentence: str, span: Span) -> NoReturn:
+        raise ClaimSyntaxError(sentence, self.text, span)
+
+    def _tokens(self) -> list[Token]:
+        out = []
+        for match in _TOKEN.finditer(self.text):
+            kind, text = match.lastgroup or "stray", match.group()
+            if kind == "stray":
+                if text in "\"'":
+                    self.fail("The quotation mark is never closed.", (match.start(), len(self.text)))
+                self.fail(f"The character {text!r} has no meaning here.", match.span())
+            if kind == "compare" and text not in ("<=", ">=", "=="):
+                self.fail(f"The operator {text!r} does not exist; use <=, >= or ==.", match.span())
+            if kind != "space":
+                out.append(Token(kind, text, match.span()))
+        return [*out, Token("end", "", (len(self.text), len(self.text)))]
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.at]
+
+    def take(self) -> Token:
+        token = self.token
+        self.at += token.kind != "end"
+        return token
+
+    def skip(self, mark: str) -> Token | None:
+        return self.take() if self.token.kind == "mark" and self.token.text == mark else None
+
+    def row(self) -> Row:
+        sides, operators = [self.sum()], []
+        while self.token.kind == "compare":
+            operators.append(self.take())
+            sides.append(self.sum())
+        if self.token.kind != "end":
+            shown, hint = self.token.text, " (a product is written 2 * a.x)" if self.token.kind == "name" else ""
+            self.fail(f"{shown!r} was not expected; an operator or the end of the row was{hint}.", self.token.span)
+        if not operators:
+            self.fail("The row compares nothing; it needs <=, >= or ==.", (0, len(self.text)))
+        relations = tuple(
+            self.relation(left, op, right) for left, op, right in zip(sides, operators, sides[1:], strict=False)
+        )
+        return Row(self.text, self.where, relations, self.spans)
+
+    def relation(self, left: _Sum | _Text, op: Token, right: _Sum | _Text) -> Inequality | Member:
+        if isinstance(left, _Text) or isinstance(right, _Text):
+            return self.member(left, op, right)
+        whole = (left.span[0], right.span[1])
+        if op.text == ">=":
+            left, right = right, left
+        difference = left.plus(right, -1)
+        terms = [(coef, *key) for key, coef in difference.terms.items()]
+        built = row(terms, -difference.constant, "==" if op.text == "==" else "<=")
+        if not built.terms:
+            self.fail("Nothing is left to compare: no name remains on either side.", whole)
+        if self.where == "then" and not any(term.kind == "out" for term in built.terms):
+            self.fail("A row of 'then' must name an output, such as a.out; move conditions on inputs to 'when'.", whole)
+        return built
+
+    def member(self, left: _Sum | _Text, op: Token, right: _Sum | _Text) -> Member:
+        name, text = (right, left) if isinstance(left, _Text) else (left, right)
+        if isinstance(name, _Text) or not isinstance(text, _Text):
+            self.fail("Two texts are compared; one side must be a category such as a.race.", name.span)
+        if op.text != "==":
+            self.fail(f"Texts have no order, so {op.text} cannot compare them; use ==.", op.span)
+        if self.where == "then":
+            self.fail("A row of 'then' is a comparison of numbers; move this condition to 'when'.", text.span)
+        single = len(name.terms) == 1 and not name.constant
+        if not single or next(iter(name.terms.values())) != 1:
+            self.fail("A text can only be compared with a single category, such as a.race.", name.span)
+        copy, _, feature = next(iter(name.terms))
+        return Member(copy, feature, text.value, name.span, text.span)
+
+    def sum(self) -> _Sum | _Text:
+        total = self.product()
+        while self.token.kind == "mark" and self.token.text in "+-":
+            sign = 1 if self.take().text == "+" else -1
+            total = self.number_like(total).plus(self.number_like(self.product()), sign)
+        return total
+
+    def product(self) -> _Sum | _Text:
+        result = self.factor()
+        while self.token.kind == "mark" and self.token.text in "*/":
+            operator = self.take()
+            left, right = self.number_like(result), self.number_like(self.factor())
+            span = (left.span[0], right.span[1])
+            if operator.text == "/":
+                if right.terms:
+                    self.fail("Dividing by a name is not linear; divide by a number.", right.span)
+                if not right.constant:
+                    self.fail("This divides by zero.", right.span)
+                result = left.times(1 / right.constant, span)
+            elif left.terms and right.terms:
+                self.fail("A product of two names is not linear; multiply a name by a number.", span)
+            else:
+                factor, other = (right.constant, left) if left.terms else (left.constant, right)
+                result = other.times(factor, span)
+            for value in (*result.terms.values(), result.constant):
+                if abs(value) > LARGEST or value.denominator.bit_length() > MAX_BITS:
+                    self.fail("This product is beyond 1e300 or has too many digits; choose other units.", span)
+        return result
+
+    def number_like(self, value: _Sum | _Text) -> _Sum:
+        if isinstance(value, _Text):
+            self.fail('A text cannot be calculated with; compare it, as in a.race == "black".', value.span)
+        return value
+
+    def factor(self) -> _Sum | _Text:
+        start, sign, signed = self.token.span[0], 1, False
+        while self.token.kind == "mark" and self.token.text in "+-":
+            sign, signed = (-sign if self.take().text == "-" else sign), True
+        value = self.atom()
+        if not signed:
+            return value
+        value = self.number_like(value)
+        return value.times(Fraction(sign), (start, value.span[1]))
+
+    def atom(self) -> _Sum | _Text:
+        token = self.take()
+        if token.kind == "number":
+            try:
+                return _Sum({}, exact(token.text), token.span)
+            except SmileError:
+                self.fail("This number is too long or its exponent is beyond 300.", token.span)
+        if token.kind == "text":
+            return _Text(re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL), token.span)
+        if token.kind == "name":
+            return self.name(token)
+        if token.text == "(":
+            self.depth += 1
+            if self.depth > MAX_DEPTH:
+                self.fail(f"More than {MAX_DEPTH} parentheses are open; simplify the row.", token.span)
+            inside = self.sum()
+            closing = self.skip(")")
+            if closing is None:
+                self.fail("This parenthesis is never closed.", token.span)
+            self.depth -= 1
+            if isinstance(inside, _Text):
+                return inside
+            return _Sum(inside.terms, inside.constant, (token.span[0], closing.span[1]))
+        what = repr(token.text) if token.text else "the end of the row"
+        self.fail(f"A number or a name such as a.income was expected, not {what}.", token.span)
+
+    def name(self, token: Token) -> _Sum:
+        kind: Literal["in", "out"] = "in"
+        accessed = self.token.kind == "mark" and self.token.text in ".["
+        if accessed and not (token.text == "out" and self.copies == 1):
+            if token.text not in COPIES[: self.copies]:
+                called = " and ".join(COPIES[: self.copies])
+                self.fail(f"There is no copy {token.text!r} here; the copies are called {called}.", token.span)
+            copy, plain = COPIES.index(token.text), self.token.text == "."
+            name, end = self.access(token)
+            if name == "out" and plain:
+                kind, name = "out", ""
+        elif self.copies == 1:
+            copy, name, end = 0, token.text, token.span[1]
+            if name == "out":
+                kind, name = "out", ""
+        elif token.text in COPIES[: self.copies]:
+            self.fail(
+                f"'{token.text}' is a copy, not a number; name one of its features: {token.text}.NAME "
+                f'or {token.text}["the name"].',
+                token.span,
+            )
+        else:
+            ways = " or ".join(f"{c}.{token.text}" for c in COPIES[: self.copies])
+            self.fail(f"{token.text!r} lacks its copy; write {ways}.", token.span)
+        if kind == "out" and self.token.kind == "mark" and self.token.text in ".[":
+            name, end = self.access(token)
+        span = (token.span[0], end)
+        if kind == "out" and self.where == "when":
+            self.fail("This is an output; rows of 'when' speak of inputs only, rows of 'then' of outputs.", span)
+        self.spans.setdefault((kind, name), span)
+        return _Sum({(copy, kind, name): Fraction(1)}, Fraction(0), span)
+
+    def access(self, owner: Token) -> tuple[str, int]:
+        """``.NAME`` or ``["NAME"]`` after a copy or an output: the name and where it ends."""
+        opening = self.take()
+        inside = self.take()
+        if opening.text == ".":
+            if inside.kind != "name":
+                self.fail(
+                    f'A name was expected after the dot; unusual ones are written {owner.text}["the name"].',
+                    inside.span,
+                )
+            return inside.text, inside.span[1]
+        if inside.kind != "text":
+            self.fail(f'A name in quotes was expected, as in {owner.text}["the name"].', inside.span)
+        closing = self.skip("]")
+        if closing is None:
+            self.fail("This bracket is never closed.", opening.span)
+        name = re.sub(r"\\(.)", r"\1", inside.text[1:-1], flags=re.DOTALL)
+        if not name:
+            self.fail("The name is empty.", inside.span)
+        return name, closing.span[1]

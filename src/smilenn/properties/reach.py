@@ -1,0 +1,139 @@
+"""δ: how far the two copies of an input may lie apart, per feature.
+
+    δ_lo,i ≤ a.x_i − b.x_i ≤ δ_hi,i
+
+Users write one number for every numeric feature, a share of each feature's range ("5%"), or one entry per feature
+(a number, a share, or a pair (δ_lo, δ_hi)); features without an entry stay equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.properties.base import Name, Rename, numeric, quoted, read_names, read_number
+from smilenn.properties.claim import COPIES, Inequality, Term, exact, number, row
+
+Size = Fraction | str  # raw units, or a share of the range such as "5%"
+Entry = tuple[Name, Size, Size]  # feature, δ_lo, δ_hi
+Delta = Fraction | str | tuple[Entry, ...]
+
+
+def read_delta(value: Any, who: str) -> Delta:
+    """A delta in its normal form; a negative one or δ_lo > δ_hi is an error."""
+    if isinstance(value, Mapping):
+        value = [(name, *size) if _is_pair(size) else (name, size) for name, size in value.items()]
+    if not isinstance(value, (list, tuple)):
+        return _size(value, who, "delta")
+    entries: list[Entry] = []
+    for item in value:
+        if not isinstance(item, (list, tuple)) or len(item) not in (2, 3):
+            raise SmileError(f"{who}: delta holds {item!r}; give a number, '5%', or one entry per feature.")
+        (name,) = read_names(item[:1], who, "delta")
+        if len(item) == 2:
+            size = _size(item[1], who, f"delta of {name!r}")
+            entries.append((name, _negated(size), size))
+            continue
+        low, high = (_size(size, who, f"delta of {name!r}", signed=True) for size in item[1:])
+        if _is_share(low) == _is_share(high) and _amount(low) > _amount(high):
+            raise SmileError(
+                f"{who}: delta of {name!r} goes from {shown(low)} to {shown(high)}; the lower end must come first."
+            )
+        entries.append((name, low, high))
+    read_names([name for name, _, _ in entries], who, "delta")
+    return tuple(entries)
+
+
+def renamed(delta: Delta, rename: Rename) -> Delta:
+    """The delta with feature names replaced."""
+    return tuple((rename(n), lo, hi) for n, lo, hi in delta) if isinstance(delta, tuple) else delta
+
+
+def strip_rows(delta: Delta, domain: Domain, features: Iterable[str], who: str) -> tuple[Inequality, ...]:
+    """``δ_lo ≤ a.x − b.x ≤ δ_hi`` for the features with an entry, or, for a single number, for `features`."""
+    if not isinstance(delta, tuple):
+        delta = tuple((name, _negated(delta), delta) for name in features)
+    rows: list[Inequality] = []
+    for name, low, high in delta:
+        feature = numeric(domain, str(name), who)
+        span = exact(feature.hi) - exact(feature.lo)
+        least, most = (_amount(size) * (span / 100 if _is_share(size) else 1) for size in (low, high))
+        if least > most:
+            raise SmileError(f"{who}: delta of {name!r} goes from {number(least)} to {number(most)}, which is empty.")
+        rows.append(row([(1, 0, "in", feature.name), (-1, 1, "in", feature.name)], most))
+        rows.append(row([(-1, 0, "in", feature.name), (1, 1, "in", feature.name)], -least))
+    return tuple(rows)
+
+
+def delta_words(delta: Delta, features: Sequence[Name], other: str = "") -> str:
+    """For sentences: ``each numeric input by at most 0.1``."""
+    if not isinstance(delta, tuple):
+        which = f"each of {quoted(features)}" if len(features) > 1 else quoted(features) if features else ""
+        return f"{which or f'each {other}numeric input'} by at most {shown(delta)}"
+    return ", ".join(
+        f"{quoted([name])} by at most {shown(high)}"
+        if low == _negated(high)
+        else f"{quoted([name])} by {shown(low)} to {shown(high)}"
+        for name, low, high in delta
+    )
+
+
+def delta_formula(delta: Delta, features: Sequence[Name]) -> str:
+    """For formulas: ``|a.x - b.x| <= 0.1 for every numeric x``."""
+    if not isinstance(delta, tuple):
+        if not features:
+            return f"|a.x - b.x| <= {shown(delta)} for every numeric x"
+        delta = tuple((name, _negated(delta), delta) for name in features)
+    parts = []
+    for name, low, high in delta:
+        a, b = (reference(name, copy) for copy in (0, 1))
+        parts.append(
+            f"|{a} - {b}| <= {shown(high)}" if low == _negated(high) else f"{shown(low)} <= {a} - {b} <= {shown(high)}"
+        )
+    return ", ".join(parts)
+
+
+def reference(name: Name, copy: int) -> str:
+    """``a.income``; a position reads ``a[3]``."""
+    return f"{COPIES[copy]}[{name}]" if isinstance(name, int) else Term(Fraction(1), copy, "in", name).reference()
+
+
+def shown(size: Size) -> str:
+    """``0.1`` or ``5% of its range``."""
+    return f"{size} of its range" if isinstance(size, str) else number(size)
+
+
+def delta_json(delta: Delta) -> Any:
+    """JSON: a text, or a dictionary (a list of entries where a feature is named by position)."""
+    if not isinstance(delta, tuple):
+        return delta if isinstance(delta, str) else number(delta)
+    text = [(n, *(s if isinstance(s, str) else number(s) for s in sizes)) for n, *sizes in delta]
+    if any(isinstance(name, int) for name, _, _ in text):
+        return [list(entry) for entry in text]
+    return {name: [low, high] for name, low, high in text}
+
+
+def _is_pair(size: Any) -> bool:
+    return isinstance(size, (list, tuple)) and len(size) == 2
+
+
+def _size(value: Any, who: str, what: str, *, signed: bool = False) -> Size:
+    share = isinstance(value, str) and value.strip().endswith("%")
+    text = value.strip()[:-1] if isinstance(value, str) and share else value
+    amount = read_number(text, who, what, sign="any" if signed else "not negative")
+    return f"{number(amount)}%" if share else amount
+
+
+def _is_share(size: Size) -> bool:
+    return isinstance(size, str)
+
+
+def _amount(size: Size) -> Fraction:
+    return exact(size[:-1]) if isinstance(size, str) else size
+
+
+def _negated(size: Size) -> Size:
+    return f"{number(-exact(size[:-1]))}%" if isinstance(size, str) else -size

@@ -1,0 +1,102 @@
+"""Properties in files: JSON dictionaries and TOML, one ``[[property]]`` table each, told apart by ``kind``.
+
+[[property]]
+kind = "monotone"
+increasing = ["income"]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError, listed
+from smilenn.properties.base import Property
+from smilenn.properties.claim import Claim, exact
+from smilenn.properties.custom import Custom, Safe
+from smilenn.properties.library import Concave, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Symmetric
+
+KINDS: dict[str, type[Property]] = {
+    cls.kind: cls for cls in (Monotone, Robust, Fair, Lipschitz, Convex, Concave, Symmetric, Dominates, Safe, Custom)
+}
+
+
+def property_from_json(data: Mapping[str, Any]) -> Property:
+    """The property that `Property.to_json` described.
+
+    >>> property_from_json({"kind": "fair", "protected": ["race"], "eps": "0.2"})
+    Fair(protected=['race'], eps=0.2)
+    """
+    if not isinstance(data, Mapping) or "kind" not in data:
+        raise SmileError(f"A property needs a key 'kind'; the kinds are {listed(KINDS, 20)}.")
+    kind = data["kind"]
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise SmileError(f"There is no property of kind {kind!r}; the kinds are {listed(KINDS, 20)}.")
+    return KINDS[kind].from_json(data)
+
+
+def properties_to_json(properties: Iterable[Property]) -> list[dict[str, Any]]:
+    """JSON-ready descriptions of several properties."""
+    return [item.to_json() for item in properties]
+
+
+def properties_from_json(data: Any) -> tuple[Property, ...]:
+    """Inverse of `properties_to_json`; an error names the number of the property, from 1."""
+    if not isinstance(data, list):
+        raise SmileError(f"Properties are a list of descriptions, not {data!r}.")
+    return tuple(_numbered(item, i) for i, item in enumerate(data, 1))
+
+
+def as_property(value: Any) -> Property:
+    """A property as users give it: one of the library, a `Claim`, or a dictionary with a 'kind'."""
+    if isinstance(value, Property):
+        return value
+    if isinstance(value, Claim):
+        return Custom.from_claim(value)
+    if isinstance(value, Mapping):
+        return property_from_json(value)
+    raise SmileError(f"{value!r} is not a property; give one such as Monotone(increasing=['income']) or a Claim.")
+
+
+def lower_all(properties: Iterable[Any], domain: Domain, outputs: Sequence[str] = ("",)) -> tuple[Claim, ...]:
+    """The claims of several properties (or raw claims) on a domain, in order."""
+    return tuple(claim for item in properties for claim in as_property(item).lower(domain, outputs))
+
+
+def read_toml(text: str, source: str = "the property file") -> tuple[Property, ...]:
+    """The properties of a TOML text; errors name `source` and the number of the property, from 1."""
+    try:
+        data = tomllib.loads(text, parse_float=exact)
+    except tomllib.TOMLDecodeError as error:
+        raise SmileError(f"{source} is not valid TOML: {error}.") from None
+    except (SmileError, RecursionError) as error:
+        raise SmileError(f"{source} cannot be read: {error}") from None
+    unknown = sorted(set(data) - {"property"})
+    if unknown:
+        raise SmileError(f"{source} has the key {listed(unknown)}; it holds [[property]] tables only.")
+    tables = data.get("property", [])
+    if not isinstance(tables, list) or not tables:
+        raise SmileError(f"{source} states no property; add a [[property]] table with a 'kind'.")
+    return tuple(_numbered(table, i, f"{source}, ") for i, table in enumerate(tables, 1))
+
+
+def load_properties(path: str | Path) -> tuple[Property, ...]:
+    """The properties of a TOML file."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SmileError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError:
+        raise SmileError(f"{str(path)!r} is not a text file in UTF-8.") from None
+    return read_toml(text, str(path))
+
+
+def _numbered(data: Any, i: int, prefix: str = "") -> Property:
+    try:
+        return property_from_json(data)
+    except SmileError as error:
+        raise SmileError(f"{prefix}property {i}: {error}") from None
