@@ -1,0 +1,226 @@
+"""Cheapest prover first, the paper's time-out doubling, and the verdict on a whole claim.
+
+    closed form  →  one-input sweep  →  reduced MIP
+
+A claim is *proved* if every row's upper bound is ≤ its tolerance; *violated* only if the model itself, evaluated on
+inputs that satisfy Q exactly, breaks a row; anything else, a time-out included, is *unknown* with the proved bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from smilenn.errors import SmileError, listed
+from smilenn.problem import Problem, Row
+from smilenn.prove.closed_form import ClosedForm
+from smilenn.prove.mip import ReducedMip
+from smilenn.prove.prover import FOREVER, Goal, Prover
+from smilenn.prove.realise import Forward, realise
+from smilenn.prove.sweep import Sweep
+from smilenn.prove.verdict import Maximum, Proved, Unknown, Verdict, Violated
+
+PROVERS: tuple[str, ...] = ("auto", "closed-form", "sweep", "mip", "paper-mip")
+LOOSE = 1e-6  # relative to Row.scale: float64 methods whose error allowance exceeds their tolerance may still say this
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A prover and one line that says why it was chosen."""
+
+    prover: Prover
+    reason: str
+
+
+def named(name: str) -> Prover:
+    """The prover called `name`."""
+    if name == "closed-form":
+        return ClosedForm()
+    if name == "sweep":
+        return Sweep()
+    if name == "mip":
+        return ReducedMip()
+    if name == "paper-mip":
+        from smilenn.prove.paper_mip import PaperMip
+
+        return PaperMip()
+    raise SmileError(f"There is no prover {name!r}; the provers are {listed(PROVERS)}.")
+
+
+def choose(problem: Problem, row: Row, prover: str | Prover = "auto") -> Choice:
+    """The cheapest prover that applies, or the one asked for; asking for one that does not apply is an error."""
+    if prover != "auto":
+        one = named(prover) if isinstance(prover, str) else prover
+        why = one.refuses(problem, row)
+        if why is not None:
+            raise SmileError(f"The prover {one.name!r} does not apply to {row.text!r}: {why} Choose prover='auto'.")
+        return Choice(one, f"{one.title}: asked for")
+    closed, sweep = ClosedForm(), Sweep()
+    why = closed.refuses(problem, row)
+    if why is None:
+        return Choice(closed, f"{closed.title}: the row separates over the inputs")
+    if sweep.refuses(problem, row) is None:
+        return Choice(sweep, f"{sweep.title}: there is one input")
+    mip = ReducedMip()
+    return Choice(mip, f"{mip.title}: {why[0].lower()}{why[1:].rstrip('.')}")
+
+
+def generate(
+    problem: Problem, row: Row, *, prover: str | Prover = "auto", start: float = 1.0, limit: float = 60.0,
+    target: float = 0.0, goal: Goal = "optimum",
+) -> Maximum:  # fmt: skip
+    """The paper's GENERATOR: search with time-outs t, 2t, 4t … ≤ `limit` until a counterexample or a proof is there.
+
+    Each attempt starts afresh (solvers keep no state here); the best bound and point of all attempts are returned.
+    """
+    one, began, timeout, best = choose(problem, row, prover).prover, perf_counter(), min(start, limit), None
+    while True:
+        found = one.maximise(problem, row, time_limit=timeout, goal=goal, target=target)
+        best = found if best is None else better(best, found)
+        interrupted = not found.complete and "interrupted" in found.note
+        if best.lower > target or best.upper <= target or found.complete or interrupted or timeout >= limit:
+            return replace(best, seconds=perf_counter() - began)
+        timeout = min(2 * timeout, limit)
+
+
+def better(first: Maximum, second: Maximum) -> Maximum:
+    """Two results on the same row put together: the lower upper bound, the higher point."""
+    top = first if first.lower >= second.lower else second
+    return replace(second, upper=max(min(first.upper, second.upper), top.lower), lower=top.lower, point=top.point,
+                   seconds=first.seconds + second.seconds, nodes=first.nodes + second.nodes)  # fmt: skip
+
+
+def prove_problem(
+    problem: Problem,
+    *,
+    prover: str | Prover = "auto",
+    time_limit: float | None = 60.0,
+    forward: Forward | None = None,
+) -> Verdict:
+    """Prove one claim: all of its rows, within `time_limit` seconds in all (None: no limit).
+
+    `forward` is the deployed model, raw inputs [B, m] → outputs [B, o]; without it nothing can be *violated*.
+    """
+    start = perf_counter()
+    limit = FOREVER * 24 if time_limit is None else time_limit
+    flaw = _flipping_gap(problem)
+    if flaw is not None:
+        return Unknown("", float("inf"), perf_counter() - start, flaw)
+    titles: list[str] = []
+    results: list[tuple[Row, Prover, Maximum]] = []
+    for done, row in enumerate(problem.rows):
+        share = (limit - (perf_counter() - start)) / (len(problem.rows) - done)
+        one = choose(problem, row, prover).prover
+        titles.append(one.title)
+        try:
+            found = _maximum(one, problem, row, max(0.0, share))
+        except KeyboardInterrupt:
+            found = Maximum(np.inf, complete=False, note="interrupted")
+        results.append((row, one, found))
+        if not found.complete and "interrupted" in found.note:
+            break
+    method = " and ".join(dict.fromkeys(titles))
+    bound = max(found.upper for _, _, found in results) if len(results) == len(problem.rows) else float("inf")
+    within = [_proved_within(row, one, found) for row, one, found in results]
+    if len(results) == len(problem.rows) and all(w is not None for w in within):
+        tolerance = max(w for w in within if w is not None)
+        return Proved(method, bound, perf_counter() - start, tolerance)
+    open_ = [(row, one, found) for (row, one, found), w in zip(results, within, strict=True) if w is None]
+    open_.sort(key=lambda entry: -entry[2].lower)
+    if forward is not None:
+        for row, one, found in open_:
+            if found.point is None:
+                continue
+            example = realise(problem, row, [found.point], forward)
+            if example is not None:
+                return Violated(one.title, bound, perf_counter() - start, example)
+    return _unknown(problem, method, bound, perf_counter() - start, open_, forward is not None)
+
+
+def prove_all(
+    problems: Sequence[Problem],
+    *,
+    prover: str | Prover = "auto",
+    time_limit: float | None = 60.0,
+    forward: Forward | None = None,
+) -> Verdict:
+    """One verdict on several claims: violated if one is, else unknown if one is, else proved."""
+    start, verdicts = perf_counter(), []
+    for done, problem in enumerate(problems):
+        left = None if time_limit is None else (time_limit - (perf_counter() - start)) / (len(problems) - done)
+        verdicts.append(prove_problem(problem, prover=prover, time_limit=left, forward=forward))
+        if isinstance(verdicts[-1], Unknown) and verdicts[-1].reason.startswith("interrupted"):
+            break
+    return combine(verdicts, complete=len(verdicts) == len(problems))
+
+
+def combine(verdicts: Sequence[Verdict], *, complete: bool = True) -> Verdict:
+    """The worst of several verdicts, with the largest bound and all methods; no verdicts are an error."""
+    if not verdicts:
+        raise SmileError("There is nothing to prove: give at least one property.")
+    order = {"violated": 0, "unknown": 1, "proved": 2}
+    worst = min(verdicts, key=lambda v: (order[v.status], -v.bound))
+    bound = max(v.bound for v in verdicts) if complete else float("inf")
+    if isinstance(worst, Proved):
+        methods = dict.fromkeys(name for v in verdicts for name in v.method.split(" and "))
+        tolerance = max(v.tolerance for v in verdicts if isinstance(v, Proved))
+        worst = replace(worst, method=" and ".join(methods), tolerance=tolerance)
+    return replace(worst, bound=bound, seconds=sum(v.seconds for v in verdicts))
+
+
+def _maximum(one: Prover, problem: Problem, row: Row, limit: float) -> Maximum:
+    """Try to prove; if a violation turns up instead, use the time that is left for the best bound on it."""
+    target = one.tolerance * row.scale
+    found = one.maximise(problem, row, time_limit=limit, goal="prove", target=target)
+    if found.lower > target and found.upper > found.lower + LOOSE * row.scale and found.complete:
+        left = limit - found.seconds
+        if left > 0:
+            found = better(found, one.maximise(problem, row, time_limit=left, goal="optimum", target=target))
+    return found
+
+
+def _proved_within(row: Row, one: Prover, found: Maximum) -> float | None:
+    """The tolerance (output units) within which the row is proved, or None."""
+    tolerance = one.tolerance * row.scale
+    if found.upper <= tolerance:
+        return tolerance
+    # float64 methods add an error allowance to a maximum they know exactly: say the coarser tolerance instead
+    return (
+        LOOSE * row.scale if found.complete and found.lower <= tolerance and found.upper <= LOOSE * row.scale else None
+    )
+
+
+def _flipping_gap(problem: Problem) -> str | None:
+    """The reduction of flip-free boxes needs gap ≥ 0 on X: checked on the box of X, not taken on trust."""
+    s = problem.snapshot
+    if s.boxes != "gap":
+        return None
+    domain = s.domain
+    lo, hi = domain.scale(domain.lo), domain.scale(domain.hi)
+    floor = s.second_const + np.minimum(s.second_slope * lo, s.second_slope * hi).sum(axis=1)
+    size = np.abs(s.second_const) + (np.abs(s.second_slope) * np.maximum(np.abs(lo), np.abs(hi))).sum(axis=1)
+    if (s.second_out < 0).any() or (floor < -1e-12 * size).any():
+        return "the gap of a flip-free box may be negative; its output weights must be ≥ 0 and its affine part ≥ 0 on X"
+    return None
+
+
+def _unknown(
+    problem: Problem, method: str, bound: float, seconds: float, open_: list[tuple[Row, Prover, Maximum]], tried: bool
+) -> Unknown:
+    row, one, found = open_[0]
+    stopped = next((f.note for _, _, f in open_ if not f.complete), None)
+    point = None
+    if found.point is not None and found.lower > one.tolerance * row.scale:
+        point = problem.domain.unscale(found.point)
+        reason = (
+            "the box allows a violation, but the model was not found to use it" if tried
+            else "the box allows a violation; no model was given to evaluate it"
+        )  # fmt: skip
+        if stopped is not None:
+            reason = f"{stopped}; {reason}"
+    else:
+        reason = stopped or "the bound is above the tolerance"
+    return Unknown(method, bound, seconds, reason, point)

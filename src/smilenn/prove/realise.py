@@ -1,0 +1,131 @@
+"""From a point where the *box* allows a violation to inputs at which the *model* breaks the claim, if there are any.
+
+A counterexample must satisfy Q in exact arithmetic and break R in the outputs the model really returns. The point of a
+solver does neither: it is off by its tolerances, and the backbone need not use the freedom of the box there. So:
+candidates around the points (random steps, then smaller ones around the best), each mapped to raw units; the best few
+are moved onto Q exactly, row by row in rationals, and evaluated again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from smilenn.problem import Problem, Row
+from smilenn.properties.claim import Inequality
+from smilenn.properties.premise import holds_exactly
+from smilenn.prove.verdict import Counterexample
+
+Forward = Callable[[np.ndarray], np.ndarray]
+NOISE = 1e-9  # relative to Row.scale: a difference below it is rounding of the forward pass, not a violation
+
+
+def realise(
+    problem: Problem, row: Row, points: Sequence[np.ndarray], forward: Forward, *, batch: int = 256, rounds: int = 4,
+    seed: int = 0,
+) -> Counterexample | None:  # fmt: skip
+    """A counterexample of the model `forward` (raw x [B, m] → outputs [B, o]) near `points` [k, m], or None."""
+    if not points:
+        return None
+    rng, region = np.random.default_rng(seed), problem.region
+    width = np.maximum(region.hi - region.lo, 0.0)
+    centres, radius = np.stack(list(points)), 0.5
+    best: list[tuple[float, np.ndarray]] = []
+    for _ in range(rounds):
+        near = centres[rng.integers(0, len(centres), size=batch)]
+        near = near + radius * rng.uniform(-1, 1, size=near.shape) ** 3 * width
+        u = region.snap(np.concatenate([centres, near]))
+        u = u[region.contains(u)]
+        if len(u) == 0:
+            break
+        x = raw(problem, u)
+        value = violations(problem, row, x, forward)
+        for i in np.argsort(-value)[:4]:
+            best.append((float(value[i]), x[i]))
+        best = sorted(best, key=lambda pair: -pair[0])[:8]
+        centres, radius = problem.domain.scale(np.stack([x for _, x in best])), radius / 4
+    inequality = next(r for r in problem.claim.rows if r.text() == row.text)
+    for value, x in best:
+        if value <= NOISE * row.scale:
+            break
+        exact = onto_premise(problem, x)
+        if exact is None:
+            continue
+        outputs = np.asarray(forward(exact), dtype=np.float64).reshape(problem.copies, -1)
+        broken = exact_violation(problem, inequality, exact, outputs)
+        if broken is not None and broken > NOISE * row.scale:
+            return Counterexample(exact, outputs, float(broken), row.text)
+    return None
+
+
+def raw(problem: Problem, u: np.ndarray) -> np.ndarray:
+    """Model units [B, k, m] → raw units, pinned coordinates copied bit for bit from the first copy."""
+    x = problem.domain.unscale(u)
+    return np.where(problem.premise.pinned, x[:, :1], x)
+
+
+def violations(problem: Problem, row: Row, x: np.ndarray, forward: Forward) -> np.ndarray:
+    """Violation of the row by the model's own outputs at raw x [B, k, m], in float64, [B]."""
+    b, k, m = x.shape
+    outputs = np.asarray(forward(x.reshape(b * k, m)), dtype=np.float64).reshape(b, k, -1)
+    value = np.einsum("bko,ko->b", outputs, row.outputs) - row.rhs + row.input_const
+    value = value + np.einsum("bkm,km->b", problem.domain.scale(x), row.inputs)
+    return np.where(np.isfinite(value), value, -np.inf)
+
+
+def exact_violation(problem: Problem, inequality: Inequality, x: np.ndarray, outputs: np.ndarray) -> Fraction | None:
+    """Left side minus right side in rationals, the outputs taken as the floats they are; None if not finite."""
+    if not np.isfinite(outputs).all():
+        return None
+    total = -inequality.rhs
+    names = problem.snapshot.outputs
+    for term in inequality.terms:
+        if term.kind == "out":
+            total += term.coef * Fraction(
+                float(outputs[term.copy, names.index(term.name) if term.name in names else 0])
+            )
+        else:
+            total += term.coef * Fraction(float(x[term.copy, problem.domain.indices(term.name)[0]]))
+    return total
+
+
+def onto_premise(problem: Problem, x: np.ndarray, passes: int = 8) -> np.ndarray | None:
+    """Raw x [k, m] moved by a few ulps so that Q holds exactly, or None if that does not succeed."""
+    domain, claim, premise = problem.domain, problem.claim, problem.premise
+    x = np.where(domain.integral, np.rint(x), np.clip(x, domain.lo, domain.hi))
+    x = np.where(premise.pinned, x[:1], x)
+    for _ in range(passes):
+        if holds_exactly(claim, domain, x):
+            return x
+        for inequality in claim.when:
+            x = _onto_row(problem, inequality, x)
+        x = np.clip(x, domain.lo, domain.hi)
+    return x if holds_exactly(claim, domain, x) else None
+
+
+def _onto_row(problem: Problem, inequality: Inequality, x: np.ndarray) -> np.ndarray:
+    """Move one continuous coordinate so that one row of Q holds exactly; rounding goes to the side where it does."""
+    domain, pinned = problem.domain, problem.premise.pinned
+    total, weight = -inequality.rhs, {}
+    for term in inequality.terms:
+        i = domain.indices(term.name)[0]
+        total += term.coef * Fraction(float(x[term.copy, i]))
+        key = (-1, i) if pinned[i] else (term.copy, i)  # a pinned coordinate moves in all copies
+        weight[key] = weight.get(key, Fraction(0)) + term.coef
+    if (total < 0 and inequality.op == "<=") or total == 0:
+        return x
+    x = x.copy()
+    room = sorted(((abs(a), c, i) for (c, i), a in weight.items() if a and not domain.integral[i]), reverse=True)
+    for _, c, i in room:
+        a = weight[(c, i)]
+        target = Fraction(float(x[max(c, 0), i])) - total / a
+        value = float(target)
+        if inequality.op == "<=" and (Fraction(value) - target) * a > 0:
+            value = math.nextafter(value, -math.inf if a > 0 else math.inf)
+        if domain.lo[i] <= value <= domain.hi[i]:
+            x[slice(None) if c < 0 else c, i] = value
+            return x
+    return x

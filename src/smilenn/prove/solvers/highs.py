@@ -1,0 +1,155 @@
+"""HiGHS through highspy. The only file that imports it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Event, Thread
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+
+from smilenn.errors import SmileError
+from smilenn.prove.linear_model import LinearModel, safe_bound
+from smilenn.prove.solvers.base import Solver, SolverResult, Status
+
+
+@dataclass(frozen=True)
+class Highs(Solver):
+    """HiGHS; tolerances as far down as it allows by default.
+
+    Parameters
+    ----------
+    feasibility : primal and dual feasibility tolerance of the LPs.
+    integrality : how far a whole-valued column may be from a whole number (HiGHS: also the MIP's row tolerance).
+    presolve : whether HiGHS may simplify the model first.
+    """
+
+    feasibility: float = 1e-9
+    integrality: float = 1e-9
+    presolve: bool = True
+    seed: int = 0
+    name: ClassVar[str] = "highs"
+    title: ClassVar[str] = "HiGHS"
+
+    def solve(
+        self,
+        model: LinearModel,
+        *,
+        time_limit: float,
+        above: float = np.inf,
+        below: float = -np.inf,
+        gap: float = 1e-6,
+        threads: int = 1,
+    ) -> SolverResult:
+        """Solve; see `Solver.solve`. LPs get their bound from the multipliers (`safe_bound`)."""
+        try:
+            import highspy
+        except ImportError as error:  # pragma: no cover - a core dependency
+            raise SmileError("HiGHS is not installed; install it with: pip install highspy") from error
+        start = perf_counter()
+        h = highspy.Highs()
+        options: dict[str, Any] = {
+            "output_flag": False, "threads": threads, "random_seed": self.seed, "time_limit": max(0.0, time_limit),
+            "primal_feasibility_tolerance": self.feasibility, "dual_feasibility_tolerance": self.feasibility,
+            "mip_feasibility_tolerance": self.integrality, "mip_abs_gap": gap, "mip_rel_gap": gap,
+            "presolve": "choose" if self.presolve else "off", "mip_detect_symmetry": False,
+        }  # fmt: skip
+        for key, value in options.items():
+            if h.setOptionValue(key, value) == highspy.HighsStatus.kError:
+                return SolverResult(Status.ERROR, detail=f"HiGHS refused the option {key} = {value}")
+        if h.passModel(_lp(highspy, model)) == highspy.HighsStatus.kError:
+            return SolverResult(Status.ERROR, detail="HiGHS refused the model")
+
+        mip = bool(model.integer.any())
+        stop, reached = Event(), []
+
+        def watch(kind: Any, message: str, seen: Any, answer: Any, data: Any) -> None:
+            # called from C++ in the solving thread: sets flags only, raises nothing; HiGHS minimises −objective
+            if stop.is_set():
+                answer.user_interrupt = True
+            elif mip and -seen.mip_dual_bound <= below:
+                reached.append(Status.BELOW)
+                answer.user_interrupt = True
+            elif mip and -seen.mip_primal_bound > above:
+                reached.append(Status.ABOVE)
+                answer.user_interrupt = True
+
+        h.setCallback(watch, None)
+        h.startCallback(highspy.cb.HighsCallbackType.kCallbackMipInterrupt if mip
+                        else highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)  # fmt: skip
+        interrupted = _run(h, stop)
+        return _result(highspy, h, model, mip, reached, interrupted, perf_counter() - start)
+
+
+def _lp(highspy: Any, model: LinearModel) -> Any:
+    """The model in HiGHS's own type, as a minimisation of −c·x."""
+    lp = highspy.HighsLp()
+    rows, columns = model.matrix.shape
+    lp.num_col_, lp.num_row_ = columns, rows
+    lp.col_cost_, lp.offset_ = -model.objective, -model.offset
+    lp.col_lower_, lp.col_upper_ = model.col_lo, model.col_hi
+    lp.row_lower_, lp.row_upper_ = model.row_lo, model.row_hi
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.num_col_, lp.a_matrix_.num_row_ = columns, rows
+    lp.a_matrix_.start_ = model.matrix.indptr.astype(np.int32)
+    lp.a_matrix_.index_ = model.matrix.indices.astype(np.int32)
+    lp.a_matrix_.value_ = model.matrix.data.astype(np.float64)
+    if model.integer.any():
+        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+        lp.integrality_ = [kinds[int(whole)] for whole in model.integer]
+    return lp
+
+
+def _run(h: Any, stop: Event) -> bool:
+    """Run in a thread of its own, so that Ctrl-C reaches Python while HiGHS works; True if it did."""
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            h.run()
+        except BaseException as error:  # handed to the waiting thread
+            failure.append(error)
+
+    worker, interrupted = Thread(target=work, daemon=True), False
+    worker.start()
+    while worker.is_alive():
+        try:
+            worker.join(0.2)
+        except KeyboardInterrupt:
+            interrupted = True
+            stop.set()
+    if failure:
+        raise failure[0]
+    return interrupted
+
+
+def _result(
+    highspy: Any, h: Any, model: LinearModel, mip: bool, reached: list[Status], interrupted: bool, seconds: float
+) -> SolverResult:
+    """Translate; a status that is not known to be harmless is an error."""
+    said, info, status = h.getModelStatus(), h.getInfo(), highspy.HighsModelStatus
+    known = {
+        status.kOptimal: Status.OPTIMAL,
+        status.kModelEmpty: Status.OPTIMAL,
+        status.kInfeasible: Status.INFEASIBLE,
+        status.kUnbounded: Status.UNBOUNDED,
+        status.kTimeLimit: Status.TIME_LIMIT,
+        status.kInterrupt: reached[0] if reached else Status.INTERRUPTED,
+        status.kHighsInterrupt: reached[0] if reached else Status.INTERRUPTED,
+    }
+    outcome = known.get(said, Status.ERROR)
+    if interrupted and outcome is not Status.OPTIMAL:
+        outcome = Status.INTERRUPTED
+    solution = h.getSolution()
+    x = np.array(solution.col_value) if solution.value_valid and len(solution.col_value) else None
+    multipliers, bound = None, np.inf
+    if mip:
+        if outcome not in (Status.ERROR, Status.INFEASIBLE, Status.UNBOUNDED):
+            bound = -info.mip_dual_bound if np.isfinite(info.mip_dual_bound) else np.inf
+    elif solution.dual_valid and outcome is Status.OPTIMAL:
+        multipliers = -np.array(solution.row_dual)
+        bound = safe_bound(model, multipliers)
+    primal = float(model.offset + model.objective @ x) if x is not None else -np.inf
+    nodes = max(0, int(info.mip_node_count)) if mip else 0
+    return SolverResult(outcome, bound, primal, x, nodes, seconds, multipliers, h.modelStatusToString(said))
