@@ -1,0 +1,227 @@
+"""Maximising a linear function over the whole premise, extra rows included.
+
+`Region.argmax` ignores rows. Rows tie coordinates together into *blocks*, the connected components of "some row names
+both". Over a small block (a convexity row 2·b = a + c is one coordinate in three copies) the vertices are listed once,
+
+    vertices = { solutions of all equalities and as many tight inequalities as are missing } ∩ block,
+
+and a linear objective takes its best value at one of them. A block of whole-valued coordinates lists its grid points
+instead. What is too large for a list (dense rows over many inputs) goes to one linear program for all objectives at
+once; whole numbers and one-hot groups are relaxed there, and `Region.snap` has the last word.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import null_space
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from smilenn.region import Region
+
+_LISTS = 4096  # candidate vertices or grid points a block may have before the linear program takes over
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """How the rows of a region couple its coordinates; variables are numbered c·m + i.
+
+    Attributes
+    ----------
+    lists : pairs of variables [n, v] and points [n, P, v]: n blocks of v variables with P listed points each.
+    program : variables [v] left to the linear program, with its constraints ``low ≤ matrix·u ≤ high``.
+    """
+
+    lists: tuple[tuple[np.ndarray, np.ndarray], ...]
+    program: np.ndarray
+    matrix: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+class Oracle:
+    """The linear oracle of a region: `oracle(g)` maximises Σ_c g_c·u_c over the premise.
+
+    Whole numbers are relaxed where rows reach them and their grid is too large to list. Calls are batched over
+    objectives g [B, k, m] and return u [B, k, m].
+    """
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.blocks = _blocks(region) if region.has_rows else None
+
+    def __call__(self, g: np.ndarray) -> np.ndarray:
+        """A maximiser for each objective."""
+        u = self.region.argmax(g)
+        if self.blocks is None:
+            return u
+        flat, goal = u.reshape(len(u), -1), g.reshape(len(g), -1)
+        for variables, points in self.blocks.lists:
+            best = np.einsum("bnv,npv->bnp", goal[:, variables], points).argmax(axis=2)  # [B, n]
+            flat[:, variables] = points[np.arange(len(points)), best]
+        if self.blocks.program.size:
+            flat[:, self.blocks.program] = _solve(self.blocks, self.region, goal[:, self.blocks.program])
+        return u
+
+    def sample(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """`count` points of the premise with whole numbers relaxed, [count, k, m].
+
+        Uniform per coordinate where no row reaches, else random mixtures of vertices.
+        """
+        region = self.region
+        k, m = region.copies, region.size
+        u = rng.uniform(region.lo, region.hi, (count, k, m))
+        if k == 2:  # the second copy inside the strip around the first
+            low = np.maximum(region.lo[1], u[:, 0] - region.delta_hi)
+            high = np.maximum(low, np.minimum(region.hi[1], u[:, 0] - region.delta_lo))
+            u[:, 1] = rng.uniform(low, high)
+        u = np.where(region.pinned, u[:, :1], u)
+        for group, tuples in zip(region.groups, region.allowed, strict=True):
+            u[:, :, list(group)] = np.eye(len(group))[tuples[rng.integers(0, len(tuples), count)]]
+        if self.blocks is None:
+            return u
+        flat = u.reshape(count, -1)
+        for variables, points in self.blocks.lists:
+            chosen = points[np.arange(len(points)), rng.integers(0, points.shape[1], (3, count, len(points)))]
+            share = rng.dirichlet(np.ones(3), (count, len(points)))
+            flat[:, variables] = np.einsum("tbnv,bnt->bnv", chosen, share)
+        if self.blocks.program.size:
+            goals = rng.normal(size=(3 * count, self.blocks.program.size))
+            ends = _solve(self.blocks, region, goals).reshape(3, count, -1)
+            flat[:, self.blocks.program] = np.einsum("tbv,bt->bv", ends, rng.dirichlet(np.ones(3), count))
+        return u
+
+
+@lru_cache(maxsize=8)
+def _blocks(region: Region) -> Blocks:
+    """Split the coordinates that rows touch into blocks, and list the points of the small ones."""
+    k, m = region.copies, region.size
+    touched = (region.coef != 0).any(axis=1)  # [R, m]
+    reach = [set(np.flatnonzero(row).tolist()) for row in touched]
+    reach += [set(group) for group in region.groups if touched[:, list(group)].any()]
+    members: list[set[int]] = []
+    for coordinates in reach:
+        for other in [block for block in members if block & coordinates]:
+            members.remove(other)
+            coordinates = coordinates | other
+        members.append(set(coordinates))
+    listed: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
+    left: list[int] = []
+    for block in members:
+        coordinates = np.array(sorted(block))
+        points = _points(region, coordinates)
+        if points is None:
+            left += coordinates.tolist()
+        else:
+            variables = (np.arange(k)[:, None] * m + coordinates).ravel()
+            listed.setdefault(len(variables), []).append((variables, points))
+    lists = []
+    for group in listed.values():
+        longest = max(len(points) for _, points in group)
+        padded = [points[np.minimum(np.arange(longest), len(points) - 1)] for _, points in group]
+        lists.append((np.stack([variables for variables, _ in group]), np.stack(padded)))
+    rest = np.array(sorted(left), dtype=int)
+    matrix, low, high = constraints(region, rest)
+    return Blocks(tuple(lists), (np.arange(k)[:, None] * m + rest).ravel(), matrix, low, high)
+
+
+def constraints(region: Region, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pins, strips, one-hot sums and rows that live on some coordinates [v], as ``low ≤ A·u ≤ high``.
+
+    A is [rows, k·v] over the coordinates of the first copy, then of the second, and so on; bounds are left out.
+    """
+    k, v = region.copies, len(coordinates)
+    place = {int(i): p for p, i in enumerate(coordinates)}
+    rows: list[np.ndarray] = []
+    low: list[float] = []
+    high: list[float] = []
+
+    def add(line: np.ndarray, lo: float, hi: float) -> None:
+        rows.append(line.ravel())
+        low.append(lo)
+        high.append(hi)
+
+    for i, p in place.items():
+        for c in range(1, k) if region.pinned[i] else (1,) if region.strips[i] else ():
+            line = np.zeros((k, v))
+            line[0, p], line[c, p] = 1.0, -1.0
+            add(line, *((0.0, 0.0) if region.pinned[i] else (region.delta_lo[i], region.delta_hi[i])))
+    for group in region.groups:
+        if all(i in place for i in group):
+            for c in range(k):
+                line = np.zeros((k, v))
+                line[c, [place[i] for i in group]] = 1.0
+                add(line, 1.0, 1.0)
+    parts = region.coef[:, :, coordinates]
+    for r in np.flatnonzero(parts.any(axis=(1, 2))):
+        add(parts[r], region.rhs[r] if region.equality[r] else -np.inf, region.rhs[r])
+    matrix = np.array(rows).reshape(len(rows), k * v)
+    return matrix, np.array(low), np.array(high)
+
+
+def _points(region: Region, coordinates: np.ndarray) -> np.ndarray | None:
+    """Grid points or vertices of one block, [P, k·v]; None where they are too many."""
+    variables = region.copies * len(coordinates)
+    lo, hi = region.lo[:, coordinates].ravel(), region.hi[:, coordinates].ravel()
+    step = np.tile(region.step[coordinates], region.copies)
+    matrix, low, high = constraints(region, coordinates)
+    slack = 1e-9 * (1.0 + np.abs(matrix) @ np.maximum(np.abs(lo), np.abs(hi)))
+
+    def inside(points: np.ndarray) -> np.ndarray:
+        value = points @ matrix.T
+        fits = (points >= lo - 1e-9 * (1.0 + np.abs(lo))) & (points <= hi + 1e-9 * (1.0 + np.abs(hi)))
+        return np.asarray(np.hstack([fits, value >= low - slack, value <= high + slack]).all(axis=1))
+
+    if (step > 0).all():
+        sizes = [round(size) + 1 for size in (hi - lo) / step]
+        if math.prod(sizes) <= 64 * _LISTS:
+            grid = np.indices(sizes).reshape(variables, -1).T * step + lo
+            grid = grid[inside(grid)]
+            return grid if 0 < len(grid) <= _LISTS else None
+    # u = u_0 + N y solves the equalities; in y, of size f, a vertex makes f independent inequalities tight
+    tied = low == high
+    origin, basis = np.zeros(variables), np.eye(variables)
+    if tied.any():
+        origin = np.linalg.lstsq(matrix[tied], low[tied], rcond=None)[0]
+        basis = null_space(matrix[tied])
+    size = basis.shape[1]
+    normals = np.concatenate([matrix[~tied], matrix[~tied], np.eye(variables), np.eye(variables)])
+    levels = np.concatenate([low[~tied], high[~tied], lo, hi])
+    normals, levels = normals[np.isfinite(levels)], levels[np.isfinite(levels)]
+    if math.comb(len(levels), size) > _LISTS:
+        return None
+    normals, levels = normals @ basis, levels - normals @ origin
+    chosen = np.array(list(itertools.combinations(range(len(levels)), size)), dtype=int).reshape(-1, size)
+    chosen = chosen[np.abs(np.linalg.det(normals[chosen])) > 1e-9]
+    points = origin + np.linalg.solve(normals[chosen], levels[chosen][..., None])[..., 0] @ basis.T
+    points = np.clip(points[inside(points)], lo, hi)
+    return np.unique(np.round(points, 12), axis=0) if len(points) else None
+
+
+def _solve(blocks: Blocks, region: Region, goals: np.ndarray) -> np.ndarray:
+    """Maximise goals [B, v] over the blocks of the linear program: one block-diagonal program, [B, v]."""
+    count, size = goals.shape
+    lo, hi = region.lo.ravel()[blocks.program], region.hi.ravel()[blocks.program]
+    result = milp(  # without whole numbers: HiGHS's linear programming
+        -goals.ravel(),
+        constraints=LinearConstraint(
+            sparse.kron(sparse.identity(count), blocks.matrix, format="csc"),
+            np.tile(blocks.low, count),
+            np.tile(blocks.high, count),
+        ),
+        bounds=Bounds(np.tile(lo, count), np.tile(hi, count)),
+    )
+    if result.x is None:
+        raise ArithmeticError(f"The linear program over the premise failed: {result.message}")
+    return np.clip(result.x.reshape(count, size), lo, hi)
+
+
+def fixed(region: Region, u: np.ndarray) -> Region:
+    """The region with its whole-valued coordinates fixed at those of one point u [k, m]."""
+    whole = region.step > 0
+    return replace(region, lo=np.where(whole, u, region.lo), hi=np.where(whole, u, region.hi))
