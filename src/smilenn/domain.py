@@ -404,7 +404,10 @@ def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
     if isinstance(data, pd.DataFrame):
         frame = data
     elif hasattr(data, "to_pandas"):
-        frame = data.to_pandas()
+        try:
+            frame = data.to_pandas()
+        except ModuleNotFoundError:  # polars converts through pyarrow, which need not be there
+            frame = pd.DataFrame({name: data[name].to_numpy() for name in data.columns})
     else:
         array = np.asarray(data)
         if array.ndim != 2:

@@ -85,8 +85,9 @@ class Property(ABC):
         for f in fields(self):  # type: ignore[arg-type]
             value = getattr(self, f.name)
             if f.default is MISSING or value != f.default:
+                plain = isinstance(value, Fraction) and exact(float(value)) == value
                 shown = _to_json(value)
-                parts.append(f"{f.name}={shown if isinstance(value, Fraction) else repr(shown)}")
+                parts.append(f"{f.name}={shown if plain else repr(shown)}")
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
