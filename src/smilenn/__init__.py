@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from smilenn.estimators.store import load
     from smilenn.model.net import SmileNet
     from smilenn.progress import Progress
-    from smilenn.properties.claim import Claim
-    from smilenn.properties.library import (
+    from smilenn.properties import (
+        Claim,
         Concave,
         Convex,
+        Custom,
         Dominates,
         Fair,
         Lipschitz,
@@ -44,9 +45,9 @@ _HOME = {
     "smilenn.estimators.store": ("load",),
     "smilenn.model.net": ("SmileNet",),
     "smilenn.progress": ("Progress",),
-    "smilenn.properties.claim": ("Claim",),
-    "smilenn.properties.library": (
-        "Concave", "Convex", "Dominates", "Fair", "Lipschitz", "Monotone", "Robust", "Safe", "Symmetric",
+    "smilenn.properties": (
+        "Claim", "Concave", "Convex", "Custom", "Dominates", "Fair", "Lipschitz", "Monotone", "Robust", "Safe",
+        "Symmetric",
     ),
     "smilenn.prove.verdict": ("Counterexample", "Proved", "Rejected", "Unknown", "Verdict", "Violated"),
     "smilenn.train.config": ("Config",),
@@ -62,6 +63,7 @@ __all__ = [
     "Config",
     "Convex",
     "Counterexample",
+    "Custom",
     "Domain",
     "Dominates",
     "Fair",

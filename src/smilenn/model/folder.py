@@ -140,10 +140,16 @@ def refuse_existing(folder: Path | str) -> None:
 
 
 def write_folder(folder: Path | str, files: Mapping[str, bytes], *, overwrite: bool = False) -> None:
-    """Write the files and their manifest as one step; an existing model folder is replaced only with `overwrite`."""
+    """Write the files and their manifest as one step.
+
+    An existing model folder is replaced only with `overwrite`; files in it that no manifest lists are kept.
+    """
     folder = Path(folder).absolute()
+    others: list[Path] = []
     if overwrite and folder.exists():
-        read_manifest(folder)  # replaces models only: a folder that is something else is not ours to delete
+        # replaces models only: a folder that is something else is not ours to delete, nor are strangers in a model's
+        listed_before = read_manifest(folder)["files"]
+        others = [path for path in folder.iterdir() if path.name not in {*files, *listed_before, MANIFEST}]
     else:
         refuse_existing(folder)
     body: dict[str, Any] = {
@@ -165,6 +171,11 @@ def write_folder(folder: Path | str, files: Mapping[str, bytes], *, overwrite: b
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
+        for path in others:
+            if path.is_dir() and not path.is_symlink():
+                shutil.copytree(path, temporary / path.name, symlinks=True)
+            else:
+                shutil.copy2(path, temporary / path.name, follow_symlinks=False)
         _sync(temporary)
         _put(temporary, folder, overwrite)
         _sync(folder.parent)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from smilenn.errors import SmileError
 from smilenn.problem import build
 from smilenn.properties.claim import Claim
+from smilenn.properties.spec import lower_all
 from smilenn.prove.portfolio import prove_all
 from smilenn.prove.verdict import Verdict
 
@@ -52,17 +53,7 @@ def prove(
         net = model
         if properties is None:
             raise SmileError("A bare network carries no properties; name those to prove.")
-        claims = lowered(properties, net)
+        claims = lower_all(properties, net.domain, net.outputs)
     snapshot = net.snapshot()
     problems = [build(claim, snapshot) for claim in claims]
-    limit = float("inf") if time_limit is None else time_limit
-    return prove_all(problems, prover=prover, time_limit=limit, forward=net.predict)
-
-
-def lowered(properties: Sequence[Any], net: SmileNet) -> tuple[Claim, ...]:
-    """Properties (or claims, which stay) as claims on the network's domain and outputs."""
-    return tuple(
-        claim
-        for item in properties
-        for claim in ((item,) if isinstance(item, Claim) else item.lower(net.domain, net.outputs))
-    )
+    return prove_all(problems, prover=prover, time_limit=time_limit, forward=net.predict)

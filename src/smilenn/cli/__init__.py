@@ -1,0 +1,199 @@
+"""The command `smile`. This file holds the options; what a command does is in a file of its own.
+
+Nothing slow is imported before a command runs: ``smile --help`` answers without torch.
+
+Exit codes: 0 done (and proved), 1 violated or an altered model, 2 bad input, 3 unknown, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smilenn._version import __version__
+from smilenn.cli.guard import Guarded, failed
+
+app = typer.Typer(
+    name="smile",
+    cls=Guarded,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Task(StrEnum):
+    """What the target is."""
+
+    auto = "auto"
+    regression = "regression"
+    classification = "classification"
+
+
+class Boxes(StrEnum):
+    """The network's boxes: flip-free, or the paper's free pair."""
+
+    gap = "gap"
+    paper = "paper"
+
+
+class Outside(StrEnum):
+    """What to do with rows outside the domain."""
+
+    auto = "auto"
+    clamp = "clamp"
+    warn = "warn"
+    error = "raise"
+
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no explanations.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Model = Annotated[Path, typer.Argument(help="A model folder.", show_default=False)]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"smile {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def smile(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; may stand anywhere.")] = False,
+) -> None:
+    """Neural networks that provably obey a rule everywhere: monotone, fair, robust.
+
+    Exit codes: 0 done (and proved), 1 violated or an altered model, 2 bad input, 3 unknown (the proved bound is
+    printed), 130 interrupted.
+    """
+
+
+@app.command()
+def fit(
+    data: Annotated[Path, typer.Argument(help="A CSV file with a header.", show_default=False)],
+    target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="The model folder to write; must not exist.", show_default=False)],
+    task: Annotated[Task, typer.Option(help="auto: two values are classes, other numbers a regression.")] = Task.auto,
+    increasing: Annotated[list[str] | None, typer.Option(help="Predictions must rise in this column; repeat.")] = None,
+    decreasing: Annotated[list[str] | None, typer.Option(help="Predictions must fall in this column; repeat.")] = None,
+    fair: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN:EPS", help="Changing this column alone changes the output by at most EPS."),
+    ] = None,
+    robust: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DELTA[:EPS]",
+            help="Changing all numbers by at most DELTA (or a share of their range, 5%) changes the output by at most "
+            "EPS (classification: default 1, on the logit).",
+        ),
+    ] = None,
+    spec: Annotated[list[Path] | None, typer.Option(help="A TOML file with further properties.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeat.")] = None,
+    category: Annotated[list[str] | None, typer.Option(help="A column of numbers to read as names; repeat.")] = None,
+    bounds: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN:LO:HI", help="The range of a column; default: the data's + 5 %.")
+    ] = None,
+    boxes: Annotated[Boxes, typer.Option(help="Flip-free boxes, or the paper's.")] = Boxes.gap,
+    test: Annotated[float, typer.Option(help="Share of the rows held out to measure the quality.")] = 0.2,
+    seed: Annotated[int, typer.Option(help="Same seed, same model (on the same machine and versions).")] = 0,
+    epochs: Annotated[
+        int | None, typer.Option(help="Epochs of pretraining and of training, each.", show_default="the recipe's")
+    ] = None,
+    restarts: Annotated[int, typer.Option(help="Train this many networks and keep the best proved one.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads for training; the result depends on it.")] = 1,
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Stop training after so long.", show_default="none")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A file to continue from, written while training.", show_default="none")
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Train on a CSV file, prove the properties and save the model."""
+    from smilenn.cli import fitting as command
+
+    request = command.Request(
+        data=data,
+        target=target,
+        out=out,
+        task=task.value,
+        increasing=tuple(increasing or ()),
+        decreasing=tuple(decreasing or ()),
+        fair=tuple(fair or ()),
+        robust=tuple(robust or ()),
+        spec=tuple(spec or ()),
+        drop=tuple(drop or ()),
+        category=tuple(category or ()),
+        bounds=tuple(bounds or ()),
+        boxes=boxes.value,
+        test=test,
+        seed=seed,
+        epochs=epochs,
+        restarts=restarts,
+        threads=threads,
+        time_limit=time_limit,
+        checkpoint=checkpoint,
+    )
+    raise typer.Exit(command.run(request, quiet=quiet, json=json))
+
+
+@app.command()
+def predict(
+    model: Model,
+    data: Annotated[Path, typer.Argument(help="A CSV file with the model's columns.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="The CSV file to write: prediction[, probability].", show_default=False)],
+    out_of_bounds: Annotated[Outside, typer.Option(help="Rows outside the domain; auto: the model's way.")] = (
+        Outside.auto
+    ),
+    chunk: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 50_000,
+    quiet: Quiet = False,
+) -> None:
+    """Predict the rows of a CSV file, however large."""
+    from smilenn.cli import predicting as command
+
+    raise typer.Exit(command.run(model, data, out, out_of_bounds=out_of_bounds.value, chunk=chunk, quiet=quiet))
+
+
+@app.command()
+def prove(
+    model: Model,
+    prover: Annotated[str, typer.Option(help="auto, or one by name: closed-form, sweep, mip, paper-mip.")] = "auto",
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.0, help="Give up after so long.")] = 60.0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Search for a counterexample and prove again, from the files; write the new verdict."""
+    from smilenn.cli import proving as command
+
+    raise typer.Exit(command.run(model, prover=prover, time_limit=time_limit, quiet=quiet, json=json))
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path | None, typer.Option(help="The model folder to write.", show_default="a temporary folder")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Embedded data, a monotone and fair model, its proof and some predictions, in about a minute."""
+    from smilenn.cli import demonstration as command
+
+    raise typer.Exit(command.run(out, quiet=quiet))
+
+
+def main() -> None:
+    """Entry point of `smile` and of ``python -m smilenn``."""
+    try:
+        app()
+    except Exception as error:  # the last resort: an error nobody foresaw is still one sentence
+        sys.exit(failed(error, "--debug" in sys.argv))

@@ -1,0 +1,90 @@
+"""``smile demo``: the main job on embedded data, each step explained."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import typer
+
+from smilenn.cli.guard import INTERRUPTED
+from smilenn.cli.words import cell_list, domain_text, quality, quality_text, verdict_text
+from smilenn.datasets.credit import make_credit
+from smilenn.datasets.split import split
+from smilenn.domain import Domain
+from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.store import load
+from smilenn.model.folder import refuse_existing
+from smilenn.progress import display, duration
+from smilenn.properties.library import Fair, Monotone
+
+ROWS = 1500
+EPS = 1.0  # points of the score that the protected attribute may move
+
+
+def run(out: Path | None, *, quiet: bool) -> int:
+    """Train, prove, save, load and look; the exit code is the verdict's."""
+    import torch
+
+    if out is not None:
+        refuse_existing(out)
+    torch.set_num_threads(1)  # small matrices: more threads only wait for each other
+    say = (lambda text: None) if quiet else typer.echo
+    train, test = split(make_credit(ROWS, seed=0), seed=0)
+    properties = [
+        Monotone(increasing=train.increasing, decreasing=train.decreasing),
+        Fair(train.protected, EPS),
+    ]
+    say(f"1. The data: {len(train)} invented credit applicants to learn from, {len(test)} to test on.")
+    say(cell_list(train.frame.head(3).assign(score=train.target.head(3))))
+    domain = Domain.from_data(train.frame)
+    say("\n2. What the model must obey, for every applicant within these ranges, not only for those in the data:")
+    say(f"   {domain_text(domain)}")
+    for item in properties:
+        say(f"   - {item.sentence()}")
+    say("\n3. Training: a network is fitted inside two small ones that bound it; counterexamples correct it.")
+    model = SmileRegressor(properties=properties, domain=domain, hidden=8, random_state=0)
+    with display("off" if quiet else "auto") as show:
+        model.fit(train.frame, train.target, callback=show)
+    say(f"   Trained in {duration(model.seconds_)}.")
+    say("\n4. The verdict:")
+    typer.echo(verdict_text(model.verdict_, model.domain_, model.net_.outputs, logit=False))
+    numbers = quality(
+        test.target.to_numpy(), model.predict(test.frame), logit=False, constant=float(train.target.mean())
+    )
+    say(quality_text(numbers, len(test)))
+    folder = Path(tempfile.mkdtemp(prefix="smile-demo-")) / "model" if out is None else out
+    model.save(folder)
+    if model.interrupted_:
+        typer.echo(f"Interrupted: the best model so far is saved in {str(folder)!r}.")
+        return INTERRUPTED
+    say("\n5. Some predictions, from the saved model:")
+    loaded = load(folder)
+    few = test.frame.head(5)
+    say(cell_list(few.assign(score=test.target.head(5), predicted=loaded.predict(few).round(1))))
+    say("\n6. What if? One applicant, changed in one thing at a time:")
+    say(cell_list(what_if(loaded, test.frame.iloc[[0]])))
+    if model.verdict_.status == "proved":
+        say(f"   Nobody's score can fall by earning more, nor move by more than {EPS:g} through race: that is proved.")
+    say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
+    typer.echo(f"\nThe model is in {str(folder)!r}. Try: smile prove {folder}")
+    return model.verdict_.exit_code
+
+
+def what_if(model: SmileRegressor, person: pd.DataFrame) -> pd.DataFrame:
+    """The person as is, with the other race, with more income and with more debt, each with its prediction."""
+    changes = {
+        "as it is": {},
+        "other race": {"race": next(v for v in ("A", "B") if v != person["race"].iloc[0])},
+        "income + 10": {"income": person["income"] + 10.0},
+        "debt + 10": {"debt": person["debt"] + 10.0},
+    }
+    rows = pd.concat([person.assign(**change) for change in changes.values()], ignore_index=True)
+    predicted = model.predict(rows)
+    shown = rows[["income", "debt", "race"]].assign(
+        predicted=predicted.round(2), change=np.round(predicted - predicted[0], 2) + 0.0
+    )
+    shown.insert(0, "what if", list(changes))
+    return shown

@@ -1,0 +1,264 @@
+"""``smile fit``: a CSV file and properties in, a model folder and a verdict out."""
+
+from __future__ import annotations
+
+import json as json_module
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from smilenn.cli.guard import INTERRUPTED
+from smilenn.cli.table import read_header, read_table
+from smilenn.cli.words import domain_text, logit_words, quality, quality_text, verdict_text
+from smilenn.datasets.base import Dataset
+from smilenn.datasets.split import held_back
+from smilenn.domain import Domain
+from smilenn.errors import SmileError, listed
+from smilenn.estimators.checks import numbered
+from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.regressor import SmileRegressor
+from smilenn.model.folder import refuse_existing, without_infinities
+from smilenn.progress import display, duration
+from smilenn.properties.base import Property
+from smilenn.properties.library import Fair, Monotone, Robust
+from smilenn.properties.spec import load_properties
+from smilenn.train.config import Config
+
+LEAST_TEST = 10  # with fewer rows to test on, none are held out
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of the command."""
+
+    data: Path
+    target: str
+    out: Path
+    task: str = "auto"
+    increasing: tuple[str, ...] = ()
+    decreasing: tuple[str, ...] = ()
+    fair: tuple[str, ...] = ()
+    robust: tuple[str, ...] = ()
+    spec: tuple[Path, ...] = ()
+    drop: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    bounds: tuple[str, ...] = ()
+    boxes: str = "gap"
+    test: float = 0.2
+    seed: int = 0
+    epochs: int | None = None
+    restarts: int = 1
+    threads: int = 1
+    time_limit: float | None = None
+    checkpoint: Path | None = None
+
+
+def run(request: Request, *, quiet: bool, json: bool) -> int:
+    """Train, prove, save, say; the exit code is the verdict's."""
+    import torch
+
+    refuse_existing(request.out)
+    torch.set_num_threads(request.threads)
+    properties = read_properties(request)
+    frame, y = read_data(request)
+    logit = is_classification(request, y)
+    domain = Domain.from_data(
+        frame, kinds={name: "category" for name in request.category}, bounds=read_bounds(request.bounds)
+    )
+    kind = SmileClassifier if logit else SmileRegressor
+    config = Config() if request.epochs is None else Config(pretrain_epochs=request.epochs, epochs=request.epochs)
+    estimator = kind(
+        properties=properties,
+        domain=domain,
+        boxes=request.boxes,  # type: ignore[arg-type]
+        config=config,
+        random_state=request.seed,
+        restarts=request.restarts,
+        time_limit=request.time_limit,
+    )
+    in_test = held_back_rows(frame, y, logit, request)
+    say = typer.echo if not (quiet or json) else (lambda text: None)
+    say(f"{len(frame)} rows, {len(domain.features)} features; predicting {request.target!r} ({kind.task}).")
+    say(f"The domain: {domain_text(domain)}.")
+    say("Properties to hold for every input of the domain:")
+    for item in properties:
+        say(f"  - {stated(item, logit)}")
+    with display("off" if quiet else "auto") as show:
+        estimator.fit(frame[~in_test], y[~in_test], callback=show, checkpoint=request.checkpoint)
+    estimator.save(request.out)
+    if request.checkpoint is not None and not estimator.interrupted_:
+        for i in range(request.restarts):
+            numbered(request.checkpoint, i, request.restarts).unlink(missing_ok=True)
+    numbers: dict[str, float] = {}
+    if in_test.any():
+        numbers = measured(estimator, frame[in_test], y[in_test], y[~in_test], logit)
+    report(request, estimator, numbers, int(in_test.sum()), logit, quiet=quiet, json=json)
+    return INTERRUPTED if estimator.interrupted_ else estimator.verdict_.exit_code
+
+
+def report(
+    request: Request,
+    estimator: SmileRegressor | SmileClassifier,
+    numbers: dict[str, float],
+    tested: int,
+    logit: bool,
+    *,
+    quiet: bool,
+    json: bool,
+) -> None:
+    """What came out, as text or as one JSON object."""
+    verdict = estimator.verdict_
+    if json:
+        record: dict[str, Any] = {
+            "status": verdict.status,
+            "sentence": verdict.sentence(),
+            "bound": verdict.violation_bound,
+            "interrupted": estimator.interrupted_,
+            "properties": [stated(item, logit) for item in estimator.all_properties()],
+            "task": estimator.task,
+            "held_out_rows": tested,
+            "quality": numbers,
+            "seconds": estimator.seconds_,
+            "model": str(request.out),
+        }
+        typer.echo(json_module.dumps(without_infinities(record), ensure_ascii=False))
+        return
+    typer.echo(verdict_text(verdict, estimator.domain_, estimator.net_.outputs, logit))
+    if not quiet and tested:
+        typer.echo(quality_text(numbers, tested))
+    if estimator.interrupted_:
+        typer.echo(f"Interrupted: the best model so far is saved in {str(request.out)!r}.")
+    elif not quiet:
+        typer.echo(f"Saved in {str(request.out)!r} after {duration(estimator.seconds_)} of training.")
+
+
+# ---- options --------------------------------------------------------------------------------------------------------
+
+
+def read_properties(request: Request) -> tuple[Property, ...]:
+    """All properties the options ask for; none is an error."""
+    out: list[Property] = []
+    if request.increasing or request.decreasing:
+        out.append(Monotone(increasing=request.increasing, decreasing=request.decreasing))
+    for text in request.fair:
+        name, colon, eps = text.rpartition(":")
+        if not colon or not name:
+            raise SmileError(f"--fair {text} lacks its ε; write COLUMN:EPS, such as --fair race:0.2.")
+        out.append(Fair((name,), _number(eps, f"--fair {text}")))
+    for text in request.robust:
+        delta, colon, eps = text.partition(":")
+        share = delta.endswith("%")
+        _number(delta.removesuffix("%"), f"--robust {text}")
+        out.append(Robust(delta if share else delta.strip(), _number(eps, f"--robust {text}") if colon else None))
+    for path in request.spec:
+        out += load_properties(path)
+    if not out:
+        raise SmileError("No property was asked for; add --increasing, --decreasing, --fair, --robust or --spec.")
+    return tuple(out)
+
+
+def read_bounds(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+    """``COLUMN:LO:HI`` options."""
+    out = {}
+    for text in texts:
+        parts = text.rsplit(":", 2)
+        if len(parts) != 3 or not parts[0]:
+            raise SmileError(f"--bounds {text} is not COLUMN:LO:HI; write, for example, --bounds age:18:90.")
+        out[parts[0]] = (float(_number(parts[1], f"--bounds {text}")), float(_number(parts[2], f"--bounds {text}")))
+    return out
+
+
+def _number(text: str, where: str) -> str:
+    """A number as the user wrote it (it is read exactly later on)."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not np.isfinite(value):
+        raise SmileError(f"{where}: {text!r} is not a number; write one such as 0.2.")
+    return text.strip()
+
+
+def stated(item: Property, logit: bool) -> str:
+    """A property's sentence; for classifiers the output is a logit, whose ε is explained."""
+    if not logit or not isinstance(item, (Fair, Robust)):
+        return item.sentence()
+    if isinstance(item, Robust) and item.eps is None:
+        item = item.with_eps(1)
+    return f"{item.sentence()} (On the logit: {logit_words(float(item.eps))}.)"
+
+
+# ---- data -----------------------------------------------------------------------------------------------------------
+
+
+def read_data(request: Request) -> tuple[pd.DataFrame, pd.Series]:
+    """Features and target; columns that the options name must exist, and the target may not be a feature."""
+    header = read_header(request.data)
+    for option, names in (("--target", (request.target,)), ("--drop", request.drop), ("--category", request.category)):
+        unknown = [name for name in names if name not in header]
+        if unknown:
+            raise SmileError(
+                f"{option}: {str(request.data)!r} has no column {listed(unknown)}; it has {listed(header, 20)}."
+            )
+    features = [
+        ("--increasing", request.increasing),
+        ("--decreasing", request.decreasing),
+        ("--fair", tuple(text.rpartition(":")[0] for text in request.fair)),
+        ("--drop", request.drop),
+        ("--bounds", tuple(text.rsplit(":", 2)[0] for text in request.bounds)),
+    ]
+    for option, names in features:
+        if request.target in names:
+            raise SmileError(
+                f"The target {request.target!r} is among the features: {option} names it; remove it there."
+            )
+    frame = read_table(request.data, text=request.category)
+    y = frame[request.target]
+    frame = frame.drop(columns=[request.target, *request.drop])
+    if frame.shape[1] == 0:
+        raise SmileError(f"{str(request.data)!r} has no feature left beside the target {request.target!r}.")
+    return frame, y
+
+
+def is_classification(request: Request, y: pd.Series) -> bool:
+    """Whether the target is two classes; asked for, or judged by its values."""
+    values = y.unique()
+    text = not pd.api.types.is_numeric_dtype(y) and not pd.api.types.is_bool_dtype(y)
+    if len(values) < 2:
+        raise SmileError(f"The target {request.target!r} has one value only, {values[0]!r}; there is nothing to learn.")
+    if request.task == "regression" and text:
+        raise SmileError(f"The target {request.target!r} holds texts, so it cannot be a regression.")
+    if request.task == "classification" or (request.task == "auto" and text):
+        if len(values) > 2:
+            raise SmileError(
+                f"The target {request.target!r} has {len(values)} classes ({listed(values, 4)}); two are possible."
+            )
+        return True
+    return request.task == "auto" and len(values) == 2
+
+
+def held_back_rows(frame: pd.DataFrame, y: pd.Series, logit: bool, request: Request) -> np.ndarray:
+    """[n] bool: rows that training never sees; none where they would be too few to say anything."""
+    if not 0.0 <= request.test < 1.0:
+        raise SmileError(f"--test {request.test} is not a share; write one such as 0.2, or 0 for none.")
+    if request.test * len(frame) < LEAST_TEST:
+        return np.zeros(len(frame), dtype=bool)
+    codes = pd.Series(pd.factorize(y)[0]) if logit else y
+    data = Dataset(str(request.data), frame, codes, "binary" if logit else "regression")
+    return held_back(data, request.seed, request.test)
+
+
+def measured(
+    estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, y: pd.Series, seen: pd.Series, logit: bool
+) -> dict[str, float]:
+    """Quality on the held-out rows, beside the constant that the seen rows suggest."""
+    output = estimator.outputs(frame)
+    if not logit:
+        return quality(y.to_numpy(dtype=np.float64), output, logit=False, constant=float(seen.mean()))
+    positive = estimator.classes_[1]
+    constant = 1.0 if (seen == positive).mean() > 0.5 else -1.0
+    return quality((y == positive).to_numpy(dtype=np.float64), output, logit=True, constant=constant)

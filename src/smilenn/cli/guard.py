@@ -1,0 +1,62 @@
+"""The one place where errors become sentences and exit codes."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from smilenn.errors import AlteredError, SmileError
+
+ALTERED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+
+class Guarded(TyperGroup):
+    """A command group that answers errors with one sentence; ``--debug``, anywhere, adds the traceback."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take ``--debug`` out of the arguments, wherever it stands."""
+        ctx.meta["smilenn.debug"] = "--debug" in args
+        return super().parse_args(ctx, [argument for argument in args if argument != "--debug"])
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        debug = ctx.meta["smilenn.debug"]
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            try:
+                return super().invoke(ctx)
+            except (SmileError, OSError, MemoryError, KeyboardInterrupt) as error:
+                raise typer.Exit(failed(error, debug)) from None
+
+
+def failed(error: BaseException, debug: bool) -> int:
+    """Say what went wrong on the standard error stream and give the exit code."""
+    if debug:
+        typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    match error:
+        case AlteredError():
+            sentence, code = str(error), ALTERED
+        case SmileError():
+            sentence, code = str(error), BAD_INPUT
+        case KeyboardInterrupt():
+            sentence, code = "interrupted; nothing was written.", INTERRUPTED
+        case BrokenPipeError():
+            return BAD_INPUT
+        case OSError(filename=name, strerror=reason) if name is not None:
+            sentence, code = f"{str(name)!r} cannot be used: {reason}.", BAD_INPUT
+        case MemoryError():
+            sentence, code = "the memory does not suffice; give fewer rows or a smaller --chunk.", BAD_INPUT
+        case _:
+            text = " ".join(str(error).split()) or "no message"
+            sentence = f"an error that should not happen ({type(error).__name__}: {text}); please report it"
+            sentence, code = f"{sentence}, with the output of --debug.", BAD_INPUT
+    typer.echo(f"smile: {sentence}", err=True)
+    return code
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    typer.echo(f"smile: warning: {message}", err=True)

@@ -1,0 +1,49 @@
+"""``smile predict``: predictions for a CSV file of any size, a chunk at a time."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import typer
+
+from smilenn.cli.table import FIRST_ROW, read_chunks, replaced
+from smilenn.errors import SmileError
+from smilenn.estimators.classifier import SmileClassifier, probability
+from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.store import load
+
+
+def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, quiet: bool) -> int:
+    """Write ``prediction[, probability]`` for every row; the file appears only when all rows are done."""
+    estimator = load(model)
+    if out_of_bounds != "auto":
+        estimator.outside_ = out_of_bounds  # type: ignore[assignment]
+    if out.exists() and data.exists() and out.samefile(data):
+        raise SmileError(f"--out {str(out)!r} is the file that is read; name another one.")
+    names = [f.name for f in estimator.domain_.features if f.categories and not f.columns]
+    last = FIRST_ROW
+    with replaced(out) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        for first, frame in read_chunks(data, chunk, text=names):
+            try:
+                predicted = predictions(estimator, frame, first)
+            except SmileError as error:
+                raise SmileError(f"{str(data)!r}: {error}") from None
+            predicted.to_csv(file, index=False, header=first == FIRST_ROW, lineterminator="\n")
+            last = first + len(frame)
+        file.flush()
+        os.fsync(file.fileno())
+    if not quiet:
+        typer.echo(f"{last - FIRST_ROW} predictions written to {str(out)!r}.")
+    return 0
+
+
+def predictions(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int) -> pd.DataFrame:
+    """The output columns for one chunk whose first row has the number `first`."""
+    output = estimator.outputs(frame, first_row=first)
+    if not isinstance(estimator, SmileClassifier):
+        return pd.DataFrame({"prediction": output})
+    return pd.DataFrame(
+        {"prediction": estimator.classes_[(output > 0).astype(int)], "probability": probability(output)}
+    )

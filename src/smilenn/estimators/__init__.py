@@ -1,0 +1,1 @@
+"""scikit-learn style estimators: `SmileRegressor`, `SmileClassifier`, and `load` for saved ones."""

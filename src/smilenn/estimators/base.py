@@ -1,0 +1,362 @@
+"""What `SmileRegressor` and `SmileClassifier` share: from a data frame and properties to a network with a verdict.
+
+    X ─▶ Domain ─▶ x [n, m]        properties ─▶ claims        y ─▶ output scale and head bias
+                        SmileNet ─▶ train.fit ─▶ verdict_
+
+`__init__` only stores. Up to `restarts` networks are trained from different seeds; a proved one is preferred, then the
+one with the smaller loss on the held-out rows. Below `LEAST_ROWS` rows none are held out and training is full batch.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+
+from smilenn.domain import Domain, Kind, OutOfBounds, Scaling, as_frame
+from smilenn.errors import SmileError
+from smilenn.estimators.checks import check_target, check_weights, held_out, numbered
+from smilenn.estimators.outside import all_carried
+from smilenn.progress import Progress, display
+from smilenn.properties.base import Property
+from smilenn.properties.claim import Claim
+from smilenn.properties.library import Fair, Monotone, Robust
+from smilenn.properties.spec import as_property, lower_all
+from smilenn.prove.verdict import Unknown, Verdict
+from smilenn.train.config import Config
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from smilenn.model.auxiliaries import AuxiliaryKind
+    from smilenn.model.net import SmileNet
+    from smilenn.model.snapshot import Boxes
+    from smilenn.train.fit import Fit
+    from smilenn.train.losses import LossKind
+
+logger = logging.getLogger(__name__)
+
+LEAST_ROWS = 200  # fewer training rows than this: full batch, nothing held out
+RANK = {"proved": 0, "unknown": 1, "violated": 2, "rejected": 3}
+
+
+@dataclass(frozen=True)
+class Target:
+    """The target as numbers: y [n], the output's size and its value before anything is learned; classes, if any."""
+
+    y: np.ndarray
+    scale: float
+    start: float
+    classes: np.ndarray | None = None
+
+
+class SmileEstimator(BaseEstimator):
+    """Base of the two estimators.
+
+    Parameters
+    ----------
+    properties : properties (`Monotone`, `Fair`, …) or claims that must hold.
+    increasing, decreasing : columns in which the prediction must rise (fall); short for `Monotone`.
+    protected : column → ε; short for `Fair`.
+    domain : the input space, if it is known; else it is learned from X with the four options that follow.
+    bounds, kinds, groups, margin, scaling : as in `Domain.from_data`.
+    boxes, auxiliaries, hidden, embedding : the network's enforcement part, see `SmileNet`.
+    backbone : a function (inputs, embedding) → module; None for a multilayer perceptron of `backbone_sizes`.
+    config : constants of the training, a `Config`.
+    out_of_bounds : what `predict` does with rows outside the domain: ``clamp``, ``raise``, ``warn`` (and clamp), or
+        ``auto``: clamp if that carries every property to the whole input space, else raise.
+    time_limit : seconds for training, all restarts together.
+    random_state : seed or generator.
+    validation_fraction : share of the rows that choose the best state (none below 200 rows).
+    verbose : 0 silent, 1 shows progress on the standard error stream.
+    device : torch device for training.
+    restarts : how many networks to train.
+    """
+
+    loss: ClassVar[LossKind]
+    task: ClassVar[str]
+
+    def __init__(
+        self,
+        *,
+        properties: Sequence[Property | Claim] = (),
+        increasing: Sequence[str | int] = (),
+        decreasing: Sequence[str | int] = (),
+        protected: Mapping[str, float] | None = None,
+        domain: Domain | None = None,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        kinds: Mapping[str, Kind] | None = None,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        margin: float = 0.05,
+        scaling: Scaling = "unit",
+        boxes: Boxes = "gap",
+        auxiliaries: AuxiliaryKind = "relu",
+        hidden: int = 16,
+        embedding: int = 8,
+        backbone: Callable[[int, int], nn.Module] | None = None,
+        backbone_sizes: Sequence[int] = (32, 32),
+        config: Config | None = None,
+        out_of_bounds: OutOfBounds | Literal["auto"] = "auto",
+        time_limit: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        validation_fraction: float = 0.1,
+        verbose: int = 0,
+        device: str = "cpu",
+        restarts: int = 1,
+    ) -> None:
+        self.properties = properties
+        self.increasing = increasing
+        self.decreasing = decreasing
+        self.protected = protected
+        self.domain = domain
+        self.bounds = bounds
+        self.kinds = kinds
+        self.groups = groups
+        self.margin = margin
+        self.scaling = scaling
+        self.boxes = boxes
+        self.auxiliaries = auxiliaries
+        self.hidden = hidden
+        self.embedding = embedding
+        self.backbone = backbone
+        self.backbone_sizes = backbone_sizes
+        self.config = config
+        self.out_of_bounds = out_of_bounds
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.validation_fraction = validation_fraction
+        self.verbose = verbose
+        self.device = device
+        self.restarts = restarts
+
+    # ---- properties ---------------------------------------------------------------------------------------------
+
+    def all_properties(self) -> tuple[Property, ...]:
+        """`properties` and what the short forms stand for."""
+        out = [as_property(item) for item in self.properties]
+        if _some(self.increasing) or _some(self.decreasing):
+            out.append(Monotone(increasing=self.increasing, decreasing=self.decreasing))  # type: ignore[arg-type]
+        out += [Fair((name,), eps) for name, eps in (self.protected or {}).items()]
+        return tuple(out)
+
+    def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
+        """Properties as claims on the fitted domain and outputs."""
+        self._check_fitted()
+        return self._lower(properties, self.domain_)
+
+    def _lower(self, properties: Sequence[Property | Claim], domain: Domain) -> tuple[Claim, ...]:
+        complete = (
+            item.with_eps(self._default_eps()) if isinstance(item, Robust) and item.eps is None else item
+            for item in properties
+        )
+        return lower_all(complete, domain)
+
+    def _default_eps(self) -> float:
+        """ε of a `Robust` that does not say."""
+        raise NotImplementedError  # pragma: no cover - abstract
+
+    # ---- fitting ------------------------------------------------------------------------------------------------
+
+    def _target(self, y: np.ndarray) -> Target:
+        """The target as numbers."""
+        raise NotImplementedError  # pragma: no cover - abstract
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        callback: Callable[[Progress], None] | None = None,
+        checkpoint: Path | str | None = None,
+    ) -> Self:
+        """Train on a data frame or array X [n, columns] and a target y [n], then prove the properties.
+
+        `callback` is told of every epoch; `checkpoint` names a file to continue from and to write to while training.
+        After Ctrl-C the best state so far is kept and `interrupted_` is True.
+        """
+        frame = as_frame(X)
+        self._check_parameters()
+        check_target(frame, y)
+        values = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y)
+        target = self._target(values)
+        domain = self.domain
+        if domain is None:
+            domain = Domain.from_data(
+                X, kinds=self.kinds, bounds=self.bounds, groups=self.groups, margin=self.margin, scaling=self.scaling
+            )
+        claims = self._lower(self.all_properties(), domain)
+        outside = self._outside(claims, domain)
+        x = domain.encode(X, out_of_bounds=outside)
+        weight = check_weights(sample_weight, len(x))
+        if self.verbose and callback is None:
+            with display() as show:
+                chosen, seed = self._train(domain, x, target, claims, weight, show, checkpoint)
+        else:
+            chosen, seed = self._train(domain, x, target, claims, weight, callback, checkpoint)
+        self.domain_, self.claims_, self.outside_ = domain, claims, outside
+        self.net_, self.history_ = chosen.net, chosen.history
+        self.verdict_ = Unknown(reason="no property was asked for") if chosen.verdict is None else chosen.verdict
+        self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted
+        self.target_name_ = str(y.name) if isinstance(y, pd.Series) and y.name is not None else ""
+        self.n_features_in_ = frame.shape[1]
+        if target.classes is not None:
+            self.classes_ = target.classes
+        if isinstance(X, pd.DataFrame):
+            self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        return self
+
+    def _train(
+        self,
+        domain: Domain,
+        x: np.ndarray,
+        target: Target,
+        claims: tuple[Claim, ...],
+        weight: np.ndarray | None,
+        callback: Callable[[Progress], None] | None,
+        checkpoint: Path | str | None,
+    ) -> tuple[Fit, int]:
+        """The best of `restarts` runs and its seed; torch's random state is left as it was."""
+        import torch
+
+        from smilenn.train.fit import fit
+
+        rng = check_random_state(self.random_state)
+        seeds = [int(seed) for seed in rng.randint(0, 2**31 - 1, size=self.restarts)]
+        config = Config() if self.config is None else self.config
+        small = len(x) < LEAST_ROWS
+        if small:
+            config = config.replace(batch_size=max(1, len(x)))
+        held = np.zeros(len(x), dtype=bool) if small else held_out(target.y, self.validation_fraction, self.loss, rng)
+        validation = (x[held], target.y[held]) if held.any() else None
+        best: tuple[Fit, int] | None = None
+        best_rank = (math.inf, math.inf)
+        devices = [torch.device(self.device)] if str(self.device).startswith("cuda") else []
+        with torch.random.fork_rng(devices=devices):
+            for i, seed in enumerate(seeds):
+                torch.manual_seed(seed)
+                net = self._build(domain, target)
+                result = fit(
+                    net,
+                    x[~held],
+                    target.y[~held],
+                    claims,
+                    loss=self.loss,
+                    config=config,
+                    seed=seed,
+                    validation=validation,
+                    sample_weight=None if weight is None else weight[~held],
+                    callback=callback,
+                    checkpoint=None if checkpoint is None else numbered(checkpoint, i, self.restarts),
+                    time_limit=None if self.time_limit is None else self.time_limit / self.restarts,
+                )
+                judged = held if held.any() else np.ones(len(x), dtype=bool)
+                loss = self._loss(result.net.predict(x[judged])[:, 0], target.y[judged])
+                rank = (0 if result.verdict is None else RANK[result.verdict.status], loss)
+                if best is None or rank < best_rank:
+                    best, best_rank = (result, seed), rank
+                if result.interrupted:
+                    break
+        assert best is not None  # restarts ≥ 1
+        return best
+
+    def _loss(self, output: np.ndarray, y: np.ndarray) -> float:
+        """Mean loss of outputs [n] for the choice between restarts."""
+        raise NotImplementedError  # pragma: no cover - abstract
+
+    def _build(self, domain: Domain, target: Target) -> SmileNet:
+        """A fresh network, its head starting at the target's mean."""
+        import torch
+        from torch import nn
+
+        from smilenn.model.backbones import MLP
+        from smilenn.model.net import SmileNet
+
+        if self.backbone is None:
+            # float64: a row's prediction then does not depend visibly on the batch it comes in
+            backbone: nn.Module = MLP(domain.size, tuple(self.backbone_sizes), self.embedding).double()
+        else:
+            backbone = self.backbone(domain.size, self.embedding)
+            if not isinstance(backbone, nn.Module):
+                raise SmileError("backbone must be a function (inputs, embedding) that returns a torch module.")
+        net = SmileNet(
+            domain,
+            backbone,
+            self.embedding,
+            auxiliaries=self.auxiliaries,
+            hidden=self.hidden,
+            boxes=self.boxes,
+            output_scale=target.scale,
+        )
+        with torch.no_grad():
+            net.head_bias.copy_(target.start / net.output_scale)
+        return net.to(self.device)
+
+    # ---- predicting ---------------------------------------------------------------------------------------------
+
+    @property
+    def violation_bound_(self) -> float:
+        """Best proved bound on the violation, in output units; 0.0 when proved."""
+        self._check_fitted()
+        return self.verdict_.violation_bound
+
+    def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
+        """The network's outputs for the rows of X, float64 [n]; `first_row` numbers the first row in messages."""
+        self._check_fitted()
+        x = self.domain_.encode(X, out_of_bounds=self.outside_, first_row=first_row)
+        return self.net_.predict(x)[:, 0]
+
+    def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
+        """Save as a model folder (weights, description, properties, verdict, history); see `smilenn.load`."""
+        from smilenn.estimators.store import save
+
+        save(self, folder, overwrite=overwrite)
+
+    # ---- checks -------------------------------------------------------------------------------------------------
+
+    domain_: Domain
+    net_: SmileNet
+    claims_: tuple[Claim, ...]
+    verdict_: Verdict
+    history_: list[dict[str, Any]]
+    outside_: OutOfBounds
+    seed_: int
+    seconds_: float
+    interrupted_: bool
+    target_name_: str
+    n_features_in_: int
+    classes_: np.ndarray
+
+    def _check_fitted(self) -> None:
+        if "net_" not in vars(self):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
+
+    def _outside(self, claims: tuple[Claim, ...], domain: Domain) -> OutOfBounds:
+        if self.out_of_bounds != "auto":
+            return self.out_of_bounds
+        return "clamp" if all_carried(claims, domain) else "raise"
+
+    def _check_parameters(self) -> None:
+        if self.out_of_bounds not in ("auto", "clamp", "raise", "warn"):
+            raise SmileError(f"out_of_bounds is 'auto', 'clamp', 'raise' or 'warn', not {self.out_of_bounds!r}.")
+        if not 0.0 <= self.validation_fraction < 1.0:
+            raise SmileError(f"validation_fraction must lie in [0, 1), not {self.validation_fraction}.")
+        for name in ("restarts", "embedding"):
+            if getattr(self, name) < 1:
+                raise SmileError(f"{name} must be at least 1, not {getattr(self, name)}.")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise SmileError(f"time_limit must be more than 0 seconds, not {self.time_limit}.")
+
+
+def _some(names: Sequence[str | int] | int) -> bool:
+    """Whether a column is named; a position may be 0."""
+    return isinstance(names, int) or len(names) > 0

@@ -1,0 +1,86 @@
+"""Inputs outside the domain: when does clamping them to the box carry a claim to the whole input space?
+
+Let π clamp to the box, coordinate by coordinate; the network computes f∘π. π is monotone and moves two numbers no
+further apart, and it leaves binary and one-hot coordinates alone. A claim on the box therefore holds for f∘π everywhere
+if each row of its premise is kept by π,
+
+    x_c,i − x_d,i ≤ r  with r ≥ 0  (== only with r = 0),      x_c,i ≤ r or ≥ r,      rows over binary or one-hot only,
+
+and each row of its conclusion speaks of inputs, if at all, in differences that π can only make harder to satisfy:
+``… − K·(x_c,i − x_d,i) ≤ ε`` with K ≥ 0 where the premise orders the pair, x_c,i ≥ x_d,i. Convexity, lower slope
+bounds, rows over inputs and premises that couple features are not carried: those raise outside the box by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from smilenn.domain import Domain
+from smilenn.properties.claim import Claim, Inequality
+
+
+def clamping_carries(claim: Claim, domain: Domain) -> bool:
+    """Whether the claim, true on the box, is true everywhere for a network that clamps its inputs to the box."""
+    premises = [_moving(row, domain) for row in claim.when]
+    if not all(_kept(terms, row) for terms, row in zip(premises, claim.when, strict=True)):
+        return False
+    ordered = {pair for terms, row in zip(premises, claim.when, strict=True) for pair in _orders(terms, row)}
+    return all(_harder(_moving(row, domain), ordered) for row in claim.rows)
+
+
+def all_carried(claims: Iterable[Claim], domain: Domain) -> bool:
+    """Whether clamping carries every one of the claims."""
+    return all(clamping_carries(claim, domain) for claim in claims)
+
+
+def _moving(row: Inequality, domain: Domain) -> dict[tuple[int, int], Fraction]:
+    """The row's input terms that clamping may move: {(copy, coordinate): coefficient}."""
+    out: dict[tuple[int, int], Fraction] = {}
+    for term in row.terms:
+        if term.kind == "in" and len(domain.indices(term.name)) == 1:
+            (i,) = domain.indices(term.name)
+            if _clamped(domain, i):
+                out[(term.copy, i)] = out.get((term.copy, i), Fraction(0)) + term.coef
+    return {key: coef for key, coef in out.items() if coef}
+
+
+def _clamped(domain: Domain, i: int) -> bool:
+    feature = next(f for f in domain.features if domain.slices[f.name].start <= i < domain.slices[f.name].stop)
+    return feature.kind in ("continuous", "integer")
+
+
+def _kept(terms: dict[tuple[int, int], Fraction], row: Inequality) -> bool:
+    """Whether clamping keeps a premise row satisfied."""
+    inputs = sum(term.kind == "in" for term in row.terms)
+    if not terms:
+        return True
+    if len(terms) != inputs:  # numbers coupled with binary or one-hot coordinates
+        return False
+    if len(terms) == 1:
+        return True  # a bound on one coordinate; grounding has refused bounds that miss the box
+    return _is_difference(terms) and (row.rhs == 0 if row.op == "==" else row.rhs >= 0)
+
+
+def _is_difference(terms: dict[tuple[int, int], Fraction]) -> bool:
+    return len(terms) == 2 and len({i for _, i in terms}) == 1 and sum(terms.values()) == 0
+
+
+def _orders(terms: dict[tuple[int, int], Fraction], row: Inequality) -> list[tuple[int, int, int]]:
+    """(larger copy, smaller copy, coordinate) for a row that orders a pair."""
+    if not _is_difference(terms) or row.rhs != 0:
+        return []
+    (small, i), (large, _) = sorted(terms, key=lambda key: -terms[key])  # coef > 0 stands at the smaller one
+    return [(large, small, i), (small, large, i)] if row.op == "==" else [(large, small, i)]
+
+
+def _harder(terms: dict[tuple[int, int], Fraction], ordered: set[tuple[int, int, int]]) -> bool:
+    """Whether clamping can only raise the left side of a conclusion row."""
+    for i in {i for _, i in terms}:
+        own = {key: coef for key, coef in terms.items() if key[1] == i}
+        if not _is_difference(own):
+            return False
+        (positive, _), (negative, _) = sorted(own, key=lambda key: -own[key])
+        if (negative, positive, i) not in ordered:
+            return False
+    return True

@@ -1,0 +1,161 @@
+"""Estimators on disk: a model folder, see `smilenn.model.bundle`, with five documents beside the weights.
+
+    model.json        the network, the task, the estimator's parameters and what it learned of the columns and classes
+    properties.json   the properties as the user stated them, and the exact claims they became
+    verdict.json      what was proved, of which weights
+    history.json      the course of the training
+
+Everything but a `backbone` function is restored; a network with a backbone of the user's own gets it from `load`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from smilenn.errors import SmileError, listed
+from smilenn.estimators.base import SmileEstimator
+from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.regressor import SmileRegressor
+from smilenn.model.bundle import MODEL, load_net, save_net
+from smilenn.model.folder import dump_json, read_folder, without_infinities, write_folder
+from smilenn.properties.claim import Claim
+from smilenn.properties.spec import properties_from_json, properties_to_json
+from smilenn.prove.record import verdict_from_json, verdict_to_json
+from smilenn.prove.verdict import Verdict
+from smilenn.train.config import Config
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from smilenn.model.net import SmileNet
+
+PROPERTIES, VERDICT, HISTORY = "properties.json", "verdict.json", "history.json"
+CLASSES: dict[str, type[SmileEstimator]] = {"SmileRegressor": SmileRegressor, "SmileClassifier": SmileClassifier}
+# stored as they are; the others need words of their own (properties, config) or are code or part of the network
+PLAIN = (
+    "increasing", "decreasing", "protected", "bounds", "kinds", "groups", "margin", "scaling", "boxes", "auxiliaries",
+    "hidden", "embedding", "backbone_sizes", "out_of_bounds", "time_limit", "validation_fraction", "verbose", "device",
+    "restarts",
+)  # fmt: skip
+
+
+def save(estimator: SmileEstimator, folder: Path | str, *, overwrite: bool = False) -> None:
+    """Save a fitted estimator; an existing folder is refused unless `overwrite`."""
+    estimator._check_fitted()
+    learned: dict[str, Any] = {
+        "n_features_in": estimator.n_features_in_,
+        "outside": estimator.outside_,
+        "seed": estimator.seed_,
+        "seconds": estimator.seconds_,
+        "interrupted": estimator.interrupted_,
+        "target": estimator.target_name_,
+    }
+    if "feature_names_in_" in vars(estimator):
+        learned["feature_names_in"] = [str(name) for name in estimator.feature_names_in_]
+    if "classes_" in vars(estimator):
+        learned["classes"] = estimator.classes_.tolist()
+        learned["classes_dtype"] = estimator.classes_.dtype.str if estimator.classes_.dtype.kind != "O" else "object"
+    model = {"task": estimator.task, "estimator": type(estimator).__name__, "params": _params(estimator)}
+    documents = {
+        PROPERTIES: {
+            "properties": properties_to_json(estimator.all_properties()),
+            "claims": [claim.to_json() for claim in estimator.claims_],
+        },
+        VERDICT: verdict_document(estimator.verdict_, estimator.net_),
+        HISTORY: without_infinities(estimator.history_),
+    }
+    save_net(folder, estimator.net_, model={**model, "learned": learned}, documents=documents, overwrite=overwrite)
+
+
+def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegressor | SmileClassifier:
+    """The estimator that was saved as `folder`; every file is checked against its hash.
+
+    `backbone` is the module of an estimator that was fitted with one of the user's own; its weights are overwritten.
+    A missing or unreadable file raises `SmileError`, a changed one `AlteredError`.
+    """
+    folder = Path(folder)
+    net, documents = load_net(folder, backbone=backbone)
+    for name in (PROPERTIES, VERDICT, HISTORY):
+        if name not in documents:
+            raise SmileError(f"The file {name!r} is missing in {str(folder)!r}; save the model again.")
+    model = documents[MODEL]
+    try:
+        if model["estimator"] not in CLASSES:
+            raise SmileError(f"{str(folder)!r} holds a {model['estimator']}; this version knows {listed(CLASSES)}.")
+        estimator = CLASSES[model["estimator"]](
+            **_from_params(model["params"]),
+            properties=_stated(documents[PROPERTIES]["properties"], model["params"]),
+        )
+        learned = model["learned"]
+        estimator.net_, estimator.domain_ = net, net.domain
+        estimator.claims_ = tuple(Claim.from_json(claim) for claim in documents[PROPERTIES]["claims"])
+        estimator.verdict_ = verdict_from_json(documents[VERDICT], str(folder / VERDICT))
+        estimator.history_ = documents[HISTORY]
+        estimator.n_features_in_, estimator.outside_ = learned["n_features_in"], learned["outside"]
+        estimator.seed_, estimator.seconds_ = learned["seed"], learned["seconds"]
+        estimator.interrupted_, estimator.target_name_ = learned["interrupted"], learned["target"]
+        if "feature_names_in" in learned:
+            estimator.feature_names_in_ = np.array(learned["feature_names_in"], dtype=object)
+        if "classes" in learned:
+            estimator.classes_ = np.array(learned["classes"], dtype=np.dtype(learned["classes_dtype"]))
+    except (KeyError, TypeError) as error:
+        raise SmileError(
+            f"{str(folder)!r} does not describe an estimator ({error}); save it again, or read the bare network with "
+            "smilenn.model.bundle.load_net."
+        ) from None
+    return estimator  # type: ignore[return-value]
+
+
+def verdict_document(verdict: Verdict, net: SmileNet) -> dict[str, Any]:
+    """The content of verdict.json: the verdict and the digest of the weights it speaks of."""
+    return verdict_to_json(verdict) | {"weights": net.snapshot().digest}
+
+
+def replace_verdict(folder: Path | str, verdict: Verdict, net: SmileNet) -> None:
+    """Write a new verdict.json (and the manifest) into a model folder as one step."""
+    files = read_folder(folder)
+    write_folder(folder, {**files, VERDICT: dump_json(verdict_document(verdict, net))}, overwrite=True)
+
+
+def _params(estimator: SmileEstimator) -> dict[str, Any]:
+    params = estimator.get_params(deep=False)
+    out: dict[str, Any] = {name: _plain(params[name]) for name in PLAIN}
+    state = params["random_state"]
+    out["random_state"] = int(state) if isinstance(state, (int, np.integer)) else None
+    out["config"] = None if params["config"] is None else asdict(params["config"])
+    # the short forms are parameters of their own: only the properties that were listed are listed again
+    out["listed_properties"] = len(params["properties"])
+    return out
+
+
+def _plain(value: Any) -> Any:
+    """Numbers, texts, lists and dictionaries that JSON knows."""
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(entry) for entry in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _from_params(stored: dict[str, Any]) -> dict[str, Any]:
+    params = {name: stored[name] for name in (*PLAIN, "random_state")}
+    for name in ("increasing", "decreasing", "backbone_sizes"):
+        if isinstance(params[name], list):
+            params[name] = tuple(params[name])
+    for name in ("bounds", "groups"):
+        if params[name] is not None:
+            params[name] = {key: tuple(value) for key, value in params[name].items()}
+    config = stored["config"]
+    known = {field.name for field in fields(Config)}
+    if config is not None:
+        params["config"] = Config(**{key: value for key, value in config.items() if key in known})
+    return params
+
+
+def _stated(properties: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    """The properties that were listed, without those the short forms add."""
+    return properties_from_json(properties)[: params["listed_properties"]]
