@@ -49,6 +49,7 @@ class Region:
         if premise.copies == 2:
             lo = np.stack([np.maximum(lo[0], lo[1] + delta_lo), np.maximum(lo[1], lo[0] - delta_hi)])
             hi = np.stack([np.minimum(hi[0], hi[1] + delta_hi), np.minimum(hi[1], hi[0] - delta_lo)])
+            hi = np.maximum(lo, hi)  # a set of one value may be crossed by rounding
         coef = premise.coef / mult
         rhs = premise.rhs - np.einsum("rkm,m->r", premise.coef, domain.shift)
         step = np.where(domain.integral, mult, 0.0)

@@ -302,7 +302,7 @@ def _down(value: Fraction) -> float:
 
 def _up(value: Fraction) -> float:
     """The smallest float64 ≥ value."""
-    return -_down(-value)
+    return 0.0 - _down(-value)  # not −x: that would make a negative zero
 
 
 def _satisfiable(premise: Premise) -> bool:

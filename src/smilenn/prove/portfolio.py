@@ -113,12 +113,12 @@ def prove_problem(
     results: list[tuple[Row, Prover, Maximum]] = []
     for done, row in enumerate(problem.rows):
         share = (limit - (perf_counter() - start)) / (len(problem.rows) - done)
-        one = choose(problem, row, prover).prover
-        titles.append(one.title)
         try:
+            one = choose(problem, row, prover).prover
+            titles.append(one.title)
             found = _maximum(one, problem, row, max(0.0, share))
         except KeyboardInterrupt:
-            found = Maximum(np.inf, complete=False, note="interrupted")
+            one, found = ReducedMip(), Maximum(np.inf, complete=False, note="interrupted")
         results.append((row, one, found))
         if not found.complete and "interrupted" in found.note:
             break

@@ -81,7 +81,7 @@ def presolve(problem: Problem, row: Row) -> Reduced:
         d[c] += E[c][:, on[c]] @ bias[on[c]]
         D[c] += E[c][:, on[c]] @ weight[on[c]]
         E[c][:, ~undecided[c]] = 0.0
-    inner_low, inner_high = _inner_ranges(region, weight, bias, low, high, d, D, E)
+    inner_low, inner_high = inner_ranges(region, weight, bias, low, high, d, D, E)
     for c in range(k):
         open_ = (inner_low[c] >= 0) & (p[c] > 0)
         const += float(p[c, open_] @ d[c, open_])
@@ -104,7 +104,7 @@ def presolve(problem: Problem, row: Row) -> Reduced:
     )  # fmt: skip
 
 
-def _inner_ranges(
+def inner_ranges(
     region: Region, weight: np.ndarray, bias: np.ndarray, low: np.ndarray, high: np.ndarray,
     d: np.ndarray, D: np.ndarray, E: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip

@@ -79,4 +79,4 @@ def allowance(problem: Problem, row: Row) -> float:
         inner = np.abs(flips.const) + size @ np.abs(flips.slope).T + hidden @ np.abs(flips.unit[:, used]).T
         total += float((row.flip * inner).sum())
     terms = problem.region.size + int(used.sum()) + row.flip.shape[1] + problem.copies + 8
-    return 2.0 * np.finfo(np.float64).eps * terms * total
+    return float(2.0 * np.finfo(np.float64).eps * terms * total)

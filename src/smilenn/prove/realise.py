@@ -97,6 +97,9 @@ def onto_premise(problem: Problem, x: np.ndarray, passes: int = 8) -> np.ndarray
     domain, claim, premise = problem.domain, problem.claim, problem.premise
     x = np.where(domain.integral, np.rint(x), np.clip(x, domain.lo, domain.hi))
     x = np.where(premise.pinned, x[:1], x)
+    if holds_exactly(claim, domain, x):
+        return x
+    x = _coarse(problem, x)
     for _ in range(passes):
         if holds_exactly(claim, domain, x):
             return x
@@ -104,6 +107,21 @@ def onto_premise(problem: Problem, x: np.ndarray, passes: int = 8) -> np.ndarray
             x = _onto_row(problem, inequality, x)
         x = np.clip(x, domain.lo, domain.hi)
     return x if holds_exactly(claim, domain, x) else None
+
+
+def _coarse(problem: Problem, x: np.ndarray) -> np.ndarray:
+    """Round the coordinates of equality rows to few bits, so that sums and halves of them are exact floats."""
+    domain = problem.domain
+    rows = (r for r in problem.claim.when if r.op == "==" and len(r.terms) > 1)
+    for i in {domain.indices(t.name)[0] for r in rows for t in r.terms}:
+        size = max(abs(domain.lo[i]), abs(domain.hi[i]))
+        if domain.integral[i] or size == 0:
+            continue
+        step = 2.0 ** (math.floor(math.log2(size)) - 24)
+        x = x.copy()
+        x[:, i] = np.rint(x[:, i] / step) * step
+        x[:, i] += step * (x[:, i] < domain.lo[i]) - step * (x[:, i] > domain.hi[i])
+    return x
 
 
 def _onto_row(problem: Problem, inequality: Inequality, x: np.ndarray) -> np.ndarray:

@@ -117,6 +117,8 @@ def _run(h: Any, stop: Event) -> bool:
         try:
             worker.join(0.2)
         except KeyboardInterrupt:
+            if interrupted:  # asked twice: leave the solver behind
+                raise
             interrupted = True
             stop.set()
     if failure:

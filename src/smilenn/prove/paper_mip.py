@@ -1,0 +1,219 @@
+"""The paper's full big-M model, kept as the reference that the reduced problem is tested and measured against.
+
+    max γ   over x', x'', r', r'', s', s'', z', z'', t', t'', y', y'', b
+    l ≤ x', x'' ≤ u,   δ_lo ≤ x' − x'' ≤ δ_hi,   whole and one-hot features as in X
+    r ≥ 0, r ≥ a, r ≤ a − L(1 − s), r ≤ U s, s ∈ {0,1}      every unit a = W x + b of both nets, in both copies
+    z ≥ lower(x), z ≤ lower(x) + M(1 − t), z ≤ upper(x) + M t, t ∈ {0,1}ⁿ     (free pair)
+    z ≥ lower(x), z ≤ lower(x) + gap(x)                                       (flip-free boxes)
+    y = G z + g_0
+    γ ≤ y' − y'' − ε_hi + M b,   γ ≤ −y' + y'' + ε_lo + M (1 − b),   b ∈ {0,1}
+
+Nothing is shared, folded or cut. By default every M is the smallest valid one by interval bounds; a fixed `big_m` for
+all of them is what the paper describes, with its traps: too small cuts off true counterexamples, too large lets an
+integrality tolerance buy violation, and ε_lo = −M for a one-sided claim makes γ ≤ 0 always. A one-sided claim here
+drops the other side. γ is left free below, so that a bound is reported where the paper's γ > 0 would be infeasible.
+
+`PaperMip` bounds one row (any number of copies and outputs, input terms included) and always takes interval bounds;
+`two_sided` is the formula above, for experiments also with a fixed M, whose bounds then prove nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import ClassVar
+
+import numpy as np
+
+from smilenn.errors import SmileError
+from smilenn.problem import Problem, Row
+from smilenn.prove.linear_model import Builder
+from smilenn.prove.mip import Inputs, bound_of, input_columns, solved
+from smilenn.prove.presolve import inner_ranges
+from smilenn.prove.prover import FOREVER, GAP, Goal, Prover
+from smilenn.prove.solvers import Solver, Status, solver
+from smilenn.prove.verdict import Maximum
+
+
+@dataclass(frozen=True)
+class PaperMip(Prover):
+    """The paper's model for one row, every M from interval bounds."""
+
+    solver: Solver = field(default_factory=solver)
+    threads: int = 1
+    name: ClassVar[str] = "paper-mip"
+    tolerance: ClassVar[float] = 1e-6
+
+    @property
+    def title(self) -> str:
+        """The name in verdicts."""
+        return f"{self.solver.title} (the paper's model)"
+
+    def refuses(self, problem: Problem, row: Row) -> str | None:
+        """Never."""
+        return None
+
+    def maximise(
+        self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "optimum", target: float = 0.0
+    ) -> Maximum:
+        """Solve; bound from the solver's dual side, point re-evaluated."""
+        start = perf_counter()
+        build = Builder()
+        inputs, y = _network(build, problem, None)
+        gamma = build.column(-np.inf, np.inf, gain=1.0, name="gamma")
+        columns, values, const = _violation(row, inputs, y)
+        build.dense(
+            np.append(columns, gamma), np.append(-values / row.scale, 1.0), -np.inf, (const - row.rhs) / row.scale
+        )
+        return solved(self.solver, problem, row, build.model(), inputs, start, time_limit, goal, target, self.threads)
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSided:
+    """What the two-sided model says.
+
+    Attributes
+    ----------
+    bound : the solver's dual bound on γ.
+    claimed : γ of the solver's incumbent, as it says.
+    value : the larger side at that incumbent, re-evaluated in float64 (−inf if it is no member of the region).
+    """
+
+    status: Status
+    bound: float
+    claimed: float
+    value: float
+    point: np.ndarray | None
+    seconds: float
+    nodes: int
+
+
+def two_sided(
+    problem: Problem, eps_lo: float | None, eps_hi: float | None, *, big_m: float | None = None,
+    engine: Solver | None = None, time_limit: float = FOREVER, target: float | None = None, threads: int = 1,
+) -> TwoSided:  # fmt: skip
+    """``eps_lo ≤ f(x') − f(x'') ≤ eps_hi`` in one model with the paper's b; None drops a side.
+
+    `big_m` None takes interval bounds. With `target` the solver may stop at a point above it, or once the bound is at
+    or below it.
+    """
+    s = problem.snapshot
+    if problem.copies != 2 or len(s.outputs) != 1 or (eps_lo is None and eps_hi is None):
+        raise SmileError("The two-sided model needs two copies, one output and at least one side.")
+    build = Builder()
+    inputs, y = _network(build, problem, big_m)
+    widest = 2.0 * max(_spread(problem), abs(eps_lo or 0.0), abs(eps_hi or 0.0)) if big_m is None else big_m
+    gamma = build.column(-np.inf, np.inf, gain=1.0, name="gamma")
+    both = eps_lo is not None and eps_hi is not None
+    b = build.column(0.0, 1.0 if both else 0.0, whole=True, name="b")
+    first, second = y[0, 0], y[1, 0]
+    if eps_hi is not None:
+        build.row({gamma: 1.0, first: -1.0, second: 1.0, b: -widest if both else 0.0}, hi=-eps_hi)
+    if eps_lo is not None:
+        build.row(
+            {gamma: 1.0, first: 1.0, second: -1.0, b: widest if both else 0.0}, hi=eps_lo + (widest if both else 0.0)
+        )
+    above, below = (np.inf, -np.inf) if target is None else (target + 1e-9, target)
+    result = (engine or solver()).solve(
+        build.model(), time_limit=time_limit, above=above, below=below, gap=GAP, threads=threads
+    )
+    point, value = None, -np.inf
+    if result.x is not None:
+        point = problem.region.snap(inputs.u(result.x))
+        sides = []
+        if eps_hi is not None:
+            sides.append(difference(problem, point, 1) - eps_hi)
+        if eps_lo is not None:
+            sides.append(difference(problem, point, -1) + eps_lo)
+        value = max(sides) if problem.region.contains(point).all() else -np.inf
+    return TwoSided(result.status, bound_of(result), result.primal, value, point, result.seconds, result.nodes)
+
+
+def difference(problem: Problem, u: np.ndarray, sign: int) -> float:
+    """The largest sign·(f(x') − f(x'')) that the boxes allow at u [2, m] (model units), one output."""
+    s = problem.snapshot
+    lower, upper = s.box(u)  # [2, n]
+    g = sign * s.head_weight[0]
+    high, low = np.where(g > 0, upper[0], lower[0]), np.where(g > 0, lower[1], upper[1])
+    return float(g @ (high - low))
+
+
+def _network(build: Builder, problem: Problem, big_m: float | None) -> tuple[Inputs, np.ndarray]:
+    """All columns and rows up to y = G z + g_0, every copy by itself; returns the inputs and y's columns [k, o]."""
+    s, region = problem.snapshot, problem.region
+    inputs = input_columns(build, region, share=False)
+    low, high = region.unit_ranges(s.hidden_weight, s.hidden_bias)
+    k, n = problem.copies, s.embedding
+    room_lo, room_hi = _flip_ranges(problem)
+    y = np.zeros((k, len(s.outputs)), dtype=np.int64)
+    for c in range(k):
+        x, offset, factor = inputs.column[c], inputs.offset[c], inputs.factor[c]
+        units = np.array([
+            _relu(build, x, s.hidden_weight[j] * factor, s.hidden_bias[j] + float(s.hidden_weight[j] @ offset),
+                  *((min(low[c, j], 0.0), max(high[c, j], 0.0)) if big_m is None else (-big_m, big_m)))
+            for j in range(len(s.hidden_bias))
+        ], dtype=np.int64)  # fmt: skip
+        z = np.array([build.column(-np.inf, np.inf, name=f"z{c}.{i}") for i in range(n)])
+        columns = np.concatenate([x, units])
+        for i in range(n):
+            lower = np.concatenate([s.lower_slope[i] * factor, s.lower_out[i]])
+            second = np.concatenate([s.second_slope[i] * factor, s.second_out[i]])
+            lower_const = float(s.lower_const[i] + s.lower_slope[i] @ offset)
+            second_const = float(s.second_const[i] + s.second_slope[i] @ offset)
+            build.dense([z[i], *columns], [1.0, *-lower], lower_const, np.inf)
+            if s.boxes == "gap":
+                build.dense([z[i], *columns], [1.0, *-(lower + second)], -np.inf, lower_const + second_const)
+                continue
+            t = build.column(0.0, 1.0, whole=True, name=f"t{c}.{i}")
+            open_, shut = (big_m, big_m) if big_m is not None else (room_hi[c, i], -room_lo[c, i])
+            open_, shut = max(open_, 0.0), max(shut, 0.0)
+            build.dense([z[i], t, *columns], [1.0, open_, *-lower], -np.inf, lower_const + open_)
+            build.dense([z[i], t, *columns], [1.0, -shut, *-second], -np.inf, second_const)
+        for o in range(len(s.outputs)):
+            y[c, o] = build.column(-np.inf, np.inf, name=f"y{c}.{o}")
+            build.dense([y[c, o], *z], [1.0, *-s.head_weight[o]], s.head_bias[o], s.head_bias[o])
+    return inputs, y
+
+
+def _relu(build: Builder, x: np.ndarray, weight: np.ndarray, bias: float, low: float, high: float) -> int:
+    """r = relu(weight·x + bias) with a binary, big-M rows from [low, high]; returns r's column."""
+    r = build.column(0.0, np.inf)
+    s = build.column(0.0, 1.0, whole=True)
+    build.dense([r, *x], [1.0, *-weight], bias, np.inf)
+    build.dense([r, s, *x], [1.0, -low, *-weight], -np.inf, bias - low)
+    build.dense([r, s], [1.0, -high], -np.inf, 0.0)
+    return r
+
+
+def _violation(row: Row, inputs: Inputs, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Σ_c a_c·y_c + b_c·x_c as columns, coefficients and a constant."""
+    columns = np.concatenate([y.ravel(), inputs.column.ravel()])
+    values = np.concatenate([row.outputs.ravel(), (row.inputs * inputs.factor).ravel()])
+    return columns, values, row.input_const + float((row.inputs * inputs.offset).sum())
+
+
+def _net_ranges(
+    problem: Problem, const: np.ndarray, slope: np.ndarray, out: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Interval bounds of const + slope·u + out·relu(W u + b) per copy, each [k, n]."""
+    s, k = problem.snapshot, problem.copies
+    low, high = problem.region.unit_ranges(s.hidden_weight, s.hidden_bias)
+    per_copy = (np.tile(const, (k, 1)), np.tile(slope, (k, 1, 1)), np.tile(out, (k, 1, 1)))
+    return inner_ranges(problem.region, s.hidden_weight, s.hidden_bias, low, high, *per_copy)
+
+
+def _flip_ranges(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Interval bounds of second − lower."""
+    return _net_ranges(problem, problem.flips.const, problem.flips.slope, problem.flips.unit)
+
+
+def _spread(problem: Problem) -> float:
+    """An upper bound on |f(x') − f(x'')| by interval bounds, one output."""
+    s = problem.snapshot
+    lower_lo, lower_hi = _net_ranges(problem, s.lower_const, s.lower_slope, s.lower_out)
+    _, second_hi = _net_ranges(problem, s.second_const, s.second_slope, s.second_out)
+    top = lower_hi + np.maximum(second_hi, 0.0) if s.boxes == "gap" else np.maximum(lower_hi, second_hi)
+    g = s.head_weight[0]
+    high = np.where(g > 0, g * top, g * lower_lo).sum(axis=1)
+    low = np.where(g > 0, g * lower_lo, g * top).sum(axis=1)
+    return float(max(high[0] - low[1], high[1] - low[0]))
