@@ -195,7 +195,7 @@ class Region:
             size = np.maximum(np.abs(self.coef).max(axis=(1, 2)), 1e-300)
             excess = (np.einsum("rkm,bkm->br", self.coef, u) - self.rhs) / size
             ok &= (np.where(self.equality, np.abs(excess), excess) <= tolerance).all(axis=1)
-        return ok
+        return np.asarray(ok)
 
     def snap(self, u: np.ndarray, sweeps: int = 50) -> np.ndarray:
         """Tuples u [B, k, m] (or [k, m]) moved to members nearby, shape kept.
