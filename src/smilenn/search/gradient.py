@@ -10,10 +10,15 @@ Along a segment the objective is piecewise linear, with kinks where a hidden uni
 enter with weights p ≥ 0, so between two such kinks the objective is convex: its maximum over the segment lies at a kink
 of a hidden unit or at t = 1, flips or not.
 
-Where no step helps, the point sits on a ridge of units with negative weights (or at a local maximum). There the
-fallback mixes the gradients of both sides: a unit near its kink counts with a random share instead of 0 or 1.
+First-order steps stall on the ridges of units with negative weights. Two remedies, both cheap:
 
-Every start keeps what it has, all starts move in one tensor, and only members of the premise are returned.
+    mixed gradients   a unit near its kink counts with a random share instead of 0 or 1: in half of the starts, and
+                      wherever the last step gained nothing
+    ridge steps       besides s, the point between s and the previous s towards which the nearest kink stands still
+
+No start ever loses what it has, all starts move in one tensor, and only members of the premise are returned. Whole
+numbers and one-hot groups move as fractions first; then they are snapped, switched one at a time while that helps, and
+the rest ascends once more.
 """
 
 from __future__ import annotations
@@ -61,16 +66,20 @@ def search(
     region = problem.region
     oracle = Oracle(region)
     u, tied = _starts(problem, row, oracle, starts, rng, seeds)
+    u = oracle.snap(ascend(problem, row, oracle, u, iterations, rng, tied=tied))
     whole = region.step > 0
-    u = ascend(problem, row, oracle, u, iterations, rng, tied=tied)
     if whole.any():
-        u = _switch(problem, row, oracle, region.snap(u), rng)
-        if not whole.all():
-            u = ascend(problem, row, oracle, u, max(1, iterations // 3), rng, frozen=whole)
-    u = region.snap(u)
+        u = _switch(problem, row, oracle, u, rng)
+        reached = (region.coef != 0).any(axis=1)  # [R, m]
+        frozen = whole | reached[:, whole].any() & reached.any(axis=0)
+        if not frozen.all():
+            u = oracle.snap(ascend(problem, row, oracle, u, max(1, iterations // 3), rng, frozen=frozen))
     if seeds is not None and len(seeds):
         u = np.concatenate([u, seeds])
-    return candidates(problem, row, u)
+    found = candidates(problem, row, u)
+    if not len(found):  # rows over whole numbers that rounding does not meet: one member found exactly
+        found = candidates(problem, row, oracle.member(problem.gradient(u[:1], row)[0])[None])
+    return found
 
 
 def candidates(problem: Problem, row: Row, u: np.ndarray) -> Candidates:
@@ -79,8 +88,8 @@ def candidates(problem: Problem, row: Row, u: np.ndarray) -> Candidates:
     value = problem.value(u, row)
     order = np.argsort(-value, kind="stable")
     u, value = u[order], value[order]
-    width = np.maximum((problem.region.hi - problem.region.lo).max(axis=0), 1e-300)
-    flat = (u / width).reshape(len(u), -1)
+    width = (problem.region.hi - problem.region.lo).max(axis=0)
+    flat = (u / np.where(width > 0, width, 1.0)).reshape(len(u), -1)
     kept: list[int] = []
     for i in range(len(u)):
         if not kept or np.abs(flat[kept] - flat[i]).max(axis=1).min() > 1e-6:
@@ -106,9 +115,9 @@ def ascend(
     """
     net = _Net(problem, row)
     at, last = net.at(u), None
-    stalled = np.zeros(len(u), dtype=bool)
+    stalled, rows = np.zeros(len(u), dtype=bool), np.arange(len(u))
     for step in range(iterations):
-        goal = net.gradient(at, stalled, rng)
+        goal = net.gradient(at, stalled | (rng.random(len(u)) < 0.5), rng)
         joint = tied[:, None, None] if tied is not None and step < (iterations + 1) // 2 else None
         if joint is not None:
             goal = np.where(joint, goal.mean(axis=1, keepdims=True), goal)
@@ -118,22 +127,20 @@ def ascend(
         if frozen is not None:
             target = np.where(frozen, u, target)
         there = net.at(target)
-        if last is not None:  # also towards a point between the last two targets that keeps to the nearest ridge
-            share = net.ridge(at, there, last[1])
-            between = share[:, None, None] * target + (1.0 - share)[:, None, None] * last[0]
-            ends = np.stack([target, between], axis=1)
-            t, gain = net.line_search(at, np.stack([there, net.at(between)], axis=1))
-            best = gain.argmax(axis=1)
-            rows = np.arange(len(u))
-            end, t, gain = ends[rows, best], t[rows, best], gain[rows, best]
-        else:
-            t, gain = net.line_search(at, there[:, None])
-            end, t, gain = target, t[:, 0], gain[:, 0]
+        # towards the target, or towards a point between the last two targets that keeps to the nearest ridge
+        ends, ends_at = [target], [there]
+        if last is not None:
+            share = net.ridge(at, there, last[1])[:, None, None]
+            ends.append(last[0] + share * (target - last[0]))
+            ends_at.append(last[1] + share * (there - last[1]))
+        t, gain = net.line_search(at, np.stack(ends_at, axis=1))
+        best = gain.argmax(axis=1)
+        end, end_at = np.stack(ends)[best, rows], np.stack(ends_at)[best, rows]
         last = target, there
-        stalled = gain <= 1e-9 * row.scale
-        t = np.where(stalled, 0.0, t)[:, None, None]
+        stalled = gain[rows, best] <= 1e-9 * row.scale
+        t = np.where(stalled, 0.0, t[rows, best])[:, None, None]
         u = np.where(t == 1.0, end, u + t * (end - u))  # t = 1 lands on the end, not a rounding error away from it
-        at = net.at(u)
+        at = np.where(t == 1.0, end_at, at + t * (end_at - at))
     return u
 
 
@@ -176,14 +183,14 @@ class _Net:
             value += inner.reshape(*shape, -1) @ self.row.flip.ravel()
         return value
 
-    def gradient(self, y: np.ndarray, stalled: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """A gradient [B, k, m] at y [B, k, ·]; for stalled starts units near their kink count with a random share."""
+    def gradient(self, y: np.ndarray, mixed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A gradient [B, k, m] at y [B, k, ·]; where `mixed` [B], units near their kink count with a random share."""
         row, pre = self.row, y[..., : self.h]
         on = (pre > 0).astype(np.float64)
-        if stalled.any():
-            near = pre[stalled]
+        if mixed.any():
+            near = pre[mixed]
             reach = np.abs(near).mean(axis=2, keepdims=True) * rng.uniform(size=(len(near), 1, 1))
-            on[stalled] = np.where(np.abs(near) <= reach, rng.uniform(size=near.shape), on[stalled])
+            on[mixed] = np.where(np.abs(near) <= reach, rng.uniform(size=near.shape), on[mixed])
         if self.flips is None:
             return (on * row.unit) @ self.weight + row.slope
         open_ = (y[..., self.h : -1] + np.maximum(pre, 0.0) @ self.flips.unit.T > 0) * row.flip
@@ -271,7 +278,7 @@ def _switch(
         chosen = (switch == best[:, None]) & (new[rows, best] > net.value(at))[:, None]  # [B, v]
         u = u.copy()
         u[:, :, columns] += np.where(chosen[:, None], move, 0.0)
-    return region.snap(u)
+    return oracle.snap(u)
 
 
 def _switches(region: Region) -> tuple[np.ndarray, np.ndarray]:

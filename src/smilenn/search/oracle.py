@@ -22,6 +22,7 @@ from scipy import sparse
 from scipy.linalg import null_space
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from smilenn.errors import SmileError
 from smilenn.region import Region
 
 _LISTS = 4096  # candidate vertices or grid points a block may have before the linear program takes over
@@ -67,6 +68,42 @@ class Oracle:
         if self.blocks.program.size:
             flat[:, self.blocks.program] = _solve(self.blocks, self.region, goal[:, self.blocks.program])
         return u
+
+    def snap(self, u: np.ndarray) -> np.ndarray:
+        """`Region.snap`, and the nearest listed points of blocks that hold whole numbers; u and result [B, k, m]."""
+        u = self.region.snap(u)
+        whole = np.tile(self.region.step > 0, self.region.copies)
+        for variables, points in self.blocks.lists if self.blocks is not None else ():
+            n = whole[variables].any(axis=1)
+            if n.any():
+                flat = u.reshape(len(u), -1)
+                gap = np.abs(flat[:, variables[n]][:, :, None] - points[n]).sum(axis=3)  # [B, n, P]
+                flat[:, variables[n]] = points[n][np.arange(int(n.sum())), gap.argmin(axis=2)]
+        return u
+
+    def member(self, g: np.ndarray) -> np.ndarray:
+        """A member [k, m] good for one objective g [k, m], whole numbers kept exactly: a small mixed-integer program.
+
+        It stops at the first solutions found; a premise without members raises.
+        """
+        region = self.region
+        k, m = region.copies, region.size
+        matrix, low, high = constraints(region, np.arange(m))
+        step = np.tile(np.where(region.step > 0, region.step, 1.0), k)
+        lo, hi = region.lo.ravel(), region.hi.ravel()
+        offset = np.where(np.tile(region.step > 0, k), lo, 0.0)  # u = offset + step · n
+        slack = 1e-9 * (1.0 + np.abs(matrix).sum(axis=1))
+        result = milp(
+            -(g.ravel() * step),
+            integrality=np.tile(region.step > 0, k).astype(int),
+            constraints=LinearConstraint(matrix * step, low - matrix @ offset - slack, high - matrix @ offset + slack),
+            bounds=Bounds((lo - offset) / step, (hi - offset) / step),
+            options={"time_limit": 1.0, "mip_rel_gap": 0.1},
+        )
+        if result.x is None:
+            raise SmileError("No input tuple that satisfies the premise was found; correct its 'when' rows.")
+        n = np.where(np.tile(region.step > 0, k), np.rint(result.x), result.x)
+        return region.snap((offset + step * n).reshape(k, m))
 
     def sample(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """`count` points of the premise with whole numbers relaxed, [count, k, m].
