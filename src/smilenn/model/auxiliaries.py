@@ -61,9 +61,7 @@ class _Auxiliary(nn.Module):
 class FreeNet(_Auxiliary):
     """c + A·u + V·relu(W u + b); `skip` gives a ReLU net the affine term too."""
 
-    def __init__(
-        self, kind: AuxiliaryKind, inputs: int, size: int, hidden: int = 0, *, skip: bool = False
-    ) -> None:
+    def __init__(self, kind: AuxiliaryKind, inputs: int, size: int, hidden: int = 0, *, skip: bool = False) -> None:
         super().__init__(kind, inputs, size, hidden)
         self.skip = skip or kind == "affine"
         if self.skip:
@@ -130,6 +128,10 @@ class GapNet(_Auxiliary):
         """Multiply the gap by a factor ≥ 0."""
         for parameter in self._signed():
             parameter.mul_(factor)
+
+    def is_zero(self) -> bool:
+        """Whether the gap is identically zero."""
+        return not any(bool(parameter.any()) for parameter in self._signed())
 
     def is_non_negative(self) -> bool:
         """Whether all sign constraints hold, as they must before a snapshot is taken."""

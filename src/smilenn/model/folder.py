@@ -187,7 +187,7 @@ def write_folder(folder: Path | str, files: Mapping[str, bytes], *, overwrite: b
 
 
 def _put(new: Path, folder: Path, overwrite: bool) -> None:
-    """Move `new` to `folder`; if there was one, it ends up under the name `new`."""
+    """Move `new` to `folder`; what was there is gone, or stands under the name `new`."""
     if not overwrite or not folder.exists():
         os.rename(new, folder)  # fails if a non-empty folder has appeared meanwhile
         return
@@ -200,7 +200,7 @@ def _put(new: Path, folder: Path, overwrite: bool) -> None:
     except BaseException:
         os.rename(aside, folder)
         raise
-    os.rename(aside, new)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _exchange(a: Path, b: Path) -> bool:

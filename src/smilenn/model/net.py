@@ -163,6 +163,11 @@ class SmileNet(nn.Module):
             raise SmileError("boxes='paper' has a free upper net and no gap; use boxes='gap'.")
         return self.second
 
+    @property
+    def collapsed(self) -> bool:
+        """Whether the gap is identically zero: then f = g∘lower and the backbone plays no part."""
+        return self.boxes == "gap" and self.gap.is_zero()
+
     def enforcement_parameters(self) -> list[nn.Parameter]:
         """Auxiliaries and head: what the projector may move."""
         return [*self.lower.parameters(), *self.second.parameters(), self.head_weight, self.head_bias]

@@ -1,0 +1,77 @@
+"""Every constant of the training method, with its default and where it comes from, in one place.
+
+The paper publishes epochs, batch sizes and the early-stopping patience; everything else (learning rates, λ_box, the dual
+step, limits) is chosen here once, on training and validation data only. `Config()` is our default recipe, `Config.paper`
+the paper's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from smilenn.errors import SmileError, listed
+
+
+@dataclass(frozen=True)
+class Config:
+    """Constants of the three phases; see the field comments. All counts are upper limits: every loop is bounded."""
+
+    # pretraining: four pathways and the box term
+    pretrain_epochs: int = 100
+    pretrain_patience: int | None = 10  # epochs without improvement of the training loss by 0.1 % before stopping
+    # training: dual ascent on abstracted counterexamples
+    epochs: int = 100
+    batch_size: int = 256
+    learning_rate: float = 1e-3
+    train_learning_rate: float | None = None  # None: learning_rate, or 3 × it after a feasible start; falls to a tenth
+    lambda_box: float = 1.0
+    dual_step: float = 0.01
+    slack: float = 0.02  # aim at ε·(1 − slack); for ε = 0 at slopes ≥ slack·(output scale per model unit)
+    feasible_start: bool = True  # make the claims hold before training instead of letting λ overshoot
+    margin: float = 0.0  # classification: train each logit to pass its decision by this much (verified accuracy)
+    pool: int = 16
+    search_every: int = 5  # steps between two searches for fresh counterexamples
+    search_starts: int = 16
+    search_iterations: int = 15
+    check_every: int = 5  # epochs between two exact checks for the best proved state (cheap provers only)
+    # posttraining: exact generator and projector
+    posttrain_rounds: int = 100
+    settle_rounds: int = 15  # of these, rounds that go on training at a tenth of the rate before the projector runs
+    projector_steps: int = 50
+    projector_radius: float = 0.01  # largest Euclidean move of the weights in one projector step
+    generator_seconds: float = 1.0  # first time-out of the generator, doubled up to the limit
+    generator_limit: float = 60.0
+    # loud failures
+    least_quality: float = 0.01  # after pretraining g∘lower must beat the constant predictor by this share of its loss
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "search_every", "pool", "search_starts", "check_every"):
+            if getattr(self, name) < 1:
+                raise SmileError(f"Config.{name} must be at least 1, not {getattr(self, name)}.")
+        for name in ("pretrain_epochs", "epochs", "posttrain_rounds", "settle_rounds", "projector_steps", "lambda_box", "slack",
+                     "margin", "dual_step"):  # fmt: skip
+            if getattr(self, name) < 0:
+                raise SmileError(f"Config.{name} must not be negative, not {getattr(self, name)}.")
+        if self.slack >= 1:
+            raise SmileError(f"Config.slack is a share below 1, not {self.slack}.")
+
+    @property
+    def rate(self) -> float:
+        """Learning rate at the start of the training phase."""
+        if self.train_learning_rate is not None:
+            return self.train_learning_rate
+        return self.learning_rate * (3.0 if self.feasible_start else 1.0)
+
+    def replace(self, **changes: Any) -> Config:
+        """A copy with some constants changed."""
+        known = {f.name for f in fields(self)}
+        unknown = sorted(set(changes) - known)
+        if unknown:
+            raise SmileError(f"Config has no constant {listed(unknown)}; it has {listed(sorted(known), 40)}.")
+        return replace(self, **changes)
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Config:
+        """The paper's recipe: no feasible start."""
+        return cls(feasible_start=False, train_learning_rate=2e-3).replace(**changes)

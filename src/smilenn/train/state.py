@@ -1,0 +1,159 @@
+"""The state of a training run: what a checkpoint holds and what resuming needs.
+
+A unit of work is one epoch (or one posttraining round). All randomness of a unit is drawn from generators seeded with
+(seed, phase, unit), so a run resumed at a unit boundary continues bit for bit as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from smilenn.errors import SmileError
+from smilenn.model.net import SmileNet
+
+PHASES = ("pretrain", "train", "posttrain", "done")
+FORMAT = 1
+
+
+@dataclass
+class State:
+    """Everything that changes during training, apart from the network's own weights.
+
+    Attributes
+    ----------
+    phase, unit : the next unit of work.
+    lam, square : λ_prop, and the running mean square of L_prop that scales its steps.
+    best : best proved weights so far and their validation loss, or None.
+    stall : pretraining: best loss so far and epochs since.
+    pools : counterexample pools, per claim and row.
+    """
+
+    net: SmileNet
+    optimizer: torch.optim.Adam
+    fingerprint: str
+    phase: str = "pretrain"
+    unit: int = 0
+    lam: float = 0.0
+    square: float = 0.0
+    best: dict[str, torch.Tensor] | None = None
+    best_loss: float = float("inf")
+    stall_loss: float = float("inf")
+    stall: int = 0
+    history: list[dict[str, Any]] = field(default_factory=list)
+    pools: list[list[np.ndarray]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def enter(self, phase: str) -> None:
+        """Start a phase at its first unit."""
+        self.phase, self.unit = phase, 0
+
+    def dual_step(self, violation: float, rate: float) -> None:
+        """DualStep as Adam takes it: ascend by about `rate` for as long as anything is violated, however little.
+
+        A step proportional to the violation would stall where the violation is tiny but not zero.
+        """
+        self.square = 0.99 * self.square + 0.01 * violation**2
+        if violation > 0:
+            self.lam += rate * min(1.0, violation / (self.square**0.5 + 1e-12))
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """A copy of the network's weights."""
+        return {name: tensor.detach().clone() for name, tensor in self.net.state_dict().items()}
+
+
+def rngs(seed: int, phase: str, unit: int) -> np.random.Generator:
+    """Seed torch's generator and return NumPy's for one unit of work."""
+    sequence = np.random.SeedSequence([seed, PHASES.index(phase), unit])
+    torch.manual_seed(int(sequence.generate_state(1, dtype=np.uint64)[0] >> 1))
+    return np.random.default_rng(sequence)
+
+
+def save_state(path: Path, state: State) -> None:
+    """Write a checkpoint atomically: the file is either the old state or the new one, never half of either."""
+    tensors = {f"net.{k}": v for k, v in state.weights().items()}
+    if state.best is not None:
+        tensors |= {f"best.{k}": v for k, v in state.best.items()}
+    for i, slot in state.optimizer.state_dict()["state"].items():
+        tensors |= {f"adam.{i}.{k}": torch.as_tensor(v) for k, v in slot.items()}
+    for c, pools in enumerate(state.pools):
+        tensors |= {f"pool.{c}.{r}": torch.as_tensor(pool) for r, pool in enumerate(pools)}
+    groups = [{k: v for k, v in group.items() if k != "params"} for group in state.optimizer.param_groups]
+    meta = {
+        "format": FORMAT, "fingerprint": state.fingerprint, "phase": state.phase, "unit": state.unit,
+        "lam": state.lam, "square": state.square, "best_loss": _json(state.best_loss), "stall_loss": _json(state.stall_loss),
+        "stall": state.stall, "history": state.history, "seconds": state.seconds,
+        "rates": [group["lr"] for group in groups],
+    }  # fmt: skip
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    os.close(handle)
+    try:
+        # safetensors drops zero-size arrays' data but keeps their shape, which is what empty pools need
+        contiguous = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
+        save_file(contiguous, name, metadata={"state": json.dumps(meta)})
+        os.replace(name, path)
+    finally:
+        if os.path.exists(name):
+            os.unlink(name)
+
+
+def _json(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def load_state(path: Path, state: State) -> bool:
+    """Restore a checkpoint into `state` (same network, data and constants); False where there is none."""
+    if not path.exists():
+        return False
+    from safetensors import safe_open
+
+    try:
+        tensors = load_file(path)
+        with safe_open(path, framework="pt") as file:
+            meta = json.loads(file.metadata()["state"])
+        if meta["format"] != FORMAT:
+            raise KeyError("format")
+    except (SafetensorError, KeyError, TypeError, ValueError, OSError):
+        raise SmileError(f"The checkpoint {path} cannot be read; delete it to start from the beginning.") from None
+    if meta["fingerprint"] != state.fingerprint:
+        raise SmileError(
+            f"The checkpoint {path} belongs to another network, data set, property or set of constants; "
+            "delete it or choose another file."
+        )
+
+    def under(prefix: str) -> dict[str, torch.Tensor]:
+        return {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
+
+    device = state.net.shift.device
+    state.net.load_state_dict(under("net."))
+    best = under("best.")
+    state.best = {k: v.to(device) for k, v in best.items()} or None
+    slots: dict[int, dict[str, torch.Tensor]] = {}
+    for key, value in under("adam.").items():
+        i, name = key.split(".", 1)
+        slots.setdefault(int(i), {})[name] = value
+    if slots:
+        layout = state.optimizer.state_dict()
+        for group, rate in zip(layout["param_groups"], meta["rates"], strict=True):
+            group["lr"] = rate
+        state.optimizer.load_state_dict({"state": slots, "param_groups": layout["param_groups"]})
+    pools: dict[int, dict[int, np.ndarray]] = {}
+    for key, value in under("pool.").items():
+        c, r = key.split(".")
+        pools.setdefault(int(c), {})[int(r)] = value.cpu().numpy()
+    state.pools = [[rows[r] for r in sorted(rows)] for _, rows in sorted(pools.items())]
+    state.phase, state.unit, state.lam, state.square = meta["phase"], meta["unit"], meta["lam"], meta["square"]
+    state.best_loss = float("inf") if meta["best_loss"] is None else meta["best_loss"]
+    state.stall_loss = float("inf") if meta["stall_loss"] is None else meta["stall_loss"]
+    state.stall, state.history, state.seconds = meta["stall"], meta["history"], meta["seconds"]
+    return True
