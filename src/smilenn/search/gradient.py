@@ -130,102 +130,109 @@ def ascend(
         # towards the target, or towards a point between the last two targets that keeps to the nearest ridge
         ends, ends_at = [target], [there]
         if last is not None:
-            share = net.ridge(at, there, last[1])[:, None, None]
-            ends.append(last[0] + share * (target - last[0]))
+            share = net.ridge(at, there, last[1])[:, None]
+            ends.append(last[0] + share[..., None] * (target - last[0]))
             ends_at.append(last[1] + share * (there - last[1]))
         t, gain = net.line_search(at, np.stack(ends_at, axis=1))
         best = gain.argmax(axis=1)
         end, end_at = np.stack(ends)[best, rows], np.stack(ends_at)[best, rows]
         last = target, there
         stalled = gain[rows, best] <= 1e-9 * row.scale
-        t = np.where(stalled, 0.0, t[rows, best])[:, None, None]
-        u = np.where(t == 1.0, end, u + t * (end - u))  # t = 1 lands on the end, not a rounding error away from it
+        t = np.where(stalled, 0.0, t[rows, best])[:, None]
         at = np.where(t == 1.0, end_at, at + t * (end_at - at))
+        t = t[..., None]
+        u = np.where(t == 1.0, end, u + t * (end - u))  # t = 1 lands on the end, not a rounding error away from it
     return u
 
 
 class _Net:
-    """Σψ as a function of y = (W u + b, d + D u, q·u), which is affine in u and all that a segment needs.
+    """Σψ as a function of y = (W u_c + b, d + D u_c, q·u), which is affine in u and all that a segment needs.
 
-    The last axis of y [..., k, H + n + 1] holds hidden pre-activations, the affine parts of flip units (none for rows
-    without flips) and the linear term, per copy.
+    y [..., kH + kn + 1] holds the hidden pre-activations of all copies, the affine parts of their flip units (none for
+    rows without flips) and the linear term.
     """
 
     def __init__(self, problem: Problem, row: Row) -> None:
-        s, flips = problem.snapshot, problem.flips
-        flipped = row.flip.any()
-        k, m = row.slope.shape
-        parts = [s.hidden_weight] + [flips.slope] * bool(flipped)
-        matrix = np.concatenate([*parts, np.zeros((1, m))])
-        self.matrix = np.repeat(matrix.T[None], k, axis=0)  # [k, m, H + n + 1]
-        self.matrix[:, :, -1] = row.slope
-        self.offset = np.concatenate([s.hidden_bias, *[flips.const] * bool(flipped), [0.0]])
-        self.h = len(s.hidden_bias)
-        self.row, self.weight = row, s.hidden_weight
-        self.flips = flips if flipped else None
-        # kinks at which the objective can turn down; relu of the flip units only ever turns it up
-        self.concave = row.unit < 0
-        if self.flips is not None:
-            self.concave = self.concave | (row.flip @ (flips.unit < 0) > 0)
-        self.concave = np.flatnonzero(self.concave)
+        s, flips, k = problem.snapshot, problem.flips, len(row.slope)
+        self.shape = row.slope.shape
+        self.slope, self.unit, self.flip = row.slope.ravel(), row.unit.ravel(), row.flip.ravel()
+        self.flips = bool(self.flip.any())
+        self.units = len(self.unit)
+        self.weight = _repeat(s.hidden_weight, k)  # [kH, km]
+        self.flip_slope = _repeat(flips.slope, k) if self.flips else np.zeros((0, self.slope.size))
+        self.flip_unit = _repeat(flips.unit, k) if self.flips else np.zeros((0, self.units))
+        self.matrix = np.concatenate([self.weight, self.flip_slope, self.slope[None]]).T
+        self.offset = np.concatenate([np.tile(s.hidden_bias, k), np.tile(flips.const, k * self.flips), [0.0]])
+        # kinks at which the objective can turn down; the relu of a flip unit only ever turns it up
+        falls = self.flip[: len(self.flip_unit)] @ (self.flip_unit < 0)
+        self.concave = np.flatnonzero((self.unit < 0) | (falls > 0))
 
     def at(self, u: np.ndarray) -> np.ndarray:
-        """y [B, k, H + n + 1] at u [B, k, m]."""
-        return (u.swapaxes(0, 1) @ self.matrix).swapaxes(0, 1) + self.offset
+        """y [B, ·] at u [B, k, m]."""
+        return u.reshape(len(u), -1) @ self.matrix + self.offset
 
     def value(self, y: np.ndarray) -> np.ndarray:
-        """Σψ without its constant, [...], at y [..., k, H + n + 1]."""
-        hidden = np.maximum(y[..., : self.h], 0.0)
-        shape = y.shape[:-2]
-        value = hidden.reshape(*shape, -1) @ self.row.unit.ravel() + y[..., -1].sum(axis=-1)
-        if self.flips is not None:
-            inner = np.maximum(y[..., self.h : -1] + hidden @ self.flips.unit.T, 0.0)
-            value += inner.reshape(*shape, -1) @ self.row.flip.ravel()
+        """Σψ without its constant, [...], at y [..., ·]."""
+        hidden = np.maximum(y[..., : self.units], 0.0)
+        value = hidden @ self.unit + y[..., -1]
+        if self.flips:
+            value += np.maximum(y[..., self.units : -1] + hidden @ self.flip_unit.T, 0.0) @ self.flip
         return value
 
     def gradient(self, y: np.ndarray, mixed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """A gradient [B, k, m] at y [B, k, ·]; where `mixed` [B], units near their kink count with a random share."""
-        row, pre = self.row, y[..., : self.h]
-        on = (pre > 0).astype(np.float64)
-        if mixed.any():
-            near = pre[mixed]
-            reach = np.abs(near).mean(axis=2, keepdims=True) * rng.uniform(size=(len(near), 1, 1))
-            on[mixed] = np.where(np.abs(near) <= reach, rng.uniform(size=near.shape), on[mixed])
-        if self.flips is None:
-            return (on * row.unit) @ self.weight + row.slope
-        open_ = (y[..., self.h : -1] + np.maximum(pre, 0.0) @ self.flips.unit.T > 0) * row.flip
-        return (on * (row.unit + open_ @ self.flips.unit)) @ self.weight + row.slope + open_ @ self.flips.slope
+        """A gradient [B, k, m] at y [B, ·]; where `mixed` [B], units near their kink count with a random share."""
+        pre = y[:, : self.units]
+        size = np.abs(pre)
+        reach = np.where(mixed, size.sum(axis=1) / max(1, self.units) * rng.random(len(y)), -1.0)
+        on = np.where(size <= reach[:, None], rng.random(pre.shape), pre > 0)
+        if not self.flips:
+            return ((on * self.unit) @ self.weight + self.slope).reshape(-1, *self.shape)
+        open_ = (y[:, self.units : -1] + np.maximum(pre, 0.0) @ self.flip_unit.T > 0) * self.flip
+        unit, slope = self.unit + open_ @ self.flip_unit, self.slope + open_ @ self.flip_slope
+        return ((on * unit) @ self.weight + slope).reshape(-1, *self.shape)
 
     def ridge(self, at: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Shares λ [B] such that on the way to λ·one + (1 − λ)·other the unit nearest to its concave kink stands still.
 
         Only units that the two ends pull in opposite directions count; λ = 1 where there is none.
         """
-        b = len(at)
-        p, q1, q2 = (
-            x[..., : self.h].reshape(b, -1)[:, self.concave] for x in (at, one - at, other - at)
-        )  # each [B, P]
-        if not p.size:
-            return np.ones(b)
+        if not self.concave.size:
+            return np.ones(len(at))
+        p, q1, q2 = at[:, self.concave], (one - at)[:, self.concave], (other - at)[:, self.concave]
         facing = q1 * q2 < 0
+        rows = np.arange(len(at))
         near = np.where(facing, np.abs(p), np.inf).argmin(axis=1)
-        rows = np.arange(b)
         q1, q2 = q1[rows, near], q2[rows, near]
-        return np.divide(q2, q2 - q1, out=np.ones(b), where=facing[rows, near])
+        return np.divide(q2, q2 - q1, out=np.ones(len(at)), where=facing[rows, near])
 
     def line_search(self, at: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The best t ∈ (0, 1] from y [B, k, ·] to each of the ends [B, Q, k, ·], and its gain (may be ≤ 0), [B, Q]."""
-        b, n = ends.shape[:2]
-        rate = ends - at[:, None]
-        p = at[..., : self.h].reshape(b, 1, -1)[..., self.concave]
-        q = rate[..., : self.h].reshape(b, n, -1)[..., self.concave]
-        t = np.ones((b, n, len(self.concave) + 1))
-        np.divide(-p, q, out=t[..., :-1], where=p * q < 0)
-        t = np.minimum(t, 1.0)
-        value = self.value(at[:, None, None] + t[..., None, None] * rate[:, :, None])  # [B, Q, P + 1]
-        best = value.argmax(axis=2)[..., None]
-        gain = np.take_along_axis(value, best, 2)[..., 0] - self.value(at)[:, None]
-        return np.take_along_axis(t, best, 2)[..., 0], gain
+        """The best t ∈ (0, 1] from y [B, ·] to each of the ends [B, Q, ·], and its gain (may be ≤ 0), [B, Q]."""
+        at = at[:, None]
+        rate = ends - at
+        p, q = at[..., : self.units], rate[..., : self.units]
+        t = np.ones((*ends.shape[:2], self.units + 1))
+        crossed = p * q < 0
+        np.divide(-p, q, out=t[..., :-1], where=crossed)
+        np.minimum(t, 1.0, out=t)
+        if self.flips:
+            gain = self.value(at[:, None] + t[..., None] * rate[:, :, None]) - self.value(at)[..., None]
+        else:  # the slope behind 0 and its jumps κ|q| at the kinks, summed up in the order of the kinks
+            slope = rate[..., -1] + np.where((p > 0) | (p == 0) & (q > 0), q, 0.0) @ self.unit
+            jump = np.zeros_like(t)
+            np.multiply(np.abs(q), self.unit, out=jump[..., :-1], where=crossed)
+            order = t.argsort(axis=2)
+            order += np.arange(0, t.size, self.units + 1).reshape(*t.shape[:2], 1)
+            t, jump = t.ravel()[order], jump.ravel()[order]
+            # value(t_j) = slope·t_j + Σ_{i<j} jump_i (t_j − t_i)
+            gain = t * (slope[..., None] + jump.cumsum(axis=2)) - (jump * t).cumsum(axis=2)
+        best = gain.argmax(axis=2)
+        b, n = np.ogrid[: best.shape[0], : best.shape[1]]
+        return t[b, n, best], gain[b, n, best]
+
+
+def _repeat(matrix: np.ndarray, copies: int) -> np.ndarray:
+    """The block-diagonal matrix that applies `matrix` to every copy."""
+    return np.kron(np.eye(copies), matrix)
 
 
 def _starts(
@@ -268,12 +275,13 @@ def _switch(
         return u
     rows = np.arange(len(u))
     switch = np.repeat(np.arange(len(first)), np.diff([*first, len(columns)]))  # [v] which switch a column belongs to
+    effect = net.matrix.reshape(*net.shape, -1)[:, columns]  # [k, v, ·]
     for number in range(rounds):
         goal = oracle.sample(len(u), rng) if number % 2 else oracle(problem.gradient(u, row))
         move = (region.snap(goal) - u)[:, :, columns]  # [B, k, v]
         at = net.at(u)
-        change = np.add.reduceat(move[..., None] * net.matrix[:, columns], first, axis=2)  # [B, k, n, ·]
-        new = net.value(at[:, None] + change.swapaxes(1, 2))  # [B, n]
+        change = np.add.reduceat(np.einsum("bkv,kvy->bvy", move, effect), first, axis=1)  # [B, n, ·]
+        new = net.value(at[:, None] + change)
         best = new.argmax(axis=1)
         chosen = (switch == best[:, None]) & (new[rows, best] > net.value(at))[:, None]  # [B, v]
         u = u.copy()
