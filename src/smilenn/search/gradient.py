@@ -89,7 +89,7 @@ def candidates(problem: Problem, row: Row, u: np.ndarray) -> Candidates:
     order = np.argsort(-value, kind="stable")
     u, value = u[order], value[order]
     width = (problem.region.hi - problem.region.lo).max(axis=0)
-    flat = (u / np.where(width > 0, width, 1.0)).reshape(len(u), -1)
+    flat = (u / np.where(width > 0, width, 1.0)).reshape(len(u), problem.copies * len(width))
     kept: list[int] = []
     for i in range(len(u)):
         if not kept or np.abs(flat[kept] - flat[i]).max(axis=1).min() > 1e-6:

@@ -1,7 +1,8 @@
 """Maximising a linear function over the whole premise, extra rows included.
 
-`Region.argmax` ignores rows. Rows tie coordinates together into *blocks*, the connected components of "some row names
-both". Over a small block (a convexity row 2·b = a + c is one coordinate in three copies) the vertices are listed once,
+`Region.argmax` ignores rows. Rows, pins and strips tie variables (a coordinate of a copy) together into *blocks*, the
+connected components of "some row names both". Over a small block (a convexity row 2·b = a + c is one coordinate in
+three copies) the vertices are listed once,
 
     vertices = { solutions of all equalities and as many tight inequalities as are missing } ∩ block,
 
@@ -21,6 +22,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import null_space
 from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse.csgraph import connected_components
 
 from smilenn.errors import SmileError
 from smilenn.region import Region
@@ -40,7 +42,7 @@ class Blocks:
 
     lists: tuple[tuple[np.ndarray, np.ndarray], ...]
     program: np.ndarray
-    matrix: np.ndarray
+    matrix: sparse.csr_matrix
     low: np.ndarray
     high: np.ndarray
 
@@ -136,35 +138,42 @@ class Oracle:
 
 @lru_cache(maxsize=8)
 def _blocks(region: Region) -> Blocks:
-    """Split the coordinates that rows touch into blocks, and list the points of the small ones."""
+    """Split the variables that rows reach into blocks, and list the points of the small ones."""
     k, m = region.copies, region.size
-    touched = (region.coef != 0).any(axis=1)  # [R, m]
-    reach = [set(np.flatnonzero(row).tolist()) for row in touched]
-    reach += [set(group) for group in region.groups if touched[:, list(group)].any()]
-    members: list[set[int]] = []
-    for coordinates in reach:
-        for other in [block for block in members if block & coordinates]:
-            members.remove(other)
-            coordinates = coordinates | other
-        members.append(set(coordinates))
+    reached = (region.coef != 0).reshape(-1, m).any(axis=0)
+    for group in region.groups:
+        reached[list(group)] = reached[list(group)].any()
+    coordinates = np.flatnonzero(reached)
+    variables = (np.arange(k)[:, None] * m + coordinates).ravel()
+    lo, hi, step = region.lo.ravel()[variables], region.hi.ravel()[variables], np.tile(region.step[coordinates], k)
+    matrix, low, high = constraints(region, coordinates)
+    links = sparse.csr_matrix(matrix != 0).astype(int)
+    count, label = connected_components(links.T @ links, directed=False)
+    of_row = label[np.abs(matrix).argmax(axis=1)]
     listed: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
+    known: dict[bytes, np.ndarray | None] = {}  # images and the like: many blocks with the same numbers
     left: list[int] = []
-    for block in members:
-        coordinates = np.array(sorted(block))
-        points = _points(region, coordinates)
+    for block in range(count):
+        at, rows = np.flatnonzero(label == block), np.flatnonzero(of_row == block)
+        if not rows.size:
+            continue  # whatever no row, pin or strip ties to others is exact in Region.argmax
+        parts = lo[at], hi[at], step[at], matrix[np.ix_(rows, at)], low[rows], high[rows]
+        key = b"".join(part.tobytes() for part in parts)
+        if key not in known:
+            known[key] = _points(*parts)
+        points = known[key]
         if points is None:
-            left += coordinates.tolist()
+            left += at.tolist()
         else:
-            variables = (np.arange(k)[:, None] * m + coordinates).ravel()
-            listed.setdefault(len(variables), []).append((variables, points))
+            listed.setdefault(len(at), []).append((variables[at], points))
     lists = []
-    for group in listed.values():
-        longest = max(len(points) for _, points in group)
-        padded = [points[np.minimum(np.arange(longest), len(points) - 1)] for _, points in group]
-        lists.append((np.stack([variables for variables, _ in group]), np.stack(padded)))
+    for same in listed.values():
+        longest = max(len(points) for _, points in same)
+        padded = [points[np.minimum(np.arange(longest), len(points) - 1)] for _, points in same]
+        lists.append((np.stack([at for at, _ in same]), np.stack(padded)))
     rest = np.array(sorted(left), dtype=int)
-    matrix, low, high = constraints(region, rest)
-    return Blocks(tuple(lists), (np.arange(k)[:, None] * m + rest).ravel(), matrix, low, high)
+    rows = np.flatnonzero(np.isin(of_row, label[rest]))
+    return Blocks(tuple(lists), variables[rest], sparse.csr_matrix(matrix[np.ix_(rows, rest)]), low[rows], high[rows])
 
 
 def constraints(region: Region, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -201,12 +210,11 @@ def constraints(region: Region, coordinates: np.ndarray) -> tuple[np.ndarray, np
     return matrix, np.array(low), np.array(high)
 
 
-def _points(region: Region, coordinates: np.ndarray) -> np.ndarray | None:
-    """Grid points or vertices of one block, [P, k·v]; None where they are too many."""
-    variables = region.copies * len(coordinates)
-    lo, hi = region.lo[:, coordinates].ravel(), region.hi[:, coordinates].ravel()
-    step = np.tile(region.step[coordinates], region.copies)
-    matrix, low, high = constraints(region, coordinates)
+def _points(
+    lo: np.ndarray, hi: np.ndarray, step: np.ndarray, matrix: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray | None:
+    """Grid points or vertices [P, v] of a block ``lo ≤ u ≤ hi, low ≤ matrix·u ≤ high``; None if too many."""
+    variables = len(lo)
     slack = 1e-9 * (1.0 + np.abs(matrix) @ np.maximum(np.abs(lo), np.abs(hi)))
 
     def inside(points: np.ndarray) -> np.ndarray:
@@ -230,14 +238,17 @@ def _points(region: Region, coordinates: np.ndarray) -> np.ndarray | None:
     normals = np.concatenate([matrix[~tied], matrix[~tied], np.eye(variables), np.eye(variables)])
     levels = np.concatenate([low[~tied], high[~tied], lo, hi])
     normals, levels = normals[np.isfinite(levels)], levels[np.isfinite(levels)]
+    normals, levels = normals @ basis, levels - normals @ origin
+    norm = np.linalg.norm(normals, axis=1)
+    free = norm > 1e-9
+    normals, levels = normals[free] / norm[free, None], levels[free] / norm[free]
     if math.comb(len(levels), size) > _LISTS:
         return None
-    normals, levels = normals @ basis, levels - normals @ origin
     chosen = np.array(list(itertools.combinations(range(len(levels)), size)), dtype=int).reshape(-1, size)
     chosen = chosen[np.abs(np.linalg.det(normals[chosen])) > 1e-9]
     points = origin + np.linalg.solve(normals[chosen], levels[chosen][..., None])[..., 0] @ basis.T
     points = np.clip(points[inside(points)], lo, hi)
-    return np.unique(np.round(points, 12), axis=0) if len(points) else None
+    return points[np.unique(np.round(points, 9), axis=0, return_index=True)[1]] if len(points) else None
 
 
 def _solve(blocks: Blocks, region: Region, goals: np.ndarray) -> np.ndarray:

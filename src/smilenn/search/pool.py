@@ -88,7 +88,7 @@ class Pool:
             value[row == r] = problem.value(u[row == r], problem.rows[r])
         order = np.argsort(-value, kind="stable")
         width = (problem.region.hi - problem.region.lo).max(axis=0)
-        flat = (u / np.where(width > 0, width, 1.0)).reshape(len(u), -1)
+        flat = (u / np.where(width > 0, width, 1.0)).reshape(len(u), problem.copies * len(width))
         kept: list[int] = []
         for i in order:
             near = np.abs(flat[kept] - flat[i]).max(axis=1) <= self.radius if kept else np.zeros(0, dtype=bool)
