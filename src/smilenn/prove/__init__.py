@@ -8,11 +8,31 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from smilenn.prove.verdict import Verdict
+
+# Names served on first use, so that importing the package loads neither a solver nor SciPy.
+_WHERE = {
+    "ClosedForm": "closed_form", "Sweep": "sweep", "local_maxima": "sweep", "ReducedMip": "mip", "PaperMip": "paper_mip",
+    "two_sided": "paper_mip", "Prover": "prover", "choose": "portfolio", "generate": "portfolio",
+    "prove_problem": "portfolio", "prove_all": "portfolio", "combine": "portfolio", "Proved": "verdict",
+    "Violated": "verdict", "Unknown": "verdict", "Rejected": "verdict", "Counterexample": "verdict",
+    "Maximum": "verdict",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})
 
 
 class _Callable(ModuleType):
