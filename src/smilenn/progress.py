@@ -48,7 +48,7 @@ class Progress:
     def numbers(self) -> str:
         """``loss 0.123 · violation 0.01 · bound 0.02``, what is known of it."""
         pairs = (("loss", self.loss), ("violation", self.violation), ("bound", self.bound))
-        return " · ".join(f"{name} {value:.4g}" for name, value in pairs if value is not None)
+        return " · ".join(f"{name} {value:.4g}" for name, value in pairs if value is not None and math.isfinite(value))
 
 
 @dataclass
@@ -60,7 +60,9 @@ class Pace:
     seconds: float = 0.0
 
     def left(self, progress: Progress) -> float | None:
-        """Estimated seconds until the phase ends; None before there is anything to go by.
+        """Estimated seconds until the phase's last step; None before there is anything to go by.
+
+        Phases may end before their last step, so this is an upper estimate.
 
         >>> pace = Pace()
         >>> pace.left(Progress("train", 0, 100, seconds=5.0))
@@ -111,7 +113,7 @@ class PlainLines:
         count = f" {progress.step}/{progress.steps}" if progress.steps else ""
         parts = [f"{progress.phase}{count}", progress.numbers, progress.message, duration(progress.seconds)]
         if left is not None:
-            parts.append(f"about {duration(left)} left")
+            parts.append(f"up to {duration(left)} left")
         self.stream.write(" · ".join(part for part in parts if part) + "\n")
         self.stream.flush()
 
@@ -123,6 +125,8 @@ def display(kind: Kind = "auto", stream: TextIO | None = None) -> AbstractContex
     on the standard output stay clean.
     """
     stream = sys.stderr if stream is None else stream
+    if stream is None:  # a program without streams
+        return _off()
     if kind == "auto":
         kind = "live" if stream.isatty() else "plain"
     match kind:
@@ -159,7 +163,7 @@ def _live(stream: TextIO) -> Iterator[Callable[[Progress], None]]:
         def show(progress: Progress) -> None:
             left = pace.left(progress)
             count = f"{progress.step}/{progress.steps}" if progress.steps else ""
-            rest = f"about {duration(left)} left" if left is not None else duration(progress.seconds)
+            rest = f"up to {duration(left)} left" if left is not None else duration(progress.seconds)
             parts = (count, progress.numbers, progress.message, rest)
             bars.update(
                 task,

@@ -14,6 +14,7 @@ from smilenn.cli.words import cell_list, domain_text, quality, quality_text, ver
 from smilenn.datasets.credit import make_credit
 from smilenn.datasets.split import split
 from smilenn.domain import Domain
+from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import load
 from smilenn.model.folder import refuse_existing
@@ -45,7 +46,7 @@ def run(out: Path | None, *, quiet: bool) -> int:
     for item in properties:
         say(f"   - {item.sentence()}")
     say("\n3. Training: a network is fitted inside two small ones that bound it; counterexamples correct it.")
-    model = SmileRegressor(properties=properties, domain=domain, hidden=8, random_state=0)
+    model = SmileRegressor(properties=properties, domain=domain, random_state=0)
     with display("off" if quiet else "auto") as show:
         model.fit(train.frame, train.target, callback=show)
     say(f"   Trained in {duration(model.seconds_)}.")
@@ -73,7 +74,7 @@ def run(out: Path | None, *, quiet: bool) -> int:
     return model.verdict_.exit_code
 
 
-def what_if(model: SmileRegressor, person: pd.DataFrame) -> pd.DataFrame:
+def what_if(model: SmileRegressor | SmileClassifier, person: pd.DataFrame) -> pd.DataFrame:
     """The person as is, with the other race, with more income and with more debt, each with its prediction."""
     changes = {
         "as it is": {},

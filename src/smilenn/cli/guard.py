@@ -26,6 +26,7 @@ class Guarded(TyperGroup):
         """Run the command."""
         debug = ctx.meta["smilenn.debug"]
         with warnings.catch_warnings():
+            warnings.filterwarnings("default", category=UserWarning, module=r"smilenn\.")
             warnings.showwarning = _show_warning
             try:
                 return super().invoke(ctx)

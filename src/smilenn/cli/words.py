@@ -90,7 +90,7 @@ def quality(y: np.ndarray, output: np.ndarray, *, logit: bool, constant: float) 
             "accuracy": float(right.mean()),
             "balanced_accuracy": float(np.mean(parts)),
             "log_loss": float(np.mean(np.logaddexp(0.0, output) - y * output)),
-            "constant_accuracy": float(((constant > 0) == (y > 0.5)).mean()),
+            "constant_accuracy": float(np.mean((y > 0.5) == (constant > 0))),
         }
     spread = float(np.mean((y - y.mean()) ** 2))
     return {

@@ -4,7 +4,7 @@
                         SmileNet ─▶ train.fit ─▶ verdict_
 
 `__init__` only stores. Up to `restarts` networks are trained from different seeds; a proved one is preferred, then the
-one with the smaller loss on the held-out rows. Below `LEAST_ROWS` rows none are held out and training is full batch.
+one with the smaller loss on the held-out rows. Below `LEAST_ROWS` rows none are held out.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LEAST_ROWS = 200  # fewer training rows than this: full batch, nothing held out
+LEAST_ROWS = 200  # with fewer training rows than this nothing is held out
 RANK = {"proved": 0, "unknown": 1, "violated": 2, "rejected": 3}
 
 
@@ -122,15 +122,15 @@ class SmileEstimator(BaseEstimator):
         self.kinds = kinds
         self.groups = groups
         self.margin = margin
-        self.scaling = scaling
-        self.boxes = boxes
-        self.auxiliaries = auxiliaries
+        self.scaling: Scaling = scaling
+        self.boxes: Boxes = boxes
+        self.auxiliaries: AuxiliaryKind = auxiliaries
         self.hidden = hidden
         self.embedding = embedding
         self.backbone = backbone
         self.backbone_sizes = backbone_sizes
         self.config = config
-        self.out_of_bounds = out_of_bounds
+        self.out_of_bounds: OutOfBounds | Literal["auto"] = out_of_bounds
         self.time_limit = time_limit
         self.random_state = random_state
         self.validation_fraction = validation_fraction
@@ -233,10 +233,8 @@ class SmileEstimator(BaseEstimator):
         rng = check_random_state(self.random_state)
         seeds = [int(seed) for seed in rng.randint(0, 2**31 - 1, size=self.restarts)]
         config = Config() if self.config is None else self.config
-        small = len(x) < LEAST_ROWS
-        if small:
-            config = config.replace(batch_size=max(1, len(x)))
-        held = np.zeros(len(x), dtype=bool) if small else held_out(target.y, self.validation_fraction, self.loss, rng)
+        share = self.validation_fraction if len(x) >= LEAST_ROWS else 0.0
+        held = held_out(target.y, share, self.loss, rng)
         validation = (x[held], target.y[held]) if held.any() else None
         best: tuple[Fit, int] | None = None
         best_rank = (math.inf, math.inf)

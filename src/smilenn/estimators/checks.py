@@ -14,6 +14,8 @@ from smilenn.errors import SmileError
 
 def check_target(frame: pd.DataFrame, y: Any) -> None:
     """One target per row, and none of the features is the target itself."""
+    if len(frame) == 0:
+        raise SmileError("The data has no rows; give at least one.")
     length = len(y) if isinstance(y, (Sequence, np.ndarray, pd.Series)) else np.asarray(y).size
     if length != len(frame):
         raise SmileError(f"X has {len(frame)} rows but y has {length} values; give one value per row.")
@@ -21,7 +23,7 @@ def check_target(frame: pd.DataFrame, y: Any) -> None:
         raise SmileError(f"y has {np.ndim(y)} dimensions; give one column of values.")
     if isinstance(y, pd.Series) and y.name is not None and str(y.name) in frame.columns:
         raise SmileError(f"The target {str(y.name)!r} is among the features; drop that column from X.")
-    missing = np.flatnonzero(pd.isna(y))
+    missing = np.flatnonzero(pd.Series(y).isna().to_numpy())
     if missing.size:
         raise SmileError(f"Row {int(missing[0])} of the target is missing; drop the row or fill it in.")
 

@@ -1,0 +1,448 @@
+"""The commands: what they write, what they answer to bad input, and with which exit code."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from typer.testing import CliRunner
+
+import smilenn
+from smilenn import Config, SmileClassifier, SmileRegressor
+from smilenn.cli import app
+from smilenn.model.folder import read_folder, write_folder
+
+QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
+SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+
+
+def table(n=80, seed=0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {"x": rng.uniform(0, 10, n).round(3), "n": rng.integers(0, 5, n), "g": rng.choice(list("uvw"), n)}
+    )
+    return frame.assign(y=(3 * frame["x"] + rng.normal(0, 1, n)).round(3))
+
+
+def smile(*arguments):
+    """Run a command in this process: exit code, standard output, standard error."""
+    done = CliRunner().invoke(app, [str(a) for a in arguments], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+@pytest.fixture
+def csv(tmp_path):
+    path = tmp_path / "data.csv"
+    table().to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    frame = table()
+    return SmileRegressor(increasing=["x"], **SMALL).fit(frame.drop(columns="y"), frame["y"])
+
+
+@pytest.fixture
+def model(regressor, tmp_path):
+    regressor.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def one_sentence(stderr: str) -> str:
+    """The single line on the standard error stream."""
+    lines = stderr.strip().splitlines()
+    assert len(lines) == 1, stderr
+    assert lines[0].startswith("smile: ") and "Traceback" not in stderr
+    return lines[0]
+
+
+# ---- fit ------------------------------------------------------------------------------------------------------------
+
+FIT = ("--epochs", "15", "--quiet")
+
+
+def test_fit_writes_a_model_and_says_so(csv, tmp_path):
+    code, out, err = smile(
+        "fit", csv, "--target", "y", "--increasing", "x", "--fair", "g:50", "--out", tmp_path / "m", "--epochs", "15",
+        "--bounds", "x:-1:12", "--drop", "n",
+    )  # fmt: skip
+    assert code in (0, 1, 3), err
+    assert "Raising 'x', everything else equal, never lowers the output." in out
+    assert "held-out rows: R²" in out and "Saved in" in out
+    assert "certified" not in (out + err).lower()
+    loaded = smilenn.load(tmp_path / "m")
+    assert code == loaded.verdict_.exit_code
+    assert loaded.domain_.columns == ("x", "g") and loaded.domain_.lo[0] == -1
+    assert "pretrain 1/15" in err  # plain lines: not a terminal
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "m"]
+
+
+def test_fit_as_json_and_quiet(csv, tmp_path):
+    code, out, err = smile("fit", csv, "--target", "y", "--robust", "5%:100", "--out", tmp_path / "m", "--json", *FIT)
+    record = json.loads(out)
+    assert code == 0 and record["status"] == "proved" and record["bound"] == 0
+    assert record["quality"].keys() >= {"r2"} and record["held_out_rows"] == 16
+    assert err == ""
+
+
+def test_fit_a_classifier_from_texts(csv, tmp_path):
+    frame = table()
+    frame.assign(y=np.where(frame["y"] > 15, "good", "bad")).to_csv(csv, index=False)
+    code, out, err = smile("fit", csv, "--target", "y", "--robust", "0.01", "--category", "n", "--out", tmp_path / "m",
+                           "--epochs", "8", "--time-limit", "4")  # fmt: skip
+    assert code in (0, 1, 3), err
+    assert "accuracy" in out and "odds" in out
+    loaded = smilenn.load(tmp_path / "m")
+    assert isinstance(loaded, SmileClassifier) and list(loaded.classes_) == ["bad", "good"]
+    assert loaded.domain_.feature("n").kind == "category"
+    code, _, err = smile("predict", tmp_path / "m", csv, "--out", tmp_path / "p.csv")
+    assert code == 0, err
+    predicted = pd.read_csv(tmp_path / "p.csv")
+    assert list(predicted.columns) == ["prediction", "probability"]
+    assert set(predicted["prediction"]) <= {"bad", "good"}
+    assert ((predicted["probability"] > 0.5) == (predicted["prediction"] == "good")).all()
+
+
+def test_fit_reads_a_property_file(csv, tmp_path):
+    (tmp_path / "rules.toml").write_text('[[property]]\nkind = "fair"\nprotected = ["g"]\neps = 100\n')
+    code, out, _ = smile("fit", csv, "--target", "y", "--spec", tmp_path / "rules.toml", "--out", tmp_path / "m",
+                         "--epochs", "5", "--test", "0")  # fmt: skip
+    assert code in (0, 3)
+    assert "Attribute-flip fairness" in out and "held-out" not in out
+
+
+def test_interrupted_fit_keeps_the_best_model(csv, tmp_path, monkeypatch):
+    from smilenn.progress import PlainLines
+
+    def stop(self, progress):
+        if progress.phase == "train":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(PlainLines, "__call__", stop)
+    code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", "--epochs", "5",
+                         "--checkpoint", tmp_path / "state")  # fmt: skip
+    assert code == 130
+    assert "Interrupted: the best model so far is saved" in out
+    smilenn.load(tmp_path / "m")
+    assert (tmp_path / "state").exists()  # to continue from
+    monkeypatch.undo()
+    code, _, err = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m2", "--epochs", "5",
+                         "--checkpoint", tmp_path / "state")  # fmt: skip
+    assert code in (0, 1, 3), err
+    assert not (tmp_path / "state").exists()
+
+
+def change(**cells):
+    """Set single cells: column=(row, value)."""
+
+    def apply(frame):
+        frame = frame.astype(object)
+        for column, (row, value) in cells.items():
+            frame.loc[row, column] = value
+        return frame
+
+    return apply
+
+
+def with_twin_column(path):
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0] + ",x", *(line + ",1" for line in lines[1:])]))
+
+
+TOML = {
+    "delta.toml": '[[property]]\nkind = "robust"\neps = 1\n[property.delta]\nx = [0.5, -0.5]\n',
+    "empty.toml": '[[property]]\nkind = "claim"\nwhen = ["a.x >= b.x + 1000"]\nthen = ["a.out <= b.out"]\n',
+    "token.toml": '[[property]]\nkind = "claim"\nwhen = ["a.x >> b.x"]\nthen = ["a.out <= b.out"]\n',
+    "none.toml": "",
+}
+
+BAD_FIT = [
+    # the file
+    (lambda p: p.unlink(), [], r"There is no file .*data\.csv"),
+    (lambda p: p.write_text(""), [], r"data\.csv' is empty"),
+    (lambda p: p.write_text("x,n,g,y\n"), [], "has a header but no rows"),
+    (with_twin_column, [], "has the column 'x' twice"),
+    (lambda p: p.write_bytes(b"x,y\n\xff\xfe,1\n"), [], "not a text file in UTF-8"),
+    (lambda p: p.write_text("x,,y\n1,2,3\n"), [], "Column 2 of .* has no name"),
+    (lambda p: p.write_text("x,y\n1,2\n1,2,3,4\n"), [], "line 3"),
+    (lambda p: p.write_text("x,y\n1,2,3\n1,2,3\n"), [], "more cells than the header"),
+    # cells: the header is row 1
+    (change(x=(3, None)), [], "row 5, column 'x' is missing"),
+    (change(x=(3, "inf")), [], "row 5, column 'x' is inf"),
+    (change(x=(3, "nan")), [], "row 5, column 'x' is missing"),
+    (change(x=(3, "much")), [], "row 5, column 'x' holds the text 'much' among numbers"),
+    (change(y=(3, None)), [], "row 5, column 'y' is missing"),
+    # columns
+    (None, ["--target", "z"], "--target: .* has no column 'z'"),
+    (None, ["--drop", "z"], "--drop: .* has no column 'z'"),
+    (None, ["--category", "z"], "--category: .* has no column 'z'"),
+    (None, ["--increasing", "y"], "target 'y' is among the features: --increasing names it"),
+    (None, ["--fair", "y:1"], "target 'y' is among the features: --fair names it"),
+    (lambda frame: frame[["y"]], [], "no feature left"),
+    (lambda frame: frame.assign(y=1), [], "one value only"),
+    (lambda frame: frame.assign(y=frame["g"]), ["--task", "classification"], "3 classes"),
+    (lambda frame: frame.assign(y=frame["g"]), ["--task", "regression"], "holds texts"),
+    # properties
+    (None, ["--increasing", "age"], "'age', which is not a feature"),
+    (None, ["--increasing", "g"], "'g' is a category and its values have no order"),
+    (None, ["--decreasing", "x"], "'x' is both increasing and decreasing"),
+    (None, ["--fair", "g:-0.2"], "eps is -0.2; it must be 0 or more"),
+    (None, ["--fair", "g"], "lacks its ε"),
+    (None, ["--fair", "g:little"], "'little' is not a number"),
+    (None, ["--robust", "0.1"], "Robust needs eps in a regression"),
+    (None, ["--robust=-0.1:1"], "it must be 0 or more"),
+    (None, ["--robust", "nan:1"], "'nan' is not a number"),
+    (None, ["--bounds", "x:9:1"], "'x' has lo = 9 above hi = 1"),
+    (None, ["--bounds", "x:1"], "is not COLUMN:LO:HI"),
+    (None, ["--bounds", "z:1:2"], "'z', which is not a column"),
+    (None, ["--spec", "delta.toml"], "from 0.5 to -0.5; the lower end must come first"),
+    (None, ["--spec", "empty.toml"], "No inputs satisfy the premise"),
+    (None, ["--spec", "token.toml"], r"token\.toml"),
+    (None, ["--spec", "none.toml"], "states no property"),
+    (None, ["--spec", "absent.toml"], r"absent\.toml.* cannot be read"),
+    # the rest
+    (None, ["--test", "1.5"], "--test 1.5 is not a share"),
+    (None, ["--time-limit", "0"], "time_limit must be more than 0"),
+]
+
+
+@pytest.mark.parametrize(("data", "options", "message"), BAD_FIT, ids=[m for _, _, m in BAD_FIT])
+def test_bad_input_to_fit(csv, tmp_path, monkeypatch, data, options, message):
+    monkeypatch.chdir(tmp_path)
+    for name, text in TOML.items():
+        (tmp_path / name).write_text(text)
+    if data is not None:
+        try:
+            changed = data(csv)
+        except (AttributeError, TypeError):
+            changed = data(table())
+        if isinstance(changed, pd.DataFrame):
+            changed.to_csv(csv, index=False)
+    before = sorted(p.name for p in tmp_path.iterdir())
+    target = [] if "--target" in options else ["--target", "y"]
+    code, out, err = smile("fit", csv, *target, "--increasing", "x", *options, "--out", tmp_path / "m", *FIT)
+    assert code == 2, out + err
+    # an error in the claim language is followed by the text and a mark under the bad token
+    said = err.splitlines()[0] if "token.toml" in options else one_sentence(err)
+    assert re.search(message, said), err
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_fit_without_a_property(csv, tmp_path):
+    code, _, err = smile("fit", csv, "--target", "y", "--out", tmp_path / "m")
+    assert code == 2 and "No property was asked for" in one_sentence(err)
+
+
+def test_fit_refuses_an_existing_folder_before_any_work(csv, tmp_path):
+    (tmp_path / "m").mkdir()
+    code, _, err = smile("fit", tmp_path / "absent.csv", "--target", "y", "--increasing", "x", "--out", tmp_path / "m")
+    assert code == 2 and "exists; remove it or choose another name" in one_sentence(err)
+    assert list((tmp_path / "m").iterdir()) == []
+
+
+# ---- predict --------------------------------------------------------------------------------------------------------
+
+
+def test_predict_in_chunks_is_the_same(model, csv, tmp_path, regressor):
+    for chunk in (7, 1000):
+        code, out, _ = smile("predict", model, csv, "--out", tmp_path / f"p{chunk}.csv", "--chunk", chunk)
+        assert code == 0 and "80 predictions written" in out
+    small, large = (pd.read_csv(tmp_path / f"p{chunk}.csv") for chunk in (7, 1000))
+    assert list(small.columns) == ["prediction"]
+    assert np.allclose(small, large, rtol=1e-12)
+    assert np.allclose(large["prediction"], regressor.predict(table()), rtol=1e-12)
+
+
+BAD_PREDICT = [
+    (lambda frame: frame.drop(columns="g"), "lacks the column 'g'"),
+    (change(g=(33, "z")), r"data\.csv': Row 35, column 'g' holds the unknown category 'z'"),
+    (change(x=(33, "much")), "Row 35, column 'x' holds the text 'much'"),
+    (change(x=(33, None)), "Row 35, column 'x' is missing"),
+    (change(g=(33, None)), "Row 35, column 'g' is missing"),
+    (change(n=(33, 1.5)), "Row 35, column 'n' holds 1.5; it must be a whole number"),
+    (lambda frame: frame.iloc[:0], "has a header but no rows"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), BAD_PREDICT, ids=[m for _, m in BAD_PREDICT])
+def test_bad_input_to_predict(model, csv, tmp_path, data, message):
+    data(table()).to_csv(csv, index=False)
+    code, _, err = smile("predict", model, csv, "--out", tmp_path / "p.csv", "--chunk", 10)
+    assert code == 2
+    assert re.search(message, one_sentence(err)), err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "model"]
+
+
+def test_predict_does_not_overwrite_what_it_reads(model, csv, tmp_path):
+    before = csv.read_bytes()
+    code, _, err = smile("predict", model, csv, "--out", csv)
+    assert code == 2 and "is the file that is read" in one_sentence(err)
+    assert csv.read_bytes() == before
+    code, _, err = smile("predict", model, csv, "--out", tmp_path)
+    assert code == 2 and "is a folder" in one_sentence(err)
+
+
+def test_rows_outside_the_domain(model, csv, tmp_path):
+    table().assign(x=1000.0).to_csv(csv, index=False)
+    assert smile("predict", model, csv, "--out", tmp_path / "p.csv")[0] == 0  # clamping carries monotonicity
+    code, _, err = smile("predict", model, csv, "--out", tmp_path / "q.csv", "--out-of-bounds", "raise")
+    assert code == 2 and "outside the domain" in one_sentence(err)
+    code, _, err = smile("predict", model, csv, "--out", tmp_path / "q.csv", "--out-of-bounds", "warn")
+    assert code == 0 and "smile: warning: Row 2" in err
+
+
+# ---- prove ----------------------------------------------------------------------------------------------------------
+
+
+def test_prove_writes_a_new_verdict(model):
+    before = json.loads((model / "verdict.json").read_text())
+    code, out, _ = smile("prove", model)
+    assert code == 0 and "Proved by" in out and "within" in out
+    after = json.loads((model / "verdict.json").read_text())
+    assert after["status"] == "proved" and after["weights"] == before["weights"]
+    assert smilenn.load(model).verdict_.status == "proved"
+    assert [p.name for p in model.parent.iterdir()] == ["model"]
+    code, out, _ = smile("prove", model, "--json", "--time-limit", 5)
+    assert code == 0 and json.loads(out)["status"] == "proved"
+
+
+def test_prove_shows_a_counterexample_in_the_users_columns(regressor, tmp_path):
+    from smilenn.properties import Monotone
+
+    wrong = SmileRegressor(**vars(regressor) and regressor.get_params())
+    wrong.__dict__.update({k: v for k, v in vars(regressor).items() if k.endswith("_")})
+    wrong.claims_ = Monotone(decreasing=["x"]).lower(regressor.domain_)
+    wrong.save(tmp_path / "model")
+    code, out, _ = smile("prove", tmp_path / "model")
+    assert code == 1
+    assert "Violated: a.out - b.out <= 0 fails by" in out
+    assert re.search(r"^x \* +[\d.]+ +[\d.]+$", out, re.MULTILINE)
+    assert re.search(r"^output +[-\d.]+ +[-\d.]+$", out, re.MULTILINE)
+    assert re.search(r"^g +[uvw] +[uvw]$", out, re.MULTILINE)
+    loaded = smilenn.load(tmp_path / "model")
+    assert loaded.verdict_.status == "violated"
+    example = loaded.verdict_.counterexample
+    assert np.allclose(loaded.net_.predict(example.x), example.outputs, rtol=1e-9)
+
+
+def test_prove_unknown_prints_the_bound(model):
+    code, out, _ = smile("prove", model, "--prover", "mip", "--time-limit", 0)
+    assert code in (0, 3)  # presolving alone may do
+    if code == 3:
+        assert "Unknown" in out
+
+
+def test_prove_with_an_unknown_prover(model):
+    code, _, err = smile("prove", model, "--prover", "magic")
+    assert code == 2 and "no prover 'magic'" in one_sentence(err)
+
+
+# ---- model folders --------------------------------------------------------------------------------------------------
+
+FILES = ["weights.safetensors", "model.json", "properties.json", "verdict.json", "history.json", "manifest.json"]
+
+
+@pytest.mark.parametrize("command", ["prove", "predict"])
+@pytest.mark.parametrize("name", FILES)
+def test_missing_and_altered_files(model, csv, tmp_path, name, command):
+    arguments = [command, model] + ([csv, "--out", tmp_path / "p.csv"] if command == "predict" else [])
+    original = (model / name).read_bytes()
+    middle = len(original) // 2
+    (model / name).write_bytes(original[:middle] + bytes([original[middle] ^ 1]) + original[middle + 1 :])
+    code, _, err = smile(*arguments)
+    assert code == 1 and name in one_sentence(err)
+    (model / name).unlink()
+    code, _, err = smile(*arguments)
+    assert code == 2 and f"'{name}' is missing" in one_sentence(err)
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_no_model_folder(tmp_path):
+    code, _, err = smile("prove", tmp_path / "nothing")
+    assert code == 2 and "There is no model folder" in one_sentence(err)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_non_finite_weights(model, value):
+    files = read_folder(model)
+    tensors = load_tensors(files["weights.safetensors"])
+    tensors["head_weight"] = torch.full_like(tensors["head_weight"], value)
+    write_folder(model, {**files, "weights.safetensors": save_tensors(tensors)}, overwrite=True)
+    code, _, err = smile("prove", model)
+    assert code == 2 and "'head_weight'" in one_sentence(err) and "not finite" in err
+
+
+# ---- the command itself ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [["--debug", "prove"], ["prove", "--debug"]])
+def test_debug_shows_the_traceback(tmp_path, arguments):
+    code, _, err = smile(*arguments, tmp_path / "nothing")
+    assert code == 2 and "Traceback" in err and "There is no model folder" in err
+
+
+def test_interruption_outside_of_training(model, monkeypatch):
+    import smilenn.cli.proving
+
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    before = (model / "verdict.json").read_bytes()
+    monkeypatch.setattr(smilenn.cli.proving, "prove", interrupt)
+    code, _, err = smile("prove", model)
+    assert code == 130 and "interrupted" in one_sentence(err)
+    assert (model / "verdict.json").read_bytes() == before
+
+
+def test_unforeseen_errors_are_one_sentence(monkeypatch, capsys):
+    import smilenn.cli
+
+    def fail():
+        raise RuntimeError("boom\nand more")
+
+    monkeypatch.setattr(smilenn.cli, "app", fail)
+    with pytest.raises(SystemExit) as caught:
+        smilenn.cli.main()
+    assert caught.value.code == 2
+    assert "RuntimeError: boom and more" in one_sentence(capsys.readouterr().err)
+
+
+def test_usage_errors_have_code_2():
+    assert smile("fit", "data.csv")[0] == 2
+    assert smile("dance")[0] == 2
+    assert smile("fit", "data.csv", "--target", "y", "--out", "m", "--task", "ranking")[0] == 2
+
+
+def test_help_is_quick():
+    environment = os.environ | {"COLUMNS": "100"}
+    best = np.inf
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "smilenn", "--help"], check=True, capture_output=True, env=environment)
+        best = min(best, time.perf_counter() - start)
+        if best < 0.5:
+            return
+    bare = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "import typer, rich.console"], check=True)
+    assert best < 0.5 + 2 * (time.perf_counter() - bare), f"--help took {best:.2f} s"  # a busy machine
+
+
+def test_demo(tmp_path):
+    code, out, err = smile("demo", "--out", tmp_path / "m")
+    assert code == 0, out + err
+    assert "Proved by" in out and "that is proved" in out and "what if" in out
+    assert "certified" not in out.lower()
+    assert smilenn.load(tmp_path / "m").verdict_.status == "proved"
+    code, _, err = smile("demo", "--out", tmp_path / "m")
+    assert code == 2 and "exists" in one_sentence(err)

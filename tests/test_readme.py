@@ -1,0 +1,53 @@
+"""The examples of the README run as written."""
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from smilenn.cli import app
+from smilenn.properties import read_toml
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return [text for name, text in found if name == language]
+
+
+def test_python_example(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (code,) = blocks("python")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 15
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+    verdict, bound, score, refuted = printed.getvalue().splitlines()
+    assert verdict.startswith("proved by ") and bound == "0.0"
+    assert float(score) > 0.7
+    assert refuted.startswith("violated: ")
+    assert (tmp_path / "model" / "manifest.json").exists()
+
+
+def test_command_line_example(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = next(block for block in blocks("") if "smile fit" in block).splitlines()
+    make, *commands = [shlex.split(line) for line in lines]
+    assert make[0] == "python"
+    subprocess.run([sys.executable, *make[1:]], check=True)
+    for name, *arguments in commands:
+        assert name == "smile"
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 0, done.output
+    assert len((tmp_path / "predictions.csv").read_text().splitlines()) == 1501
+
+
+def test_property_file_example():
+    (text,) = blocks("toml")
+    assert read_toml(text)[0].kind == "claim"
