@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 # Names served on first use, so that importing the package loads neither a solver nor SciPy.
 _WHERE = {
-    "ClosedForm": "closed_form", "Sweep": "sweep", "local_maxima": "sweep", "ReducedMip": "mip", "PaperMip": "paper_mip",
-    "two_sided": "paper_mip", "Prover": "prover", "choose": "portfolio", "generate": "portfolio",
-    "prove_problem": "portfolio", "prove_all": "portfolio", "combine": "portfolio", "Proved": "verdict",
+    "ClosedForm": "closed_form", "Sweep": "sweep", "local_maxima": "sweep", "ReducedMip": "mip",
+    "PaperMip": "paper_mip", "two_sided": "paper_mip", "Prover": "prover", "choose": "portfolio",
+    "generate": "portfolio", "prove_problem": "portfolio", "prove_all": "portfolio", "combine": "portfolio",
+    "Proved": "verdict",
     "Violated": "verdict", "Unknown": "verdict", "Rejected": "verdict", "Counterexample": "verdict",
     "Maximum": "verdict",
 }  # fmt: skip
