@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from smilenn.problem import build
 from smilenn.properties import Claim, Fair, Lipschitz, Monotone, Robust, Safe, row
 from smilenn.search.abstraction import abstract, resolved, values, violation
 from smilenn.search.gradient import search
@@ -90,9 +92,9 @@ def test_the_pattern_stays_while_weights_move(make):
 
 
 def test_flipped_boxes_count_as_their_lower_bound(make):
-    problem = make.problem(Safe(then="out <= 0"), make.box(2), boxes="paper")
-    s = problem.snapshot
-    object.__setattr__(s, "second_const", s.second_const - 100.0)
+    s = make.snapshot(make.box(2), np.random.default_rng(0), boxes="paper")
+    s = replace(s, second_const=s.second_const - 100.0)
+    problem = build(Safe(then="out <= 0").lower(s.domain)[0], s)
     u = np.random.default_rng(0).random((4, 1, 2))
     lower, upper = s.box(u)
     assert (lower == upper).all()

@@ -1,5 +1,7 @@
 """Search: members only, never above the proved maximum, close to it on most instances."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from smilenn.domain import Domain, Feature
 from smilenn.problem import build
 from smilenn.properties import Claim, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Safe, Symmetric, row
 from smilenn.prove.mip import ReducedMip
-from smilenn.search.gradient import _Net, ascend, search
+from smilenn.search.gradient import _Net, _starts, ascend, search
 from smilenn.search.oracle import Oracle
 from smilenn.search.polish import polish
 
@@ -109,7 +111,7 @@ def test_line_search_is_exact(make, boxes, seed):
     one = problem.rows[0]
     net = _Net(problem, one)
     u, ends = rng.random((10, 2, 6)), rng.random((10, 2, 2, 6))
-    t, gain = net.line_search(net.at(u), net.at(ends.reshape(20, 2, 6)).reshape(10, 2, -1))
+    t, gain = (x.T for x in net.line_search(net.at(u), net.at(ends[:, 0]), net.at(ends[:, 1])))
     grid = np.linspace(0, 1, 4001)[1:]
     for b in range(10):
         for q in range(2):
@@ -136,14 +138,11 @@ def test_values_never_fall(make):
 
 def test_many_inputs_need_starts_from_unit_rows(make):
     """Uniform points crowd around the mean of every unit: with 256 inputs they see none of the units that matter."""
-    from smilenn.search.gradient import _starts
-
     domain, ratios = make.box(256), []
     for seed in range(5):
         rng = np.random.default_rng(seed)
         s = make.snapshot(domain, rng, hidden=4)
-        # every unit sleeps at the mean and wakes up only far from it
-        object.__setattr__(s, "hidden_bias", s.hidden_bias - 2.5)
+        s = replace(s, hidden_bias=s.hidden_bias - 2.5)  # asleep at the mean, awake only far from it
         claim = Robust(0.1, 0.1).lower(domain)[0]
         problem = build(claim, s)
         one, oracle = problem.rows[0], Oracle(problem.region)
@@ -154,30 +153,31 @@ def test_many_inputs_need_starts_from_unit_rows(make):
     assert min(ratios) > 0
 
 
-def narrow_ridge(make, width, m=6):
-    """An increasing network whose box is open only in a small corner region: pairs see nothing, the diagonal does."""
+def peak(make, width, m=6):
+    """An increasing network whose box is open around one point only, and as narrow as `width` there."""
     domain = make.box(m)
     s = make.snapshot(domain, np.random.default_rng(0), hidden=1, embedding=1)
-    z = np.zeros
+    lower, second = np.zeros((1, 2 * m + 1)), np.full((1, 2 * m + 1), -2.0)
+    lower[0, 0], second[0, 0] = 0.5, 0.0
     values = {
-        "hidden_weight": np.stack([np.ones(m), np.eye(m)[0]]), "hidden_bias": np.array([10.0, -0.6]),
-        "lower_const": z(1), "lower_slope": z((1, m)), "lower_out": np.array([[3.0, 0.0]]),
-        "second_const": np.array([width]), "second_slope": z((1, m)), "second_out": np.array([[0.0, -width / 0.4]]),
-        "head_weight": np.ones((1, 1)), "head_bias": z(1),
+        "hidden_weight": np.concatenate([np.ones((1, m)), np.eye(m), -np.eye(m)]),
+        "hidden_bias": np.concatenate([[10.0], np.full(m, -0.4), np.full(m, 0.4)]),
+        "lower_const": np.zeros(1), "lower_slope": np.zeros((1, m)), "lower_out": lower,
+        "second_const": np.array([width]), "second_slope": np.zeros((1, m)), "second_out": second,
+        "head_weight": np.ones((1, 1)), "head_bias": np.zeros(1),
     }  # fmt: skip
-    for name, value in values.items():
-        object.__setattr__(s, name, value)
-    return build(Monotone(increasing=[f"x{i}" for i in range(m)]).lower(domain)[0], s)
+    return build(Monotone(increasing=list(range(m))).lower(domain)[0], replace(s, **values))
 
 
 def test_the_width_of_the_box_is_found_on_the_diagonal(make):
-    problem = narrow_ridge(make, 0.136)
-    one, rng = problem.rows[0], np.random.default_rng(0)
-    pairs = Oracle(problem.region).sample(2000, rng)
+    problem = peak(make, 0.136)
+    one, rng, oracle = problem.rows[0], np.random.default_rng(0), Oracle(problem.region)
+    pairs = oracle.sample(2000, rng)
     assert problem.value(pairs, one).max() < 0
+    assert np.median(problem.value(ascend(problem, one, oracle, pairs[:16], 15, rng), one)) < 0
     found = search(problem, one, rng=rng)
-    assert found.value[0] == pytest.approx(0.136, abs=1e-9)
-    assert found.u[0, 0] == pytest.approx(found.u[0, 1])
+    assert found.value[0] == pytest.approx(0.136, abs=1e-6)
+    assert found.u[0] == pytest.approx(0.4, abs=1e-6)
 
 
 def test_seeds_are_kept_and_improved(make):

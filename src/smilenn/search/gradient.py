@@ -114,8 +114,9 @@ def ascend(
     `frozen` [m] bool: coordinates that stay where they are.
     """
     net = _Net(problem, row)
-    at, last = net.at(u), None
-    stalled, rows = np.zeros(len(u), dtype=bool), np.arange(len(u))
+    at = net.at(u)
+    last, last_at = u, at
+    stalled = np.zeros(len(u), dtype=bool)
     for step in range(iterations):
         goal = net.gradient(at, stalled | (rng.random(len(u)) < 0.5), rng)
         joint = tied[:, None, None] if tied is not None and step < (iterations + 1) // 2 else None
@@ -128,20 +129,15 @@ def ascend(
             target = np.where(frozen, u, target)
         there = net.at(target)
         # towards the target, or towards a point between the last two targets that keeps to the nearest ridge
-        ends, ends_at = [target], [there]
-        if last is not None:
-            share = net.ridge(at, there, last[1])[:, None]
-            ends.append(last[0] + share[..., None] * (target - last[0]))
-            ends_at.append(last[1] + share * (there - last[1]))
-        t, gain = net.line_search(at, np.stack(ends_at, axis=1))
-        best = gain.argmax(axis=1)
-        end, end_at = np.stack(ends)[best, rows], np.stack(ends_at)[best, rows]
-        last = target, there
-        stalled = gain[rows, best] <= 1e-9 * row.scale
-        t = np.where(stalled, 0.0, t[rows, best])[:, None]
-        at = np.where(t == 1.0, end_at, at + t * (end_at - at))
-        t = t[..., None]
-        u = np.where(t == 1.0, end, u + t * (end - u))  # t = 1 lands on the end, not a rounding error away from it
+        share = net.ridge(at, there, last_at)[:, None]
+        t, gain = net.line_search(at, there, last_at + share * (there - last_at))
+        ridge = gain[1] > gain[0]
+        share, t, gain = np.where(ridge[:, None], share, 1.0), np.where(ridge, t[1], t[0]), np.maximum(*gain)
+        end, end_at = last + share[..., None] * (target - last), last_at + share * (there - last_at)
+        stalled = gain <= 1e-9 * row.scale
+        t = np.where(stalled, 0.0, t)[:, None]
+        at, last_at = at + t * (end_at - at), there
+        u, last = u + t[..., None] * (end - u), target
     return u
 
 
@@ -205,29 +201,26 @@ class _Net:
         q1, q2 = q1[rows, near], q2[rows, near]
         return np.divide(q2, q2 - q1, out=np.ones(len(at)), where=facing[rows, near])
 
-    def line_search(self, at: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The best t ∈ (0, 1] from y [B, ·] to each of the ends [B, Q, ·], and its gain (may be ≤ 0), [B, Q]."""
-        at = at[:, None]
-        rate = ends - at
-        p, q = at[..., : self.units], rate[..., : self.units]
-        t = np.ones((*ends.shape[:2], self.units + 1))
+    def line_search(self, at: np.ndarray, *ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The best t ∈ (0, 1] from y [B, ·] to each of Q ends [B, ·], and its gain (may be ≤ 0), [Q, B] each."""
+        rate = np.stack(ends) - at  # [Q, B, ·]
+        p, q = at[:, : self.units], rate[..., : self.units]
+        t = np.ones((*rate.shape[:2], self.units + 1))
         crossed = p * q < 0
         np.divide(-p, q, out=t[..., :-1], where=crossed)
         np.minimum(t, 1.0, out=t)
+        place = np.arange(0, t.size, self.units + 1).reshape(t.shape[:2])
         if self.flips:
-            gain = self.value(at[:, None] + t[..., None] * rate[:, :, None]) - self.value(at)[..., None]
-        else:  # the slope behind 0 and its jumps κ|q| at the kinks, summed up in the order of the kinks
+            gain = self.value(at[:, None] + t[..., None] * rate[:, :, None]) - self.value(at)[:, None]  # [Q, B, P + 1]
+        else:  # value(t_j) = slope·t_j + Σ_{i<j} jump_i (t_j − t_i): the slope behind 0, and jumps κ|q| at the kinks
             slope = rate[..., -1] + np.where((p > 0) | (p == 0) & (q > 0), q, 0.0) @ self.unit
             jump = np.zeros_like(t)
             np.multiply(np.abs(q), self.unit, out=jump[..., :-1], where=crossed)
-            order = t.argsort(axis=2)
-            order += np.arange(0, t.size, self.units + 1).reshape(*t.shape[:2], 1)
+            order = t.argsort(axis=2) + place[..., None]
             t, jump = t.ravel()[order], jump.ravel()[order]
-            # value(t_j) = slope·t_j + Σ_{i<j} jump_i (t_j − t_i)
             gain = t * (slope[..., None] + jump.cumsum(axis=2)) - (jump * t).cumsum(axis=2)
-        best = gain.argmax(axis=2)
-        b, n = np.ogrid[: best.shape[0], : best.shape[1]]
-        return t[b, n, best], gain[b, n, best]
+        best = gain.argmax(axis=2) + place
+        return t.ravel()[best], gain.ravel()[best]
 
 
 def _repeat(matrix: np.ndarray, copies: int) -> np.ndarray:
