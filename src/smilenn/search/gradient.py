@@ -256,7 +256,7 @@ def _starts(
 
 
 def _switch(
-    problem: Problem, row: Row, oracle: Oracle, u: np.ndarray, rng: np.random.Generator, rounds: int = 4
+    problem: Problem, row: Row, oracle: Oracle, u: np.ndarray, rng: np.random.Generator, rounds: int = 2
 ) -> np.ndarray:
     """Members u [B, k, m] improved by single changes of a whole number or a one-hot group, the best one per round.
 
