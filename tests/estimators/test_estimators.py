@@ -1,5 +1,7 @@
 """SmileRegressor and SmileClassifier: what they learn, promise, refuse and remember."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ import smilenn
 from smilenn import Config, Convex, Fair, Monotone, Proved, Robust, SmileClassifier, SmileError, SmileRegressor, Unknown
 from smilenn.datasets import make_credit
 from smilenn.domain import Domain
+from smilenn.errors import AlteredError
 from smilenn.estimators.checks import held_out
 from smilenn.model.backbones import MLP
 
@@ -195,6 +198,20 @@ def test_saved_classes_keep_their_type(values, tmp_path):
     assert (again.predict(X) == model.predict(X)).all()
 
 
+def test_a_verdict_on_other_weights_is_refused(regressor, tmp_path):
+    from smilenn.model.bundle import dump_weights
+    from smilenn.model.folder import read_folder, write_folder
+
+    regressor.save(tmp_path / "model")
+    net = copy.deepcopy(regressor.net_)
+    with torch.no_grad():
+        net.lower.const += 1.0
+    files = read_folder(tmp_path / "model") | {"weights.safetensors": dump_weights(net)}
+    write_folder(tmp_path / "model", files, overwrite=True)
+    with pytest.raises(AlteredError, match="speaks of other weights"):
+        smilenn.load(tmp_path / "model")
+
+
 def test_unfitted_is_not_saved(tmp_path):
     with pytest.raises(NotFittedError):
         SmileRegressor().save(tmp_path / "model")
@@ -222,6 +239,8 @@ def test_prove_further_properties_and_bare_networks(regressor):
     assert smilenn.prove(regressor.net_, [Fair(["g"], 2.0)], time_limit=None).status == "proved"
     with pytest.raises(SmileError, match="carries no properties"):
         smilenn.prove(regressor.net_)
+    with pytest.raises(SmileError, match="fitted estimator or a SmileNet, not SmileRegressor; fit it first"):
+        smilenn.prove(SmileRegressor(), [Fair(["g"], 2.0)])
     with pytest.raises(SmileError, match="no prover 'magic'"):
         smilenn.prove(regressor, prover="magic")
     from smilenn.prove import verdict  # the function and the package share their name

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smilenn.errors import SmileError, listed
+from smilenn.errors import AlteredError, SmileError, listed
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
@@ -94,6 +94,10 @@ def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegre
         estimator.net_, estimator.domain_ = net, net.domain
         estimator.claims_ = tuple(Claim.from_json(claim) for claim in documents[PROPERTIES]["claims"])
         estimator.verdict_ = verdict_from_json(documents[VERDICT], str(folder / VERDICT))
+        if documents[VERDICT]["weights"] != net.snapshot().digest:
+            raise AlteredError(
+                f"{str(folder / VERDICT)!r} speaks of other weights than those beside it; save the model again."
+            )
         estimator.history_ = documents[HISTORY]
         estimator.n_features_in_, estimator.outside_ = learned["n_features_in"], learned["outside"]
         estimator.seed_, estimator.seconds_ = learned["seed"], learned["seconds"]

@@ -50,6 +50,10 @@ def prove(
         net = model.net_
         claims = model.claims_ if properties is None else model.lower(properties)
     else:
+        from smilenn.model.net import SmileNet
+
+        if not isinstance(model, SmileNet):
+            raise SmileError(f"prove takes a fitted estimator or a SmileNet, not {type(model).__name__}; fit it first.")
         net = model
         if properties is None:
             raise SmileError("A bare network carries no properties; name those to prove.")
