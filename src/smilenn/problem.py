@@ -146,9 +146,9 @@ class Problem:
         return grad + (on * unit) @ s.hidden_weight
 
 
-def build(claim: Claim, snapshot: Snapshot, premise: Premise | None = None) -> Problem:
-    """Reduce a claim on a snapshot; `premise` may be passed in to save grounding the same claim again."""
-    premise = ground(claim, snapshot.domain) if premise is None else premise
+def build(claim: Claim, snapshot: Snapshot, *, like: Problem | None = None) -> Problem:
+    """Reduce a claim on a snapshot; `like`, an earlier problem of the same claim and domain, lends its region."""
+    premise = ground(claim, snapshot.domain) if like is None else like.premise
     s = snapshot
     flips = Flips(s.second_const - s.lower_const, s.second_slope - s.lower_slope, s.second_out - s.lower_out)
     rows: list[Row] = []
@@ -157,7 +157,8 @@ def build(claim: Claim, snapshot: Snapshot, premise: Premise | None = None) -> P
         if premise.symmetric and any(_swapped(row, other) for other in rows):
             continue
         rows.append(row)
-    return Problem(claim, snapshot, premise, Region.of(premise), flips, tuple(rows))
+    region = Region.of(premise) if like is None else like.region
+    return Problem(claim, snapshot, premise, region, flips, tuple(rows))
 
 
 def build_all(claims: Sequence[Claim], snapshot: Snapshot) -> tuple[Problem, ...]:
@@ -167,7 +168,8 @@ def build_all(claims: Sequence[Claim], snapshot: Snapshot) -> tuple[Problem, ...
 
 def _reduce(inequality: Inequality, copies: int, s: Snapshot) -> Row:
     domain, m = s.domain, s.domain.size
-    outputs, inputs = np.zeros((copies, len(s.outputs))), np.zeros((copies, m))
+    outputs: np.ndarray = np.zeros((copies, len(s.outputs)))
+    inputs: np.ndarray = np.zeros((copies, m))
     for term in inequality.terms:
         if term.kind == "out":
             outputs[term.copy, _output(term.name, s.outputs)] += float(term.coef)
@@ -179,7 +181,7 @@ def _reduce(inequality: Inequality, copies: int, s: Snapshot) -> Row:
                     f"such as {domain.coordinates[indices[0]]!r}."
                 )
             inputs[term.copy, indices[0]] += float(term.coef)
-    v = outputs @ s.head_weight  # [k, n]
+    v: np.ndarray = outputs @ s.head_weight  # [k, n]
     up = np.maximum(v, 0.0)
     input_const = float((inputs @ domain.shift).sum())
     inputs = inputs / domain.mult

@@ -1,0 +1,1 @@
+"""The network: auxiliaries, backbones, SmileNet, its snapshot and its folder on disk."""

@@ -45,7 +45,7 @@ class _Auxiliary(nn.Module):
 
     @torch.no_grad()
     def centre(self, rows: torch.Tensor) -> None:
-        """Let the kink of unit j pass through data row j, rows [H', m]: bias −w_j·row_j, so that no unit starts dead."""
+        """Let the kink of unit j pass through data row j, rows [R, m]: bias −w_j·row_j, so no unit starts dead."""
         if self.hidden:
             index = torch.arange(self.hidden) % len(rows)
             self.bias.copy_(-(self.weight * rows[index].to(self.weight)).sum(dim=1))
@@ -71,7 +71,7 @@ class FreeNet(_Auxiliary):
 
     def forward(self, u: torch.Tensor) -> torch.Tensor:
         """[B, m] → [B, n]."""
-        value = self.const.expand(u.shape[:-1] + (self.size,))
+        value = self.const.expand((*u.shape[:-1], self.size))
         if self.skip:
             value = value + u @ self.slope.T
         if self.hidden:
@@ -102,7 +102,7 @@ class GapNet(_Auxiliary):
 
     def forward(self, u: torch.Tensor) -> torch.Tensor:
         """[B, m] → [B, n], non-negative for u in the box."""
-        value = self.const.expand(u.shape[:-1] + (self.size,))
+        value = self.const.expand((*u.shape[:-1], self.size))
         if self.kind == "affine":
             value = value + (u - self.u_lo) @ self.rise.T + (self.u_hi - u) @ self.fall.T
         if self.hidden:

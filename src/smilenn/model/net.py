@@ -79,7 +79,8 @@ class SmileNet(nn.Module):
         if boxes not in ("gap", "paper"):
             raise SmileError(f"boxes is 'gap' or 'paper', not {boxes!r}.")
         self.domain, self.backbone, self.embedding = domain, backbone, embedding
-        self.outputs, self.boxes = tuple(outputs), boxes
+        self.outputs = tuple(outputs)
+        self.boxes: Boxes = boxes
         self.auxiliaries, self.hidden, self.skip = auxiliaries, hidden, skip
         m, o = domain.size, len(self.outputs)
         for name, value in (("shift", domain.shift), ("mult", domain.mult),
@@ -124,6 +125,10 @@ class SmileNet(nn.Module):
     def head(self, z: torch.Tensor) -> torch.Tensor:
         """g: embeddings [B, n] → outputs [B, o] in the user's units."""
         return (z @ self.head_weight.T + self.head_bias) * self.output_scale
+
+    def effective_head(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """G [o, n] and g_0 [o] with the output scale folded in; exact, since the scale is a power of two."""
+        return self.head_weight * self.output_scale[:, None], self.head_bias * self.output_scale
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Raw inputs x [B, m] → outputs [B, o], float64."""
@@ -212,7 +217,7 @@ class SmileNet(nn.Module):
                 second_const = second_const - rise @ array(self.u_lo) + fall @ array(self.u_hi)
         elif self.second.skip:
             second_slope = array(self.second.slope)
-        scale = array(self.output_scale)
+        head_weight, head_bias = self.effective_head()
         return Snapshot(
             self.domain,
             self.boxes,
@@ -224,10 +229,10 @@ class SmileNet(nn.Module):
             second_const,
             second_slope,
             second_out,
-            array(self.head_weight) * scale[:, None],
-            array(self.head_bias) * scale,
+            array(head_weight),
+            array(head_bias),
             self.outputs,
-            scale,
+            array(self.output_scale),
         )
 
     def describe(self) -> dict[str, Any]:

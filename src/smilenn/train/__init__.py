@@ -1,0 +1,1 @@
+"""Training: the paper's three phases, their losses and constants, and `fit`."""

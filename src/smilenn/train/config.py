@@ -1,8 +1,8 @@
 """Every constant of the training method, with its default and where it comes from, in one place.
 
-The paper publishes epochs, batch sizes and the early-stopping patience; everything else (learning rates, λ_box, the dual
-step, limits) is chosen here once, on training and validation data only. `Config()` is our default recipe, `Config.paper`
-the paper's.
+The paper publishes epochs, batch sizes and the early-stopping patience; everything else (learning rates, λ_box, the
+dual step, limits) is chosen here once, on training and validation data only. `Config()` is our default recipe,
+`Config.paper` the paper's.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class Config:
     batch_size: int = 256
     learning_rate: float = 1e-3
     train_learning_rate: float | None = None  # None: learning_rate, or 3 × it after a feasible start; falls to a tenth
+    final_rate: float = 0.02  # share of it left at the end of the training phase
     lambda_box: float = 1.0
     dual_step: float = 0.01
     slack: float = 0.02  # aim at ε·(1 − slack); for ε = 0 at slopes ≥ slack·(output scale per model unit)
@@ -49,8 +50,8 @@ class Config:
         for name in ("batch_size", "search_every", "pool", "search_starts", "check_every"):
             if getattr(self, name) < 1:
                 raise SmileError(f"Config.{name} must be at least 1, not {getattr(self, name)}.")
-        for name in ("pretrain_epochs", "epochs", "posttrain_rounds", "settle_rounds", "projector_steps", "lambda_box", "slack",
-                     "margin", "dual_step"):  # fmt: skip
+        for name in ("pretrain_epochs", "epochs", "posttrain_rounds", "settle_rounds", "projector_steps", "lambda_box",
+                     "slack", "margin", "dual_step"):  # fmt: skip
             if getattr(self, name) < 0:
                 raise SmileError(f"Config.{name} must not be negative, not {getattr(self, name)}.")
         if self.slack >= 1:

@@ -58,16 +58,15 @@ def _homogeneous(row: Row) -> bool:
 def _forget(net: SmileNet, columns: torch.Tensor, mean: torch.Tensor) -> None:
     for part in (net.lower, net.second):
         if part.hidden:
-            part.bias += part.weight[:, columns] @ mean[columns]
+            part.bias.add_(part.weight[:, columns] @ mean[columns])
             part.weight[:, columns] = 0.0
         if part is net.lower and net.lower.skip:
-            part.const += net.lower.slope[:, columns] @ mean[columns]
+            part.const.add_(net.lower.slope[:, columns] @ mean[columns])
             net.lower.slope[:, columns] = 0.0
     if net.boxes == "gap" and net.gap.kind == "affine":
         gap = net.gap
-        gap.const += (
-            gap.rise[:, columns] @ (mean - net.u_lo)[columns] + gap.fall[:, columns] @ (net.u_hi - mean)[columns]
-        )
+        kept = gap.rise[:, columns] @ (mean - net.u_lo)[columns] + gap.fall[:, columns] @ (net.u_hi - mean)[columns]
+        gap.const.add_(kept)
         gap.rise[:, columns] = 0.0
         gap.fall[:, columns] = 0.0
 
@@ -101,8 +100,8 @@ def _scale_head(net: SmileNet, x: torch.Tensor, generators: tuple[Generator, ...
     factor = min((share * eps / m for m, eps in _without_gap(net, generators, config) if m > share * eps), default=1.0)
     if factor < 1.0:
         mean = net.lower(net.scale(x)).mean(dim=0)
-        net.head_bias += (1 - factor) * (net.head_weight @ mean)
-        net.head_weight *= factor
+        net.head_bias.add_((1 - factor) * (net.head_weight @ mean))
+        net.head_weight.mul_(factor)
         logger.info("feasible start: head scaled by %.3g", factor)
 
 

@@ -37,6 +37,10 @@ from smilenn.train.state import State, load_state, rngs, save_state
 logger = logging.getLogger(__name__)
 
 
+class DeadAuxiliaries(SmileError):
+    """Pretraining left the auxiliaries without information; another seed may do better."""
+
+
 @dataclass(frozen=True)
 class Fit:
     """A trained network, its verdict (None without claims) and how it came about.
@@ -113,7 +117,7 @@ class _Run:
                 raise SmileError("The training data holds a value that is not finite; drop or fill it in.")
             return out
 
-        m, o = net.domain.size, len(net.outputs)
+        m, o, snapshot = net.domain.size, len(net.outputs), net.snapshot()
         if len(x) == 0 or len(x) != len(y):
             raise SmileError(f"Got {len(x)} rows of inputs and {len(y)} of targets; both must match and not be empty.")
         data_x, data_y = tensor(x, m), tensor(y, o)
@@ -124,7 +128,7 @@ class _Run:
             weight,
             task_loss(loss, data_y, weight, config.margin),
             None if validation is None else (tensor(validation[0], m), tensor(validation[1], o)),
-            tuple(Generator.of(claim, net, config) for claim in claims),
+            tuple(Generator.of(claim, snapshot, config) for claim in claims),
             config,
             seed,
         )
@@ -134,8 +138,8 @@ class _Run:
             net, torch.optim.Adam(net.parameters(), lr=config.learning_rate), self._fingerprint(claims, loss)
         )
         if checkpoint is not None and load_state(checkpoint, self.state):
-            for generator, pools in zip(self.task.generators, self.state.pools, strict=False):
-                generator.pools = pools
+            for generator, pool in zip(self.task.generators, self.state.pools, strict=False):
+                generator.pool = pool
             logger.info("resumed at phase %s, unit %d", self.state.phase, self.state.unit)
         else:
             rngs(seed, "pretrain", _SETUP)
@@ -202,7 +206,7 @@ class _Run:
         state.enter("train")
 
     def _keep_if_proved(self) -> None:
-        """Remember the state if its claims are proved and it predicts better than the best so far; exact provers only."""
+        """Remember the state if its claims are proved and it predicts best so far; asks cheap provers only."""
         snapshot = self.net.snapshot()
         problems = [generator.problem(snapshot) for generator in self.task.generators]
         if all(choose(problem, row).prover.name in CHEAP for problem in problems for row in problem.rows):
@@ -229,7 +233,7 @@ class _Run:
         record["seconds"] = round(self.elapsed(), 6)
         state.history.append({k: _plain(v) for k, v in record.items()})
         state.unit += 1
-        state.pools = [generator.pools for generator in task.generators]
+        state.pools = [generator.pool for generator in task.generators]
         if self.checkpoint is not None:
             seconds, state.seconds = state.seconds, self.elapsed()
             save_state(self.checkpoint, state)
@@ -244,7 +248,7 @@ class _Run:
                     record.get("violation"),
                     record.get("bound"),
                     record["seconds"],
-                )  # fmt: skip
+                )
             )
 
 
@@ -279,9 +283,12 @@ def fail_on_dead(net: SmileNet, task: Task, config: Config) -> None:
     lower, free = (float(task.loss(f, task.y[:8192], weight)) for f in (p.lower, p.free))
     dead = net.lower.dead(net.scale(task.x))
     if dead.numel() and bool(dead.all()):
-        raise SmileError("All hidden units of the lower auxiliary net are dead after pretraining; change the seed.")
+        raise DeadAuxiliaries(
+            "All hidden units of the lower auxiliary net are dead after pretraining; change the seed."
+        )
     if 1 - lower < config.least_quality and 1 - free > max(0.1, 10 * config.least_quality):
-        raise SmileError(
-            f"The auxiliaries learned nothing in pretraining (they explain {max(0.0, 1 - lower):.1%} where the backbone "
-            f"explains {1 - free:.1%}; {int(dead.sum())} of {dead.numel()} units dead); pretrain longer or with more units."
+        raise DeadAuxiliaries(
+            f"The auxiliaries learned nothing in pretraining (they explain {max(0.0, 1 - lower):.1%} where the "
+            f"backbone explains {1 - free:.1%}; {int(dead.sum())} of {dead.numel()} units dead); pretrain longer or "
+            "with more units."
         )

@@ -13,10 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
 from smilenn.model.net import Pathways, SmileNet
+from smilenn.search.abstraction import Abstraction, violation
 
 LossKind = Literal["mse", "bce"]
 TaskLoss = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None], torch.Tensor]
@@ -56,49 +58,40 @@ def box_loss(p: Pathways) -> torch.Tensor:
     return torch.relu(p.z - p.z_upper).mean() + torch.relu(p.z_lower - p.z).mean()
 
 
-@dataclass(frozen=True)
-class Abstracted:
-    """Counterexamples of one claim with their vertices fixed, P of them.
+@dataclass(frozen=True, eq=False)
+class Pressure:
+    """What the counterexamples of one claim press on the weights with.
 
     Attributes
     ----------
-    u : [P, k, m] model units.
-    upper : [P, k, n] bool, which bound each coordinate of the embedding takes (CEProp).
-    outputs : [P, k, o] coefficients on the outputs.
-    offset : [P] the claim's input terms minus its right side.
-    unit : [P] what violations are divided by.
+    abstraction : B counterexamples with their vertices fixed.
+    unit : [B] what violations are divided by.
     lift : [n] how much the paper's upper net is raised (`demand.flip_margin`).
     """
 
-    u: torch.Tensor
-    upper: torch.Tensor
-    outputs: torch.Tensor
-    offset: torch.Tensor
-    unit: torch.Tensor
-    lift: torch.Tensor
+    abstraction: Abstraction
+    unit: np.ndarray
+    lift: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.u)
+        return len(self.abstraction)
 
 
-def violations(net: SmileNet, ce: Abstracted) -> torch.Tensor:
-    """violation / unit of each abstracted counterexample, [P], differentiable in auxiliaries and head.
-
-    Each embedding is the stored vertex of its *current* box, so a counterexample can be resolved only by moving the box
-    or the head, never by a small shift that leaves a stored embedding outside (the paper's abstraction step).
-    """
-    p, k, m = ce.u.shape
-    lower, upper = net.box(ce.u.reshape(p * k, m))
+def violations(net: SmileNet, pressure: Pressure) -> torch.Tensor:
+    """violation / unit of each abstracted counterexample, [B], differentiable in auxiliaries and head."""
+    device = net.shift.device
+    u = torch.as_tensor(pressure.abstraction.u, device=device)
+    lower, upper = net.box(u)
     if net.boxes == "paper":
-        upper = torch.maximum(lower, upper + ce.lift)
-    z = torch.where(ce.upper.reshape(p * k, -1), upper, lower)
-    y = net.head(z).reshape(p, k, -1)
-    return ((ce.outputs * y).sum(dim=(1, 2)) + ce.offset) / ce.unit
+        upper = torch.maximum(lower, upper + torch.as_tensor(pressure.lift, device=device))
+    weight, bias = net.effective_head()
+    value = violation(pressure.abstraction, lower, upper, weight, bias)
+    return value / torch.as_tensor(pressure.unit, device=device)
 
 
-def property_loss(net: SmileNet, pools: list[Abstracted]) -> tuple[torch.Tensor, float]:
+def property_loss(net: SmileNet, pools: list[Pressure]) -> tuple[torch.Tensor, float]:
     """L_prop over the pools of all claims, and the worst violation / unit among them (−inf for empty pools)."""
-    parts = [violations(net, ce) for ce in pools if len(ce)]
+    parts = [violations(net, pressure) for pressure in pools if len(pressure)]
     if not parts:
         return torch.zeros((), dtype=torch.float64, device=net.head_bias.device), float("-inf")
     every = torch.cat(parts)

@@ -23,7 +23,7 @@ from smilenn.model.net import SmileNet
 from smilenn.prove.portfolio import choose, generate
 from smilenn.train.config import Config
 from smilenn.train.generator import Generator
-from smilenn.train.losses import Abstracted, TaskLoss, box_loss, property_loss
+from smilenn.train.losses import Pressure, TaskLoss, box_loss, property_loss
 from smilenn.train.state import State, rngs
 
 
@@ -81,18 +81,17 @@ def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
 def train_epoch(state: State, task: Task) -> dict[str, Any]:
     """One epoch of dual ascent on the task loss and the pool of counterexamples."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
-    device = net.shift.device
     # the rate falls to a tenth over the training phase and stays there in posttraining
     done = state.unit / max(1, config.epochs - 1) if state.phase == "train" else 1.0
     for group in state.optimizer.param_groups:
-        group["lr"] = config.rate * (1.0 - 0.9 * min(1.0, done))
+        group["lr"] = config.rate * (1.0 - (1.0 - config.final_rate) * min(1.0, done))
     batches = task.batches(rng)
-    totals, zero = np.zeros(3), torch.zeros((), dtype=torch.float64, device=device)
+    totals, zero = np.zeros(3), torch.zeros((), dtype=torch.float64, device=task.x.device)
     worst = -math.inf
-    pools: list[Abstracted] = []
+    pools: list[Pressure] = []
     for step, index in enumerate(batches):
         if step % config.search_every == 0 or worst <= 0:  # RESOLVED: nothing in the pool violates any more
-            pools = _refresh(net, task.generators, rng, device)
+            pools = _refresh(net, task.generators, rng)
         x, y, w = task.rows(index)
         if net.collapsed:  # the box has no width, f is g∘lower: the backbone takes no part
             accuracy, box = task.loss(net.head(net.lower(net.scale(x))), y, w), zero
@@ -111,9 +110,9 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
 def posttrain_round(state: State, task: Task) -> tuple[dict[str, Any], bool]:
     """Prove every row, or settle or project once; the second value says whether everything was proved.
 
-    The data-free projector alone, as in the paper, was measured to ruin models of tight claims (R² .95 → .52 on a sine):
-    a steep descent between two close kinks can be undone in weight space only by large moves. Settling first costs an
-    epoch and leaves it little or nothing to do; ``settle_rounds=0`` gives the paper's order.
+    The data-free projector alone, as in the paper, was measured to ruin models of tight claims (R² .95 → .52 on a
+    sine): a steep descent between two close kinks can be undone in weight space only by large moves. Settling first
+    costs an epoch and leaves it little or nothing to do; ``settle_rounds=0`` gives the paper's order.
     """
     net, config, rng = state.net, task.config, rngs(task.seed, "posttrain", state.unit)
     proved, bound = check(net, task)
@@ -123,7 +122,7 @@ def posttrain_round(state: State, task: Task) -> tuple[dict[str, Any], bool]:
     if state.unit < config.settle_rounds:
         state.lam = 1.5 * max(state.lam, config.dual_step)
         return record | train_epoch(state, task), False
-    pools = _refresh(net, task.generators, rng, net.shift.device)
+    pools = _refresh(net, task.generators, rng)
     record["violation"], record["lambda"] = project(net, pools, config)
     return record, False
 
@@ -136,8 +135,6 @@ def check(net: SmileNet, task: Task) -> tuple[bool, float]:
     snapshot, proved, bound = net.snapshot(), True, -math.inf
     for generator in task.generators:
         problem = generator.problem(snapshot, task.config.slack / 2)
-        if len(generator.pools) != len(problem.rows):
-            generator.pools = [np.zeros((0, problem.copies, problem.domain.size)) for _ in problem.rows]
         for r, row in enumerate(problem.rows):
             found = generate(problem, row, start=task.config.generator_seconds, limit=task.config.generator_limit)
             generator.calls += 1
@@ -150,14 +147,14 @@ def check(net: SmileNet, task: Task) -> tuple[bool, float]:
     return proved, bound
 
 
-def project(net: SmileNet, pools: list[Abstracted], config: Config) -> tuple[float, float]:
+def project(net: SmileNet, pools: list[Pressure], config: Config) -> tuple[float, float]:
     """PROJECTOR: move auxiliaries and head as little as possible until the pooled counterexamples are resolved.
 
     Dual ascent on ‖θ − θ_orig‖² + λ·L_prop with exact steps: for a linearised L_prop the minimiser is
     θ_orig − (λ/2)·∇L_prop, and the multiplier that just resolves it is λ = 2·L_prop / ‖∇L_prop‖². Repeating this is a
-    sequence of least-norm corrections. Each moves at most `projector_radius`, and little for little violations: where two copies nearly coincide the slope
-    vanishes with their distance and the linearised step would leave its range. (Fixed step sizes were seen to overrun
-    small violations and ruin the model.)
+    sequence of least-norm corrections. Each moves at most `projector_radius`, and little for little violations: where
+    two copies nearly coincide the slope vanishes with their distance and the linearised step would leave its range.
+    (Fixed step sizes were seen to overrun small violations and ruin the model.)
 
     Returns the worst remaining violation / unit and the sum of the multipliers.
     """
@@ -182,11 +179,9 @@ def project(net: SmileNet, pools: list[Abstracted], config: Config) -> tuple[flo
     return worst, total
 
 
-def _refresh(
-    net: SmileNet, generators: tuple[Generator, ...], rng: np.random.Generator, device: torch.device
-) -> list[Abstracted]:
+def _refresh(net: SmileNet, generators: tuple[Generator, ...], rng: np.random.Generator) -> list[Pressure]:
     snapshot = net.snapshot()
-    return [g.abstracted(g.refresh(snapshot, rng), device) for g in generators]
+    return [generator.refresh(snapshot, rng) for generator in generators]
 
 
 def _step(optimizer: torch.optim.Optimizer, loss: torch.Tensor, net: SmileNet) -> None:

@@ -20,6 +20,7 @@ from safetensors.torch import load_file, save_file
 
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
+from smilenn.search.pool import Pool
 
 PHASES = ("pretrain", "train", "posttrain", "done")
 FORMAT = 1
@@ -35,7 +36,7 @@ class State:
     lam, square : λ_prop, and the running mean square of L_prop that scales its steps.
     best : best proved weights so far and their validation loss, or None.
     stall : pretraining: best loss so far and epochs since.
-    pools : counterexample pools, per claim and row.
+    pools : counterexamples, one pool per claim.
     """
 
     net: SmileNet
@@ -50,7 +51,7 @@ class State:
     stall_loss: float = float("inf")
     stall: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
-    pools: list[list[np.ndarray]] = field(default_factory=list)
+    pools: list[Pool] = field(default_factory=list)
     seconds: float = 0.0
 
     def enter(self, phase: str) -> None:
@@ -85,20 +86,18 @@ def save_state(path: Path, state: State) -> None:
         tensors |= {f"best.{k}": v for k, v in state.best.items()}
     for i, slot in state.optimizer.state_dict()["state"].items():
         tensors |= {f"adam.{i}.{k}": torch.as_tensor(v) for k, v in slot.items()}
-    for c, pools in enumerate(state.pools):
-        tensors |= {f"pool.{c}.{r}": torch.as_tensor(pool) for r, pool in enumerate(pools)}
-    groups = [{k: v for k, v in group.items() if k != "params"} for group in state.optimizer.param_groups]
     meta = {
         "format": FORMAT, "fingerprint": state.fingerprint, "phase": state.phase, "unit": state.unit,
-        "lam": state.lam, "square": state.square, "best_loss": _json(state.best_loss), "stall_loss": _json(state.stall_loss),
-        "stall": state.stall, "history": state.history, "seconds": state.seconds,
-        "rates": [group["lr"] for group in groups],
+        "lam": state.lam, "square": state.square, "stall": state.stall,
+        "best_loss": _json(state.best_loss), "stall_loss": _json(state.stall_loss),
+        "history": state.history, "seconds": state.seconds,
+        "rates": [group["lr"] for group in state.optimizer.param_groups],
+        "pools": [pool.to_json() for pool in state.pools],
     }  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     os.close(handle)
     try:
-        # safetensors drops zero-size arrays' data but keeps their shape, which is what empty pools need
         contiguous = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
         save_file(contiguous, name, metadata={"state": json.dumps(meta)})
         os.replace(name, path)
@@ -147,11 +146,7 @@ def load_state(path: Path, state: State) -> bool:
         for group, rate in zip(layout["param_groups"], meta["rates"], strict=True):
             group["lr"] = rate
         state.optimizer.load_state_dict({"state": slots, "param_groups": layout["param_groups"]})
-    pools: dict[int, dict[int, np.ndarray]] = {}
-    for key, value in under("pool.").items():
-        c, r = key.split(".")
-        pools.setdefault(int(c), {})[int(r)] = value.cpu().numpy()
-    state.pools = [[rows[r] for r in sorted(rows)] for _, rows in sorted(pools.items())]
+    state.pools = [Pool.from_json(pool) for pool in meta["pools"]]
     state.phase, state.unit, state.lam, state.square = meta["phase"], meta["unit"], meta["lam"], meta["square"]
     state.best_loss = float("inf") if meta["best_loss"] is None else meta["best_loss"]
     state.stall_loss = float("inf") if meta["stall_loss"] is None else meta["stall_loss"]
