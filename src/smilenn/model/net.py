@@ -174,8 +174,9 @@ class SmileNet(nn.Module):
         return self.boxes == "gap" and self.gap.is_zero()
 
     def enforcement_parameters(self) -> list[nn.Parameter]:
-        """Auxiliaries and head: what the projector may move."""
-        return [*self.lower.parameters(), *self.second.parameters(), self.head_weight, self.head_bias]
+        """Auxiliaries and head, less what is frozen: what the projector may move."""
+        every = [*self.lower.parameters(), *self.second.parameters(), self.head_weight, self.head_bias]
+        return [parameter for parameter in every if parameter.requires_grad]
 
     @torch.no_grad()
     def project_(self) -> None:
