@@ -1,0 +1,172 @@
+"""Proofs as values, and how they are written to ``certificate.json`` and ``certificate.bin``.
+
+The format and the rules are specified in docs/certificate.md. A proof of a row is a list of nodes in preorder; slopes and
+multipliers are integers, to be read times 2^-bits. Nothing here judges a proof: that is what the checkers are for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+FORMAT, VERSION, PROFILE = "smilenn-certificate", 1, "f64-aux"
+JSON_NAME, BINARY_NAME = "certificate.json", "certificate.bin"
+ALL_COPIES = 255
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Slopes of a leaf, flattened: flips [k·n] (paper boxes only), units [k·U] copy by copy, rows [extra rows]."""
+
+    flips: tuple[int, ...] = ()
+    units: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Children: s ≤ 0, then s ≥ 0 of a hidden unit in one copy (ALL_COPIES in the slope rule)."""
+
+    copy: int
+    unit: int
+
+
+@dataclass(frozen=True)
+class Input:
+    """Children: x ≤ threshold, then x ≥ threshold (whole values: ≤ floor, ≥ floor + 1); raw units."""
+
+    copy: int
+    coordinate: int
+    threshold: float
+
+
+@dataclass(frozen=True)
+class Group:
+    """One child per category of a one-hot group."""
+
+    copy: int
+    group: int
+
+
+@dataclass(frozen=True)
+class Empty:
+    """A leaf of the slope rule that holds no point, by multipliers of the phase splits on its path."""
+
+    multipliers: tuple[int, ...]
+
+
+Node = Leaf | Phase | Input | Group | Empty
+
+
+@dataclass(frozen=True)
+class LeafProof:
+    """Leaf rule: nodes in preorder; `units` lists the hidden units that have slopes."""
+
+    bits: int
+    units: tuple[int, ...]
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class SweepProof:
+    """Sweep rule: one input, the checker computes the maximum."""
+
+
+@dataclass(frozen=True)
+class SlopeProof:
+    """Slope rule: nodes in preorder over one point."""
+
+    bits: int
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class MirrorProof:
+    """The row is row `of` with its two copies exchanged, and the premise is symmetric."""
+
+    of: int
+
+
+RowProof = LeafProof | SweepProof | SlopeProof | MirrorProof
+
+
+@dataclass(frozen=True)
+class ClaimProof:
+    """A claim (JSON form), a witness that its premise is not empty (k rows of m raw floats), a proof per row."""
+
+    claim: Mapping[str, Any]
+    witness: Sequence[Sequence[float]]
+    rows: Sequence[RowProof]
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys and no white space: what digests are taken of."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def claim_digest(claim: Mapping[str, Any]) -> str:
+    """SHA-256 of a claim; its sentence does not count."""
+    return hashlib.sha256(canonical({**claim, "sentence": ""})).hexdigest()
+
+
+def weights_digest(net: Mapping[str, Any], tensors: Mapping[str, bytes]) -> str:
+    """SHA-256 of the certified part: the object `net` of model.json less its backbone, and the tensors' raw data."""
+    hasher = hashlib.sha256(canonical({key: value for key, value in net.items() if key != "backbone"}))
+    for name in sorted(tensors):
+        hasher.update(name.encode() + b"\0" + tensors[name])
+    return hasher.hexdigest()
+
+
+def dump(weights: str, claims: Sequence[ClaimProof]) -> dict[str, bytes]:
+    """The two files of a certificate, by name; `weights` is the digest of the certified part."""
+    binary = bytearray()
+    entries = []
+    for proof in claims:
+        rows = [_row(row, binary) for row in proof.rows]
+        witness = [list(map(float, copy)) for copy in proof.witness]
+        claim = dict(proof.claim)
+        entries.append({"claim": claim, "claim_sha256": claim_digest(claim), "witness": witness, "rows": rows})
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "profile": PROFILE,
+        "weights": weights,
+        "proofs": BINARY_NAME,
+        "proofs_sha256": hashlib.sha256(binary).hexdigest(),
+        "claims": entries,
+    }
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return {JSON_NAME: text.encode(), BINARY_NAME: bytes(binary)}
+
+
+def _row(row: RowProof, binary: bytearray) -> dict[str, Any]:
+    if isinstance(row, SweepProof):
+        return {"rule": "sweep"}
+    if isinstance(row, MirrorProof):
+        return {"rule": "mirror", "of": row.of}
+    start = len(binary)
+    for node in row.nodes:
+        binary += _node(node)
+    place = {"bits": row.bits, "start": start, "length": len(binary) - start}
+    if isinstance(row, SlopeProof):
+        return {"rule": "slope", **place}
+    return {"rule": "leaf", "units": list(row.units), **place}
+
+
+def _node(node: Node) -> bytes:
+    match node:
+        case Leaf(flips, units, rows):
+            values = (*flips, *units, *rows)
+            return struct.pack(f"<B{len(values)}i", 0, *values)
+        case Phase(copy, unit):
+            return struct.pack("<BBH", 1, copy, unit)
+        case Input(copy, coordinate, threshold):
+            return struct.pack("<BBHd", 2, copy, coordinate, threshold)
+        case Group(copy, group):
+            return struct.pack("<BBH", 3, copy, group)
+        case Empty(multipliers):
+            return struct.pack(f"<B{len(multipliers)}I", 4, *multipliers)
