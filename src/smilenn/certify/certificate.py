@@ -1,7 +1,7 @@
 """Proofs as values, and how they are written to ``certificate.json`` and ``certificate.bin``.
 
-The format and the rules are specified in docs/certificate.md. A proof of a row is a list of nodes in preorder; slopes and
-multipliers are integers, to be read times 2^-bits. Nothing here judges a proof: that is what the checkers are for.
+The format and the rules are specified in docs/certificate.md. A proof of a row is a list of nodes in preorder; slopes
+and multipliers are integers, to be read times 2^-bits. Nothing here judges a proof: that is what the checkers are for.
 """
 
 from __future__ import annotations
