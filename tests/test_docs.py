@@ -1,0 +1,74 @@
+"""The pages of docs/ agree with the code: examples run, property files parse, tables name what exists."""
+
+import doctest
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from smilenn.properties import read_toml
+from smilenn.train.config import Config
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def blocks(page: Path, language: str) -> list[tuple[int, str]]:
+    """Line number and text of the page's fenced blocks in a language."""
+    text = page.read_text(encoding="utf-8")
+    found = re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [(text.count("\n", 0, match.start(2)), match[2]) for match in found if match[1] == language]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_python_examples_run(page, tmp_path, monkeypatch):
+    """Blocks of a page share one namespace; those with prompts are compared with what they print."""
+    monkeypatch.chdir(tmp_path)
+    names: dict = {"__name__": page.stem}
+    for line, code in blocks(page, "python"):
+        if ">>>" not in code:
+            exec(compile("\n" * line + code, str(page), "exec"), names)
+            continue
+        test = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
+        said: list[str] = []
+        result = doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test, out=said.append, clear_globs=False)
+        names.update(test.globs)
+        assert result.failed == 0, "".join(said)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_property_files_parse(page):
+    for line, text in blocks(page, "toml"):
+        assert read_toml(text, f"{page.name}:{line}")
+
+
+def test_the_properties_page_has_examples():
+    page = ROOT / "docs" / "properties.md"
+    assert len(blocks(page, "python")) > 5
+    kinds = [item.kind for _, text in blocks(page, "toml") for item in read_toml(text)]
+    assert {"monotone", "robust", "fair", "claim", "safe"} <= set(kinds)
+
+
+def test_every_constant_is_documented_with_its_default():
+    text = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    table = dict(re.findall(r"^\| `(\w+)` \| (\S+) \|", text.split("## Constants")[1], re.MULTILINE))
+    assert table == {field.name: str(field.default) for field in fields(Config)}
+
+
+def test_the_tree_names_every_part_and_nothing_else():
+    """The tree of docs/architecture.md: no stale names, and every file or folder of the package's first level."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    tree = text.split("## The tree")[1].split("```")[1]
+    package, folder = ROOT / "src" / "smilenn", ""
+    parts: set[str] = set()
+    for line in tree.splitlines()[2:]:
+        name = line.split()[0]
+        if not line.startswith("    "):
+            folder = name if name.endswith("/") else ""
+            parts.add(name.rstrip("/"))
+        path = package / name if name == folder else package / folder / name
+        assert path.exists(), f"docs/architecture.md lists {path.relative_to(package)}, which does not exist"
+    there = {path.name for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert parts == there
