@@ -1,0 +1,175 @@
+"""From a network and its claims to a certificate: which rule proves each row, and the proof in integers.
+
+    one input                         sweep: nothing to write, the checker computes the maximum
+    tight on the diagonal, zero gap   slope rule: the tree over phases at one point
+    otherwise                         leaf rule: the branch-and-bound's tree, slopes rounded to multiples of 2^-bits
+    second of two mirrored rows       a reference to the first
+
+Nothing emitted here counts until a checker has accepted it: a poor proof is a larger bound, a wrong one is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from smilenn.certify.certificate import (
+    ALL_COPIES,
+    ClaimProof,
+    Empty,
+    Group,
+    Input,
+    Leaf,
+    LeafProof,
+    MirrorProof,
+    Node,
+    Phase,
+    RowProof,
+    SlopeProof,
+    SweepProof,
+)
+from smilenn.errors import SmileError
+from smilenn.problem import Problem, Row
+from smilenn.properties.claim import Inequality
+from smilenn.properties.premise import holds_exactly
+from smilenn.prove.branch import Branch, raw_threshold
+from smilenn.prove.branch import Node as Cell
+from smilenn.prove.realise import onto_premise, raw
+from smilenn.prove.slopes import SlopeNode, applies, slope_tree
+from smilenn.search.oracle import Oracle
+
+BITS = 24
+LARGEST = 2**31 - 1
+ROOM = 1e-8  # of the output scale: how far below the right side the branch-and-bound aims, for rounding and margin
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """The proof of one claim, and whether every row's search reached its aim; `notes` says where one did not."""
+
+    proof: ClaimProof
+    complete: bool
+    notes: tuple[str, ...]
+
+
+def emit(problem: Problem, *, time_limit: float = 60.0) -> Emitted:
+    """Prove every row of a claim in the form a certificate carries, within `time_limit` seconds a row."""
+    proofs: list[RowProof] = []
+    notes: list[str] = []
+    rows = {row.text: row for row in problem.rows}
+    inequalities = problem.claim.rows
+    for r, inequality in enumerate(inequalities):
+        twins = (q for q in range(r) if _mirrors(problem, inequality, inequalities[q]))
+        twin = next((q for q in twins if not isinstance(proofs[q], MirrorProof)), None)
+        if twin is not None:
+            proofs.append(MirrorProof(twin))
+            continue
+        row = rows[inequality.text()]
+        proof, note = _row(problem, row, time_limit)
+        proofs.append(proof)
+        notes += [f"{row.text}: {note}"] if note else []
+    claim = problem.claim.to_json()
+    return Emitted(ClaimProof(claim, witness(problem).tolist(), proofs), not notes, tuple(notes))
+
+
+def witness(problem: Problem) -> np.ndarray:
+    """A tuple x [k, m] of raw floats that satisfies the premise exactly."""
+    domain, k, rng = problem.domain, problem.copies, np.random.default_rng(0)
+    diagonal = domain.unscale(problem.region.snap(np.repeat((problem.region.lo + problem.region.hi)[None] / 2, 1, 0)))
+    candidates = [np.repeat(domain.sample(1, rng), k, axis=0) for _ in range(4)]
+    candidates += [raw(problem, u[None])[0] for u in Oracle(problem.region).sample(32, rng)]
+    for x in (diagonal[0], *candidates):
+        if holds_exactly(problem.claim, domain, x):
+            return x
+        moved = onto_premise(problem, x)
+        if moved is not None and holds_exactly(problem.claim, domain, moved):
+            return moved
+    raise SmileError(
+        f"No inputs were found that satisfy the premise of {problem.claim.formula()!r} exactly; "
+        "a certificate needs one, so loosen an equality or use numbers that floats can represent."
+    )
+
+
+def _mirrors(problem: Problem, row: Inequality, other: Inequality) -> bool:
+    """Whether the premise is symmetric and `row` is `other` with the copies exchanged."""
+    if not problem.premise.symmetric or row.rhs != other.rhs:
+        return False
+    return {(1 - t.copy, t.kind, t.name): t.coef for t in row.terms} == {
+        (t.copy, t.kind, t.name): t.coef for t in other.terms
+    }
+
+
+def _row(problem: Problem, row: Row, time_limit: float) -> tuple[RowProof, str]:
+    region = problem.region
+    if region.size == 1 and problem.copies <= 2 and not region.has_rows:
+        return SweepProof(), ""
+    if row.rhs <= 0 and applies(problem, row) is None:
+        tree = slope_tree(problem, row, time_limit=time_limit)
+        if tree.complete:
+            return _slope_proof(tree.root), ""
+    found = Branch().search(problem, row, time_limit=time_limit, target=-ROOM * row.scale)
+    proof = _leaf_proof(problem, row, found.root)
+    return proof, "" if found.complete and found.bound <= 0 else found.note or "the box allows a violation"
+
+
+def _slope_proof(root: SlopeNode) -> SlopeProof:
+    """Multipliers are scaled so that the largest of a leaf has BITS bits; only their ratios matter."""
+    nodes: list[Node] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.unit is not None:
+            nodes.append(Phase(ALL_COPIES, node.unit))
+            stack += reversed(node.children)
+        elif node.empty is not None:
+            scale = 2**BITS / max(float(node.empty.max()), 1e-300)
+            nodes.append(Empty(tuple(round(v * scale) for v in node.empty)))
+        else:
+            nodes.append(Leaf())
+    return SlopeProof(BITS, tuple(nodes))
+
+
+def _leaf_proof(problem: Problem, row: Row, root: Cell) -> LeafProof:
+    """The tree in preorder, slopes as integers of at most 32 bits."""
+    leaves, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        stack += node.children
+        if node.split is None:
+            leaves.append(node)
+    largest = max((float(np.abs(a).max(initial=0.0)) for n in leaves for a in _slopes(n)), default=0.0)
+    bits = BITS if largest == 0 else min(BITS, 30 - math.ceil(math.log2(largest)))
+    if bits < 0:
+        raise SmileError("A slope of the proof is too large for the certificate; rescale the network's weights.")
+    used = np.flatnonzero(np.any([np.abs(n.slopes.unit).max(axis=0) > 0 for n in leaves], axis=0))
+    nodes: list[Node] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        stack += reversed(node.children)
+        nodes.append(_leaf(problem, row, node, bits, used) if node.split is None else _split(problem, node.split))
+    return LeafProof(bits, tuple(int(j) for j in used), tuple(nodes))
+
+
+def _slopes(node: Cell) -> tuple[np.ndarray, ...]:
+    return node.slopes.unit, node.slopes.flip, node.slopes.rows
+
+
+def _leaf(problem: Problem, row: Row, node: Cell, bits: int, used: np.ndarray) -> Leaf:
+    def integers(values: np.ndarray) -> tuple[int, ...]:
+        return tuple(int(v) for v in np.clip(np.rint(values * 2.0**bits), -LARGEST, LARGEST).ravel())
+
+    flips = integers(node.slopes.flip) if problem.snapshot.boxes == "paper" else ()
+    return Leaf(flips, integers(node.slopes.unit[:, used]), integers(node.slopes.rows))
+
+
+def _split(problem: Problem, split: tuple[str, int, int, float]) -> Node:
+    kind, copy, index, threshold = split
+    copy = ALL_COPIES if copy < 0 else copy
+    if kind == "phase":
+        return Phase(copy, index)
+    if kind == "group":
+        return Group(copy, index)
+    return Input(copy, index, raw_threshold(problem, index, threshold))

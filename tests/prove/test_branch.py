@@ -1,0 +1,109 @@
+"""Branch-and-bound and the leaf rule: any slopes are sound, the LP's are good, and a lying solver changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smilenn.problem import build
+from smilenn.properties.claim import Claim, row
+from smilenn.properties.library import Convex, Fair, Monotone, Robust
+from smilenn.prove.branch import Branch
+from smilenn.prove.leaf import Cell, Slopes, rule_bound, shape
+from smilenn.prove.mip import ReducedMip
+from smilenn.prove.solvers import solver
+from smilenn.prove.solvers.base import Solver, SolverResult, Status
+from smilenn.search.oracle import Oracle
+
+from .conftest import box, mixed, snapshot
+
+
+def problems(seed, boxes="gap"):
+    rng = np.random.default_rng(seed)
+    kind = seed % 4
+    if kind == 0:
+        domain, prop = mixed(), Fair(["r"], 0.1)
+    elif kind == 1:
+        domain, prop = box(3), Robust(0.2, 0.1)
+    elif kind == 2:
+        domain, prop = box(2), Monotone(["x0"], ["x1"])
+    else:
+        domain, prop = box(2), Convex(["x0"])
+    net = snapshot(domain, rng, hidden=2, boxes=boxes)
+    return [(p, r) for claim in prop.lower(domain) for p in [build(claim, net)] for r in p.rows]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_agrees_with_the_mip(seed):
+    for problem, r in problems(seed):
+        tree, mip = Branch().maximise(problem, r, time_limit=30), ReducedMip().maximise(problem, r, time_limit=30)
+        assert tree.complete
+        assert tree.upper == pytest.approx(mip.upper, abs=2e-5)
+        assert tree.lower <= tree.upper
+
+
+@given(st.integers(0, 10_000), st.sampled_from(["gap", "paper"]))
+def test_any_slopes_bound_every_point_of_a_cell(seed, boxes):
+    rng = np.random.default_rng(seed)
+    for problem, r in problems(seed, boxes):
+        k, h = r.unit.shape
+        points = Oracle(problem.region).sample(64, rng)
+        pre = points @ problem.snapshot.hidden_weight.T + problem.snapshot.hidden_bias
+        phase = np.zeros((k, h), dtype=np.int8)
+        if h:
+            c, j = rng.integers(k), rng.integers(h)
+            phase[c, j] = rng.choice([-1, 1])
+            points = points[pre[:, c, j] * phase[c, j] >= 0]
+        nu = np.where(problem.region.equality, 1, 0) * rng.normal(size=len(problem.region.rhs))
+        slopes = Slopes(rng.normal(size=(k, h)), rng.uniform(0, 1, size=r.flip.shape), nu)
+        made = shape(problem, Cell(problem.region.lo, problem.region.hi, phase))
+        bound = rule_bound(problem, r, made, slopes)
+        if len(points):
+            assert problem.value(points, r).max() <= bound + 1e-9 * (1 + abs(bound))
+
+
+def test_extra_rows_are_used():
+    """x' + y' ≤ 0.5 makes the difference what a box alone would not give."""
+    domain = box(2)
+    rng = np.random.default_rng(5)
+    when = tuple(row([(1, c, "in", "x0"), (1, c, "in", "x1")], 0.5) for c in (0, 1))
+    claim = Claim(2, when, (row([(1, 0, "out", ""), (-1, 1, "out", "")], 0.1),), "free")
+    problem = build(claim, snapshot(domain, rng, hidden=2))
+    tree, mip = (p.maximise(problem, problem.rows[0], time_limit=30) for p in (Branch(), ReducedMip()))
+    assert tree.complete and tree.upper == pytest.approx(mip.upper, abs=2e-5)
+
+
+@dataclass(frozen=True)
+class Liar(Solver):
+    """Returns wrong multipliers, calls everything optimal."""
+
+    seed: int = 0
+    name = "liar"
+    title = "a liar"
+
+    def solve(self, model, *, time_limit, above=np.inf, below=-np.inf, gap=1e-6, threads=1):
+        honest = solver("highs").solve(model, time_limit=time_limit)
+        if honest.multipliers is None:
+            return honest
+        noise = np.random.default_rng(self.seed).normal(size=len(honest.multipliers))
+        lie = replace(honest, multipliers=honest.multipliers + noise, dual_bound=-100.0)
+        assert isinstance(lie, SolverResult)
+        return replace(lie, status=Status.OPTIMAL)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_lying_solver_never_lowers_the_bound(seed):
+    for problem, r in problems(seed):
+        truth = ReducedMip().maximise(problem, r, time_limit=30).lower
+        assert Branch(Liar(seed)).search(problem, r, time_limit=1.0, most=40, goal="optimum").bound >= truth - 1e-9
+
+
+def test_a_time_limit_keeps_the_bound():
+    problem, r = problems(1)[0]
+    found = Branch().maximise(problem, r, time_limit=0.0)
+    assert not found.complete and np.isfinite(found.upper)
+    assert found.upper >= ReducedMip().maximise(problem, r, time_limit=30).lower
