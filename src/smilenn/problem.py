@@ -4,7 +4,9 @@ For a row ``Σ_c a_c·f(x_c) + b_c·x_c ≤ ε`` let v_c = a_c·G. The head is l
 anything in its box, so the inner maximum over the box is closed form:
 
     ψ_c(u) = Σ_i v⁺_ci upper_i(u) + v⁻_ci lower_i(u) + b_c·x + a_c·g_0
-    the row holds whatever the backbone is   ⇔   max_Q Σ_c ψ_c(u_c) ≤ ε
+    max_Q Σ_c ψ_c(u_c) ≤ ε   ⇒   the row holds, whatever the backbone is
+
+(and "⇐" where the copies' inputs differ: then a backbone can reach the worst vertices of all boxes at once).
 
 With ``upper = lower + gap`` each ψ_c is a one-hidden-layer ReLU net; with the paper's free pair
 ``upper = lower + relu(second − lower)`` adds one *flip unit* per embedding coordinate with v_ci > 0:
@@ -111,14 +113,25 @@ class Problem:
 
     @cached_property
     def tight(self) -> bool:
-        """Whether a proof forces the box to zero width: the diagonal is in Q and some row leaves no room there.
+        """Whether a proof forces the box to zero width.
 
-        On the diagonal Σ_c ψ_c(u) − rhs = Σ_i |v_i|-weighted width + Σ_c a_c·f + input terms − rhs; for difference rows
-        (Σ_c a_c = 0, inputs cancelling) only the width remains, against rhs = ε.
+        It does where the diagonal is in Q and a difference row (Σ_c a_c = 0, inputs cancelling) has ε ≤ 0: on the
+        diagonal only the width is left, against ε. And it does where two rows are each other's negative and leave no
+        room between them, since the sum of their left sides is at least the width.
         """
-        return self.premise.diagonal and any(
-            row.rhs <= row.input_const and not row.outputs.sum(axis=0).any() and not row.inputs.sum(axis=0).any()
+
+        def room(row: Row) -> float:
+            return row.rhs - row.input_const
+
+        differences = [r for r in self.rows if not r.outputs.sum(axis=0).any() and not r.inputs.sum(axis=0).any()]
+        if self.premise.diagonal and any(room(row) <= 0 for row in differences):
+            return True
+        return any(
+            room(row) + room(other) <= 0
+            and (row.outputs == -other.outputs).all()
+            and (row.inputs == -other.inputs).all()
             for row in self.rows
+            for other in self.rows
         )
 
     def value(self, u: np.ndarray, row: Row) -> np.ndarray:
@@ -210,8 +223,9 @@ def _swapped(row: Row, other: Row) -> bool:
     """Whether `row` is `other` with its two copies exchanged."""
     return (
         row.rhs == other.rhs
-        and bool(np.isclose(row.const, other.const, rtol=1e-12, atol=1e-12))
+        and bool(np.isclose(row.const, other.const, rtol=1e-12, atol=1e-12 * row.scale))
         and bool((row.outputs == other.outputs[::-1]).all())
+        and bool((row.inputs == other.inputs[::-1]).all())
         and bool((row.slope == other.slope[::-1]).all())
         and bool((row.unit == other.unit[::-1]).all())
         and bool((row.flip == other.flip[::-1]).all())

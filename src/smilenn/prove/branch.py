@@ -10,14 +10,14 @@ The tree and its slopes are kept (`Tree`): they are what a certificate carries.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.leaf import Cell, Shape, Slopes, relax, rule_bound, shape
+from smilenn.prove.leaf import Cell, Relaxation, Shape, Slopes, relax, rule_bound, shape
 from smilenn.prove.prover import FOREVER, GAP, Goal, Prover, allowance, evaluated
 from smilenn.prove.solvers.base import Solver
 from smilenn.prove.verdict import Maximum
@@ -29,8 +29,8 @@ MOST_NODES = 100_000
 class Node:
     """A cell of the tree: a leaf with slopes, or a split with children.
 
-    `split` is (kind, copy, index, threshold): ("phase", c, j, 0), ("input", c, i, model units) or ("group", c, g, 0);
-    copy −1 means all copies (pinned).
+    `split` is (kind, copy, index, threshold): ("phase", c, j, 0), ("flip", c, i, 0), ("input", c, i, model units) or
+    ("group", c, g, 0); copy −1 means all copies (pinned).
     """
 
     cell: Cell
@@ -60,8 +60,12 @@ class Branch(Prover):
 
     solver: Solver | None = None
     name: ClassVar[str] = "branch"
-    title: ClassVar[str] = "LP branch-and-bound"
     tolerance: ClassVar[float] = 1e-9
+
+    @property
+    def title(self) -> str:
+        """How a verdict names it."""
+        return "LP branch-and-bound"
 
     def refuses(self, problem: Problem, row: Row) -> str | None:
         """Applies to every problem."""
@@ -81,7 +85,8 @@ class Branch(Prover):
     ) -> Tree:  # fmt: skip
         """Grow the tree until the goal is reached: the optimum, or a bound below or a point above the target."""
         run = _Run(problem, row, self._solver(), time_limit)
-        root = run.node(Cell(problem.region.lo, problem.region.hi, np.zeros((problem.copies, run.h), dtype=np.int8)))
+        open_, unflipped = np.zeros((problem.copies, run.h), dtype=np.int8), np.zeros_like(row.flip, dtype=np.int8)
+        root = run.node(Cell(problem.region.lo, problem.region.hi, open_, unflipped))
         heap: list[tuple[float, int, Node]] = [(-root.bound, 0, root)]
         count, note, complete = 1, "", True
         while heap:
@@ -122,7 +127,7 @@ class _Run:
             self.useful |= (problem.flips.unit[row.flip.any(axis=0)] != 0).any(axis=0)
         self.point: np.ndarray | None = None
         self.value = -np.inf
-        self.hints: dict[int, tuple[np.ndarray, np.ndarray, Shape]] = {}
+        self.hints: dict[int, tuple[Relaxation, Shape]] = {}
 
     def node(self, cell: Cell, parent: Slopes | None = None) -> Node:
         """Bound a cell: the better of the LP's slopes and the parent's."""
@@ -145,7 +150,7 @@ class _Run:
             better = rule_bound(self.problem, row, made, relaxed.slopes)
             if better < bound:
                 node.bound, node.slopes = better, relaxed.slopes
-            self.hints[id(node)] = (relaxed.u, relaxed.slack, made)
+            self.hints[id(node)] = (relaxed, made)
         return node
 
     def split(self, node: Node) -> bool:
@@ -160,9 +165,10 @@ class _Run:
 
     def _choose(self, node: Node) -> tuple[str, int, int, float] | None:
         problem, cell, region = self.problem, node.cell, self.problem.region
-        u, slack, made = self.hints.get(id(node), (None, None, None))
+        relaxed, made = self.hints.get(id(node), (None, None))
         if made is None:
             made = shape(problem, cell)
+        u = None if relaxed is None else relaxed.u
         if u is not None:
             for g, group in enumerate(region.groups):
                 members = list(group)
@@ -170,21 +176,23 @@ class _Run:
                 for c in range(1 if pinned else problem.copies):
                     if np.abs(u[c, members] - np.rint(u[c, members])).max() > 1e-6:
                         return "group", -1 if pinned else c, g, 0.0
+        return self._choose_phase(cell, made, relaxed) or self._choose_group(cell) or self._choose_input(cell, u)
+
+    def _choose_phase(self, cell: Cell, made: Shape, relaxed: Relaxation | None) -> tuple[str, int, int, float] | None:
+        """The hidden or flip unit whose relaxation gives away the most."""
+        weight = np.abs(self.row.unit) + self.row.flip @ np.abs(self.problem.flips.unit)
         open_ = (cell.phase == 0) & (made.low < 0) & (made.high > 0) & self.useful
-        if open_.any():
-            weight = np.abs(self.row.unit)
-            if self.row.flip.any():
-                weight = weight + self.row.flip @ np.abs(problem.flips.unit)
-            score = (
-                np.minimum(-made.low, made.high) * 1e-3
-                if slack is None
-                else slack + 1e-6 * np.minimum(-made.low, made.high)
-            )
-            score = np.where(open_, score * weight, -1.0)
-            c, j = np.unravel_index(int(score.argmax()), score.shape)
-            if score[c, j] > 0:
-                return "phase", int(c), int(j), 0.0
-        return self._choose_group(cell) or self._choose_input(cell, u)
+        reach = np.minimum(-made.low, made.high)  # a little of it breaks ties where the LP shows no slack
+        score = np.where(open_, weight * (1e-6 * reach + (0.0 if relaxed is None else relaxed.slack)), 0.0)
+        flip_open = (cell.flip == 0) & (made.flip_low < 0) & (made.flip_high > 0)
+        flip_reach = np.minimum(-made.flip_low, made.flip_high) * self.row.flip
+        flip_score = np.where(flip_open, 1e-6 * flip_reach + (0.0 if relaxed is None else relaxed.flip_slack), 0.0)
+        best, flip_best = float(score.max(initial=0.0)), float(flip_score.max(initial=0.0))
+        if max(best, flip_best) <= 0:
+            return None
+        kind, table = ("phase", score) if best >= flip_best else ("flip", flip_score)
+        c, j = np.unravel_index(int(table.argmax()), table.shape)
+        return kind, int(c), int(j), 0.0
 
     def _choose_group(self, cell: Cell) -> tuple[str, int, int, float] | None:
         """A group that is not fixed to one category yet: whole relaxed values may still hide loose ranges."""
@@ -216,12 +224,12 @@ class _Run:
         kind, copy, index, threshold = split
         region, domain = self.problem.region, self.problem.domain
         which = slice(None) if copy < 0 else slice(copy, copy + 1)
-        if kind == "phase":
+        if kind in ("phase", "flip"):
             out = []
             for sign in (-1, 1):
-                phase = cell.phase.copy()
-                phase[which, index] = sign
-                out.append(Cell(cell.lo, cell.hi, phase))
+                phases = (cell.phase if kind == "phase" else cell.flip).copy()
+                phases[which, index] = sign
+                out.append(replace(cell, phase=phases) if kind == "phase" else replace(cell, flip=phases))
             return out
         if kind == "group":
             members = np.array(region.groups[index])
@@ -229,7 +237,7 @@ class _Run:
             for chosen in range(len(members)):
                 hi = cell.hi.copy()
                 hi[which, np.delete(members, chosen)] = 0.0
-                out.append(Cell(cell.lo, hi, cell.phase))
+                out.append(replace(cell, hi=hi))
             return out
         raw = raw_threshold(self.problem, index, threshold)
         if region.step[index] > 0:
@@ -239,7 +247,7 @@ class _Run:
         lo, hi = cell.lo.copy(), cell.hi.copy()
         lo[which, index] = np.maximum(lo[which, index], (right - domain.shift[index]) * domain.mult[index])
         hi[which, index] = np.minimum(hi[which, index], (left - domain.shift[index]) * domain.mult[index])
-        return [Cell(cell.lo, hi, cell.phase), Cell(lo, cell.hi, cell.phase)]
+        return [replace(cell, hi=hi), replace(cell, lo=lo)]
 
 
 def raw_threshold(problem: Problem, coordinate: int, threshold: float) -> float:

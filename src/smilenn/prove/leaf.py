@@ -29,11 +29,15 @@ from smilenn.region import Region
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """Part of a premise: bounds lo, hi [k, m] in model units and phases [k, H] (−1: s ≤ 0, +1: s ≥ 0, 0: open)."""
+    """Part of a premise: bounds lo, hi [k, m] in model units, phases of hidden units [k, H] and of flip units [k, n].
+
+    A phase is −1 where the pre-activation is ≤ 0, +1 where it is ≥ 0, 0 where it is open.
+    """
 
     lo: np.ndarray
     hi: np.ndarray
     phase: np.ndarray
+    flip: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,7 @@ class Shape:
     ----------
     region : the premise with the cell's bounds.
     low, high : [k, H] ranges of the pre-activations, cut by the phases.
+    flip_low, flip_high : [k, n] ranges of the flip units' inner functions, cut by their phases.
     points, inside : corners of the S_j, [H, P, k] and which of them exist [H, P]; for k ≠ 2 the copies are separate and
         the corners of copy c are ``points[:, :, c]`` with ``inside[:, :, c]`` [H, P, k].
     empty : the cell holds no point.
@@ -66,6 +71,8 @@ class Shape:
     region: Region
     low: np.ndarray
     high: np.ndarray
+    flip_low: np.ndarray
+    flip_high: np.ndarray
     points: np.ndarray
     inside: np.ndarray
     empty: bool
@@ -75,23 +82,31 @@ def shape(problem: Problem, cell: Cell) -> Shape:
     """Ranges and corners of a cell."""
     s, k = problem.snapshot, problem.copies
     region = replace(problem.region, lo=cell.lo, hi=cell.hi)
-    h = len(s.hidden_bias)
+    h, n = len(s.hidden_bias), s.embedding
+    low = high = np.zeros((k, h))
+    flip_low = flip_high = np.zeros((k, n))
+    points, inside = np.zeros((h, 0, k)), np.zeros((h, 0), dtype=bool)
     empty = bool((cell.lo > cell.hi).any()) or any(len(t) == 0 for t in region.allowed)
-    if empty or h == 0:
-        zero = np.zeros((k, h))
-        return Shape(region, zero, zero, np.zeros((h, 0, k)), np.zeros((h, 0), dtype=bool), empty)
-    low, high = region.unit_ranges(s.hidden_weight, s.hidden_bias)
-    low, high = np.where(cell.phase > 0, np.maximum(low, 0), low), np.where(cell.phase < 0, np.minimum(high, 0), high)
-    if (low > high + 1e-9 * (1 + np.abs(low))).any():
-        return Shape(region, low, high, np.zeros((h, 0, k)), np.zeros((h, 0), dtype=bool), True)
-    high = np.maximum(low, high)
-    if k == 2:
-        dl, du = region.difference_ranges(s.hidden_weight)
-        points, inside = _polygon(low, high, dl, du)
-        return Shape(region, low, high, points, inside, bool((~inside.any(axis=1)).any()))
-    points = np.stack([low, high, np.zeros_like(low)], axis=-1)  # [k, H, 3]
-    inside = (points >= low[..., None]) & (points <= high[..., None])
-    return Shape(region, low, high, points.transpose(1, 2, 0), inside.transpose(1, 2, 0), False)
+    if not empty and h:
+        low, high = region.unit_ranges(s.hidden_weight, s.hidden_bias)
+        low, high, empty = _cut(low, high, cell.phase)
+    if not empty and s.boxes == "paper":
+        flip_low, flip_high, empty = _cut(*flip_ranges(problem, region, low, high), cell.flip)
+    if not empty and h and k == 2:
+        points, inside = _polygon(low, high, *region.difference_ranges(s.hidden_weight))
+        empty = bool((~inside.any(axis=1)).any())
+    elif not empty and h:
+        each = np.stack([low, high, np.zeros_like(low)], axis=-1)  # [k, H, 3]
+        points = each.transpose(1, 2, 0)
+        inside = ((each >= low[..., None]) & (each <= high[..., None])).transpose(1, 2, 0)
+    return Shape(region, low, high, flip_low, flip_high, points, inside, empty)
+
+
+def _cut(low: np.ndarray, high: np.ndarray, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Ranges cut by phases, and whether one of them is clearly empty."""
+    low, high = np.where(phase > 0, np.maximum(low, 0), low), np.where(phase < 0, np.minimum(high, 0), high)
+    empty = bool((low > high + 1e-9 * (1 + np.abs(low))).any())
+    return low, np.maximum(low, high), empty
 
 
 def _polygon(low: np.ndarray, high: np.ndarray, dl: np.ndarray, du: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -110,16 +125,21 @@ def _polygon(low: np.ndarray, high: np.ndarray, dl: np.ndarray, du: np.ndarray) 
     return points, inside
 
 
-def flip_ranges(problem: Problem, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of the flip units' inner functions d, each [k, n], by interval arithmetic."""
-    f, region = problem.flips, shape.region
-    low, high = np.empty((problem.copies, len(f.const))), np.empty((problem.copies, len(f.const)))
-    affine_low, affine_high = region.unit_ranges(f.slope, f.const)
-    on_low, on_high = np.maximum(shape.low, 0), np.maximum(shape.high, 0)
+def flip_ranges(problem: Problem, region: Region, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ranges of the flip units' inner functions d over a region, each [k, n].
+
+    Units that are decided in the cell count exactly, as s or 0; the others by the interval of their relu.
+    """
+    f, s, k = problem.flips, problem.snapshot, problem.copies
+    out_low, out_high = np.empty((k, len(f.const))), np.empty((k, len(f.const)))
     up, down = np.maximum(f.unit, 0), np.minimum(f.unit, 0)
-    low = affine_low + on_low @ up.T + on_high @ down.T
-    high = affine_high + on_high @ up.T + on_low @ down.T
-    return low, high
+    for c in range(k):
+        on, open_ = (low[c] >= 0).astype(np.float64), ((low[c] < 0) & (high[c] > 0)).astype(np.float64)
+        slope, const = f.slope + (f.unit * on) @ s.hidden_weight, f.const + (f.unit * on) @ s.hidden_bias
+        affine_low, affine_high = region.unit_ranges(slope, const)
+        most = np.maximum(high[c], 0) * open_  # an open unit's relu lies between 0 and this
+        out_low[c], out_high[c] = affine_low[c] + down @ most, affine_high[c] + up @ most
+    return out_low, out_high
 
 
 def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes) -> float:
@@ -129,8 +149,7 @@ def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes) -> floa
     s, region, f = problem.snapshot, shape.region, problem.flips
     const, affine, kappa = row.const - row.rhs, row.slope, row.unit
     if row.flip.any():
-        low, high = flip_ranges(problem, shape)
-        tau = slopes.flip
+        low, high, tau = shape.flip_low, shape.flip_high, slopes.flip
         at = np.stack([low, high, np.clip(0.0, low, high)])
         const += float((row.flip * np.maximum(at, 0) - tau * at).max(axis=0).sum() + (tau * f.const).sum())
         affine, kappa = affine + tau @ f.slope, kappa + tau @ f.unit
@@ -155,11 +174,12 @@ def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes) -> floa
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """The LP's answer on a cell: slopes, relaxed inputs u [k, m], and how far each (copy, unit) is relaxed [k, H]."""
+    """The LP's answer on a cell: slopes, inputs u [k, m], how far hidden [k, H] and flip units [k, n] are relaxed."""
 
     slopes: Slopes
     u: np.ndarray
     slack: np.ndarray
+    flip_slack: np.ndarray
 
 
 def relax(
@@ -193,7 +213,7 @@ def relax(
             index = np.concatenate([lam, column[c]])
             builder.dense(index, np.concatenate([at, -s.hidden_weight[j]]), s.hidden_bias[j], s.hidden_bias[j])
     flips = len(builder._row_lo)
-    flipped = _flip_rows(builder, problem, row, shape, column, units, weights) if row.flip.any() else []
+    flipped, tops = _flip_rows(builder, problem, row, shape, column, units, weights) if row.flip.any() else ([], [])
     for per_copy in weights:
         for lam in {tuple(lam) for lam, _ in per_copy}:
             builder.dense(np.array(lam), np.ones(len(lam)), 1.0, 1.0)
@@ -213,7 +233,10 @@ def relax(
     for j, per_copy in zip(units, weights, strict=True):
         for c, (lam, at) in enumerate(per_copy):
             slack[c, j] = abs(float(x[lam] @ np.maximum(at, 0.0)) - true[c, j])
-    return Relaxation(Slopes(t, tau, nu), u, slack)
+    flip_slack = np.zeros_like(row.flip)
+    for (c, i), (d, top) in zip(flipped, tops, strict=True):
+        flip_slack[c, i] = max(0.0, x[top] - max(x[d], 0.0)) * row.flip[c, i]
+    return Relaxation(Slopes(t, tau, nu), u, slack, flip_slack)
 
 
 def _corners(builder: Builder, row: Row, shape: Shape, j: int, k: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -234,26 +257,30 @@ def _corners(builder: Builder, row: Row, shape: Shape, j: int, k: int) -> list[t
 def _flip_rows(
     builder: Builder, problem: Problem, row: Row, shape: Shape, column: np.ndarray, units: list[int],
     weights: list[list[tuple[np.ndarray, np.ndarray]]],
-) -> list[tuple[int, int]]:  # fmt: skip
-    """Rows d = const + D x + E h with h = Σ λ relu(v), and y below the concave envelope of relu(d); (copy, unit) each.
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:  # fmt: skip
+    """Rows d = const + D x + E h with h = Σ λ relu(v), and y below the concave envelope of relu(d).
 
-    The rows that define the d come first, one per entry of the returned list, so that their multipliers are found.
+    Returns the (copy, flip unit) of each and its columns (d, y). The rows that define the d come first, in this order,
+    so that their multipliers are found.
     """
-    f, names, envelope = problem.flips, [], []
-    low, high = flip_ranges(problem, shape)
-    for c, i in zip(*np.nonzero(row.flip), strict=True):
-        d = builder.column(low[c, i], high[c, i])
+    f, low, high = problem.flips, shape.flip_low, shape.flip_high
+    names: list[tuple[int, int]] = []
+    envelope: list[tuple[int, float, float, float]] = []
+    for c, i in np.argwhere(row.flip).tolist():
+        d = builder.column(float(low[c, i]), float(high[c, i]))
         index, value = [np.array([d]), column[c]], [np.array([1.0]), -f.slope[i]]
         for j, per_copy in zip(units, weights, strict=True):
             lam, at = per_copy[c]
             index.append(lam)
             value.append(-f.unit[i, j] * np.maximum(at, 0.0))
-        builder.dense(np.concatenate(index), np.concatenate(value), f.const[i], f.const[i])
-        names.append((int(c), int(i)))
-        envelope.append((d, low[c, i], high[c, i], row.flip[c, i]))
+        builder.dense(np.concatenate(index), np.concatenate(value), float(f.const[i]), float(f.const[i]))
+        names.append((c, i))
+        envelope.append((d, float(low[c, i]), float(high[c, i]), float(row.flip[c, i])))
+    tops: list[tuple[int, int]] = []
     for d, a, b, p in envelope:
         top = builder.column(0.0, max(b, 0.0), gain=p)
+        tops.append((d, top))
         if b > 0:  # y ≤ relu(a) + (relu(b) − relu(a))/(b − a)·(d − a)
             slope = (max(b, 0.0) - max(a, 0.0)) / (b - a) if b > a else 1.0
             builder.row({top: 1.0, d: -slope}, -np.inf, max(a, 0.0) - slope * a)
-    return names
+    return names, tops

@@ -126,6 +126,6 @@ def _empty(problem: Problem, path: tuple[tuple[int, int], ...], lo: np.ndarray, 
         cost, A_ub=rows, b_ub=signs * s.hidden_bias[units], bounds=bounds,
         A_eq=sums if len(sums) else None, b_eq=np.ones(len(sums)) if len(sums) else None, method="highs",
     )  # fmt: skip
-    if result.status != 0 or result.fun <= 1e-9:  # θ ≥ −1e-9: not clearly empty
+    if result.status != 0 or result.fun is None or result.fun <= 1e-9:  # θ ≥ −1e-9: not clearly empty
         return None
     return np.maximum(-result.ineqlin.marginals, 0.0)

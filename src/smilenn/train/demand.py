@@ -1,9 +1,9 @@
 """A claim made slightly more demanding, so that training ends strictly inside the original.
 
-    rhs → rhs − slack·unit                                       where the diagonal leaves room (ε > 0)
-    f(x') − f(x'') ≤ 0 → … + σ·|u'_i − u''_i| ≤ 0, σ = slack·scale   on ordered pairs of claims tight on the diagonal
-
-    upper → upper + slack / Σ|G|                                 the paper's free upper net, for the same claims
+    rhs → rhs − slack·unit                                where there is room: ε > 0, or a row that is no difference
+    f(x') − f(x'') ≤ 0 → … + σ_i·|u'_i − u''_i| ≤ 0       on ordered pairs of claims tight on the diagonal, with
+                                                          σ_i = slack·scale, or slack·K where the row has a slope K
+    upper → upper + slack / Σ|G|                          the paper's free upper net, for the same claims
 
 The second form asks a monotone network for slopes of at least σ: the claim itself then holds with room to spare
 everywhere but on the diagonal, where it is an equality. The third asks the paper's boxes to be flipped with room to
@@ -43,12 +43,13 @@ def flip_margin(problem: Problem, slack: float) -> np.ndarray:
 def _tighten(problem: Problem, row: Row, slack: float) -> Row:
     region = problem.region
     difference = not row.outputs.sum(axis=0).any()
-    if not (problem.premise.diagonal and difference and row.rhs <= row.input_const):
+    if not difference or row.rhs > row.input_const:
         return replace(row, rhs=row.rhs - slack * unit(row))
-    if problem.copies != 2:
-        return row  # convex claims: no linear form of "strictly convex"
+    if problem.copies != 2 or not problem.premise.diagonal:
+        return row  # convex and symmetric claims have no linear form of "strictly"
     sigma = np.zeros((2, region.size))
     moving = ~region.pinned & ~region.grouped
     sign = np.where(region.delta_hi <= 0, -1.0, np.where(region.delta_lo >= 0, 1.0, 0.0)) * moving
-    sigma[0], sigma[1] = slack * row.scale * sign, -slack * row.scale * sign
+    size = slack * np.where(row.inputs[0] != 0, np.abs(row.inputs[0]), row.scale)
+    sigma[0], sigma[1] = size * sign, -size * sign
     return replace(row, slope=row.slope + sigma, inputs=row.inputs + sigma)
