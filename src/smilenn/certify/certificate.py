@@ -36,6 +36,14 @@ class Phase:
 
 
 @dataclass(frozen=True)
+class Flip:
+    """Children: d ≤ 0, then d ≥ 0 of a flip unit of the paper's boxes in one copy."""
+
+    copy: int
+    unit: int
+
+
+@dataclass(frozen=True)
 class Input:
     """Children: x ≤ threshold, then x ≥ threshold (whole values: ≤ floor, ≥ floor + 1); raw units."""
 
@@ -59,7 +67,7 @@ class Empty:
     multipliers: tuple[int, ...]
 
 
-Node = Leaf | Phase | Input | Group | Empty
+Node = Leaf | Phase | Flip | Input | Group | Empty
 
 
 @dataclass(frozen=True)
@@ -164,6 +172,8 @@ def _node(node: Node) -> bytes:
             return struct.pack(f"<B{len(values)}i", 0, *values)
         case Phase(copy, unit):
             return struct.pack("<BBH", 1, copy, unit)
+        case Flip(copy, unit):
+            return struct.pack("<BBH", 5, copy, unit)
         case Input(copy, coordinate, threshold):
             return struct.pack("<BBHd", 2, copy, coordinate, threshold)
         case Group(copy, group):

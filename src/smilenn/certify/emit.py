@@ -19,6 +19,7 @@ from smilenn.certify.certificate import (
     ALL_COPIES,
     ClaimProof,
     Empty,
+    Flip,
     Group,
     Input,
     Leaf,
@@ -168,8 +169,8 @@ def _leaf(problem: Problem, row: Row, node: Cell, bits: int, used: np.ndarray) -
 def _split(problem: Problem, split: tuple[str, int, int, float]) -> Node:
     kind, copy, index, threshold = split
     copy = ALL_COPIES if copy < 0 else copy
-    if kind == "phase":
-        return Phase(copy, index)
+    if kind in ("phase", "flip"):
+        return Phase(copy, index) if kind == "phase" else Flip(copy, index)
     if kind == "group":
         return Group(copy, index)
     return Input(copy, index, raw_threshold(problem, index, threshold))
