@@ -1,0 +1,8 @@
+"""The input space X: features in the user's own units, and tables read into it."""
+
+from smilenn.domain.box import Domain, OutOfBounds
+from smilenn.domain.feature import Feature, Kind
+from smilenn.domain.learn import Scaling
+from smilenn.domain.table import as_frame
+
+__all__ = ["Domain", "Feature", "Kind", "OutOfBounds", "Scaling", "as_frame"]

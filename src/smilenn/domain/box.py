@@ -1,0 +1,299 @@
+"""The input space X: a box of named features in the user's own units.
+
+A *feature* is one thing a person would name: a number, a whole number, a yes/no, a category. The network sees
+*coordinates*: one per numeric or binary feature, one per category of a categorical feature (a one-hot group, whose
+members are 0 or 1 and sum to one). Two units are used throughout the package:
+
+    x   raw units, the user's columns, float64, shape [n, m]
+    u   model units, u = (x − shift) · mult per coordinate, what the auxiliaries and the backbone see
+
+`encode` turns a data frame into x, `scale` turns x into u; `decode` and `unscale` go back.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from smilenn.domain.encode import encode as encode_feature
+from smilenn.domain.feature import Feature, Kind
+from smilenn.domain.learn import Scaling, learn
+from smilenn.domain.table import as_frame
+from smilenn.errors import SmileError, listed
+
+OutOfBounds = Literal["clamp", "raise", "warn"]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The box X with named features; immutable, compared by value.
+
+    >>> domain = Domain((Feature("age", "integer", 18, 90), Feature("race", "category", categories=("a", "b", "c"))))
+    >>> domain.coordinates
+    ('age', 'race=a', 'race=b', 'race=c')
+    >>> domain.encode(pd.DataFrame({"age": [30], "race": ["b"]}))
+    array([[30.,  0.,  1.,  0.]])
+    """
+
+    features: tuple[Feature, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
+        if not self.features:
+            raise SmileError("A domain needs at least one feature.")
+        for kind, names in (("feature", [f.name for f in self.features]), ("coordinate", list(self.coordinates))):
+            twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+            if twice:
+                raise SmileError(f"The {kind} {listed(twice)} appears twice; give every column a name of its own.")
+
+    # ---- construction -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def box(cls, lo: Sequence[float], hi: Sequence[float], names: Sequence[str] | None = None) -> Domain:
+        """Continuous features with given bounds, unscaled; default names ``x0, x1, …``."""
+        names = [f"x{i}" for i in range(len(lo))] if names is None else list(names)
+        if not len(lo) == len(hi) == len(names):
+            raise SmileError(f"Got {len(lo)} lower bounds, {len(hi)} upper bounds and {len(names)} names; match them.")
+        return cls(tuple(Feature(n, "continuous", float(a), float(b)) for n, a, b in zip(names, lo, hi, strict=True)))
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Any,
+        *,
+        kinds: Mapping[str, Kind] | None = None,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        units: Mapping[str, str] | None = None,
+        margin: float = 0.05,
+        scaling: Scaling = "unit",
+    ) -> Domain:
+        """Learn the box from a data frame or array [n, m].
+
+        Numbers are continuous, whole-number columns of a data frame integer, columns of only 0 and 1 binary, text
+        columns categories (with two values: binary, unless `kinds` says ``category``). `kinds` overrides; `bounds`
+        gives bounds in raw units, other numeric bounds are the observed range widened by `margin` of it on each side,
+        rounded outward to readable numbers, and not taken below zero if no observed value is. `groups` declares columns
+        that are already one-hot encoded. `scaling` chooses model units: ``unit`` maps [lo, hi] to [0, 1], ``standard``
+        to mean 0 and standard deviation 1 of the data, ``none`` leaves raw units.
+        """
+        named = isinstance(data, pd.DataFrame) or hasattr(data, "to_pandas")
+        frame = as_frame(data)
+        kinds, bounds, groups, units = dict(kinds or {}), dict(bounds or {}), dict(groups or {}), dict(units or {})
+        member_of = {str(column): name for name, columns in groups.items() for column in columns}
+        names = set(frame.columns) - set(member_of) | set(groups)
+        for what, mapping in (("kinds", kinds), ("bounds", bounds), ("units", units)):
+            unknown = sorted(set(mapping) - names)
+            if unknown:
+                raise SmileError(
+                    f"{what} names {listed(unknown)}, which is not a column; columns: {listed(sorted(names))}."
+                )
+        absent = [column for column in member_of if column not in frame.columns]
+        if absent:
+            raise SmileError(f"groups names {listed(absent)}, which is not a column; columns: {listed(frame.columns)}.")
+        if len(frame) == 0:
+            raise SmileError("The data has no rows; give at least one.")
+        if not 0 <= margin < math.inf:
+            raise SmileError(f"margin is {margin}; give a share of the range that is 0 or more, such as 0.05.")
+        if scaling not in ("unit", "standard", "none"):
+            raise SmileError(f"scaling is {scaling!r}; choose 'unit', 'standard' or 'none'.")
+        features: list[Feature] = []
+        seen: set[str] = set()
+        for column in frame.columns:
+            group = member_of.get(column)
+            if group is None:
+                feature = learn(column, frame[column], kinds.get(column), bounds.get(column), margin, scaling, named)
+            elif group not in seen:
+                seen.add(group)
+                columns = tuple(str(c) for c in groups[group])
+                feature = Feature(group, "category", categories=columns, columns=columns)
+            else:
+                continue
+            features.append(replace(feature, unit=units.get(feature.name, "")))
+        return cls(tuple(features))
+
+    # ---- coordinates --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def coordinates(self) -> tuple[str, ...]:
+        """Coordinate names, length m."""
+        return tuple(name for feature in self.features for name in feature.coordinates)
+
+    @property
+    def size(self) -> int:
+        """m, the number of coordinates."""
+        return len(self.coordinates)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The data-frame columns that `encode` reads."""
+        return tuple(name for feature in self.features for name in feature.raw_columns)
+
+    def _spread(self, value: str) -> np.ndarray:
+        return np.array([getattr(f, value) for f in self.features for _ in f.coordinates], dtype=np.float64)
+
+    @cached_property
+    def lo(self) -> np.ndarray:
+        """Lower bounds, raw units, [m]."""
+        return self._spread("lo")
+
+    @cached_property
+    def hi(self) -> np.ndarray:
+        """Upper bounds, raw units, [m]."""
+        return self._spread("hi")
+
+    @cached_property
+    def shift(self) -> np.ndarray:
+        """Shifts of the model units, [m]."""
+        return self._spread("shift")
+
+    @cached_property
+    def mult(self) -> np.ndarray:
+        """Multipliers of the model units, [m]."""
+        return self._spread("mult")
+
+    @cached_property
+    def integral(self) -> np.ndarray:
+        """Which coordinates take whole values only (integer, binary, one-hot members), [m] bool."""
+        return np.array([f.kind != "continuous" for f in self.features for _ in f.coordinates])
+
+    @cached_property
+    def slices(self) -> dict[str, slice]:
+        """Coordinates of each feature."""
+        out, start = {}, 0
+        for feature in self.features:
+            out[feature.name] = slice(start, start + len(feature.coordinates))
+            start += len(feature.coordinates)
+        return out
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Coordinate indices of each one-hot group."""
+        return tuple(
+            tuple(range(self.slices[f.name].start, self.slices[f.name].stop))
+            for f in self.features
+            if f.kind == "category"
+        )
+
+    def feature(self, name: str) -> Feature:
+        """The feature called `name`; an unknown name is an error listing the known ones."""
+        for feature in self.features:
+            if feature.name == name:
+                return feature
+        raise SmileError(f"There is no feature {name!r}; the features are {listed(f.name for f in self.features)}.")
+
+    def indices(self, name: str) -> tuple[int, ...]:
+        """Coordinate indices of a feature, or of one coordinate given by its own name (``race=black``)."""
+        if name in self.slices:
+            span = self.slices[name]
+            return tuple(range(span.start, span.stop))
+        if name in self.coordinates:
+            return (self.coordinates.index(name),)
+        self.feature(name)
+        raise AssertionError  # pragma: no cover - feature() has raised
+
+    # ---- data in and out ----------------------------------------------------------------------------------------
+
+    def encode(self, data: Any, *, out_of_bounds: OutOfBounds = "raise", first_row: int = 0) -> np.ndarray:
+        """A data frame or array → x, raw units, float64 [n, m].
+
+        Missing values, unknown categories, text in a numeric column and fractions in an integer column always raise;
+        values outside [lo, hi] are clamped, raise or warn (and are clamped). `first_row` numbers the first row in
+        messages, for files read in chunks.
+        """
+        frame = as_frame(data, columns=self.columns)
+        absent = [column for column in self.columns if column not in frame.columns]
+        if absent:
+            raise SmileError(f"The data lacks the column {listed(absent)}; it has {listed(frame.columns)}.")
+        twice = [column for column in self.columns if list(frame.columns).count(column) > 1]
+        if twice:
+            raise SmileError(f"The data has the column {listed(twice)} twice; keep one of them.")
+        x = np.empty((len(frame), self.size), dtype=np.float64)
+        for feature in self.features:
+            x[:, self.slices[feature.name]] = encode_feature(feature, frame, first_row)
+        return self.clamp(x, out_of_bounds=out_of_bounds, first_row=first_row)
+
+    def decode(self, x: np.ndarray) -> pd.DataFrame:
+        """x [n, m] → a data frame with the user's columns and category names."""
+        x = np.atleast_2d(np.asarray(x, dtype=np.float64))
+        out: dict[str, Any] = {}
+        for feature in self.features:
+            block = x[:, self.slices[feature.name]]
+            if feature.kind == "category" and not feature.columns:
+                out[feature.name] = np.array(feature.categories, dtype=object)[block.argmax(axis=1)]
+            elif feature.kind == "category":
+                for i, column in enumerate(feature.columns):
+                    out[column] = block[:, i]
+            elif feature.kind == "binary" and feature.categories:
+                out[feature.name] = np.array(feature.categories, dtype=object)[(block[:, 0] > 0.5).astype(int)]
+            elif feature.kind == "continuous":
+                out[feature.name] = block[:, 0]
+            else:
+                out[feature.name] = np.rint(block[:, 0]).astype(np.int64)
+        return pd.DataFrame(out)
+
+    def scale(self, x: np.ndarray) -> np.ndarray:
+        """Raw units → model units, u = (x − shift) · mult, shape kept."""
+        return (x - self.shift) * self.mult
+
+    def unscale(self, u: np.ndarray) -> np.ndarray:
+        """Model units → raw units, moved into the box; whole-valued coordinates are rounded back to their grid."""
+        x = u / self.mult + self.shift
+        return np.clip(np.where(self.integral, np.rint(x), x), self.lo, self.hi)
+
+    def clamp(self, x: np.ndarray, *, out_of_bounds: OutOfBounds = "clamp", first_row: int = 0) -> np.ndarray:
+        """Move x [n, m] into the box, or raise, or warn and move."""
+        if out_of_bounds not in ("clamp", "raise", "warn"):
+            raise SmileError(f"out_of_bounds is {out_of_bounds!r}; choose 'clamp', 'raise' or 'warn'.")
+        outside = (x < self.lo) | (x > self.hi)
+        if not outside.any():
+            return x
+        row, i = (int(v) for v in np.argwhere(outside)[0])
+        if out_of_bounds != "clamp":
+            message = (
+                f"Row {first_row + row}, column {self.coordinates[i]!r}: {x[row, i]:g} lies outside the domain "
+                f"[{self.lo[i]:g}, {self.hi[i]:g}] ({int(outside.any(axis=1).sum())} such rows)"
+            )
+            if out_of_bounds == "raise":
+                raise SmileError(message + "; widen the bounds or choose out_of_bounds='clamp'.")
+            warnings.warn(message + "; moved to the nearest bound.", stacklevel=2)
+        return np.clip(x, self.lo, self.hi)
+
+    def contains(self, x: np.ndarray) -> np.ndarray:
+        """Which rows of x [n, m] lie in X exactly: inside the box, on the grid, one-hot. [n] bool."""
+        x = np.atleast_2d(x)
+        ok = ((x >= self.lo) & (x <= self.hi)).all(axis=1)
+        ok &= (~self.integral | (x == np.rint(x))).all(axis=1)
+        for group in self.groups:
+            ok &= x[:, group].sum(axis=1) == 1.0
+        return ok
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """n points of X, raw units [n, m]: uniform per feature, on whole numbers and categories uniform over values."""
+        x = np.clip(rng.uniform(self.lo, self.hi, size=(n, self.size)), self.lo, self.hi)  # rounding may leave the box
+        for i, feature in ((self.slices[f.name].start, f) for f in self.features):
+            if feature.kind in ("integer", "binary"):
+                x[:, i] = rng.integers(int(feature.lo), int(feature.hi) + 1, size=n)
+        for group in self.groups:
+            x[:, group] = np.eye(len(group))[rng.integers(0, len(group), size=n)]
+        return x
+
+    # ---- JSON ---------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        return {"features": [feature.to_json() for feature in self.features]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Domain:
+        """Inverse of `to_json`."""
+        if not isinstance(data, Mapping) or set(data) != {"features"} or not isinstance(data["features"], list):
+            raise SmileError("A domain is described by one key, 'features', holding a list.")
+        return cls(tuple(Feature.from_json(feature) for feature in data["features"]))

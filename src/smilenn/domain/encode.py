@@ -1,0 +1,48 @@
+"""The coordinates of one feature from the rows of a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from smilenn.domain.feature import Feature
+from smilenn.domain.table import labels, numbers
+from smilenn.errors import SmileError, listed
+
+
+def encode(feature: Feature, frame: pd.DataFrame, first_row: int) -> np.ndarray:
+    """The coordinates of one feature, [n, 1] or [n, categories]."""
+    if feature.kind == "category" and feature.columns:
+        block = np.stack([numbers(frame[c], c, first_row) for c in feature.columns], axis=1)
+        bad = np.flatnonzero(~(((block == 0) | (block == 1)).all(axis=1) & (block.sum(axis=1) == 1)))
+        if bad.size:
+            raise SmileError(
+                f"Row {first_row + int(bad[0])}: exactly one of the columns {listed(feature.columns)} must be 1."
+            )
+        return block
+    series = frame[feature.name]
+    if feature.categories:
+        if series.isna().any():
+            row = first_row + int(np.flatnonzero(series.isna().to_numpy())[0])
+            raise SmileError(f"Row {row}, column {feature.name!r} is missing; drop the row or fill it in.")
+        codes = pd.Index(feature.categories).get_indexer(pd.Index(labels(series)))
+        bad = np.flatnonzero(codes < 0)
+        if bad.size:
+            raise SmileError(
+                f"Row {first_row + int(bad[0])}, column {feature.name!r} holds the unknown category "
+                f"{str(series.iloc[int(bad[0])])!r}; known: {listed(feature.categories)}."
+            )
+        if feature.kind == "binary":
+            return codes.astype(np.float64)[:, None]
+        return np.eye(len(feature.categories))[codes]
+    values = numbers(series, feature.name, first_row)
+    if feature.kind in ("integer", "binary"):
+        bad = np.flatnonzero(values != np.rint(values))
+        if feature.kind == "binary":
+            bad = np.flatnonzero((values != 0) & (values != 1))
+        if bad.size:
+            wanted = "0 or 1" if feature.kind == "binary" else "a whole number"
+            raise SmileError(
+                f"Row {first_row + int(bad[0])}, column {feature.name!r} holds {values[bad[0]]:g}; it must be {wanted}."
+            )
+    return values[:, None]

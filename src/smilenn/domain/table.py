@@ -1,0 +1,73 @@
+"""Tables of any library as pandas frames with text column names, and single columns as numbers or labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from smilenn.errors import SmileError, listed
+
+
+def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Any table (pandas, polars, array [n, m]) as a pandas frame with text column names.
+
+    Arrays take their names by position from `columns`, else ``x0, x1, …``.
+    """
+    if isinstance(data, pd.DataFrame):
+        frame = data
+    elif hasattr(data, "to_pandas"):
+        try:
+            frame = data.to_pandas()
+        except ModuleNotFoundError:  # polars converts through pyarrow, which need not be there
+            frame = pd.DataFrame({name: data[name].to_numpy() for name in data.columns})
+    else:
+        array = np.asarray(data)
+        if array.ndim != 2:
+            raise SmileError(f"The data has {array.ndim} dimensions; give a table with rows and columns.")
+        if columns is not None and array.shape[1] != len(columns):
+            raise SmileError(f"The array has {array.shape[1]} columns; the domain has {len(columns)}.")
+        names = [f"x{i}" for i in range(array.shape[1])] if columns is None else list(columns)
+        frame = pd.DataFrame(array, columns=names)
+    if not all(isinstance(name, str) for name in frame.columns):
+        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    if columns is None and frame.columns.has_duplicates:
+        twice = sorted(set(frame.columns[frame.columns.duplicated()]))
+        raise SmileError(f"The data has the column {listed(twice)} twice; keep one of them.")
+    return frame
+
+
+def labels(series: pd.Series) -> pd.Series:
+    """Category texts; 1.0 and 1 are the same category whatever number type the column has today."""
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        series = series.astype(series.dtype.categories.dtype)
+    if pd.api.types.is_float_dtype(series) and (np.isfinite(series) & (series == np.rint(series))).all():
+        series = series.astype(np.int64)
+    return series.astype(str)
+
+
+def is_text(series: pd.Series) -> bool:
+    """Whether a column holds neither numbers nor truth values."""
+    return not pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series)
+
+
+def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
+    """A numeric column as float64; missing, infinite or text cells raise with their row."""
+    if pd.api.types.is_bool_dtype(series):
+        series = series.astype(float)
+    if pd.api.types.is_datetime64_any_dtype(series) or pd.api.types.is_timedelta64_dtype(series):
+        raise SmileError(f"Column {name!r} holds dates or durations; turn it into numbers, such as days, first.")
+    values = pd.to_numeric(series, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        row, cell = int(bad[0]), series.iloc[int(bad[0])]
+        if pd.isna(cell):
+            raise SmileError(f"Row {first_row + row}, column {name!r} is missing; drop the row or fill it in.")
+        if isinstance(cell, str):
+            raise SmileError(
+                f"Row {first_row + row}, column {name!r} holds the text {cell!r} among numbers; correct the cell."
+            )
+        raise SmileError(f"Row {first_row + row}, column {name!r} is {cell}; give a finite number.")
+    return values
