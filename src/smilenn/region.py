@@ -13,12 +13,17 @@ With extra rows this is an upper bound (the rows are ignored), used for ranges; 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
-from smilenn.properties.premise import Premise
+from smilenn.errors import SmileError
+from smilenn.properties.premise import Premise, round_up
+
+LARGEST_GROUP = 20_000_000  # combinations of categories times categories: about half a gigabyte while they are listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +56,8 @@ class Region:
             hi = np.stack([np.minimum(hi[0], hi[1] + delta_hi), np.minimum(hi[1], hi[0] - delta_lo)])
             hi = np.maximum(lo, hi)  # a set of one value may be crossed by rounding
         coef = premise.coef / mult
-        rhs = premise.rhs - np.einsum("rkm,m->r", premise.coef, domain.shift)
+        rhs = np.array([_shifted(a, b, same, domain.shift) for a, b, same in
+                        zip(premise.coef, premise.rhs, premise.equality, strict=True)])  # fmt: skip
         step = np.where(domain.integral, mult, 0.0)
         return cls(premise.copies, lo, hi, premise.pinned, delta_lo, delta_hi, coef, rhs, premise.equality, step,
                    domain.groups)  # fmt: skip
@@ -99,6 +105,12 @@ class Region:
                 shared = [p for p in single[0] if all(p in s for s in single)]
                 out.append(np.array([[p] * self.copies for p in shared], dtype=int).reshape(-1, self.copies))
                 continue
+            count = math.prod(len(s) for s in single)
+            if count * size > LARGEST_GROUP:
+                raise SmileError(
+                    f"A category with {size} values makes {count:,} combinations in {self.copies} copies, too many to "
+                    "list; merge rare categories, or pin the category equal in all copies."
+                )
             tuples = np.stack(np.meshgrid(*single, indexing="ij"), axis=-1).reshape(-1, self.copies).astype(int)
             eye = np.eye(size)
             if self.copies > 1:
@@ -243,3 +255,11 @@ class Region:
             value = sum(u[:, c][:, members][:, tuples[:, c]] for c in range(self.copies))  # [B, T]
             u[:, :, members] = np.eye(len(members))[tuples[np.asarray(value).argmax(axis=1)]]
         return u
+
+
+def _shifted(coef: np.ndarray, rhs: float, equality: bool, shift: np.ndarray) -> float:
+    """rhs − Σ coef·shift, exact but for one rounding; a bound is rounded outward."""
+    moved = coef * (shift != 0)
+    pairs = zip(moved[moved != 0], np.broadcast_to(shift, coef.shape)[moved != 0], strict=True)
+    value = Fraction(float(rhs)) - sum((Fraction(float(a)) * Fraction(float(s)) for a, s in pairs), Fraction(0))
+    return float(value) if equality else round_up(value)

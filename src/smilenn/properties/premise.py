@@ -147,7 +147,7 @@ def ground(claim: Claim, domain: Domain) -> Premise:
     if any(lo[c][i] > hi[c][i] for c in range(k) for i in range(m)):
         raise _empty(claim)
     box_lo = np.array([[_down(v) for v in copy] for copy in lo])
-    box_hi = np.array([[_up(v) for v in copy] for copy in hi])
+    box_hi = np.array([[round_up(v) for v in copy] for copy in hi])
 
     delta_lo, delta_hi = [Fraction(0)] * m, [Fraction(0)] * m
     if k == 2:
@@ -164,6 +164,8 @@ def ground(claim: Claim, domain: Domain) -> Premise:
                 box_lo[:, i], box_hi[:, i] = box_lo[:, i].max(), box_hi[:, i].min()
             delta_lo[i], delta_hi[i] = (Fraction(0), Fraction(0)) if pinned[i] else (low, high)
 
+    if any(_out_of_reach(inequality, terms, lo, hi) for inequality, terms in extra):
+        raise _empty(claim)
     magnitude = [[max(-lo[c][i], hi[c][i]) for i in range(m)] for c in range(k)]
     rows = [floats for inequality, terms in extra for floats in _row_floats(inequality, terms, magnitude)]
     coef = np.zeros((len(rows), k, m))
@@ -177,7 +179,7 @@ def ground(claim: Claim, domain: Domain) -> Premise:
         box_hi,
         pinned if k > 1 else np.zeros(m, dtype=bool),
         np.array([_down(v) for v in delta_lo]),
-        np.array([_up(v) for v in delta_hi]),
+        np.array([round_up(v) for v in delta_hi]),
         coef,
         np.array([rhs for _, rhs, _ in rows]),
         np.array([equality for _, _, equality in rows], dtype=bool),
@@ -279,8 +281,20 @@ def _row_floats(
     if inequality.op == "==":
         if slack == 0 and _is_float(rhs):
             return [(rounded, float(rhs), True)]
-        return [(rounded, _up(rhs + slack), False), ({key: -a for key, a in rounded.items()}, _up(slack - rhs), False)]
-    return [(rounded, _up(rhs + slack), False)]
+        return [
+            (rounded, round_up(rhs + slack), False),
+            ({key: -a for key, a in rounded.items()}, round_up(slack - rhs), False),
+        ]
+    return [(rounded, round_up(rhs + slack), False)]
+
+
+def _out_of_reach(
+    inequality: Inequality, terms: dict[tuple[int, int], Fraction], lo: list[list[Fraction]], hi: list[list[Fraction]]
+) -> bool:
+    """Whether a row fails on the whole box, in rationals: solvers forgive a miss of 1e-7, a premise does not."""
+    ends = [sorted((a * lo[c][i], a * hi[c][i])) for (c, i), a in terms.items()]
+    least, most = sum((low for low, _ in ends), Fraction(0)), sum((high for _, high in ends), Fraction(0))
+    return least > inequality.rhs or (inequality.op == "==" and most < inequality.rhs)
 
 
 def _is_float(value: Fraction) -> bool:
@@ -300,13 +314,17 @@ def _down(value: Fraction) -> float:
     return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
 
 
-def _up(value: Fraction) -> float:
+def round_up(value: Fraction) -> float:
     """The smallest float64 ≥ value."""
     return 0.0 - _down(-value)  # not −x: that would make a negative zero
 
 
 def _satisfiable(premise: Premise) -> bool:
-    """Whether some tuple satisfies the premise; decided by a small MIP when rows or one-hot groups are involved."""
+    """Whether some tuple satisfies the premise; decided by a small MIP when rows or one-hot groups are involved.
+
+    MIP solvers have called feasible sets empty. "Empty" counts only if a second run agrees, without the solver's own
+    simplifications and with every row scaled and weakened by 1e-9; a time-out is no proof of emptiness either.
+    """
     groups = premise.domain.groups
     restricted = any((premise.lo[:, list(g)] > 0).any() or (premise.hi[:, list(g)] < 1).any() for g in groups)
     stripped = any(premise.strips[list(g)].any() for g in groups)
@@ -338,11 +356,19 @@ def _satisfiable(premise: Premise) -> bool:
         rows.append(a.ravel())
         low.append(b if same else -np.inf)
         high.append(b)
-    result = milp(
-        np.zeros(k * m),
-        integrality=np.tile(premise.integral.astype(int), k),
-        bounds=Bounds(premise.lo.ravel(), premise.hi.ravel()),
-        constraints=LinearConstraint(np.array(rows), np.array(low), np.array(high)),
-        options={"time_limit": 10.0},
-    )
-    return result.status != 2  # 2: proved infeasible; a time-out is not a proof of emptiness
+    matrix, least, most = np.array(rows), np.array(low), np.array(high)
+    size = np.maximum((np.abs(matrix) * (premise.hi - premise.lo).ravel()).max(axis=1, initial=0.0), 1e-300)
+
+    def infeasible(matrix: np.ndarray, least: np.ndarray, most: np.ndarray, presolve: bool) -> bool:
+        result = milp(
+            np.zeros(k * m),
+            integrality=np.tile(premise.integral.astype(int), k),
+            bounds=Bounds(premise.lo.ravel(), premise.hi.ravel()),
+            constraints=LinearConstraint(matrix, least, most),
+            options={"time_limit": 10.0, "presolve": presolve},
+        )
+        return result.status == 2
+
+    if not infeasible(matrix, least, most, True):
+        return True
+    return not infeasible(matrix / size[:, None], least / size - 1e-9, most / size + 1e-9, False)

@@ -9,7 +9,7 @@ solver's tolerances were.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -86,6 +86,24 @@ class Builder:
             matrix, np.array(self._row_lo), np.array(self._row_hi), np.array(self.lo), np.array(self.hi),
             np.array(self.whole, dtype=bool), np.array(self.gain), self.offset, tuple(self.names),
         )  # fmt: skip
+
+
+def without_small(model: LinearModel, least: float) -> LinearModel:
+    """The model without coefficients up to `least`, every row weakened by as much as they could contribute.
+
+    Solvers drop such coefficients on their own, without the second half, and may so prove what is not true.
+    """
+    small = np.abs(model.matrix.data) <= least
+    if not small.any():
+        return model
+    matrix = model.matrix.copy()
+    columns, size = matrix.indices[small], np.abs(matrix.data[small])
+    reach = size * np.maximum(np.abs(model.col_lo[columns]), np.abs(model.col_hi[columns]))
+    owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[small]
+    slack = np.bincount(owner, weights=reach, minlength=matrix.shape[0])
+    matrix.data[small] = 0.0
+    matrix.eliminate_zeros()
+    return replace(model, matrix=matrix, row_lo=model.row_lo - slack, row_hi=model.row_hi + slack)
 
 
 def safe_bound(model: LinearModel, multipliers: np.ndarray) -> float:

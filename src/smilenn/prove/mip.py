@@ -12,12 +12,14 @@ u = lo + step·n, groups sum to one. *Twin cuts* for a unit seen in two copies, 
     0 ≤ r' − r'' ≤ a' − a''   if dl ≥ 0,       a' − a'' ≤ r' − r'' ≤ 0                       if du ≤ 0
 
 Columns are scaled (inputs to [0, 1], units by the size of their range) and the objective is divided by the scale of the
-row, so that the solver's absolute tolerances mean something.
+row, so that the solver's absolute tolerances mean something. Numbers that nearly cancel (an input near 1e9 that varies
+by one) leave rounding errors in a range or a right side; where one exceeds what the solver's tolerance forgives, the
+row is weakened by it, for a bound that is too tight by an ulp cuts off whole regions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import ClassVar
 
@@ -26,10 +28,13 @@ import numpy as np
 from smilenn.problem import Problem, Row
 from smilenn.prove.linear_model import Builder, LinearModel
 from smilenn.prove.presolve import Reduced, presolve
-from smilenn.prove.prover import FOREVER, GAP, Goal, Prover, evaluated
+from smilenn.prove.prover import FOREVER, GAP, Goal, Prover, allowance, evaluated
 from smilenn.prove.solvers import Solver, SolverResult, Status, solver
 from smilenn.prove.verdict import Maximum
 from smilenn.region import Region
+
+EPS = float(np.finfo(np.float64).eps)
+FORGIVEN = 1e-10  # relative to a row's scale: a tenth of the tolerance that solvers are given
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +59,7 @@ class ReducedMip(Prover):
     threads: int = 1
     name: ClassVar[str] = "mip"
     tolerance: ClassVar[float] = 1e-6
+    challenged: ClassVar[bool] = True
 
     @property
     def title(self) -> str:
@@ -69,8 +75,10 @@ class ReducedMip(Prover):
     ) -> Maximum:
         """Solve; the bound is the solver's dual bound, the point is re-evaluated."""
         start = perf_counter()
-        model, inputs = reduced_model(presolve(problem, row), row.scale, twin_cuts=self.twin_cuts)
-        return solved(self.solver, problem, row, model, inputs, start, time_limit, goal, target, self.threads)
+        reduced = presolve(problem, row)
+        model, inputs = reduced_model(reduced, row.scale, twin_cuts=self.twin_cuts)
+        found = solved(self.solver, problem, row, model, inputs, start, time_limit, goal, target, self.threads)
+        return replace(found, error=self.solver.tolerance * sensitivity(reduced) + allowance(problem, row))
 
 
 def solved(
@@ -108,10 +116,37 @@ def bound_of(result: SolverResult) -> float:
     return result.dual_bound if result.status in trusted and not np.isnan(result.dual_bound) else np.inf
 
 
+def sensitivity(reduced: Reduced) -> float:
+    """How far the maximum moves, at most, per unit of tolerance in the rows of its scaled model, in output units.
+
+    A unit's column enters with the gain |κ|·size, and so at most with that multiplier do its rows (definition, two
+    sides of the relu, twin cuts); four rows each, and as much again for the units inside a flip.
+    """
+    size = np.maximum(-reduced.low, reduced.high)  # [k, h]
+    width = np.maximum(reduced.region.hi - reduced.region.lo, 0.0)
+    inner = np.maximum(-reduced.inner_low, reduced.inner_high) + np.einsum(
+        "knh,kh->kn", np.abs(reduced.inner_unit), size
+    )
+    gains = (np.abs(reduced.unit) * size).sum() + (reduced.flip * inner).sum() + (np.abs(reduced.slope) * width).sum()
+    return 4.0 * float(gains)
+
+
+def padding(error: np.ndarray | float, size: np.ndarray | float) -> np.ndarray:
+    """What a rounding error is worth beside a size: nothing where a solver's tolerance forgives it, else twice it."""
+    return np.where(np.asarray(error) > FORGIVEN * np.asarray(size), 2.0 * np.asarray(error), 0.0)
+
+
+def rounding(weight: np.ndarray, bias: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """Float64 error of W u_c + b for |u_c| ≤ largest [k, m]: [k, H]."""
+    terms = weight.shape[1] + 8
+    return EPS * terms * (largest @ np.abs(weight).T + np.abs(bias))
+
+
 def reduced_model(reduced: Reduced, scale: float, *, twin_cuts: bool = True) -> tuple[LinearModel, Inputs]:
     """The MIP of a presolved row, objective divided by `scale`."""
     build = Builder()
     inputs = input_columns(build, reduced.region)
+    reduced = _padded(reduced)
     k, h = reduced.unit.shape
     build.offset = (reduced.const + float((reduced.slope * inputs.offset).sum())) / scale
     for c in range(k):
@@ -145,6 +180,25 @@ def reduced_model(reduced: Reduced, scale: float, *, twin_cuts: bool = True) -> 
     return build.model(), inputs
 
 
+def _padded(reduced: Reduced) -> Reduced:
+    """The same with ranges that contain what rounding may make of them."""
+    largest = np.maximum(np.abs(reduced.region.lo), np.abs(reduced.region.hi))  # [k, m]
+    error = rounding(reduced.weight, reduced.bias, largest)
+    pad = padding(error, np.maximum(-reduced.low, reduced.high))
+    low, high = reduced.low - pad, reduced.high + pad
+    if not reduced.flip.size:
+        return replace(reduced, low=low, high=high)
+    inner = np.stack([
+        rounding(slope, const, one[None])[0] + np.abs(unit) @ (own + EPS * len(own) * size)
+        for slope, const, unit, one, own, size in zip(
+            reduced.inner_slope, reduced.inner_const, reduced.inner_unit, largest, error, np.maximum(-low, high),
+            strict=True,
+        )
+    ])  # fmt: skip
+    pad = padding(inner, np.maximum(-reduced.inner_low, reduced.inner_high))
+    return replace(reduced, low=low, high=high, inner_low=reduced.inner_low - pad, inner_high=reduced.inner_high + pad)
+
+
 def input_columns(build: Builder, region: Region, *, share: bool = True) -> Inputs:
     """Columns, grid, groups, strips and extra rows of the region; pinned coordinates share a column if `share`."""
     k, m = region.copies, region.size
@@ -172,14 +226,17 @@ def input_columns(build: Builder, region: Region, *, share: bool = True) -> Inpu
         size = max(float(factor[:, i].max()), 1e-300)
         gap = offset[0, i] - offset[1, i]
         lo, hi = (region.delta_lo[i], region.delta_hi[i]) if k == 2 else (0.0, 0.0)
-        build.dense(column[:2, i], [factor[0, i] / size, -factor[1, i] / size], (lo - gap) / size, (hi - gap) / size)
+        pad = float(padding(EPS * (np.abs(offset[:, i]).sum() + abs(lo) + abs(hi)), size))
+        entries = [factor[0, i] / size, -factor[1, i] / size]
+        build.dense(column[:2, i], entries, (lo - gap - pad) / size, (hi - gap + pad) / size)
         for c in range(2, k):
             build.dense(column[[0, c], i], [factor[0, i] / size, -factor[c, i] / size], 0.0, 0.0)
     for coef, rhs, same in zip(region.coef, region.rhs, region.equality, strict=True):
         value = coef * factor
         size = max(float(np.abs(value).max()), 1e-300)
-        top = (rhs - float((coef * offset).sum())) / size
-        build.dense(column.ravel(), (value / size).ravel(), top if same else -np.inf, top)
+        error = EPS * (coef.size + 2) * (abs(rhs) + float(np.abs(coef * offset).sum()))
+        top, pad = (rhs - float((coef * offset).sum())) / size, float(padding(error, size)) / size
+        build.dense(column.ravel(), (value / size).ravel(), top - pad if same else -np.inf, top + pad)
     return inputs
 
 

@@ -19,7 +19,7 @@ drops the other side. γ is left free below, so that a bound is reported where t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import ClassVar
 
@@ -28,9 +28,9 @@ import numpy as np
 from smilenn.errors import SmileError
 from smilenn.problem import Problem, Row
 from smilenn.prove.linear_model import Builder
-from smilenn.prove.mip import Inputs, bound_of, input_columns, solved
+from smilenn.prove.mip import EPS, Inputs, bound_of, input_columns, padding, rounding, solved
 from smilenn.prove.presolve import inner_ranges
-from smilenn.prove.prover import FOREVER, GAP, Goal, Prover
+from smilenn.prove.prover import FOREVER, GAP, Goal, Prover, allowance
 from smilenn.prove.solvers import Solver, Status, solver
 from smilenn.prove.verdict import Maximum
 
@@ -43,6 +43,7 @@ class PaperMip(Prover):
     threads: int = 1
     name: ClassVar[str] = "paper-mip"
     tolerance: ClassVar[float] = 1e-6
+    challenged: ClassVar[bool] = True
 
     @property
     def title(self) -> str:
@@ -65,7 +66,8 @@ class PaperMip(Prover):
         build.dense(
             np.append(columns, gamma), np.append(-values / row.scale, 1.0), -np.inf, (const - row.rhs) / row.scale
         )
-        return solved(self.solver, problem, row, build.model(), inputs, start, time_limit, goal, target, self.threads)
+        found = solved(self.solver, problem, row, build.model(), inputs, start, time_limit, goal, target, self.threads)
+        return replace(found, error=self.solver.tolerance * _sensitivity(problem, row) + allowance(problem, row))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +147,8 @@ def _network(build: Builder, problem: Problem, big_m: float | None) -> tuple[Inp
     low, high = region.unit_ranges(s.hidden_weight, s.hidden_bias)
     k, n = problem.copies, s.embedding
     room_lo, room_hi = _flip_ranges(problem)
+    units_pad, flips_pad = _pads(problem)
+    low, high, room_lo, room_hi = low - units_pad, high + units_pad, room_lo - flips_pad, room_hi + flips_pad
     y = np.zeros((k, len(s.outputs)), dtype=np.int64)
     for c in range(k):
         x, offset, factor = inputs.column[c], inputs.offset[c], inputs.factor[c]
@@ -173,6 +177,30 @@ def _network(build: Builder, problem: Problem, big_m: float | None) -> tuple[Inp
             y[c, o] = build.column(-np.inf, np.inf, name=f"y{c}.{o}")
             build.dense([y[c, o], *z], [1.0, *-s.head_weight[o]], s.head_bias[o], s.head_bias[o])
     return inputs, y
+
+
+def _sensitivity(problem: Problem, row: Row) -> float:
+    """As `mip.sensitivity`, for rows that are not scaled: multipliers times the larger of one and the rows' M."""
+    s, region = problem.snapshot, problem.region
+    z = np.abs(row.outputs) @ np.abs(s.head_weight)  # [k, n]
+    low, high = region.unit_ranges(s.hidden_weight, s.hidden_bias)
+    room_lo, room_hi = _flip_ranges(problem)
+    units = z @ (np.abs(s.lower_out) + np.abs(s.second_out)) * np.maximum(1.0, np.maximum(-low, high))
+    boxes = z * np.maximum(1.0, np.maximum(-room_lo, room_hi))
+    slopes = (z @ (np.abs(s.lower_slope) + np.abs(s.second_slope)) + np.abs(row.inputs)) * (region.hi - region.lo)
+    return 4.0 * float(units.sum() + boxes.sum() + slopes.sum() + np.abs(row.outputs).sum())
+
+
+def _pads(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """What rounding may add to the ranges of units [k, H] and of second − lower [k, n]; see `mip.padding`."""
+    s, region = problem.snapshot, problem.region
+    largest = np.maximum(np.abs(region.lo), np.abs(region.hi))
+    units = rounding(s.hidden_weight, s.hidden_bias, largest)
+    out, slope = np.abs(s.lower_out) + np.abs(s.second_out), np.abs(s.lower_slope) + np.abs(s.second_slope)
+    size = largest @ np.abs(s.hidden_weight).T + np.abs(s.hidden_bias)
+    flips = rounding(slope, np.abs(s.lower_const) + np.abs(s.second_const), largest)
+    flips = flips + (units + EPS * (out.shape[1] + 8) * size) @ out.T
+    return padding(units, 1.0), padding(flips, 1.0)
 
 
 def _relu(build: Builder, x: np.ndarray, weight: np.ndarray, bias: float, low: float, high: float) -> int:

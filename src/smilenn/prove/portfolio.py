@@ -4,10 +4,14 @@
 
 A claim is *proved* if every row's upper bound is ≤ its tolerance; *violated* only if the model itself, evaluated on
 inputs that satisfy Q exactly, breaks a row; anything else, a time-out included, is *unknown* with the proved bound.
+
+Solvers have been caught with bounds below points that exist. Before a solver's bounds become a verdict, a short search
+tries to beat each of them; one that is beaten proves nothing.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -22,6 +26,10 @@ from smilenn.prove.prover import FOREVER, Goal, Prover
 from smilenn.prove.realise import Forward, realise
 from smilenn.prove.sweep import Sweep
 from smilenn.prove.verdict import Maximum, Proved, Unknown, Verdict, Violated
+from smilenn.search.gradient import search
+from smilenn.search.polish import polish
+
+logger = logging.getLogger(__name__)
 
 PROVERS: tuple[str, ...] = ("auto", "closed-form", "sweep", "mip", "paper-mip")
 LOOSE = 1e-6  # relative to Row.scale: float64 methods whose error allowance exceeds their tolerance may still say this
@@ -123,8 +131,11 @@ def prove_problem(
         if not found.complete and "interrupted" in found.note:
             break
     method = " and ".join(dict.fromkeys(titles))
-    bound = max(found.upper for _, _, found in results) if len(results) == len(problem.rows) else float("inf")
     within = [_proved_within(row, one, found) for row, one, found in results]
+    if len(results) == len(problem.rows) and all(w is not None for w in within):
+        results = [(row, one, _challenged(problem, row, one, found)) for row, one, found in results]
+        within = [_proved_within(row, one, found) for row, one, found in results]
+    bound = max(found.upper for _, _, found in results) if len(results) == len(problem.rows) else float("inf")
     if len(results) == len(problem.rows) and all(w is not None for w in within):
         tolerance = max(w for w in within if w is not None)
         return Proved(method, bound, perf_counter() - start, tolerance)
@@ -185,12 +196,29 @@ def _maximum(one: Prover, problem: Problem, row: Row, limit: float) -> Maximum:
 def _proved_within(row: Row, one: Prover, found: Maximum) -> float | None:
     """The tolerance (output units) within which the row is proved, or None."""
     tolerance = one.tolerance * row.scale
-    if found.upper <= tolerance:
-        return tolerance
+    if found.upper <= tolerance and found.upper + found.error <= 2.0 * tolerance:
+        return max(tolerance, found.upper + found.error)
     # float64 methods add an error allowance to a maximum they know exactly: say the coarser tolerance instead
-    return (
-        LOOSE * row.scale if found.complete and found.lower <= tolerance and found.upper <= LOOSE * row.scale else None
-    )
+    loose = found.complete and found.lower <= tolerance and found.upper + found.error <= LOOSE * row.scale
+    return LOOSE * row.scale if loose else None
+
+
+def _challenged(problem: Problem, row: Row, one: Prover, found: Maximum) -> Maximum:
+    """A solver's result after a short search for a point above its bound; a refuted bound is no bound."""
+    if not one.challenged:
+        return found
+    try:
+        start = search(problem, row, rng=np.random.default_rng(0))
+        climbed = [polish(problem, row, u) for u in start.u[:2]]
+    except (ArithmeticError, SmileError, np.linalg.LinAlgError) as error:  # a failed search refutes nothing
+        logger.info("The search that checks %s on %r failed: %s", one.title, row.text, error)
+        return found
+    point, value = max(climbed, key=lambda pair: pair[1], default=(None, -np.inf))
+    if value <= found.upper + found.error + one.tolerance * row.scale:
+        return found
+    note = f"the bound {found.upper:.6g} of {one.title} is refuted by a point with the value {value:.6g}"
+    logger.warning("%s: %s", row.text, note)
+    return replace(found, upper=np.inf, lower=float(value), point=point, complete=False, note=note)
 
 
 def _flipping_gap(problem: Problem) -> str | None:
@@ -222,5 +250,9 @@ def _unknown(
         if stopped is not None:
             reason = f"{stopped}; {reason}"
     else:
-        reason = stopped or "the bound is above the tolerance"
+        slack = max(f.error for _, _, f in open_)
+        reason = stopped or (
+            "the bound is above the tolerance" if bound > one.tolerance * row.scale
+            else f"rounding and the solver's tolerances may hide {slack:.1g}; scale inputs and weights nearer to one"
+        )  # fmt: skip
     return Unknown(method, bound, seconds, reason, point)

@@ -28,10 +28,12 @@ class Prover(ABC):
     ----------
     name : how a user asks for it.
     tolerance : relative to `Row.scale`; an upper bound below it counts as ≤ 0.
+    challenged : whether its bounds come from a solver and a search must fail to beat them before they count.
     """
 
     name: ClassVar[str]
     tolerance: ClassVar[float]
+    challenged: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -64,19 +66,19 @@ def evaluated(problem: Problem, row: Row, u: np.ndarray | None) -> tuple[np.ndar
 
 
 def allowance(problem: Problem, row: Row) -> float:
-    """A bound on the float64 error of evaluating Σ_c ψ_c anywhere in the region.
+    """A bound on the float64 error of evaluating Σ_c ψ_c, by us or by the network, anywhere in the region.
 
     A dot product of n terms errs by at most n·u·Σ|terms| (u = eps/2), and the errors of nested sums add, so
-    (m + H + n + k)·u times the sum of the largest absolute terms bounds the error; four times that is used.
+    (m + H + n + k)·u times the sum of the largest absolute terms bounds the error; four times that is used. The terms
+    are those of the network, before they cancel in `Row`: a forward pass rounds each of them. Numbers that enter by a
+    single addition (head bias, right side) count twice their own rounding.
     """
     s, size = problem.snapshot, np.maximum(np.abs(problem.region.lo), np.abs(problem.region.hi))  # [k, m]
-    used = (row.unit != 0).any(axis=0) | row.flip.any()
-    hidden = size @ np.abs(s.hidden_weight[used]).T + np.abs(s.hidden_bias[used])  # [k, used]
-    total = abs(row.const) + abs(row.rhs) + float((np.abs(row.slope) * size).sum())
-    total += float((np.abs(row.unit[:, used]) * hidden).sum())
-    if row.flip.any():
-        flips = problem.flips
-        inner = np.abs(flips.const) + size @ np.abs(flips.slope).T + hidden @ np.abs(flips.unit[:, used]).T
-        total += float((row.flip * inner).sum())
-    terms = problem.region.size + int(used.sum()) + row.flip.shape[1] + problem.copies + 8
-    return float(2.0 * np.finfo(np.float64).eps * terms * total)
+    hidden = size @ np.abs(s.hidden_weight).T + np.abs(s.hidden_bias)  # [k, H]
+    box = np.abs(s.lower_const) + np.abs(s.second_const) + size @ (np.abs(s.lower_slope) + np.abs(s.second_slope)).T
+    box = box + hidden @ (np.abs(s.lower_out) + np.abs(s.second_out)).T  # [k, n] |lower| + |second| at most
+    total = float((np.abs(row.outputs) @ np.abs(s.head_weight) * box).sum() + (np.abs(row.inputs) * size).sum())
+    single = float((np.abs(row.outputs) @ np.abs(s.head_bias)).sum()) + abs(row.rhs)
+    single += float((np.abs(row.inputs * problem.domain.mult) @ np.abs(problem.domain.shift)).sum())
+    terms = problem.region.size + len(s.hidden_bias) + s.embedding + problem.copies + 8
+    return float(2.0 * np.finfo(np.float64).eps * (terms * total + single))

@@ -7,6 +7,7 @@ a time-out can never pass as a proof.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -79,7 +80,10 @@ class Proved(Verdict):
 
     def sentence(self) -> str:
         """``proved by HiGHS (reduced MIP) within 1e-06``."""
-        return f"proved by {self.method} within {self.tolerance:.0e}"
+        near = float(f"{self.tolerance:.0e}")  # one digit; never less than the truth by more than a hundredth
+        if near < 0.99 * self.tolerance:
+            near += 10.0 ** math.floor(math.log10(self.tolerance))
+        return f"proved by {self.method} within {near:.0e}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +141,7 @@ class Maximum:
     point : [k, m] model units, a member of the region, or None.
     complete : the search ran to its end (optimality, infeasibility or the asked target), no limit was hit.
     note : one line on how and, if incomplete, why it stopped.
+    error : what the tolerances of a solver and rounding may add to `upper`; 0 where `upper` contains it already.
     """
 
     upper: float
@@ -146,3 +151,4 @@ class Maximum:
     note: str = ""
     seconds: float = 0.0
     nodes: int = 0
+    error: float = 0.0

@@ -54,6 +54,11 @@ class Solver(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
 
+    @property
+    def tolerance(self) -> float:
+        """By how much rows, bounds and whole numbers may be missed."""
+        return 1e-9
+
     @abstractmethod
     def solve(
         self,

@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from smilenn.errors import SmileError
-from smilenn.prove.linear_model import LinearModel, safe_bound
+from smilenn.prove.linear_model import LinearModel, safe_bound, without_small
 from smilenn.prove.solvers.base import Solver, SolverResult, Status
+
+SMALL = 1e-9  # HiGHS reads smaller coefficients as zero
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Highs(Solver):
     name: ClassVar[str] = "highs"
     title: ClassVar[str] = "HiGHS"
 
+    @property
+    def tolerance(self) -> float:
+        """The larger of the two."""
+        return max(self.feasibility, self.integrality)
+
     def solve(
         self,
         model: LinearModel,
@@ -51,12 +58,14 @@ class Highs(Solver):
         except ImportError as error:  # pragma: no cover - a core dependency
             raise SmileError("HiGHS is not installed; install it with: pip install highspy") from error
         start = perf_counter()
+        model = without_small(model, SMALL)
         h = highspy.Highs()
         options: dict[str, Any] = {
             "output_flag": False, "threads": threads, "random_seed": self.seed, "time_limit": max(0.0, time_limit),
             "primal_feasibility_tolerance": self.feasibility, "dual_feasibility_tolerance": self.feasibility,
             "mip_feasibility_tolerance": self.integrality, "mip_abs_gap": gap, "mip_rel_gap": gap,
             "presolve": "choose" if self.presolve else "off", "mip_detect_symmetry": False,
+            "small_matrix_value": SMALL,
         }  # fmt: skip
         for key, value in options.items():
             if h.setOptionValue(key, value) == highspy.HighsStatus.kError:
