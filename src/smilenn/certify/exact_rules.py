@@ -1,0 +1,426 @@
+"""The rules that bound a row, in `Fraction`: docs/certificate.md, section 4.
+
+For the reference checker only. Trees are walked in preorder with an explicit stack: their depth is limited by the
+memory for one short record per level, not by Python's recursion.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from array import array
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from smilenn.certify.exact_model import ZERO, Matrix, Model, Piece, Psi, Vector, dot, flips
+from smilenn.certify.exact_premise import Cell, Premise
+from smilenn.certify.reader import Proof, Refused
+
+LEAF, PHASE, INPUT, GROUP, EMPTY = range(5)
+ALL = 255
+
+
+# ---- the tree -------------------------------------------------------------------------------------------------------
+
+
+class Walk:
+    """The leaves of a proof's tree, each while `cell` is cut by the splits above it.
+
+    `numbers` is how many int32 a leaf holds; `slope` says that the tree is over one point (section 4.3); `budget` holds
+    how many nodes all proofs together may still have. Per level the stack keeps a split's place in the file, the child
+    that is open, and the value that the cell had before.
+    """
+
+    def __init__(self, proof: Proof, cell: Cell, numbers: int, budget: list[int], *, slope: bool) -> None:
+        self.data, self.cell, self.numbers, self.slope, self.budget = proof.nodes, cell, numbers, slope, budget
+        self.places, self.children, self.before = array("Q"), array("Q"), []
+        self.leaves = self.at = 0
+
+    def __iter__(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Kind and numbers of every leaf, in preorder."""
+        more = True
+        while more:
+            self.budget[0] -= 1
+            if self.budget[0] < 0:
+                raise Refused("The proofs have more nodes than a certificate may have.")
+            kind = self._take("<B", self.at)[0]
+            if kind in (LEAF, EMPTY):
+                form = f"<{self.numbers}i" if kind == LEAF else f"<{len(self.phases())}I"
+                if kind == EMPTY and not self.slope:
+                    raise Refused("A proof by the leaf rule has a leaf that is declared empty.")
+                self.leaves += 1
+                yield kind, self._take(form, self.at + 1)
+                self.at += 1 + struct.calcsize(form)
+                more = self._next()
+            else:
+                self.places.append(self.at)
+                self.children.append(0)
+                self.at += 12 if kind == INPUT else 4
+                self._enter()
+        if self.at != len(self.data):
+            raise Refused("A proof has nodes after the end of its tree.")
+
+    def phases(self) -> list[tuple[int, int]]:
+        """(unit, −1 or +1) of the phase splits above, from the root down: s ≤ 0 or s ≥ 0."""
+        path = zip(self.places, self.children, strict=True)
+        return [(self._take("<H", at + 2)[0], 2 * child - 1) for at, child in path if self.data[at] == PHASE]
+
+    def _take(self, form: str, at: int) -> tuple:
+        if at + struct.calcsize(form) > len(self.data):
+            raise Refused("A proof ends in the middle of its tree.")
+        return struct.unpack_from(form, self.data, at)
+
+    def _split(self) -> tuple[int, range, int, Fraction, int]:
+        """The last split: kind, the copies it cuts, what it splits, the threshold, the number of children."""
+        cell, premise, at = self.cell, self.cell.premise, self.places[-1]
+        (kind, copy, index), theta, children = self._take("<BBH", at), ZERO, 2
+        if kind not in (PHASE, INPUT, GROUP):
+            raise Refused("A proof has a node of an unknown kind.")
+        if index >= (len(cell.phase[0]), len(premise.pinned), len(cell.groups))[kind - PHASE]:
+            raise Refused("A proof splits a unit, coordinate or category that does not exist.")
+        pinned = False
+        if kind == INPUT:
+            threshold = self._take("<d", at + 4)[0]
+            if not math.isfinite(threshold):
+                raise Refused("A proof splits an input at a threshold that is not finite.")
+            if index in cell.grouped:
+                raise Refused("A proof splits one coordinate of a category instead of the category.")
+            pinned, theta = premise.pinned[index], Fraction(threshold)
+        elif kind == GROUP:
+            pinned, children = all(premise.pinned[i] for i in cell.groups[index]), len(cell.groups[index])
+        if self.slope and kind != PHASE and not pinned:
+            raise Refused("A proof by the slope rule splits a feature that moves.")
+        together = pinned or self.slope
+        if (copy != ALL) if together else (copy >= premise.copies):
+            raise Refused("A proof splits for a copy that it may not name there.")
+        return kind, range(len(cell.lo)) if together else range(copy, copy + 1), index, theta, children
+
+    def _where(self, kind: int, child: int) -> list[list]:
+        if kind == INPUT:
+            return self.cell.lo if child else self.cell.hi
+        return self.cell.phase if kind == PHASE else self.cell.allowed
+
+    # phases s ≤ 0 and s ≥ 0; inputs x ≤ θ and x ≥ θ (whole-valued: x ≤ ⌊θ⌋ and x ≥ ⌊θ⌋ + 1); one child per category
+    def _enter(self) -> None:
+        """Cut the cell to the open child of the last split. Copies that are cut together have equal values there."""
+        kind, copies, i, theta, _ = self._split()
+        child = self.children[-1]
+        where = self._where(kind, child)
+        old = where[copies[0]][i]
+        if kind == PHASE:
+            new = (old[0] or child == 0, old[1] or child == 1)
+        elif kind == GROUP:
+            new = tuple(p for p in old if p == child)
+        else:
+            if self.cell.premise.domain.whole[i]:
+                theta = Fraction(math.floor(theta) + child)
+            new = max(old, theta) if child else min(old, theta)
+        self.before.append(old)
+        for c in copies:
+            where[c][i] = new
+
+    def _next(self) -> bool:
+        """Go on to the next child that is to be visited; False at the end of the tree."""
+        while self.places:
+            kind, copies, i, _, children = self._split()
+            where, old = self._where(kind, self.children[-1]), self.before.pop()
+            for c in copies:
+                where[c][i] = old
+            if self.children[-1] + 1 < children:
+                self.children[-1] += 1
+                self._enter()
+                return True
+            self.places.pop()
+            self.children.pop()
+        return False
+
+
+# ---- 4.1 leaf rule --------------------------------------------------------------------------------------------------
+
+
+def leaf_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: list[int]) -> tuple[Fraction, int]:
+    """The largest bound of a leaf that is not closed, and the number of leaves."""
+    k, n, h = premise.copies, model.net.embedding, len(model.bias)
+    paper = model.net.boxes == "paper"
+    inner = flips(model) if paper else None
+    first, second = k * n if paper else 0, k * len(proof.units)
+    walk = Walk(proof, Cell(premise, h), first + second + len(premise.extra), budget, slope=False)
+    best: Fraction | None = None
+    for _, numbers in walk:
+        values = [Fraction(v, 2**proof.bits) for v in numbers]
+        tau = [values[c * n : (c + 1) * n] if paper else [] for c in range(k)]
+        t = [[ZERO] * h for _ in range(k)]
+        for c in range(k):
+            for place, j in enumerate(proof.units):
+                t[c][j] = values[first + c * len(proof.units) + place]
+        nu = values[first + second :]
+        if any(v < 0 and not row.equality for v, row in zip(nu, premise.extra, strict=True)):
+            raise Refused("A leaf has a negative multiplier for an inequality.")
+        bound = _leaf_bound(model, walk.cell, psi, inner, t, tau, nu)
+        if bound is not None and (best is None or bound > best):
+            best = bound
+    if best is None:
+        raise Refused("All leaves of a proof are closed, though the premise is not empty.")
+    return best, walk.leaves
+
+
+def _leaf_bound(
+    model: Model, cell: Cell, psi: Psi, inner: Piece | None, t: Matrix, tau: Matrix, nu: Vector
+) -> Fraction | None:
+    """An upper bound of Σ_c ψ_c on the cell, or None if the leaf is closed."""
+    if cell.visibly_empty:
+        return None
+    k, units = len(cell.lo), range(len(model.bias))
+    bound, q, kappa = psi.const, [list(v) for v in psi.q], [list(v) for v in psi.kappa]
+    # 1. [a_cj, b_cj]: the range of s_j over the cell, cut by phases
+    spans = [[_cut(cell, c, j, model) for j in units] for c in range(k)]
+    if any(a > b for copy in spans for a, b in copy):
+        return None
+    # 2. p·relu(d) ≤ τ·d + ρ, ρ = max over d ∈ {α, β, 0 if inside} of p·relu(d) − τ·d
+    if inner is not None:
+        for c in range(k):
+            for i, slope in enumerate(tau[c]):
+                alpha, beta = _flip_span(cell, c, inner, i, spans[c])
+                bound += _best([(psi.p[c][i], slope)], [(d,) for d in (alpha, beta, ZERO) if alpha <= d <= beta])
+                bound += slope * inner.const[i]
+                q[c] = [x + slope * y for x, y in zip(q[c], inner.slope[i], strict=True)]
+                kappa[c] = [x + slope * y for x, y in zip(kappa[c], inner.out[i], strict=True)]
+    # 3. r_j = max over S_j of Σ_c κ_cj·relu(s_c) − t_cj·s_c; then t_cj·s_j joins the affine part
+    differences = _differences(cell) if k == 2 else None
+    if k == 2 and differences is None:
+        return None
+    for j in units:
+        pieces = [(kappa[c][j], t[c][j]) for c in range(k)]
+        if differences is None:
+            for piece, (a, b) in zip(pieces, [spans[c][j] for c in range(k)], strict=True):
+                bound += _best([piece], [(s,) for s in (a, b, ZERO) if a <= s <= b])
+        else:
+            points = _vertices(spans[0][j], spans[1][j], _difference(cell, differences, model.weight[j]))
+            if not points:
+                return None
+            bound += _best(pieces, points)
+        for c in range(k):
+            if t[c][j]:
+                bound += t[c][j] * model.bias[j]
+                q[c] = [x + t[c][j] * w for x, w in zip(q[c], model.weight[j], strict=True)]
+    # 4. the affine remainder, minus ν_e·(row e)
+    for multiplier, row in zip(nu, cell.premise.extra, strict=True):
+        bound += multiplier * row.rhs
+        for (c, i), a in row.coef.items():
+            q[c][i] -= multiplier * a
+    rest = _affine_maximum(cell, q)
+    return None if rest is None else bound + rest
+
+
+def _cut(cell: Cell, c: int, j: int, model: Model) -> tuple[Fraction, Fraction]:
+    a, b = cell.span(c, model.weight[j])
+    a, b = a + model.bias[j], b + model.bias[j]
+    negative, positive = cell.phase[c][j]
+    return max(a, ZERO) if positive else a, min(b, ZERO) if negative else b
+
+
+# d_i over the cell: the range of its affine part, plus its weight times [relu(a_cj), relu(b_cj)] for each unit
+def _flip_span(
+    cell: Cell, c: int, inner: Piece, i: int, spans: Sequence[tuple[Fraction, Fraction]]
+) -> tuple[Fraction, Fraction]:
+    low, high = cell.span(c, inner.slope[i])
+    low, high = low + inner.const[i], high + inner.const[i]
+    for weight, (a, b) in zip(inner.out[i], spans, strict=True):
+        if weight:
+            ends = weight * max(a, ZERO), weight * max(b, ZERO)
+            low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+# max over points of Σ_c κ_c·relu(s_c) − t_c·s_c
+def _best(pieces: Sequence[tuple[Fraction, Fraction]], points: Sequence[tuple[Fraction, ...]]) -> Fraction:
+    return max(
+        sum((kappa * max(s, ZERO) - t * s for (kappa, t), s in zip(pieces, point, strict=True)), ZERO)
+        for point in points
+    )
+
+
+# intersections of two of the lines s_c = a_c, s_c = b_c, s_c = 0, s_1 − s_2 = dl, s_1 − s_2 = du that lie in S_j
+def _vertices(
+    first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction], strip: tuple[Fraction, Fraction]
+) -> list[tuple[Fraction, ...]]:
+    (a1, b1), (a2, b2), (dl, du) = first, second, strip
+    across, up = {a1, b1, ZERO}, {a2, b2, ZERO}
+    points = {(x, y) for x in across for y in up}
+    points |= {(x, x - d) for x in across for d in (dl, du)} | {(y + d, y) for y in up for d in (dl, du)}
+    return [(x, y) for x, y in points if a1 <= x <= b1 and a2 <= y <= b2 and dl <= x - y <= du]
+
+
+# per coordinate [max(δ_lo, lo_1 − hi_2), min(δ_hi, hi_1 − lo_2)], per group the allowed pairs
+def _differences(cell: Cell) -> tuple[dict[int, tuple[Fraction, Fraction]], list[list[tuple[int, int]]]] | None:
+    """k = 2: the ranges of x_1 − x_2, or None if one is empty."""
+    (lo1, lo2), (hi1, hi2), premise = cell.lo, cell.hi, cell.premise
+    ranges = {
+        i: (max(premise.strip_lo[i], lo1[i] - hi2[i]), min(premise.strip_hi[i], hi1[i] - lo2[i])) for i in cell.plain
+    }
+    pairs = [cell.pairs(g) for g in range(len(cell.groups))]
+    return None if any(a > b for a, b in ranges.values()) or not all(pairs) else (ranges, pairs)
+
+
+# dl ≤ s_1 − s_2 ≤ du: the range of Σ_i w_i·(x_1i − x_2i)
+def _difference(
+    cell: Cell, differences: tuple[dict[int, tuple[Fraction, Fraction]], list[list[tuple[int, int]]]], w: Vector
+) -> tuple[Fraction, Fraction]:
+    low = high = ZERO
+    for i, (a, b) in differences[0].items():
+        if w[i]:
+            ends = w[i] * a, w[i] * b
+            low, high = low + min(ends), high + max(ends)
+    for group, pairs in zip(cell.groups, differences[1], strict=True):
+        values = {w[group[p]] - w[group[r]] for p, r in pairs}
+        low, high = low + min(values), high + max(values)
+    return low, high
+
+
+def _affine_maximum(cell: Cell, q: Matrix) -> Fraction | None:
+    """max Σ_c q_c·x_c over the cell, extra rows left out; None if the cell is empty."""
+    k, total = len(cell.lo), ZERO
+    for i in cell.plain:
+        if cell.premise.pinned[i]:
+            together = sum((q[c][i] for c in range(k)), ZERO)
+            total += max(together * cell.lo[0][i], together * cell.hi[0][i])
+        elif k == 2:
+            values = [q[0][i] * x + q[1][i] * y for x, y in _corners(cell, i)]
+            if not values:
+                return None
+            total += max(values)
+        else:
+            total += sum((max(q[c][i] * cell.lo[c][i], q[c][i] * cell.hi[c][i]) for c in range(k)), ZERO)
+    for g, group in enumerate(cell.groups):
+        if k == 2:
+            values = [q[0][group[p]] + q[1][group[r]] for p, r in cell.pairs(g)]
+        else:  # all copies at one pinned member, or each at its best member that is not pinned
+            stiff = {p for p, i in enumerate(group) if cell.premise.pinned[i]}
+            shared = stiff.intersection(*(copy[g] for copy in cell.allowed))
+            values = [sum((q[c][group[p]] for c in range(k)), ZERO) for p in shared]
+            loose = [[q[c][group[p]] for p in cell.allowed[c][g] if p not in stiff] for c in range(k)]
+            if all(loose):
+                values.append(sum((max(v) for v in loose), ZERO))
+        if not values:
+            return None
+        total += max(values)
+    return total
+
+
+# box ∩ strip: x_1 at an end with x_2 at an end of [max(lo_2, x_1 − δ_hi), min(hi_2, x_1 − δ_lo)], and exchanged
+def _corners(cell: Cell, i: int) -> list[tuple[Fraction, Fraction]]:
+    (lo1, lo2), (hi1, hi2) = [v[i] for v in cell.lo], [v[i] for v in cell.hi]
+    dl, du = cell.premise.strip_lo[i], cell.premise.strip_hi[i]
+    out = []
+    for x in (lo1, hi1):
+        a, b = max(lo2, x - du), min(hi2, x - dl)
+        out += [(x, a), (x, b)] if a <= b else []
+    for y in (lo2, hi2):
+        a, b = max(lo1, y + dl), min(hi1, y + du)
+        out += [(a, y), (b, y)] if a <= b else []
+    return out
+
+
+# ---- 4.2 sweep rule -------------------------------------------------------------------------------------------------
+
+
+def sweep_rule(model: Model, premise: Premise, psi: Psi) -> tuple[Fraction, int]:
+    """The exact maximum for one input; 0 leaves."""
+    if len(premise.pinned) != 1 or premise.copies > 2 or premise.extra:
+        raise Refused("The sweep rule is for one input, at most two copies and no extra rows.")
+    inner = flips(model) if model.net.boxes == "paper" else None
+    k, whole = premise.copies, premise.domain.whole[0]
+    lo, hi = [copy[0] for copy in premise.lo], [copy[0] for copy in premise.hi]
+    kinks = {-b / w[0] for w, b in zip(model.weight, model.bias, strict=True) if w[0]}
+    if whole:
+        kinks = {Fraction(f(x)) for x in kinks for f in (math.floor, math.ceil)}
+
+    def value(c: int, x: Fraction) -> Fraction:
+        active = [max(w[0] * x + b, ZERO) for w, b in zip(model.weight, model.bias, strict=True)]
+        out = psi.q[c][0] * x + dot(psi.kappa[c], active)
+        if inner is not None:
+            for i, p in enumerate(psi.p[c]):
+                out += p * max(inner.const[i] + inner.slope[i][0] * x + dot(inner.out[i], active), ZERO)
+        return out
+
+    candidates = [sorted({x for x in kinks if lo[c] < x < hi[c]} | {lo[c], hi[c]}) for c in range(k)]
+    if any(lo[c] > hi[c] for c in range(k)):
+        raise Refused("The premise is empty.")
+    if k == 1 or premise.pinned[0]:
+        points = sorted(set().union(*candidates))
+        return psi.const + max(sum((value(c, x) for c in range(k)), ZERO) for x in points), 0
+    dl, du = premise.strip_lo[0], premise.strip_hi[0]
+    inside = [(x, value(1, x)) for x in candidates[1]]
+    best: Fraction | None = None
+    for x in set(candidates[0]) | {y + d for y in candidates[1] for d in (dl, du)}:
+        a, b = max(lo[1], x - du), min(hi[1], x - dl)
+        if not lo[0] <= x <= hi[0] or a > b:
+            continue
+        other = max(value(1, a), value(1, b), *(v for y, v in inside if a <= y <= b))
+        total = psi.const + value(0, x) + other
+        best = total if best is None else max(best, total)
+    if best is None:
+        raise Refused("The premise is empty.")
+    return best, 0
+
+
+# ---- 4.3 slope rule -------------------------------------------------------------------------------------------------
+
+
+# σ_i·( q_i + Σ_j active κ_j·w_ji ) ≤ 0 in every activation cell ⇒ F(x_1) − F(x_2) ≤ 0
+def slope_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: list[int]) -> tuple[Fraction, int]:
+    """The bound 0, if every leaf holds or is empty."""
+    if premise.copies != 2 or premise.extra or psi.rhs < 0:
+        raise Refused("The slope rule is for two copies, no extra rows and a right side that is not negative.")
+    if any(x != -y for side in (psi.a, psi.b) for x, y in zip(*side, strict=True)):
+        raise Refused("The slope rule needs a row in which the two copies have opposite coefficients.")
+    second = [net for name, net in model.net.tensors.items() if name.startswith("second.")
+              and name.split(".")[1] in ("const", "rise", "fall", "out")]  # fmt: skip
+    if model.net.boxes != "gap" or any(v for tensor in second for row in tensor for v in row):
+        raise Refused("The slope rule needs boxes of zero width.")
+    moving = {i: _sign(premise, i) for i, pinned in enumerate(premise.pinned) if not pinned}
+    if any(i in moving for group in premise.domain.groups for i in group):
+        raise Refused("The slope rule does not apply to a category that moves.")
+    walk = Walk(proof, Cell(premise, len(model.bias), hull=True), 0, budget, slope=True)
+    for kind, multipliers in walk:
+        if walk.cell.visibly_empty:
+            continue
+        if kind == LEAF and not _holds(model, walk.cell, psi, moving):
+            raise Refused("A leaf of the slope rule does not hold: the function may rise where it must not.")
+        if kind == EMPTY and not _is_empty(model, walk, multipliers):
+            raise Refused("A leaf of the slope rule is not empty, though the proof says so.")
+    return ZERO, walk.leaves
+
+
+def _sign(premise: Premise, i: int) -> int:
+    """−1 if x_1 ≤ x_2 in coordinate i, +1 if x_1 ≥ x_2."""
+    if premise.strip_hi[i] <= 0:
+        return -1
+    if premise.strip_lo[i] >= 0:
+        return 1
+    raise Refused("The slope rule needs every feature that moves to move one way.")
+
+
+# σ_i·q_i + Σ_active σ_i κ_j w_ji + Σ_undecided max(0, σ_i κ_j w_ji) ≤ 0 for every moving i
+def _holds(model: Model, cell: Cell, psi: Psi, moving: dict[int, int]) -> bool:
+    worst = {i: sign * psi.q[0][i] for i, sign in moving.items()}
+    for j, kappa in enumerate(psi.kappa[0]):
+        a, b = cell.span(0, model.weight[j])
+        negative, positive = cell.phase[0][j]
+        if negative or b + model.bias[j] <= 0:
+            continue
+        active = positive or a + model.bias[j] >= 0
+        for i, sign in moving.items():
+            gain = sign * kappa * model.weight[j][i]
+            worst[i] += gain if active else max(ZERO, gain)
+    return all(value <= 0 for value in worst.values())
+
+
+# Σ_e λ_e·(±s_j) < 0 everywhere on the cell's box
+def _is_empty(model: Model, walk: Walk, multipliers: tuple[int, ...]) -> bool:
+    weight, const = [ZERO] * len(walk.cell.lo[0]), ZERO
+    for (j, side), value in zip(walk.phases(), multipliers, strict=True):
+        if value:
+            const += side * value * model.bias[j]
+            weight = [x + side * value * w for x, w in zip(weight, model.weight[j], strict=True)]
+    return walk.cell.span(0, weight)[1] + const < 0
