@@ -79,7 +79,7 @@ class SmileEstimator(BaseEstimator):
     validation_fraction : share of the rows that choose the best state (none below 200 rows).
     verbose : 0 silent, 1 shows progress on the standard error stream.
     device : torch device for training.
-    restarts : how many networks to train.
+    restarts : how many networks to train; one whose auxiliaries die in pretraining does not count.
     """
 
     loss: ClassVar[LossKind]
@@ -228,7 +228,7 @@ class SmileEstimator(BaseEstimator):
         """The best of `restarts` runs and its seed; torch's random state is left as it was."""
         import torch
 
-        from smilenn.train.fit import fit
+        from smilenn.train.fit import DeadAuxiliaries, fit
 
         rng = check_random_state(self.random_state)
         seeds = [int(seed) for seed in rng.randint(0, 2**31 - 1, size=self.restarts)]
@@ -238,25 +238,31 @@ class SmileEstimator(BaseEstimator):
         validation = (x[held], target.y[held]) if held.any() else None
         best: tuple[Fit, int] | None = None
         best_rank = (math.inf, math.inf)
+        failure: DeadAuxiliaries | None = None
         devices = [torch.device(self.device)] if str(self.device).startswith("cuda") else []
         with torch.random.fork_rng(devices=devices):
             for i, seed in enumerate(seeds):
                 torch.manual_seed(seed)
                 net = self._build(domain, target)
-                result = fit(
-                    net,
-                    x[~held],
-                    target.y[~held],
-                    claims,
-                    loss=self.loss,
-                    config=config,
-                    seed=seed,
-                    validation=validation,
-                    sample_weight=None if weight is None else weight[~held],
-                    callback=callback,
-                    checkpoint=None if checkpoint is None else numbered(checkpoint, i, self.restarts),
-                    time_limit=None if self.time_limit is None else self.time_limit / self.restarts,
-                )
+                try:
+                    result = fit(
+                        net,
+                        x[~held],
+                        target.y[~held],
+                        claims,
+                        loss=self.loss,
+                        config=config,
+                        seed=seed,
+                        validation=validation,
+                        sample_weight=None if weight is None else weight[~held],
+                        callback=callback,
+                        checkpoint=None if checkpoint is None else numbered(checkpoint, i, self.restarts),
+                        time_limit=None if self.time_limit is None else self.time_limit / self.restarts,
+                    )
+                except DeadAuxiliaries as error:
+                    logger.warning("restart %d of %d failed: %s", i + 1, self.restarts, error)
+                    failure = error
+                    continue
                 judged = held if held.any() else np.ones(len(x), dtype=bool)
                 loss = self._loss(result.net.predict(x[judged])[:, 0], target.y[judged])
                 rank = (0 if result.verdict is None else RANK[result.verdict.status], loss)
@@ -264,7 +270,9 @@ class SmileEstimator(BaseEstimator):
                     best, best_rank = (result, seed), rank
                 if result.interrupted:
                     break
-        assert best is not None  # restarts ≥ 1
+        if best is None:
+            assert failure is not None  # restarts ≥ 1
+            raise failure
         return best
 
     def _loss(self, output: np.ndarray, y: np.ndarray) -> float:

@@ -25,15 +25,17 @@ def run_cells(compute: Callable[..., Row], cells: Sequence[Cell], out: Path | No
     from joblib import Parallel, delayed
 
     done = _read(out) if out is not None else {}
-    todo = [cell for cell in cells if _key(cell) not in done]
-    logger.info("%d cells, %d already done", len(cells), len(cells) - len(todo))
-    tasks = (delayed(_one)(compute, cell) for cell in todo)
-    results: Iterable[Row] = Parallel(n_jobs=jobs, return_as="generator")(tasks)  # type: ignore[assignment]
-    for cell, row in zip(todo, results, strict=True):
-        done[_key(cell)] = row
+    todo = {_key(cell): cell for cell in cells if _key(cell) not in done}
+    logger.info("%d cells, %d to do", len(cells), len(todo))
+    tasks = (delayed(_one)(compute, cell) for cell in todo.values())
+    # unordered: a finished cell is written at once, not when all before it are finished too
+    results: Iterable[Row] = Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)  # type: ignore[assignment]
+    for row in results:
+        done[_key(row["cell"])] = row
         logger.info("%s", json.dumps(row))
         if out is not None:
             out.parent.mkdir(parents=True, exist_ok=True)
+            _mend(out)
             with out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
     return [done[_key(cell)] for cell in cells]
@@ -61,6 +63,21 @@ def _one(compute: Callable[..., Row], cell: Cell) -> Row:
 
 def _key(row: Mapping[str, Any]) -> str:
     return json.dumps({name: row[name] for name in sorted(row)}, sort_keys=True)
+
+
+def _mend(out: Path) -> None:
+    """Drop a half-written last line, or end a whole one: what is appended must start on a line of its own."""
+    text = out.read_bytes() if out.exists() else b""
+    end = text.rfind(b"\n") + 1
+    if end == len(text):
+        return
+    with out.open("r+b") as file:
+        try:
+            json.loads(text[end:])
+            file.seek(0, os.SEEK_END)
+            file.write(b"\n")
+        except ValueError:
+            file.truncate(end)
 
 
 def _read(out: Path) -> dict[str, Row]:

@@ -134,5 +134,5 @@ class GapNet(_Auxiliary):
         return not any(bool(parameter.any()) for parameter in self._signed())
 
     def is_non_negative(self) -> bool:
-        """Whether all sign constraints hold, as they must before a snapshot is taken."""
-        return all(bool((parameter >= 0).all()) for parameter in self._signed())
+        """Whether no sign constraint is broken, as it must be before a snapshot is taken; NaN is another matter."""
+        return not any(bool((parameter < 0).any()) for parameter in self._signed())

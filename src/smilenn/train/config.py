@@ -7,10 +7,15 @@ dual step, limits) is chosen here once, on training and validation data only. `C
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
 from typing import Any
 
 from smilenn.errors import SmileError, listed
+
+AT_LEAST_ONE = ("batch_size", "search_every", "pool", "search_starts", "check_every", "pretrain_patience")
+POSITIVE = ("generator_seconds", "generator_limit", "projector_radius")  # a time-out of 0 would double forever
 
 
 @dataclass(frozen=True)
@@ -47,13 +52,19 @@ class Config:
     least_quality: float = 0.01  # after pretraining g∘lower must beat the constant predictor by this share of its loss
 
     def __post_init__(self) -> None:
-        for name in ("batch_size", "search_every", "pool", "search_starts", "check_every"):
-            if getattr(self, name) < 1:
-                raise SmileError(f"Config.{name} must be at least 1, not {getattr(self, name)}.")
-        for name in ("pretrain_epochs", "epochs", "posttrain_rounds", "settle_rounds", "projector_steps", "lambda_box",
-                     "slack", "margin", "dual_step"):  # fmt: skip
-            if getattr(self, name) < 0:
-                raise SmileError(f"Config.{name} must not be negative, not {getattr(self, name)}.")
+        for field in fields(self):
+            if "None" in str(field.type) and getattr(self, field.name) is None:
+                continue
+            value = getattr(self, field.name)
+            kind, wanted = (Integral, "a whole number") if str(field.type).startswith("int") else (Real, "a number")
+            switch = field.type == "bool"
+            if not (isinstance(value, bool) if switch else isinstance(value, kind) and math.isfinite(value)):
+                raise SmileError(f"Config.{field.name} must be {'True or False' if switch else wanted}, not {value!r}.")
+            least, says = (1.0, "at least 1") if field.name in AT_LEAST_ONE else (0.0, "at least 0")
+            if value < least:
+                raise SmileError(f"Config.{field.name} must be {says}, not {value}.")
+            if field.name in POSITIVE and value == 0:
+                raise SmileError(f"Config.{field.name} must be more than 0.")
         if self.slack >= 1:
             raise SmileError(f"Config.slack is a share below 1, not {self.slack}.")
 

@@ -12,6 +12,7 @@ After pretraining the proved maximum M is many times ε; dual ascent then oversh
 from __future__ import annotations
 
 import logging
+import math
 
 import numpy as np
 import torch
@@ -97,7 +98,8 @@ def _without_gap(net: SmileNet, generators: tuple[Generator, ...], config: Confi
 
 def _scale_head(net: SmileNet, x: torch.Tensor, generators: tuple[Generator, ...], config: Config) -> None:
     share = LOWER_SHARE if net.boxes == "gap" else SHARE
-    factor = min((share * eps / m for m, eps in _without_gap(net, generators, config) if m > share * eps), default=1.0)
+    maxima = [(m, eps) for m, eps in _without_gap(net, generators, config) if share * eps < m < math.inf]
+    factor = min((share * eps / m for m, eps in maxima), default=1.0)
     if factor < 1.0:
         mean = net.lower(net.scale(x)).mean(dim=0)
         net.head_bias.add_((1 - factor) * (net.head_weight @ mean))
@@ -109,7 +111,7 @@ def _scale_gap(net: SmileNet, generators: tuple[Generator, ...], config: Config)
     narrow, wide = _without_gap(net, generators, config), _maxima(net, generators, config)
     factor = 1.0
     for (m0, eps), (m1, _) in zip(narrow, wide, strict=True):
-        if m1 > SHARE * eps:
+        if SHARE * eps < m1 < math.inf:  # a prover without any bound in its time says nothing about the gap
             factor = min(factor, max(0.0, (SHARE * eps - m0) / (m1 - m0)))
     if factor < 1.0:
         net.gap.scale_(factor)

@@ -13,7 +13,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -107,27 +107,19 @@ class _Run:
         seed: int, validation: tuple[np.ndarray, np.ndarray] | None, sample_weight: np.ndarray | None,
         callback: Callable[[Progress], None] | None, checkpoint: Path | None, time_limit: float | None,
     ) -> None:  # fmt: skip
-        device = net.shift.device
-
-        def tensor(values: np.ndarray, columns: int) -> torch.Tensor:
-            out = torch.tensor(np.asarray(values, dtype=np.float64), device=device).reshape(len(values), -1)
-            if out.shape[1] != columns:
-                raise SmileError(f"Expected {columns} columns, got {out.shape[1]}.")
-            if not bool(torch.isfinite(out).all()):
-                raise SmileError("The training data holds a value that is not finite; drop or fill it in.")
-            return out
-
-        m, o, snapshot = net.domain.size, len(net.outputs), net.snapshot()
-        if len(x) == 0 or len(x) != len(y):
-            raise SmileError(f"Got {len(x)} rows of inputs and {len(y)} of targets; both must match and not be empty.")
-        data_x, data_y = tensor(x, m), tensor(y, o)
-        weight = None if sample_weight is None else tensor(sample_weight, 1)[:, 0]
+        snapshot = net.snapshot()
+        data_x, data_y = _data(net, x, y, loss, "training")
+        weight = None
+        if sample_weight is not None:
+            if len(sample_weight) != len(x):
+                raise SmileError(f"Got {len(x)} rows and {len(sample_weight)} weights; give one weight per row.")
+            weight = _tensor(sample_weight, ["weight"], "weights", net)[:, 0]
         self.task = Task(
             data_x,
             data_y,
             weight,
             task_loss(loss, data_y, weight, config.margin),
-            None if validation is None else (tensor(validation[0], m), tensor(validation[1], o)),
+            None if validation is None else _data(net, *validation, loss, "validation"),
             tuple(Generator.of(claim, snapshot, config) for claim in claims),
             config,
             seed,
@@ -138,20 +130,24 @@ class _Run:
             net, torch.optim.Adam(net.parameters(), lr=config.learning_rate), self._fingerprint(claims, loss)
         )
         if checkpoint is not None and load_state(checkpoint, self.state):
-            for generator, pool in zip(self.task.generators, self.state.pools, strict=False):
+            for generator, pool in zip(self.task.generators, self.state.pools, strict=True):
                 generator.pool = pool
+            if self.state.history and self.task.generators:  # go on counting
+                last, first = self.state.history[-1], self.task.generators[0]
+                first.calls, first.seconds = last["generator_calls"], last["generator_seconds"]
             logger.info("resumed at phase %s, unit %d", self.state.phase, self.state.unit)
         else:
             rngs(seed, "pretrain", _SETUP)
             net.centre_(data_x)
 
     def _fingerprint(self, claims: Sequence[Claim], loss: LossKind) -> str:
-        """What a checkpoint must agree with: architecture, claims, constants, seed and data."""
+        """What a checkpoint must agree with: architecture, claims, constants, seed and data, all rows and weights."""
         task = self.task
-        parts = [self.net.describe(), [c.to_json() for c in claims], loss, asdict(task.config), task.seed]
-        hasher = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
-        for data in (task.x, task.y):
-            hasher.update(data.cpu().numpy().tobytes())
+        shapes = {name: list(tensor.shape) for name, tensor in self.net.state_dict().items()}
+        parts = [self.net.describe(), shapes, [c.to_json() for c in claims], loss, asdict(task.config), task.seed]
+        hasher = hashlib.sha256(json.dumps(parts, sort_keys=True, default=float).encode())  # NumPy's whole numbers
+        for data in (task.x, task.y, task.weight, *(task.validation or ())):
+            hasher.update(b"none" if data is None else data.cpu().numpy().tobytes())
         return hasher.hexdigest()
 
     def elapsed(self) -> float:
@@ -161,6 +157,15 @@ class _Run:
     def over_time(self) -> bool:
         """Whether the time limit has passed."""
         return self.time_limit is not None and self.elapsed() > self.time_limit
+
+    def in_time(self) -> Task:
+        """The task with the generator's time-out cut to each row's share of the time that is left."""
+        task, config = self.task, self.task.config
+        if self.time_limit is None:
+            return task
+        share = (self.time_limit - self.elapsed()) / max(1, sum(len(g.base.rows) for g in task.generators))
+        limit = min(config.generator_limit, max(MIN_GENERATOR_SECONDS, share))
+        return replace(task, config=config.replace(generator_limit=limit))
 
     # ---- the phases ---------------------------------------------------------------------------------------------
 
@@ -186,12 +191,10 @@ class _Run:
             if state.unit >= config.posttrain_rounds or self.over_time():
                 state.enter("done")
                 continue
-            record, proved = posttrain_round(state, self.task)
+            record, proved = posttrain_round(state, self.in_time())
             if proved:
                 self._keep()
-            self._done(record, config.posttrain_rounds)
-            if proved:
-                state.enter("done")
+            self._done(record, config.posttrain_rounds, last=proved)
 
     def _begin_training(self) -> None:
         state, task, config = self.state, self.task, self.task.config
@@ -199,7 +202,7 @@ class _Run:
             fail_on_dead(self.net, task, config)
         if config.feasible_start and task.generators:
             rngs(task.seed, "train", _SETUP)
-            start_feasible(self.net, task.x, task.generators, config)
+            start_feasible(self.net, task.x, task.generators, self.in_time().config)
         # a new optimiser: the moments of the pretraining loss would drag the first training steps
         state.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.rate)
         state.lam = 0.0
@@ -224,8 +227,8 @@ class _Run:
         if self.state.best is not None:
             self.net.load_state_dict(self.state.best)
 
-    def _done(self, record: dict[str, Any], units: int) -> None:
-        """Close a unit of work: history, checkpoint, callback."""
+    def _done(self, record: dict[str, Any], units: int, last: bool = False) -> None:
+        """Close a unit of work, the last of the run or not: history, checkpoint, callback."""
         state, task = self.state, self.task
         record = {"phase": state.phase, "unit": state.unit, **record, **box_statistics(self.net, task.x)}
         record["generator_calls"] = sum(g.calls for g in task.generators)
@@ -233,6 +236,8 @@ class _Run:
         record["seconds"] = round(self.elapsed(), 6)
         state.history.append({k: _plain(v) for k, v in record.items()})
         state.unit += 1
+        if last:
+            state.enter("done")
         state.pools = [generator.pool for generator in task.generators]
         if self.checkpoint is not None:
             seconds, state.seconds = state.seconds, self.elapsed()
@@ -241,8 +246,8 @@ class _Run:
         if self.callback is not None:
             self.callback(
                 Progress(
-                    state.phase,
-                    state.unit,
+                    record["phase"],
+                    record["unit"] + 1,
                     units,
                     record.get("loss"),
                     record.get("violation"),
@@ -254,7 +259,34 @@ class _Run:
 
 CHEAP = ("closed-form", "sweep")  # exact provers of microseconds to milliseconds
 MIN_PROOF_SECONDS = 10.0  # the final proof gets at least this much, whatever the time limit
+MIN_GENERATOR_SECONDS = 1.0  # and the generator this much a row
 _SETUP = 10**6  # a unit of work for the randomness before a phase
+
+
+def _data(net: SmileNet, x: np.ndarray, y: np.ndarray, loss: LossKind, what: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs [N, m] and targets [N, o] as tensors on the network's device, checked."""
+    if len(x) == 0 or len(x) != len(y):
+        raise SmileError(
+            f"Got {len(x)} {what} rows of inputs and {len(y)} of targets; both must match and not be empty."
+        )
+    inputs = _tensor(x, net.domain.coordinates, f"{what} inputs", net)
+    targets = _tensor(y, [name or "target" for name in net.outputs], f"{what} targets", net)
+    if loss == "bce" and not bool(((targets >= 0) & (targets <= 1)).all()):
+        raise SmileError(f"The {what} targets of a classifier must lie between 0 and 1; encode the classes first.")
+    return inputs, targets
+
+
+def _tensor(values: np.ndarray, columns: Sequence[str], what: str, net: SmileNet) -> torch.Tensor:
+    array = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+    if array.shape[1] != len(columns):
+        raise SmileError(f"The {what} have {array.shape[1]} columns; expected {len(columns)}.")
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        row, column = bad[0]
+        raise SmileError(
+            f"Row {row} of the {what}, column {columns[column]!r}, is not finite; drop the row or fill the value in."
+        )
+    return torch.tensor(array, device=net.shift.device)
 
 
 def _plain(value: Any) -> Any:
@@ -278,7 +310,9 @@ def fail_on_dead(net: SmileNet, task: Task, config: Config) -> None:
     """
     if net.auxiliaries == "constant":
         return
+    net.eval()
     p = net.pathways(task.x[:8192])
+    net.train()
     weight = None if task.weight is None else task.weight[:8192]
     lower, free = (float(task.loss(f, task.y[:8192], weight)) for f in (p.lower, p.free))
     dead = net.lower.dead(net.scale(task.x))

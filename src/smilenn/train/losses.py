@@ -17,6 +17,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from smilenn.errors import SmileError
 from smilenn.model.net import Pathways, SmileNet
 from smilenn.search.abstraction import Abstraction, violation
 
@@ -30,6 +31,8 @@ def task_loss(kind: LossKind, y: torch.Tensor, weight: torch.Tensor | None = Non
     `margin` (classification) moves each logit towards the wrong side before the loss: what counts is that it passes
     the decision by that much.
     """
+    if kind not in ("mse", "bce"):
+        raise SmileError(f"The loss is 'mse' or 'bce', not {kind!r}.")
     w = torch.ones(len(y), dtype=torch.float64, device=y.device) if weight is None else weight
     mean = (y * w[:, None]).sum(dim=0) / w.sum()
     if kind == "mse":

@@ -54,28 +54,31 @@ class Task:
         """Task loss on the validation rows, or on the training rows where there are none."""
         x, y = self.validation if self.validation is not None else (self.x, self.y)
         weight = self.weight if self.validation is None else None
+        training = net.training
+        net.eval()  # batch norm and dropout: judge the network that will be used, and learn nothing from these rows
         f = torch.cat([net(part) for part in x.split(8192)])
+        net.train(training)
         return float(self.loss(f, y, weight))
 
 
 def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
     """One epoch on all four pathways."""
-    net, rng, total = state.net, rngs(task.seed, "pretrain", state.unit), 0.0
+    net, rng, totals = state.net, rngs(task.seed, "pretrain", state.unit), np.zeros(2)
     batches = task.batches(rng)
     for index in batches:
         x, y, w = task.rows(index)
         p = net.pathways(x)
         accuracy = sum(task.loss(f, y, w) for f in (p.clipped, p.lower, p.upper, p.free))
-        loss = accuracy + task.config.lambda_box * box_loss(p)
+        box = box_loss(p)
+        loss = accuracy + task.config.lambda_box * box
         _step(state.optimizer, loss, net)
-        total += float(loss.detach())
-    mean = total / len(batches)
-    _finite(mean)
+        totals += [float(loss.detach()), float(box.detach())]
+    mean, box = totals / len(batches)
     if mean < state.stall_loss * 0.999:
         state.stall_loss, state.stall = mean, 0
     else:
         state.stall += 1
-    return {"loss": mean}
+    return {"loss": mean, "box": box}
 
 
 def train_epoch(state: State, task: Task) -> dict[str, Any]:
@@ -99,11 +102,11 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
             p = net.pathways(x)
             accuracy, box = task.loss(p.clipped, y, w), box_loss(p)
         prop, worst = property_loss(net, pools)
+        _finite(float(prop.detach()))
         _step(state.optimizer, accuracy + config.lambda_box * box + state.lam * prop, net)
         state.dual_step(float(prop.detach()), config.dual_step)
         totals += [float(accuracy.detach()), float(box.detach()), float(prop.detach())]
     accuracy, box, prop = totals / len(batches)
-    _finite(accuracy + box + prop)
     return {"loss": accuracy, "box": box, "property": prop, "lambda": state.lam, "violation": worst}
 
 
@@ -185,6 +188,7 @@ def _refresh(net: SmileNet, generators: tuple[Generator, ...], rng: np.random.Ge
 
 
 def _step(optimizer: torch.optim.Optimizer, loss: torch.Tensor, net: SmileNet) -> None:
+    _finite(float(loss.detach()))
     optimizer.zero_grad(set_to_none=True)
     if loss.requires_grad:
         loss.backward()
@@ -193,5 +197,5 @@ def _step(optimizer: torch.optim.Optimizer, loss: torch.Tensor, net: SmileNet) -
 
 
 def _finite(loss: float) -> None:
-    if not math.isfinite(loss):
+    if not abs(loss) < 1e100:  # NaN too; beyond this, squares overflow
         raise SmileError("The loss is no longer finite; use a smaller learning rate or check the data for outliers.")

@@ -6,6 +6,7 @@ A unit of work is one epoch (or one posttraining round). All randomness of a uni
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -99,11 +100,19 @@ def save_state(path: Path, state: State) -> None:
     os.close(handle)
     try:
         contiguous = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
-        save_file(contiguous, name, metadata={"state": json.dumps(meta)})
+        text = json.dumps(meta)
+        save_file(contiguous, name, metadata={"state": text, "sha256": _digest(text, contiguous)})
         os.replace(name, path)
     finally:
         if os.path.exists(name):
             os.unlink(name)
+
+
+def _digest(text: str, tensors: dict[str, torch.Tensor]) -> str:
+    hasher = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        hasher.update(name.encode() + tensors[name].reshape(-1).view(torch.uint8).numpy().tobytes())
+    return hasher.hexdigest()
 
 
 def _json(value: float) -> float | None:
@@ -119,9 +128,10 @@ def load_state(path: Path, state: State) -> bool:
     try:
         tensors = load_file(path)
         with safe_open(path, framework="pt") as file:
-            meta = json.loads(file.metadata()["state"])
-        if meta["format"] != FORMAT:
-            raise KeyError("format")
+            written = file.metadata()
+        meta = json.loads(written["state"])
+        if meta["format"] != FORMAT or written["sha256"] != _digest(written["state"], tensors):
+            raise ValueError
     except (SafetensorError, KeyError, TypeError, ValueError, OSError):
         raise SmileError(f"The checkpoint {path} cannot be read; delete it to start from the beginning.") from None
     if meta["fingerprint"] != state.fingerprint:

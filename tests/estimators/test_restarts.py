@@ -1,0 +1,53 @@
+"""A restart whose auxiliaries die does not end the others."""
+
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smilenn import Config, Proved, SmileRegressor
+from smilenn.train import fit as fit_module
+from smilenn.train.fit import DeadAuxiliaries
+
+QUICK = Config(pretrain_epochs=20, epochs=2, learning_rate=1e-2, batch_size=16, posttrain_rounds=4, settle_rounds=2)
+SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+
+
+def data():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.uniform(0, 10, 80)})
+    return frame, 3 * frame["x"].to_numpy() + rng.normal(0, 1, 80)
+
+
+def dying(monkeypatch, dead):
+    """Let the runs whose number is in `dead` fail; returns the seeds that were tried."""
+    real, seeds = fit_module.fit, []
+
+    def fit(*arguments, **options):
+        seeds.append(options["seed"])
+        if len(seeds) - 1 in dead:
+            raise DeadAuxiliaries(f"All hidden units are dead in run {len(seeds) - 1}; change the seed.")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(fit_module, "fit", fit)
+    return seeds
+
+
+@pytest.mark.parametrize("dead", [{0}, {1}])
+def test_the_others_are_tried(monkeypatch, caplog, dead):
+    seeds = dying(monkeypatch, dead)
+    with caplog.at_level(logging.WARNING, logger="smilenn"):
+        model = SmileRegressor(increasing=["x"], restarts=2, **SMALL).fit(*data())
+    assert isinstance(model.verdict_, Proved)
+    assert len(set(seeds)) == 2 and model.seed_ in seeds and seeds.index(model.seed_) not in dead
+    warned = [record.getMessage() for record in caplog.records if "dead" in record.getMessage()]
+    assert len(warned) == len(dead) and f"restart {min(dead) + 1} of 2" in warned[0]
+
+
+def test_if_all_die_the_last_failure_is_raised(monkeypatch):
+    seeds = dying(monkeypatch, {0, 1})
+    model = SmileRegressor(increasing=["x"], restarts=2, **SMALL)
+    with pytest.raises(DeadAuxiliaries, match="run 1"):
+        model.fit(*data())
+    assert len(seeds) == 2 and not hasattr(model, "net_")
