@@ -75,7 +75,8 @@ def rebuild(description: Mapping[str, Any]) -> nn.Module:
             return ConvNet(int(d["side"]), [int(c) for c in d["channels"]], int(d["hidden"]), int(d["embedding"]))
         case "custom":
             raise SmileError(
-                f"This model was saved with a backbone of its own, {d.get('type')}; build it and pass it as backbone=…"
+                f"This model was saved with a backbone of its own, {d.get('type')}; build it and pass backbone=… "
+                "when loading."
             )
         case kind:
             raise SmileError(f"There is no backbone of kind {kind!r}; this version knows 'mlp', 'conv' and 'custom'.")

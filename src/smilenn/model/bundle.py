@@ -115,6 +115,14 @@ def dump_weights(net: SmileNet) -> bytes:
     return save(tensors)
 
 
+def certified_tensors(net: SmileNet) -> dict[str, bytes]:
+    """Raw data, as stored, of the tensors a certificate speaks of: all but the backbone's."""
+    from safetensors.torch import load
+
+    tensors = load(dump_weights(net))
+    return {name: t.numpy().tobytes() for name, t in tensors.items() if not name.startswith("backbone.")}
+
+
 def load_weights(net: SmileNet, data: bytes, *, where: str = WEIGHTS) -> None:
     """Set the weights of `net` from safetensors bytes; names, shapes, types and finiteness are checked."""
     import torch

@@ -29,7 +29,7 @@ class Config:
     epochs: int = 100
     batch_size: int = 256
     learning_rate: float = 1e-3
-    train_learning_rate: float | None = None  # None: learning_rate, or 3 × it after a feasible start; falls to a tenth
+    train_learning_rate: float | None = None  # None: learning_rate, or 3 × it after a feasible start
     final_rate: float = 0.02  # share of it left at the end of the training phase
     lambda_box: float = 1.0
     dual_step: float = 0.01
@@ -43,7 +43,7 @@ class Config:
     check_every: int = 5  # epochs between two exact checks for the best proved state (cheap provers only)
     # posttraining: exact generator and projector
     posttrain_rounds: int = 100
-    settle_rounds: int = 15  # of these, rounds that go on training at a tenth of the rate before the projector runs
+    settle_rounds: int = 15  # of these, rounds that go on training at the final rate before the projector runs
     projector_steps: int = 50
     projector_radius: float = 0.01  # largest Euclidean move of the weights in one projector step
     generator_seconds: float = 1.0  # first time-out of the generator, doubled up to the limit

@@ -3,7 +3,7 @@
     pretrain    θ ← step on  L_s(f) + L_s(g∘lower) + L_s(g∘upper) + L_s(g∘h) + λ_box·L_box
     train       θ ← step on  L_s(f) + λ_box·L_box + λ·L_prop;      λ ← λ + η·L_prop
     posttrain   generator proves every row, or adds its counterexample to the pool and
-                first, for `settle_rounds`, training goes on at a tenth of its rate while λ grows by half each round;
+                first, for `settle_rounds`, training goes on at its final rate while λ grows by half each round;
                 then the projector runs: θ ← step on  ‖θ − θ_orig‖² + λ·L_prop;   λ ← λ + η·L_prop, from λ = 0
 
 Every function does one epoch or round, changes `State` in place and returns the record for the history.
@@ -84,7 +84,7 @@ def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
 def train_epoch(state: State, task: Task) -> dict[str, Any]:
     """One epoch of dual ascent on the task loss and the pool of counterexamples."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
-    # the rate falls to a tenth over the training phase and stays there in posttraining
+    # the rate falls to `final_rate` of itself over the training phase and stays there in posttraining
     done = state.unit / max(1, config.epochs - 1) if state.phase == "train" else 1.0
     for group in state.optimizer.param_groups:
         group["lr"] = config.rate * (1.0 - (1.0 - config.final_rate) * min(1.0, done))
@@ -93,7 +93,7 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
     worst = -math.inf
     pools: list[Pressure] = []
     for step, index in enumerate(batches):
-        if step % config.search_every == 0 or worst <= 0:  # RESOLVED: nothing in the pool violates any more
+        if step % config.search_every == 0 or -math.inf < worst <= 0:  # RESOLVED: the pool no longer violates
             pools = _refresh(net, task.generators, rng)
         x, y, w = task.rows(index)
         if net.collapsed:  # the box has no width, f is g∘lower: the backbone takes no part
