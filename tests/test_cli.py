@@ -319,10 +319,11 @@ def test_prove_writes_a_new_verdict(model):
 
 def test_prove_shows_a_counterexample_in_the_users_columns(regressor, tmp_path):
     from smilenn.properties import Monotone
+    from smilenn.prove.verdict import Unknown
 
-    wrong = SmileRegressor(**vars(regressor) and regressor.get_params())
+    wrong = SmileRegressor(**regressor.get_params() | {"properties": [Monotone(decreasing=["x"])], "increasing": ()})
     wrong.__dict__.update({k: v for k, v in vars(regressor).items() if k.endswith("_")})
-    wrong.claims_ = Monotone(decreasing=["x"]).lower(regressor.domain_)
+    wrong.claims_, wrong.verdict_ = wrong.lower(wrong.all_properties()), Unknown(reason="not proved yet")
     wrong.save(tmp_path / "model")
     code, out, _ = smile("prove", tmp_path / "model")
     assert code == 1

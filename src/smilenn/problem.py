@@ -102,9 +102,8 @@ class Problem:
 
     @cached_property
     def claim_digest(self) -> str:
-        """SHA-256 of the claim and the domain, hexadecimal; the sentence does not count."""
-        body = {"claim": {**self.claim.to_json(), "sentence": ""}, "domain": self.domain.to_json()}
-        return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+        """`digest` of the claim."""
+        return digest(self.claim, self.domain)
 
     @property
     def weights_digest(self) -> str:
@@ -159,6 +158,12 @@ class Problem:
         return grad + (on * unit) @ s.hidden_weight
 
 
+def digest(claim: Claim, domain: Domain) -> str:
+    """SHA-256 of a claim and the domain it speaks of, hexadecimal; the sentence does not count."""
+    body = {"claim": {**claim.to_json(), "sentence": ""}, "domain": domain.to_json()}
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
 def build(claim: Claim, snapshot: Snapshot, *, like: Problem | None = None) -> Problem:
     """Reduce a claim on a snapshot; `like`, an earlier problem of the same claim and domain, lends its region."""
     premise = ground(claim, snapshot.domain) if like is None else like.premise
@@ -187,13 +192,13 @@ def _reduce(inequality: Inequality, copies: int, s: Snapshot) -> Row:
         if term.kind == "out":
             outputs[term.copy, _output(term.name, s.outputs)] += float(term.coef)
         else:
-            indices = domain.indices(term.name)
-            if len(indices) > 1:
+            index, *more = domain.indices(term.name)
+            if more:
                 raise SmileError(
                     f"{inequality.text()!r} uses the category {term.name!r} as a number; name one of its members, "
-                    f"such as {domain.coordinates[indices[0]]!r}."
+                    f"such as {domain.coordinates[index]!r}."
                 )
-            inputs[term.copy, indices[0]] += float(term.coef)
+            inputs[term.copy, index] += float(term.coef)
     v: np.ndarray = outputs @ s.head_weight  # [k, n]
     up = np.maximum(v, 0.0)
     input_const = float((inputs @ domain.shift).sum())

@@ -22,7 +22,7 @@ def run(model: Path, *, prover: str, time_limit: float, quiet: bool, json: bool)
         for claim in estimator.claims_:
             typer.echo(f"  - {claim.sentence or claim.formula()}")
     verdict = prove(estimator, prover=prover, time_limit=time_limit)
-    replace_verdict(model, verdict, estimator.net_)
+    replace_verdict(model, verdict, estimator)
     if json:
         record = {"model": str(model), **verdict_to_json(verdict)}
         typer.echo(json_module.dumps(without_infinities(record), ensure_ascii=False))

@@ -151,14 +151,16 @@ class SmileEstimator(BaseEstimator):
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
         """Properties as claims on the fitted domain and outputs."""
         self._check_fitted()
-        return self._lower(properties, self.domain_)
+        return self._lower(properties, self.domain_, self.columns_)
 
-    def _lower(self, properties: Sequence[Property | Claim], domain: Domain) -> tuple[Claim, ...]:
+    def _lower(
+        self, properties: Sequence[Property | Claim], domain: Domain, columns: Sequence[str]
+    ) -> tuple[Claim, ...]:
         complete = (
             item.with_eps(self._default_eps()) if isinstance(item, Robust) and item.eps is None else item
             for item in properties
         )
-        return lower_all(complete, domain)
+        return lower_all(complete, domain, columns=columns)
 
     def _default_eps(self) -> float:
         """ε of a `Robust` that does not say."""
@@ -194,16 +196,19 @@ class SmileEstimator(BaseEstimator):
             domain = Domain.from_data(
                 X, kinds=self.kinds, bounds=self.bounds, groups=self.groups, margin=self.margin, scaling=self.scaling
             )
-        claims = self._lower(self.all_properties(), domain)
+        else:
+            frame = as_frame(X, columns=domain.columns)
+        columns = tuple(frame.columns)
+        claims = self._lower(self.all_properties(), domain, columns)
         outside = self._outside(claims, domain)
-        x = domain.encode(X, out_of_bounds=outside)
+        x = domain.encode(frame, out_of_bounds=outside)
         weight = check_weights(sample_weight, len(x))
         if self.verbose and callback is None:
             with display() as show:
                 chosen, seed = self._train(domain, x, target, claims, weight, show, checkpoint)
         else:
             chosen, seed = self._train(domain, x, target, claims, weight, callback, checkpoint)
-        self.domain_, self.claims_, self.outside_ = domain, claims, outside
+        self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
         self.net_, self.history_ = chosen.net, chosen.history
         self.verdict_ = Unknown(reason="no property was asked for") if chosen.verdict is None else chosen.verdict
         self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted
@@ -318,7 +323,9 @@ class SmileEstimator(BaseEstimator):
     def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The network's outputs for the rows of X, float64 [n]; `first_row` numbers the first row in messages."""
         self._check_fitted()
-        x = self.domain_.encode(X, out_of_bounds=self.outside_, first_row=first_row)
+        # an array's columns are those of the training data, in that order: the domain keeps one-hot columns together
+        frame = as_frame(X, columns=self.columns_)
+        x = self.domain_.encode(frame, out_of_bounds=self.outside_, first_row=first_row)
         return self.net_.predict(x)[:, 0]
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
@@ -332,6 +339,7 @@ class SmileEstimator(BaseEstimator):
     domain_: Domain
     net_: SmileNet
     claims_: tuple[Claim, ...]
+    columns_: tuple[str, ...]
     verdict_: Verdict
     history_: list[dict[str, Any]]
     outside_: OutOfBounds

@@ -2,7 +2,7 @@
 
     model.json        the network, the task, the estimator's parameters and what it learned of the columns and classes
     properties.json   the properties as the user stated them, and the exact claims they became
-    verdict.json      what was proved, of which weights
+    verdict.json      what was proved, of which weights and which claims
     history.json      the course of the training
 
 Everything but a `backbone` function is restored; a network with a backbone of the user's own gets it from `load`.
@@ -10,7 +10,7 @@ Everything but a `backbone` function is restored; a network with a backbone of t
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +22,15 @@ from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.folder import dump_json, read_folder, without_infinities, write_folder
+from smilenn.problem import digest
 from smilenn.properties.claim import Claim
 from smilenn.properties.spec import properties_from_json, properties_to_json
 from smilenn.prove.record import verdict_from_json, verdict_to_json
-from smilenn.prove.verdict import Verdict
+from smilenn.prove.verdict import Proved, Verdict, Violated
 from smilenn.train.config import Config
 
 if TYPE_CHECKING:
     from torch import nn
-
-    from smilenn.model.net import SmileNet
 
 PROPERTIES, VERDICT, HISTORY = "properties.json", "verdict.json", "history.json"
 CLASSES: dict[str, type[SmileEstimator]] = {"SmileRegressor": SmileRegressor, "SmileClassifier": SmileClassifier}
@@ -49,6 +48,7 @@ def save(estimator: SmileEstimator, folder: Path | str, *, overwrite: bool = Fal
     learned: dict[str, Any] = {
         "n_features_in": estimator.n_features_in_,
         "outside": estimator.outside_,
+        "columns": list(estimator.columns_),
         "seed": estimator.seed_,
         "seconds": estimator.seconds_,
         "interrupted": estimator.interrupted_,
@@ -65,7 +65,7 @@ def save(estimator: SmileEstimator, folder: Path | str, *, overwrite: bool = Fal
             "properties": properties_to_json(estimator.all_properties()),
             "claims": [claim.to_json() for claim in estimator.claims_],
         },
-        VERDICT: verdict_document(estimator.verdict_, estimator.net_),
+        VERDICT: verdict_document(estimator.verdict_, estimator),
         HISTORY: without_infinities(estimator.history_),
     }
     save_net(folder, estimator.net_, model={**model, "learned": learned}, documents=documents, overwrite=overwrite)
@@ -93,19 +93,31 @@ def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegre
         learned = model["learned"]
         estimator.net_, estimator.domain_ = net, net.domain
         estimator.claims_ = tuple(Claim.from_json(claim) for claim in documents[PROPERTIES]["claims"])
-        estimator.verdict_ = verdict_from_json(documents[VERDICT], str(folder / VERDICT))
-        if documents[VERDICT]["weights"] != net.snapshot().digest:
-            raise AlteredError(
-                f"{str(folder / VERDICT)!r} speaks of other weights than those beside it; save the model again."
-            )
+        weights, claims = documents[VERDICT]["weights"], tuple(documents[VERDICT]["claims"])
+        verdict = verdict_from_json(documents[VERDICT], str(folder / VERDICT))
+        estimator.verdict_ = replace(verdict, weights=weights, claims=claims)
+        for what, found, expected in (
+            ("weights", weights, net.snapshot().digest),
+            ("claims", claims, tuple(digest(claim, net.domain) for claim in estimator.claims_)),
+        ):
+            if found != expected:
+                raise AlteredError(
+                    f"{str(folder / VERDICT)!r} speaks of other {what} than those beside it; save the model again."
+                )
         estimator.history_ = documents[HISTORY]
         estimator.n_features_in_, estimator.outside_ = learned["n_features_in"], learned["outside"]
+        estimator.columns_ = tuple(learned["columns"])
         estimator.seed_, estimator.seconds_ = learned["seed"], learned["seconds"]
         estimator.interrupted_, estimator.target_name_ = learned["interrupted"], learned["target"]
         if "feature_names_in" in learned:
             estimator.feature_names_in_ = np.array(learned["feature_names_in"], dtype=object)
         if "classes" in learned:
             estimator.classes_ = np.array(learned["classes"], dtype=np.dtype(learned["classes_dtype"]))
+        stated = estimator.lower(estimator.all_properties())
+        if [claim.to_json() for claim in stated] != documents[PROPERTIES]["claims"]:
+            raise AlteredError(
+                f"{str(folder / PROPERTIES)!r} states properties that are not its claims; save the model again."
+            )
     except (KeyError, TypeError) as error:
         raise SmileError(
             f"{str(folder)!r} does not describe an estimator ({error}); save it again, or read the bare network with "
@@ -114,15 +126,30 @@ def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegre
     return estimator  # type: ignore[return-value]
 
 
-def verdict_document(verdict: Verdict, net: SmileNet) -> dict[str, Any]:
-    """The content of verdict.json: the verdict and the digest of the weights it speaks of."""
-    return verdict_to_json(verdict) | {"weights": net.snapshot().digest}
+def verdict_document(verdict: Verdict, estimator: SmileEstimator) -> dict[str, Any]:
+    """The content of verdict.json: the verdict and the digests of the weights and claims it speaks of.
+
+    A verdict on other weights than the network has now, or on other claims, is an error.
+    """
+    weights = estimator.net_.snapshot().digest
+    claims = tuple(digest(claim, estimator.domain_) for claim in estimator.claims_)
+    final = isinstance(verdict, (Proved, Violated))
+    if verdict.weights != weights and (final or verdict.weights):
+        raise SmileError(
+            "The network was changed after its verdict; prove it again, estimator.verdict_ = smilenn.prove(estimator)."
+        )
+    if final and verdict.claims != claims:
+        raise SmileError(
+            "The verdict speaks of other claims than the estimator's; prove those, "
+            "estimator.verdict_ = smilenn.prove(estimator)."
+        )
+    return verdict_to_json(verdict) | {"weights": weights, "claims": list(claims)}
 
 
-def replace_verdict(folder: Path | str, verdict: Verdict, net: SmileNet) -> None:
-    """Write a new verdict.json (and the manifest) into a model folder as one step."""
+def replace_verdict(folder: Path | str, verdict: Verdict, estimator: SmileEstimator) -> None:
+    """Write a new verdict.json (and the manifest) into the model folder of an estimator as one step."""
     files = read_folder(folder)
-    write_folder(folder, {**files, VERDICT: dump_json(verdict_document(verdict, net))}, overwrite=True)
+    write_folder(folder, {**files, VERDICT: dump_json(verdict_document(verdict, estimator))}, overwrite=True)
 
 
 def _params(estimator: SmileEstimator) -> dict[str, Any]:

@@ -32,11 +32,17 @@ class Property(ABC):
 
     kind: ClassVar[str]
 
-    def lower(self, domain: Domain, outputs: Sequence[str] = ("",)) -> tuple[Claim, ...]:
-        """The claims it makes on a domain, of a network with these outputs (a scalar network's is called '')."""
+    def lower(
+        self, domain: Domain, outputs: Sequence[str] = ("",), columns: Sequence[str] | None = None
+    ) -> tuple[Claim, ...]:
+        """The claims it makes on a domain, of a network with these outputs (a scalar network's is called '').
+
+        A feature named by position is the one at that place of `columns`, by default the domain's own.
+        """
         if not outputs:
             raise SmileError(f"{type(self).__name__}: the network has no outputs to speak of.")
-        named = self._renamed(lambda name: _feature_name(domain, name, type(self).__name__))
+        places = domain.columns if columns is None else columns
+        named = self._renamed(lambda name: _feature_name(domain, name, type(self).__name__, places))
         return named._claims(domain, tuple(outputs), named._sentence(_subject(outputs)))
 
     def sentence(self) -> str:
@@ -95,13 +101,13 @@ def _subject(outputs: Sequence[str]) -> str:
     return "the output" if len(outputs) == 1 else "every output"
 
 
-def _feature_name(domain: Domain, name: Name, who: str) -> str:
+def _feature_name(domain: Domain, name: Name, who: str, columns: Sequence[str]) -> str:
     """The feature a property names; a whole number is the position of a column."""
     known = [feature.name for feature in domain.features]
     if str(name) in known:
         return str(name)
-    if isinstance(name, int) and 0 <= name < len(domain.columns):
-        return next(f.name for f in domain.features if domain.columns[name] in f.raw_columns)
+    if isinstance(name, int) and 0 <= name < len(columns) and columns[name] in domain.columns:
+        return next(f.name for f in domain.features if columns[name] in f.raw_columns)
     raise SmileError(f"{who} names {name!r}, which is not a feature; the features are {listed(known)}.")
 
 

@@ -61,9 +61,11 @@ def as_property(value: Any) -> Property:
     raise SmileError(f"{value!r} is not a property; give one such as Monotone(increasing=['income']) or a Claim.")
 
 
-def lower_all(properties: Iterable[Any], domain: Domain, outputs: Sequence[str] = ("",)) -> tuple[Claim, ...]:
-    """The claims of several properties (or raw claims) on a domain, in order."""
-    return tuple(claim for item in properties for claim in as_property(item).lower(domain, outputs))
+def lower_all(
+    properties: Iterable[Any], domain: Domain, outputs: Sequence[str] = ("",), columns: Sequence[str] | None = None
+) -> tuple[Claim, ...]:
+    """The claims of several properties (or raw claims) on a domain, in order; arguments as in `Property.lower`."""
+    return tuple(claim for item in properties for claim in as_property(item).lower(domain, outputs, columns))
 
 
 def read_toml(text: str, source: str = "the property file") -> tuple[Property, ...]:

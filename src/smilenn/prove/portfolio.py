@@ -112,6 +112,12 @@ def prove_problem(
 
     `forward` is the deployed model, raw inputs [B, m] → outputs [B, o]; without it nothing can be *violated*.
     """
+    verdict = _prove(problem, prover, time_limit, forward)
+    return replace(verdict, weights=problem.weights_digest, claims=(problem.claim_digest,))
+
+
+def _prove(problem: Problem, prover: str | Prover, time_limit: float | None, forward: Forward | None) -> Verdict:
+    """`prove_problem` without the digests."""
     start = perf_counter()
     limit = FOREVER * 24 if time_limit is None else time_limit
     flaw = _flipping_gap(problem)
@@ -179,7 +185,10 @@ def combine(verdicts: Sequence[Verdict], *, complete: bool = True) -> Verdict:
         methods = dict.fromkeys(name for v in verdicts for name in v.method.split(" and "))
         tolerance = max(v.tolerance for v in verdicts if isinstance(v, Proved))
         worst = replace(worst, method=" and ".join(methods), tolerance=tolerance)
-    return replace(worst, bound=bound, seconds=sum(v.seconds for v in verdicts))
+    weights = worst.weights if len({v.weights for v in verdicts}) == 1 else ""
+    claims = tuple(claim for v in verdicts for claim in v.claims)
+    seconds = sum(v.seconds for v in verdicts)
+    return replace(worst, bound=bound, seconds=seconds, weights=weights, claims=claims)
 
 
 def _maximum(one: Prover, problem: Problem, row: Row, limit: float) -> Maximum:

@@ -8,7 +8,7 @@ a time-out can never pass as a proof.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,11 +34,17 @@ class Counterexample:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Base of the four verdicts; `method` says in one line who proved what within which tolerance."""
+    """Base of the four verdicts; `method` says in one line who proved what within which tolerance.
+
+    `weights` and `claims` are digests (`Problem.weights_digest`, `Problem.claim_digest`) of what the verdict is about:
+    it says nothing of a network that was changed since.
+    """
 
     method: str = ""
     bound: float = float("inf")
     seconds: float = 0.0
+    weights: str = field(default="", kw_only=True)
+    claims: tuple[str, ...] = field(default=(), kw_only=True)
     status: ClassVar[str] = ""
 
     @property
