@@ -1,0 +1,1438 @@
+"""The fast checker of certificates: ``python -m smilenn.certify.check model/``, or this file alone, copied anywhere.
+
+Implements docs/certificate.md (section numbers below are its own) with the standard library and integers only: every
+float is a whole number times a power of two, so all numbers of one kind are brought to one scale, and what the rules
+add, multiply and compare are whole numbers. `Fraction` serves where a number is computed once, never per leaf.
+
+    >>> report = check_folder("no such folder")
+    >>> report.status, report.exit_code
+    ('unreadable', 2)
+
+Scales, with 2^-e for weights, 2^-em for mult, 2^-ex for the domain and `x` for inputs of a row (thresholds included):
+
+    weight W·mult  2^(e+em)     s  2^(e+em)·x     d  2^(2e+em)·x     κ  D·2^(e+f)     q  D·2^(2e+em+f)     ψ  q·x
+
+D clears the denominators of the user's numbers, and f = max(e, bits) makes room for slopes in multiples of 2^-bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import stat
+import struct
+import sys
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from functools import cmp_to_key
+from operator import mul
+from typing import Any
+
+MIB = 1 << 20
+NODES = 1 << 24
+ALL = 255  # the copy byte of splits that concern all copies
+FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
+META = "__metadata__"  # an entry of a safetensors header that is no tensor
+EXIT = {"certified": 0, "refused": 1, "unreadable": 2, "unknown": 3}
+Ints = list[int]
+
+
+class CheckError(Exception):
+    """Why a folder is not accepted; the only error raised here."""
+
+    status = "refused"
+
+
+class UnreadableError(CheckError):
+    """Something is missing or cannot be parsed."""
+
+    status = "unreadable"
+
+
+def need(condition: object, reason: str) -> None:
+    """Refuse unless `condition` holds."""
+    if not condition:
+        raise CheckError(reason)
+
+
+# ---- the answer -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RowReport:
+    """One row ``left ≤ rhs``: its left side is at most bound + margin. All three are exact."""
+
+    text: str
+    rule: str
+    bound: Fraction
+    margin: Fraction
+    rhs: Fraction
+
+    @property
+    def excess(self) -> Fraction:
+        """By how much the row may be violated; certified if ≤ 0."""
+        return self.bound + self.margin - self.rhs
+
+
+@dataclass(frozen=True)
+class ClaimReport:
+    """A claim as the checker reads it; `sentence` is the text stored beside it, which nobody has checked."""
+
+    formula: str
+    sentence: str
+    rows: tuple[RowReport, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the checker found: status ``certified``, ``unknown`` (checked, but a bound is too large), ``refused`` or
+    ``unreadable``; `certificate` is the SHA-256 of certificate.json, `domain` the inputs in the user's units.
+    """
+
+    status: str
+    reason: str = ""
+    certificate: str = ""
+    domain: tuple[str, ...] = ()
+    claims: tuple[ClaimReport, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 certified, 1 refused, 2 unreadable, 3 unknown."""
+        return EXIT[self.status]
+
+    @property
+    def excess(self) -> Fraction | None:
+        """The checked bound on the violation over all rows; None if nothing was checked."""
+        return max((row.excess for claim in self.claims for row in claim.rows), default=None)
+
+    def lines(self) -> list[str]:
+        """The report as text."""
+        if self.excess is None:
+            return [f"{self.status}: {self.reason}"]
+        out = [f"{self.status} (profile f64-aux, certificate {self.certificate[:16]}…)"]
+        out += ["inputs X:", *(f"  {line}" for line in self.domain)]
+        for number, claim in enumerate(self.claims, 1):
+            out.append(f"claim {number}: {claim.formula}")
+            out += [f"  as stored, not checked: {claim.sentence!r}"] if claim.sentence else []
+            for row in claim.rows:
+                word = "holds" if row.excess <= 0 else f"NOT SHOWN, up to {decimal(row.excess)} too large"
+                known = f"{decimal(row.bound)} + {decimal(row.margin)} rounding"
+                out.append(f"  {row.text}: {word} (left side ≤ {known}; {row.rule} rule)")
+        if self.status == "unknown":
+            out.append(f"not certified: checked bound on the violation {decimal(self.excess)}")
+        return out
+
+
+def check_folder(path: str | os.PathLike[str]) -> Report:
+    """Check the certificate of a model folder; every failure is in the report, nothing is raised."""
+    try:
+        return _check(os.fspath(path))
+    except CheckError as error:
+        return Report(error.status, str(error))
+
+
+def _check(folder: str) -> Report:
+    files = read_folder(folder)
+    net = Net(parse(files["model.json"], "model.json"), *tensors_of(files["weights.safetensors"]))
+    rounding = margins(net)
+    content, data = parse(files["certificate.json"], "certificate.json"), files["certificate.bin"]
+    keys = {"format", "version", "profile", "weights", "proofs", "proofs_sha256", "claims"}
+    need(isinstance(content, dict) and content.get("format") == "smilenn-certificate", "this is not a certificate")
+    need(is_int(content.get("version")) and content["version"] == 1, "the certificate has another version")
+    need(set(content) == keys, "the certificate has missing or unknown keys")
+    need(content["profile"] == "f64-aux", "the certificate names an unknown numeric profile")
+    need(content["proofs"] == "certificate.bin", "the certificate names another file of proofs")
+    need(content["proofs_sha256"] == sha256(data), "certificate.bin is not the file of this certificate")
+    need(content["weights"] == net.digest, "the certificate belongs to another model: the weights differ")
+    need(isinstance(content["claims"], list) and content["claims"], "the certificate holds no claims")
+    claims, reader = [], Reader(data)
+    for entry in content["claims"]:
+        need(is_object(entry, "claim", "claim_sha256", "witness", "rows"), "a claim's entry is malformed")
+        claims.append(check_claim(net, entry, reader, rounding))
+    need(reader.end == len(data), "certificate.bin holds bytes that no row uses")
+    good = all(row.excess <= 0 for claim in claims for row in claim.rows)
+    return Report(
+        "certified" if good else "unknown", "", sha256(files["certificate.json"]), tuple(net.lines), tuple(claims)
+    )
+
+
+# ---- 6. files -------------------------------------------------------------------------------------------------------
+
+
+def sha256(data: bytes) -> str:
+    """In hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_file(folder: str, name: str) -> bytes:
+    """A regular file within the limits on sizes."""
+    path, limit = os.path.join(folder, name), 64 * MIB if name.endswith(".json") else 1024 * MIB
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise UnreadableError(f"{name} is not a regular file")
+        with open(path, "rb") as file:
+            data = file.read(limit + 1)
+    except (OSError, ValueError) as error:
+        raise UnreadableError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > limit:
+        raise UnreadableError(f"{name} is too large")
+    return data
+
+
+def parse(data: bytes, name: str) -> Any:
+    """Strict JSON."""
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        out = dict(items)
+        if len(out) != len(items):
+            raise ValueError("a key appears twice")
+        return out
+
+    def constant(text: str) -> Any:
+        raise ValueError(f"{text} is no number")
+
+    def number(text: str) -> Any:
+        if len(text) > 400 or not math.isfinite(float(text)):
+            raise ValueError("a number is too long or too large")
+        return float(text) if set(text) & set(".eE") else int(text)
+
+    try:
+        value = json.loads(
+            data.decode("utf-8"), object_pairs_hook=pairs, parse_constant=constant, parse_float=number, parse_int=number
+        )
+        level, depth = [value], 0
+        while level := [v for v in level if isinstance(v, (list, dict))]:
+            depth += 1
+            if depth > 64:
+                raise ValueError("it is nested too deeply")
+            level = [inner for v in level for inner in (v.values() if isinstance(v, dict) else v)]
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"{name} is not readable JSON: {error}") from None
+    return value
+
+
+def is_int(value: object) -> bool:
+    """A whole number of JSON; `true` is none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_texts(value: object) -> bool:
+    """A list of texts."""
+    return isinstance(value, list) and all(isinstance(v, str) for v in value)
+
+
+def is_object(value: object, *keys: str) -> bool:
+    """A JSON object with exactly these keys."""
+    return isinstance(value, dict) and set(value) == set(keys)
+
+
+def read_folder(folder: str) -> dict[str, bytes]:
+    """The files of §6, after all that the manifest lists have shown their hashes."""
+    manifest = parse(read_file(folder, "manifest.json"), "manifest.json")
+    need(isinstance(manifest, dict) and manifest.get("format") == "smilenn-model", "manifest.json is no manifest")
+    need(is_int(manifest.get("version")) and manifest["version"] == 1, "the model folder has another version")
+    body = {key: value for key, value in manifest.items() if key != "digest"}
+    try:
+        digest = sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode())
+    except UnicodeEncodeError:
+        raise CheckError("manifest.json holds half a character") from None
+    need(manifest.get("digest") == digest, "manifest.json was altered: its digest differs")
+    listed = manifest.get("files")
+    need(isinstance(listed, dict), "manifest.json lists no files")
+    files = {}
+    for name, entry in listed.items():
+        need(name not in ("", ".", "..") and not set(name) & set("/\\\0"), f"{name!r} is no plain file name")
+        need(isinstance(entry, dict) and is_int(entry.get("bytes")), f"the manifest's entry of {name} is malformed")
+        data = read_file(folder, name)
+        need(len(data) == entry["bytes"] and sha256(data) == entry.get("sha256"), f"{name} was altered: hash differs")
+        if name in FILES:
+            files[name] = data
+    for name in FILES:
+        if name not in files:
+            raise UnreadableError(f"the folder has no {name}")
+    return files
+
+
+def tensors_of(data: bytes) -> tuple[dict[str, tuple[Any, Any]], dict[str, bytes]]:
+    """Types and shapes, and the raw data of the tensors outside the backbone; the layout has no gap or overlap."""
+    size = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or size > min(16 * MIB, len(data) - 8):
+        raise UnreadableError("weights.safetensors is truncated or its header too large")
+    header, body = parse(data[8 : 8 + size], "the header of weights.safetensors"), memoryview(data)[8 + size :]
+    try:
+        if not isinstance(header, dict) or not all(map(isinstance, header.values(), [dict] * len(header))):
+            raise ValueError("its header is no table")
+        entries, end = [(*e["data_offsets"], n, e["dtype"], e["shape"]) for n, e in header.items() if n != META], 0
+        if not all(len(e) == 5 and is_int(e[0]) and is_int(e[1]) for e in entries):
+            raise ValueError("a tensor has no place")
+        kinds, raw = {}, {}
+        for start, stop, name, kind, shape in sorted(entries, key=lambda e: e[:2]):
+            if start != end or stop < start:
+                raise ValueError("tensors overlap or leave gaps")
+            end = stop
+            if not name.startswith("backbone."):
+                kinds[name], raw[name] = (kind, shape), bytes(body[start:stop])
+        if end != len(body):
+            raise ValueError("bytes are missing or left over")
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableError(f"weights.safetensors is not readable: {error}") from None
+    return kinds, raw
+
+
+# ---- 1. and 2. the network ------------------------------------------------------------------------------------------
+
+
+def exponent(values: Iterable[float]) -> int:
+    """The least e ≥ 0 such that all values are whole numbers times 2^-e."""
+    return max((v.as_integer_ratio()[1].bit_length() for v in values), default=1) - 1
+
+
+def whole(value: float, e: int) -> int:
+    """value·2^e, a whole number."""
+    numerator, denominator = value.as_integer_ratio()
+    return (numerator << e) // denominator
+
+
+def dot(a: Iterable[int], b: Iterable[int]) -> int:
+    """Σ a_i·b_i."""
+    return sum(map(mul, a, b))
+
+
+class Net:
+    """The certified part in integers: s_j, lower, second (and d = second − lower) as functions of raw inputs."""
+
+    def __init__(self, model: Any, kinds: dict[str, tuple[Any, Any]], raw: dict[str, bytes]) -> None:
+        net = model.get("net") if isinstance(model, dict) else None
+        need(isinstance(net, dict), "model.json describes no network")
+        keys = ("domain", "boxes", "auxiliaries", "hidden", "skip", "embedding", "outputs", "output_scale", "backbone")
+        need(is_object(net, *keys), "model.json describes a network with missing or unknown parts")
+        need(net["boxes"] in ("gap", "paper"), "unknown boxes")
+        need(net["auxiliaries"] in ("constant", "affine", "relu"), "unknown auxiliaries")
+        need(is_int(net["embedding"]) and net["embedding"] >= 1, "embedding is not a positive whole number")
+        need(is_int(net["hidden"]) and isinstance(net["skip"], bool), "hidden or skip is malformed")
+        self.outputs, self.scales = net["outputs"], net["output_scale"]
+        need(is_texts(self.outputs) and len(set(self.outputs)) == len(self.outputs) >= 1, "outputs need unique names")
+        need(isinstance(self.scales, list) and len(self.scales) == len(self.outputs), "output_scale is malformed")
+        for s in self.scales:
+            need(isinstance(s, float) and s > 0 and math.frexp(s)[0] == 0.5, "output_scale is no power of two")
+        self.read_domain(net["domain"])
+        self.paper, kind, skip = net["boxes"] == "paper", net["auxiliaries"], net["skip"]
+        self.n, self.o = net["embedding"], len(self.outputs)
+        n, m, o, h = self.n, self.m, self.o, net["hidden"] if kind == "relu" else 0
+        need(kind != "relu" or h >= 1, "hidden is not a positive whole number")
+        shapes = {"lower.const": [n], "second.const": [n], "head_weight": [o, n], "head_bias": [o]}
+        for part in ("lower.", "second."):
+            if (kind == "affine" or skip) and (self.paper or part == "lower."):
+                shapes[part + "slope"] = [n, m]
+            if kind == "relu":
+                shapes |= {part + "weight": [h, m], part + "bias": [h], part + "out": [n, h]}
+        if kind == "affine" and not self.paper:
+            shapes |= {"second.rise": [n, m], "second.fall": [n, m]}
+        need(set(kinds) == set(shapes), "weights.safetensors has missing or unknown tensors")
+        floats: dict[str, tuple[float, ...]] = {}
+        for name, shape in shapes.items():
+            size = math.prod(shape)
+            exact_shape = isinstance(kinds[name][1], list) and all(map(is_int, kinds[name][1]))
+            need(kinds[name][0] == "F64" and exact_shape and kinds[name][1] == shape, f"{name} has another shape")
+            need(len(raw[name]) == 8 * size, f"{name} has another size than its shape")
+            floats[name] = struct.unpack(f"<{size}d", raw[name])
+            need(all(map(math.isfinite, floats[name])), f"{name} is not finite")
+            signed = not self.paper and name in ("second.const", "second.rise", "second.fall", "second.out")
+            need(not signed or min(floats[name]) >= 0, f"{name} is negative: the box could flip")
+        digest = hashlib.sha256(canonical({key: value for key, value in net.items() if key != "backbone"}))
+        for name in sorted(shapes):
+            digest.update(name.encode() + b"\0" + raw[name])
+        self.digest = digest.hexdigest()
+        # whole numbers: all weights times 2^e
+        self.e = max(map(exponent, floats.values()))
+        self.t: dict[str, list[Ints]] = {}
+        for name, shape in shapes.items():
+            flat, width = [whole(v, self.e) for v in floats[name]], shape[-1]
+            self.t[name] = [flat[i : i + width] for i in range(0, len(flat), width)]
+        self.zero_gap = not self.paper and not any(
+            any(line) for key in ("const", "rise", "fall", "out") for line in self.t.get("second." + key, ())
+        )
+        self.assemble(h)
+
+    def read_domain(self, domain: Any) -> None:
+        """Features and coordinates."""
+        need(is_object(domain, "features") and isinstance(domain["features"], list), "the domain is malformed")
+        need(domain["features"], "the domain has no features")
+        self.features: dict[str, list[int]] = {}
+        self.names: list[str] = []
+        self.groups: list[range] = []
+        self.whole: list[bool] = []
+        self.lo, self.hi, self.shift, self.mult = ([] for _ in range(4))
+        self.lines: list[str] = []
+        known = {"name", "kind", "lo", "hi", "categories", "columns", "shift", "mult", "unit"}
+        for f in domain["features"]:
+            need(isinstance(f, dict) and {"name", "kind", "lo", "hi"} <= set(f) <= known, "a feature is malformed")
+            name, kind, values, columns = f["name"], f["kind"], f.get("categories", []), f.get("columns", [])
+            need(isinstance(name, str) and name and isinstance(f.get("unit", ""), str), "a feature has no name")
+            need(kind in ("continuous", "integer", "binary", "category"), f"{name} has an unknown kind")
+            lo, hi, shift, mult = box = (f["lo"], f["hi"], f.get("shift", 0.0), f.get("mult", 1.0))
+            need(all(isinstance(v, float) for v in box), f"{name} has bounds or scales that are not floats")
+            need(lo <= hi and mult > 0, f"{name} has an empty range or a scale that is not positive")
+            need(kind != "integer" or lo.is_integer() and hi.is_integer(), f"{name} has bounds that are not whole")
+            need(kind in ("continuous", "integer") or box == (0, 1, 0, 1), f"{name} is not a 0/1 input")
+            need(is_texts(values) and is_texts(columns), f"{name} has malformed categories")
+            sizes = {"category": len(values) or -1, "binary": 2 if values else 0}
+            need(len(values) == sizes.get(kind, 0) == len(set(values)), f"{name} has malformed categories")
+            need(len(columns) in (0, len(values)) and (kind == "category" or not columns), f"{name}: columns")
+            own = (columns or [f"{name}={v}" for v in values]) if kind == "category" else [name]
+            need(name not in self.features, f"two features are called {name}")
+            self.features[name] = list(range(len(self.names), len(self.names) + len(own)))
+            if kind == "category":
+                self.groups.append(range(len(self.names), len(self.names) + len(own)))
+            self.names += own
+            self.whole += [kind != "continuous"] * len(own)
+            for target, value in zip((self.lo, self.hi, self.shift, self.mult), box, strict=True):
+                target += [value] * len(own)
+            what = f"one of {', '.join(own)}" if kind == "category" else f"in [{lo!r}, {hi!r}]"
+            self.lines.append(f"{name} {what}{' ' if f.get('unit') else ''}{f.get('unit', '')} ({kind})")
+        self.m = len(self.names)
+        self.index = {name: i for i, name in enumerate(self.names)}
+        need(len(self.index) == self.m, "two coordinates have the same name")
+        self.grouped = {i for group in self.groups for i in group}
+        self.u_lo = [(lo - shift) * mult for lo, shift, mult in zip(self.lo, self.shift, self.mult, strict=True)]
+        self.u_hi = [(hi - shift) * mult for hi, shift, mult in zip(self.hi, self.shift, self.mult, strict=True)]
+        need(all(abs(v) < 2.0**1000 for v in (*self.u_lo, *self.u_hi)), "the scaled domain may overflow")
+
+    def lookup(self, name: object) -> list[int]:
+        """Coordinates of a feature, or one coordinate by its own name."""
+        found = None
+        if isinstance(name, str):
+            found = self.features.get(name) or ([self.index[name]] if name in self.index else None)
+        need(found, f"there is no input {name!r}")
+        return found or []
+
+    def assemble(self, h: int) -> None:
+        """Functions of raw inputs: slopes at 2^(e+em), constants at 2^(e+em+ex), outputs of hidden units at 2^e."""
+        self.em = exponent(self.mult)
+        self.ex = max(map(exponent, (self.lo, self.hi, self.shift, self.u_lo, self.u_hi)))
+        mult = [whole(v, self.em) for v in self.mult]
+        shift = [whole(v, self.ex) for v in self.shift]
+        u_lo, u_hi = ([whole(v, self.ex) for v in values] for values in (self.u_lo, self.u_hi))
+
+        def affine(slope: Ints, const: int) -> tuple[Ints, int]:
+            """Slopes on u = mult·(x − shift) and a constant, as a function of x."""
+            scaled = list(map(mul, slope, mult))
+            return scaled, (const << self.em + self.ex) - dot(scaled, shift)
+
+        t, none = self.t, [0] * self.m
+        self.weight: list[Ints] = []
+        self.offset: Ints = []
+        for part in ("lower.", "second.") if h else ():
+            for line, bias in zip(t[part + "weight"], t[part + "bias"][0], strict=True):
+                weight, offset = affine(line, bias)
+                self.weight.append(weight)
+                self.offset.append(offset)
+        self.units = len(self.weight)
+        self.aux: list[list[tuple[Ints, int, Ints]]] = []  # of lower and second: slopes, constant, outputs
+        for part in ("lower.", "second."):
+            lines = []
+            for i, const in enumerate(t[part + "const"][0]):
+                out = t[part + "out"][i] if h else []
+                slope = t[part + "slope"][i] if part + "slope" in t else none
+                extra = 0
+                if part + "rise" in t:  # rise·(u − û_lo) + fall·(û_hi − u)
+                    rise, fall = t["second.rise"][i], t["second.fall"][i]
+                    slope = [r - f for r, f in zip(rise, fall, strict=True)]
+                    extra = dot(fall, u_hi) - dot(rise, u_lo)
+                scaled, c = affine(slope, const)
+                zeros = [0] * h
+                lines.append((scaled, c + (extra << self.em), out + zeros if part == "lower." else zeros + out))
+            self.aux.append(lines)
+        self.flips = [
+            ([b - a for a, b in zip(low[0], up[0], strict=True)], up[1] - low[1],
+             [b - a for a, b in zip(low[2], up[2], strict=True)])
+            for low, up in zip(*self.aux, strict=True)
+        ] if self.paper else []  # fmt: skip
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys and no white space."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+# ---- 3. the claim and its premise -----------------------------------------------------------------------------------
+
+RATIONAL = re.compile(r"-?[0-9]{1,400}(?:/[0-9]{1,400})?")
+Row = tuple[list[tuple[Fraction, int, str, str]], str, Fraction]  # terms, op, rhs
+
+
+def rational(text: object) -> Fraction:
+    """A number of a claim."""
+    need(isinstance(text, str) and RATIONAL.fullmatch(text), "a number of a claim is no rational")
+    numerator, _, denominator = str(text).partition("/")
+    need(int(denominator or "1"), "a number of a claim is divided by zero")
+    return Fraction(int(numerator), int(denominator or "1"))
+
+
+def read_rows(rows: object, copies: int, kinds: tuple[str, ...]) -> list[Row]:
+    """Rows of a claim."""
+    need(isinstance(rows, list), "rows of a claim are no list")
+    out: list[Row] = []
+    assert isinstance(rows, list)
+    for row in rows:
+        need(is_object(row, "terms", "op", "rhs") and isinstance(row["terms"], list), "a row is malformed")
+        need(row["op"] in ("<=", "=="), "a row has an unknown relation")
+        terms = []
+        for term in row["terms"]:
+            need(isinstance(term, list) and len(term) == 4, "a term is malformed")
+            coef, copy, kind, name = term
+            need(is_int(copy) and 0 <= copy < copies, "a term names a copy that is not there")
+            need(kind in kinds and isinstance(name, str), "a term names neither an input nor an output, or not here")
+            terms.append((rational(coef), copy, kind, name))
+        out.append((terms, row["op"], rational(row["rhs"])))
+    return out
+
+
+class Premise:
+    """The inputs a claim speaks of: bounds lo, hi [k][m], pinned [m], strips δ [m] for k = 2, extra rows."""
+
+    def __init__(self, net: Net, claim: Any) -> None:
+        keys = ("copies", "when", "then", "others", "equal", "free", "sentence")
+        need(is_object(claim, *keys) and is_int(claim["copies"]) and 1 <= claim["copies"] <= 4, "a claim is malformed")
+        need(claim["others"] in ("equal", "free") and isinstance(claim["sentence"], str), "a claim is malformed")
+        need(is_texts(claim["equal"]) and is_texts(claim["free"]), "a claim is malformed")
+        self.net, self.claim, self.k = net, claim, claim["copies"]
+        self.when = read_rows(claim["when"], self.k, ("in",))
+        self.then = read_rows(claim["then"], self.k, ("in", "out"))
+        need(self.then, "a claim has no conclusion")
+        common = 1
+        for terms, _, rhs in (*self.when, *self.then):
+            for value in (rhs, *(term[0] for term in terms)):
+                common = math.lcm(common, value.denominator)
+                need(common < 10**1000, "the denominators of a claim have too large a common multiple")
+        self.ground()
+
+    def coordinate(self, name: str) -> int:
+        """The coordinate of a name in a row."""
+        found = self.net.lookup(name)
+        need(len(found) == 1, f"the category {name!r} is used as a number")
+        return found[0]
+
+    def ground(self) -> None:
+        """Sort the rows of `when`."""
+        net, k, m = self.net, self.k, self.net.m
+        lo = [[Fraction(v) for v in net.lo] for _ in range(k)]
+        hi = [[Fraction(v) for v in net.hi] for _ in range(k)]
+        strips: dict[int, list[Fraction | None]] = {}
+        self.extra: list[tuple[dict[tuple[int, int], Fraction], Fraction, bool]] = []
+        for terms, op, rhs in self.when:
+            merged: dict[tuple[int, int], Fraction] = {}
+            for coef, copy, _, name in terms:
+                key = (copy, self.coordinate(name))
+                merged[key] = merged.get(key, Fraction(0)) + coef
+            merged = {key: a for key, a in merged.items() if a}
+            places = sorted(merged)
+            if not merged:
+                need(rhs >= 0 and (op == "<=" or rhs == 0), "the premise is empty: a row of it is false")
+            elif len(merged) == 1:
+                (c, i), a = places[0], merged[places[0]]
+                if a > 0 or op == "==":
+                    hi[c][i] = min(hi[c][i], rhs / a)
+                if a < 0 or op == "==":
+                    lo[c][i] = max(lo[c][i], rhs / a)
+            elif k == 2 and len(merged) == 2 and places[0][1] == places[1][1] and not sum(merged.values()):
+                i, a = places[0][1], merged[places[0]]
+                strip = strips.setdefault(i, [None, None])
+                if a > 0 or op == "==":
+                    strip[1] = rhs / a if strip[1] is None else min(strip[1], rhs / a)
+                if a < 0 or op == "==":
+                    strip[0] = rhs / a if strip[0] is None else max(strip[0], rhs / a)
+            else:
+                self.extra.append((merged, rhs, op == "=="))
+        for i, strip in strips.items():
+            if net.whole[i]:
+                low, high = strip
+                strip[:] = [low and Fraction(math.ceil(low)), high and Fraction(math.floor(high))]
+        self.pinned = self.pins(strips)
+        for i in range(m):
+            if self.pinned[i]:
+                low, high = max(copy[i] for copy in lo), min(copy[i] for copy in hi)
+                for c in range(k):
+                    lo[c][i], hi[c][i] = low, high
+            if net.whole[i]:
+                for c in range(k):
+                    lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
+        self.lo, self.hi = lo, hi
+        self.delta: list[tuple[Fraction, Fraction]] = []
+        for i in range(m if k == 2 else 0):
+            low, high = strips.get(i, (None, None))
+            least, most = lo[0][i] - hi[1][i], hi[0][i] - lo[1][i]
+            strip = (least if low is None else max(low, least), most if high is None else min(high, most))
+            self.delta.append((Fraction(0), Fraction(0)) if self.pinned[i] else strip)
+        denominators = [v.denominator for side in (lo, hi, self.delta) for line in side for v in line]
+        self.scale = math.lcm(1 << net.ex, *denominators)
+        need(self.scale.bit_length() < 1 << 17, "the bounds of a claim have too large a common denominator")
+
+    def pins(self, strips: dict[int, list[Fraction | None]]) -> list[bool]:
+        """Coordinates with one value in all copies."""
+        net, claim, m = self.net, self.claim, self.net.m
+        equal = {i for name in claim["equal"] for i in net.lookup(name)}
+        free = {i for name in claim["free"] for i in net.lookup(name)}
+        free |= {i for terms, _, _ in self.when for term in terms for i in net.lookup(term[3])}
+        free |= {i for group in net.groups if free.intersection(group) for i in group}
+        if self.k == 1:
+            return [False] * m
+        others = claim["others"] == "equal"
+        return [i in equal or (others and i not in free) or strips.get(i) == [0, 0] for i in range(m)]
+
+    def check_witness(self, witness: Any) -> None:
+        """The premise is not empty: these k points satisfy it."""
+        net, k = self.net, self.k
+        good = isinstance(witness, list) and len(witness) == k
+        need(good and all(isinstance(x, list) and len(x) == net.m for x in witness), "a witness is malformed")
+        need(all(isinstance(v, float) for x in witness for v in x), "a witness is malformed")
+        reason = "a witness does not satisfy domain and premise"
+        for x in witness:
+            need(all(map(float.__le__, net.lo, x)) and all(map(float.__le__, x, net.hi)), reason)
+            need(all(v.is_integer() for v, w in zip(x, net.whole, strict=True) if w), reason)
+            need(all(sum(x[i] for i in group) == 1 for group in net.groups), reason)
+        for i in range(net.m):
+            need(not self.pinned[i] or len({x[i] for x in witness}) == 1, reason)
+        for terms, op, rhs in self.when:
+            total = sum((a * Fraction(witness[c][self.coordinate(name)]) for a, c, _, name in terms), Fraction(0))
+            need(total <= rhs and (op == "<=" or total == rhs), reason)
+
+    def allows(self, c: int, group: range) -> int:
+        """The categories that copy c may take, as a bit mask."""
+        above = [i for i in group if self.lo[c][i] > 0]
+        mask = 0
+        for p, i in enumerate(group):
+            if self.hi[c][i] >= 1 and all(j == i for j in above):
+                mask |= 1 << p
+        return mask
+
+    def symmetric(self) -> bool:
+        """Whether exchanging the two copies maps the premise onto itself."""
+        equal = self.k == 2 and self.lo[0] == self.lo[1] and self.hi[0] == self.hi[1]
+        return equal and not self.extra and all(low == -high for low, high in self.delta)
+
+
+class Goal:
+    """A row ``Σ_c a_c·f(x_c) + b_c·x_c ≤ rhs`` of the conclusion and its Σ_c ψ_c."""
+
+    def __init__(self, premise: Premise, row: Row, sign: int) -> None:
+        net, k = premise.net, premise.k
+        self.premise, self.row, self.rhs = premise, (row[0], "<=", row[2]), sign * row[2]
+        self.a = [[Fraction(0)] * net.o for _ in range(k)]
+        self.b: list[dict[int, Fraction]] = [{} for _ in range(k)]
+        for coef, copy, kind, name in row[0]:
+            if kind == "in":
+                i = premise.coordinate(name)
+                self.b[copy][i] = self.b[copy].get(i, Fraction(0)) + sign * coef
+            else:
+                single = name == "" and net.o == 1
+                need(single or name in net.outputs, f"there is no output {name!r}")
+                self.a[copy][0 if single else net.outputs.index(name)] += sign * coef
+        self.b = [{i: v for i, v in part.items() if v} for part in self.b]
+        if sign < 0:
+            self.row = ([(-t[0], *t[1:]) for t in row[0]], "<=", -row[2])
+
+    def compose(self, bits: int, x: int) -> Psi:
+        """ψ in integers, for slopes in multiples of 2^-bits and inputs in multiples of 1/x."""
+        net, e = self.premise.net, self.premise.net.e
+        f = max(e, bits)
+        values = [*(v for line in self.a for v in line), *(v for part in self.b for v in part.values())]
+        for terms, rhs, _ in self.premise.extra:
+            values += [rhs, *terms.values()]
+        d = math.lcm(*(v.denominator for v in values))
+        grow = x >> net.ex  # exact: x is a multiple of 2^ex
+        psi = Psi(d, f, x, d << (2 * e + net.em + f))
+        head = list(zip(*net.t["head_weight"], strict=True))
+        for c in range(self.premise.k):
+            a = [int(v * d) for v in self.a[c]]
+            v = [dot(a, column) for column in head]
+            plus = [max(0, value) for value in v]
+            parts = [*zip(v, net.aux[0], strict=True)]
+            if net.paper:
+                psi.p.append([value << (f - e) for value in plus])
+            else:
+                parts += zip(plus, net.aux[1], strict=True)
+            parts = [(value, line) for value, line in parts if value]
+            factors = [value for value, _ in parts]
+            q = [dot(factors, column) << f for column in zip(*(line[0] for _, line in parts), strict=True)]
+            q = q or [0] * net.m
+            for i, coef in self.b[c].items():
+                q[i] += int(coef * d) << (2 * e + net.em + f)
+            psi.q.append(q)
+            const = dot(factors, (line[1] for _, line in parts))
+            const += dot(a, net.t["head_bias"][0]) << (e + net.em + net.ex)
+            psi.const += (const << f) * grow
+            kappa = [dot(factors, column) << (f - e) for column in zip(*(line[2] for _, line in parts), strict=True)]
+            psi.kappa.append(kappa or [0] * net.units)
+        psi.offset = [value * grow for value in net.offset]
+        psi.flips = [([v << e for v in slope], (const << e) * grow, out) for slope, const, out in net.flips]
+        return psi
+
+
+class Psi:
+    """Σ_c ψ_c = const + Σ_c q_c·x_c + κ_c·relu(s(x_c)) + p_c·relu(d(x_c)) in integers (scales: see the top)."""
+
+    def __init__(self, d: int, f: int, x: int, slope_scale: int) -> None:
+        self.d, self.f, self.x, self.slope_scale = d, f, x, slope_scale
+        self.value_scale = slope_scale * x
+        self.const = 0
+        self.q: list[Ints] = []
+        self.kappa: list[Ints] = []
+        self.p: list[Ints] = []
+        self.offset: Ints = []
+        self.flips: list[tuple[Ints, int, Ints]] = []  # of d_i: slopes, constant, weights on relu(s_j)
+
+
+# ---- 4. the rules ---------------------------------------------------------------------------------------------------
+
+
+class Reader:
+    """certificate.bin: pieces of nodes, one after the other."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.end, self.nodes = data, 0, 0
+
+    def piece(self, proof: dict[str, Any]) -> int:
+        """The start of a row's piece, which must follow the last one; `end` is its end then."""
+        start, length = proof["start"], proof["length"]
+        need(is_int(start) and is_int(length) and start == self.end and length >= 0, "proofs do not follow in order")
+        need(is_int(proof["bits"]) and 0 <= proof["bits"] <= 1000, "bits is malformed")
+        self.end += length
+        need(self.end <= len(self.data), "certificate.bin is too short")
+        return start
+
+    def scan(self, pos: int, premise: Premise, leaf: int | None) -> int:
+        """Check the form of all nodes up to `end`; `leaf` is the size of a leaf, None in the slope rule.
+
+        The answer is an exponent for the thresholds of splits.
+        """
+        data, end, net, k = self.data, self.end, premise.net, premise.k
+        left, phases, depth, finest = array("q", [1]), bytearray(1), 0, 0  # children to come, per open node
+        while left:
+            need(pos < end, "a tree is cut short")
+            self.nodes += 1
+            need(self.nodes <= NODES, "too many nodes")
+            kind = data[pos]
+            if kind == 0 or (kind == 4 and leaf is None):
+                pos += (leaf or 1) if kind == 0 else 1 + 4 * depth
+                need(pos <= end, "a leaf is cut short")
+                left[-1] -= 1
+                while left and not left[-1]:
+                    left.pop()
+                    depth -= phases.pop()
+                    if left:
+                        left[-1] -= 1
+                continue
+            need(pos + (12 if kind == 2 else 4) <= end, "a node is cut short")
+            copy, index = data[pos + 1], data[pos + 2] | data[pos + 3] << 8
+            shared, children = leaf is None, 2
+            if kind == 1:
+                need(index < net.units, "a node splits a unit that is not there")
+            elif kind == 2:
+                need(index < net.m and index not in net.grouped, "a node splits an input that is not there")
+                shared = premise.pinned[index]
+                (theta,) = struct.unpack_from("<d", data, pos + 4)
+                need(math.isfinite(theta), "a threshold is not finite")
+                finest = finest if net.whole[index] else max(finest, exponent((theta,)))
+                pos += 8
+            elif kind == 3:
+                need(index < len(net.groups), "a node splits a group that is not there")
+                shared, children = all(premise.pinned[i] for i in net.groups[index]), len(net.groups[index])
+            else:
+                need(kind == 5 and leaf is not None and net.paper, "a node has an unknown kind")
+                need(index < net.n, "a node splits a flip unit that is not there")
+            need(shared or leaf is not None, "the slope rule splits a moving input")
+            need(copy == ALL if shared else copy < k, "a node names the wrong copy")
+            pos += 4
+            left.append(children)
+            phases.append(kind == 1)
+            depth += kind == 1
+        need(pos == end, "bytes follow the last node of a tree")
+        return finest
+
+
+class Cell:
+    """The current node's cell and the ranges of s over it.
+
+    low[c], high[c] are the ends of s_j(x_c) for c < k, and for k = 2 low[2], high[2] those of s_j(x_1) − s_j(x_2); they
+    are sums over coordinates and groups, brought up to date where a split has changed a bound since.
+    """
+
+    def __init__(self, premise: Premise, offset: Ints, x: int, one_point: bool = False) -> None:
+        net = self.net = premise.net
+        self.premise, self.x, self.pinned = premise, x, premise.pinned
+
+        def scaled(values: Iterable[Fraction]) -> Ints:
+            return [v.numerator * (x // v.denominator) for v in values]
+
+        self.lo, self.hi = [scaled(v) for v in premise.lo], [scaled(v) for v in premise.hi]
+        self.allowed = [[premise.allows(c, group) for group in net.groups] for c in range(premise.k)]
+        self.delta = [] if one_point else [tuple(scaled(strip)) for strip in premise.delta]
+        self.k = k = 1 if one_point else premise.k
+        if one_point:  # the hull of the copies
+            self.lo, self.hi = [list(map(min, *self.lo))], [list(map(max, *self.hi))]
+            self.allowed = [[a | b for a, b in zip(*self.allowed, strict=True)]]
+            self.pinned = [False] * net.m
+        tracks = k + (k == 2)
+        self.low = [list(offset) if c < k else [0] * net.units for c in range(tracks)]
+        self.high = [list(line) for line in self.low]
+        self.columns = [[line[i] for line in net.weight] for i in range(net.m)]
+        self.phase = [[[0] * net.units for _ in range(k)] for _ in range(2)]  # splits on the path: s ≤ 0, s ≥ 0
+        self.turn = [[[0] * net.n for _ in range(k)] for _ in range(2)]  # d ≤ 0, d ≥ 0
+        self.path = array("q")  # phase splits: unit + 1 for s ≥ 0, −unit − 1 for s ≤ 0
+        self.stale = {i for i in range(net.m) if i not in net.grouped}
+        self.stale_groups = set(range(len(net.groups)))
+        self.ends = {i: [(0, 0)] * tracks for i in self.stale}
+        self.parts = {g: [[(0, 0)] * net.units] * tracks for g in self.stale_groups}
+        # strips on groups: which members may go 0 → 1 or 1 → 0 from copy 2 to 1, and which must
+        contains = [[low <= v <= high for low, high in self.delta] for v in (-x, 0, x)]
+        self.down, self.same, self.up = contains
+
+    def walk(self, data: bytes, pos: int, leaf: int | None) -> Iterator[int]:
+        """Places of the leaves in preorder, each while this object is its cell. The form was checked by `scan`."""
+        places, turns = array("q"), array("q")
+        self.saved: Ints = []
+        while True:
+            kind = data[pos]
+            if kind not in (0, 4):
+                places.append(pos)
+                turns.append(0)
+                self.enter(data, pos, 0)
+                pos += 12 if kind == 2 else 4
+                continue
+            yield pos
+            pos += (leaf or 1) if kind == 0 else 1 + 4 * len(self.path)
+            while places:
+                place, turn = places[-1], turns[-1]
+                self.leave(data, place, turn)
+                if turn + 1 < (len(self.net.groups[data[place + 2] | data[place + 3] << 8]) if data[place] == 3 else 2):
+                    turns[-1] += 1
+                    self.enter(data, place, turn + 1)
+                    break
+                places.pop()
+                turns.pop()
+            else:
+                return
+
+    def enter(self, data: bytes, place: int, turn: int) -> None:
+        """Cut the cell for a child."""
+        kind, copy, index = data[place], data[place + 1], data[place + 2] | data[place + 3] << 8
+        copies = range(self.k) if copy == ALL else (copy,)
+        if kind in (1, 5):
+            (self.phase if kind == 1 else self.turn)[turn][copies[0]][index] += 1
+            if kind == 1:
+                self.path.append(index + 1 if turn else -index - 1)
+        elif kind == 2:
+            (theta,) = struct.unpack_from("<d", data, place + 4)
+            # both children closed; whole values: x ≤ ⌊θ⌋ and x ≥ ⌊θ⌋ + 1
+            cut = (math.floor(theta) + turn) * self.x if self.net.whole[index] else scale_float(theta, self.x)
+            side = self.lo if turn else self.hi
+            self.saved.append(side[copies[0]][index])
+            for c in copies:
+                side[c][index] = max(side[c][index], cut) if turn else min(side[c][index], cut)
+            self.stale.add(index)
+        else:
+            self.saved.append(self.allowed[copies[0]][index])
+            for c in copies:
+                self.allowed[c][index] &= 1 << turn
+            self.stale_groups.add(index)
+
+    def leave(self, data: bytes, place: int, turn: int) -> None:
+        """Undo `enter`."""
+        kind, copy, index = data[place], data[place + 1], data[place + 2] | data[place + 3] << 8
+        copies = range(self.k) if copy == ALL else (copy,)
+        if kind in (1, 5):
+            (self.phase if kind == 1 else self.turn)[turn][copies[0]][index] -= 1
+            if kind == 1:
+                self.path.pop()
+            return
+        old = self.saved.pop()
+        if kind == 2:
+            side = self.lo if turn else self.hi
+            for c in copies:
+                side[c][index] = old
+            self.stale.add(index)
+        else:
+            for c in copies:
+                self.allowed[c][index] = old
+            self.stale_groups.add(index)
+
+    def members(self, c: int, g: int) -> list[int]:
+        """Categories that copy c may take."""
+        mask = self.allowed[c][g]
+        return [p for p in range(len(self.net.groups[g])) if mask >> p & 1]
+
+    def group_max(self, values: Sequence[Sequence[int]], g: int) -> int | None:
+        """The largest Σ_c values[c][p_c] over allowed tuples of categories; None if there is none."""
+        k, group = self.k, self.net.groups[g]
+        choices = [self.members(c, g) for c in range(k)]
+        found: Ints = []
+        if k == 2:
+            one, two = choices
+            must = [p for p, i in enumerate(group) if not self.same[i]]  # members that differ between the copies
+            up, down = [p for p in one if self.up[group[p]]], [p for p in two if self.down[group[p]]]
+            if not must:
+                found += [values[0][p] + values[1][p] for p in set(one).intersection(two)]
+                if up and down:  # if the best two are one category, it is among those above
+                    found.append(max(values[0][p] for p in up) + max(values[1][p] for p in down))
+            else:  # one of the two is must[0]
+                pairs = [(must[0], q) for q in down if must[0] in up] + [(p, must[0]) for p in up if must[0] in down]
+                found += [values[0][p] + values[1][q] for p, q in pairs if p != q and {p, q}.issuperset(must)]
+        else:
+            loose = [[p for p in some if not self.pinned[group[p]]] for some in choices]
+            if all(loose):
+                found.append(sum(max(values[c][p] for p in loose[c]) for c in range(k)))
+            tied = [p for p in choices[0] if self.pinned[group[p]] and all(p in some for some in choices)]
+            found += [sum(line[p] for line in values) for p in tied]
+        return max(found, default=None)
+
+    def update(self) -> bool:
+        """Bring the ranges up to date; False if the cell is empty."""
+        k, weight = self.k, self.net.weight
+        ends: dict[int, list[tuple[int, int]]] = {}
+        for i in self.stale:
+            new = [(self.lo[c][i], self.hi[c][i]) for c in range(k)]
+            if k == 2:
+                (a, b), (c, d), (low, high) = *new, self.delta[i]
+                new.append((max(low, a - d), min(high, b - c)))
+            if any(low > high for low, high in new):
+                return False
+            ends[i] = new
+        for g in self.stale_groups:
+            nothing = [0] * len(self.net.groups[g])
+            if not all(self.allowed[c][g] for c in range(k)) or self.group_max([nothing] * k, g) is None:
+                return False
+        for i, new in ends.items():
+            for track, ((low, high), (a, b)) in enumerate(zip(new, self.ends[i], strict=True)):
+                if low != a or high != b:
+                    lows, highs, low_by, high_by = self.low[track], self.high[track], low - a, high - b
+                    for j, w in enumerate(self.columns[i]):
+                        lows[j] += w * (low_by if w > 0 else high_by)
+                        highs[j] += w * (high_by if w > 0 else low_by)
+            self.ends[i] = new
+        for g in self.stale_groups:
+            group = self.net.groups[g]
+            parts: list[list[tuple[int, int]]] = [[] for _ in self.low]
+            for line in weight:
+                w = [line[i] for i in group]
+                for c in range(k):
+                    some = [w[p] for p in self.members(c, g)]
+                    parts[c].append((self.x * min(some), self.x * max(some)))
+                if k == 2:
+                    minus = [-v for v in w]
+                    low, high = self.group_max([minus, w], g), self.group_max([w, minus], g)
+                    assert low is not None and high is not None  # seen above
+                    parts[2].append((-self.x * low, self.x * high))
+            for track, part in enumerate(parts):
+                for j, ((low, high), (a, b)) in enumerate(zip(part, self.parts[g][track], strict=True)):
+                    self.low[track][j] += low - a
+                    self.high[track][j] += high - b
+            self.parts[g] = parts
+        self.stale.clear()
+        self.stale_groups.clear()
+        return True
+
+    def range_of(self, slope: Ints, const: int, c: int) -> tuple[int, int]:
+        """The range of slope·x_c + const over the cell's bounds of copy c."""
+        low = high = const
+        for i, (ends, q) in enumerate(zip(zip(self.lo[c], self.hi[c], strict=True), slope, strict=True)):
+            if q and i not in self.net.grouped:
+                low += q * ends[q < 0]
+                high += q * ends[q > 0]
+        for g, group in enumerate(self.net.groups):
+            some = [slope[group[p]] for p in self.members(c, g)]
+            low += self.x * min(some)
+            high += self.x * max(some)
+        return low, high
+
+
+def scale_float(value: float, x: int) -> int:
+    """value·x, which is whole."""
+    numerator, denominator = value.as_integer_ratio()
+    return numerator * (x // denominator)
+
+
+# ---- 4.1 leaf rule --------------------------------------------------------------------------------------------------
+
+
+def corner(q: int, r: int, a: int, b: int, c: int, d: int, low: int, high: int) -> int:
+    """max q·x + r·y over a ≤ x ≤ b, c ≤ y ≤ d, low ≤ x − y ≤ high, all six bounds attained.
+
+    If q and r have one sign, x and y can move together until one is at its end; if not, moving along x − y = const
+    changes the value in one direction, until x or y is at the end it likes. So some best point has x or y at that end.
+    """
+    x = b if q > 0 else a
+    y = min(d, x - low) if r > 0 else max(c, x - high)
+    value = q * x + r * y
+    y = d if r > 0 else c
+    x = min(b, y + high) if q > 0 else max(a, y + low)
+    return max(value, q * x + r * y)
+
+
+def joint(a: int, b: int, c: int, d: int, low: int, high: int, kx: int, tx: int, ky: int, ty: int) -> int | None:
+    """max kx·relu(x) − tx·x + ky·relu(y) − ty·y over a ≤ x ≤ b, c ≤ y ≤ d, low ≤ x − y ≤ high; None if empty."""
+    a, b, c, d = max(a, c + low), min(b, d + high), max(c, a - high), min(d, b - low)
+    if a > b or c > d:
+        return None
+    px, py = kx - tx, ky - ty
+    if (a >= 0 or b <= 0) and (c >= 0 or d <= 0):
+        return corner(px if a >= 0 else -tx, py if c >= 0 else -ty, a, b, c, d, max(low, a - d), min(high, b - c))
+    # convex in x where kx ≥ 0: then no vertex on x = 0 is needed, and likewise for y
+    kink_x, kink_y = kx < 0 and a < 0 < b, ky < 0 and c < 0 < d
+    found = []
+    for x in (a, b, 0) if kink_x else (a, b):
+        least, most = max(c, x - high), min(d, x - low)
+        fx = (px if x > 0 else -tx) * x
+        found.append(fx + (py if least > 0 else -ty) * least)
+        found.append(fx + (py if most > 0 else -ty) * most)
+        if kink_y and least < 0 < most:
+            found.append(fx)
+    for y in (c, d, 0) if kink_y else (c, d):
+        least, most = max(a, y + low), min(b, y + high)
+        fy = (py if y > 0 else -ty) * y
+        found.append(fy + (px if least > 0 else -tx) * least)
+        found.append(fy + (px if most > 0 else -tx) * most)
+    return max(found)
+
+
+def single(a: int, b: int, k: int, t: int) -> int:
+    """max k·relu(s) − t·s over a ≤ s ≤ b."""
+    ends = [(k - t if s > 0 else -t) * s for s in (a, b)]
+    return max(*ends, 0) if a < 0 < b else max(ends)
+
+
+def leaf_rule(goal: Goal, proof: dict[str, Any], reader: Reader) -> Fraction:
+    """The largest bound over all leaves that are not closed."""
+    premise, net, k = goal.premise, goal.premise.net, goal.premise.k
+    units, bits, start = proof["units"], proof["bits"], reader.piece(proof)
+    good = isinstance(units, list) and all(map(is_int, units)) and units == sorted(set(units))
+    need(good and (not units or (units[0] >= 0 and units[-1] < net.units)), "units is malformed")
+    flips, slopes, extra = k * len(net.flips) if net.paper else 0, k * len(units), len(premise.extra)
+    form = struct.Struct(f"<{flips + slopes + extra}i")
+    finest = reader.scan(start, premise, 1 + form.size)
+    psi = goal.compose(bits, math.lcm(premise.scale, 1 << finest))
+    leaf = Leaf(goal, psi, Cell(premise, psi.offset, psi.x), units, bits)
+    best = None
+    for pos in leaf.cell.walk(reader.data, start, 1 + form.size):
+        numbers = form.unpack_from(reader.data, pos + 1)
+        nu = numbers[flips + slopes :]
+        for value, row in zip(nu, premise.extra, strict=True):
+            need(value >= 0 or row[2], "a multiplier of an inequality is negative")
+        bound = leaf.bound(numbers[:flips], numbers[flips : flips + slopes], nu)
+        if bound is not None and (best is None or bound > best):
+            best = bound
+    need(best is not None, "all leaves are closed although the premise is not empty")
+    return Fraction(best or 0, psi.value_scale)
+
+
+class Leaf:
+    """The bound of one leaf after the other, for one row and its tree."""
+
+    def __init__(self, goal: Goal, psi: Psi, cell: Cell, units: list[int], bits: int) -> None:
+        self.psi, self.cell, self.units, self.k = psi, cell, units, goal.premise.k
+        net = self.net = goal.premise.net
+        self.t_scale = psi.d << (net.e + psi.f - bits)  # slopes of s to the scale of κ
+        self.tau_scale = psi.d << (psi.f - bits)  # slopes of d to the scale of p
+        self.nu = [  # extra rows at the scale of ν·q and ν·ψ
+            (
+                {key: int(a * psi.d) * (psi.slope_scale // psi.d >> bits) for key, a in terms.items()},
+                int(rhs * psi.d) * (psi.slope_scale // psi.d >> bits) * psi.x,
+            )
+            for terms, rhs, _ in goal.premise.extra
+        ]
+        self.columns = [[net.weight[j][i] for j in units] for i in range(net.m)]
+        self.offset = [psi.offset[j] for j in units]
+        self.tied = [i for i in range(net.m) if goal.premise.pinned[i] and i not in net.grouped]
+        self.moving = [i for i in range(net.m) if not goal.premise.pinned[i] and i not in net.grouped]
+        self.flip_columns = [[line[0][i] for line in psi.flips] for i in range(net.m)]
+
+    def bound(self, tau: Sequence[int], slopes: Sequence[int], nu: Sequence[int]) -> int | None:
+        """The four steps of §4.1; None if the leaf is closed."""
+        cell, psi, k, size = self.cell, self.psi, self.k, len(self.units)
+        if not cell.update():
+            return None
+        # 1. intervals [a_cj, b_cj], cut by phases
+        a = [[0 if p and v < 0 else v for v, p in zip(cell.low[c], cell.phase[1][c], strict=True)] for c in range(k)]
+        b = [[0 if p and v > 0 else v for v, p in zip(cell.high[c], cell.phase[0][c], strict=True)] for c in range(k)]
+        if any(v > w for c in range(k) for v, w in zip(a[c], b[c], strict=True)):
+            return None
+        total, q, kappa = psi.const, psi.q, psi.kappa
+        # 2. flip units: p·relu(d) ≤ τ·d + ρ
+        if psi.flips:
+            n = len(psi.flips)
+            q, kappa = [], []
+            for c in range(k):
+                t = [v * self.tau_scale for v in tau[c * n : c * n + n]]
+                for i, p in enumerate(psi.p[c]):
+                    low, high = self.flip_range(i, c, a[c], b[c])
+                    low = max(low, 0) if cell.turn[1][c][i] else low
+                    high = min(high, 0) if cell.turn[0][c][i] else high
+                    if low > high:
+                        return None
+                    total += single(low, high, p, t[i]) + t[i] * psi.flips[i][1]
+                q.append([v + dot(t, column) for v, column in zip(psi.q[c], self.flip_columns, strict=True)])
+                kappa.append([v + sum(t[i] * psi.flips[i][2][j] for i in range(n)) for j, v in enumerate(psi.kappa[c])])
+        # 3. hidden units: Σ_c κ_cj·relu(s_c) ≤ Σ_c t_cj·s_c + r_j
+        t = [slopes[c * size : c * size + size] for c in range(k)]
+        spread = [[0] * self.net.units for _ in range(k)]
+        for c in range(k):
+            for j, v in zip(self.units, t[c], strict=True):
+                spread[c][j] = v * self.t_scale
+        if k == 2:
+            for j, line in enumerate(zip(a[0], b[0], a[1], b[1], cell.low[2], cell.high[2], strict=True)):
+                r = joint(*line, kappa[0][j], spread[0][j], kappa[1][j], spread[1][j])
+                if r is None:
+                    return None
+                total += r
+        else:
+            total += sum(sum(map(single, a[c], b[c], kappa[c], spread[c])) for c in range(k))
+        total += self.t_scale * sum(dot(t[c], self.offset) for c in range(k))
+        # extra rows: ν·(A·x − rhs) ≤ 0
+        if any(nu):
+            q = [list(line) for line in q]
+            for v, (terms, rhs) in zip(nu, self.nu, strict=True):
+                total += v * rhs
+                for (c, i), coef in terms.items():
+                    q[c][i] -= v * coef
+        # 4. the affine remainder, coordinate by coordinate and group by group
+        together = [sum(column) for column in zip(*t, strict=True)]
+        for i in self.tied:
+            slope = sum(line[i] for line in q) + self.t_scale * dot(together, self.columns[i])
+            total += slope * (cell.hi if slope > 0 else cell.lo)[0][i]
+        for i in self.moving:
+            both = [q[c][i] + self.t_scale * dot(t[c], self.columns[i]) for c in range(k)]
+            if k == 2:
+                (a1, b1), (a2, b2), (low, high) = cell.ends[i]
+                inner = max(a1, a2 + low), min(b1, b2 + high), max(a2, a1 - high), min(b2, b1 - low)
+                total += corner(*both, *inner, low, high)
+            else:
+                total += sum(v * (cell.hi if v > 0 else cell.lo)[c][i] for c, v in enumerate(both))
+        for g, group in enumerate(self.net.groups):
+            values = [[q[c][i] + self.t_scale * dot(t[c], self.columns[i]) for i in group] for c in range(k)]
+            best = cell.group_max(values, g)
+            assert best is not None  # `update` has seen to it
+            total += psi.x * best
+        return total
+
+    def flip_range(self, i: int, c: int, a: Ints, b: Ints) -> tuple[int, int]:
+        """[α, β] of d_i: units that are decided count as affine, the others with weight·[0, b]."""
+        slope, const, out = self.psi.flips[i]
+        least = most = 0
+        slope = list(slope)
+        for j, v in enumerate(out):
+            if v and b[j] > 0:
+                if a[j] >= 0:
+                    slope = [s + v * w for s, w in zip(slope, self.net.weight[j], strict=True)]
+                    const += v * self.psi.offset[j]
+                else:
+                    least, most = least + min(0, v * b[j]), most + max(0, v * b[j])
+        low, high = self.cell.range_of(slope, const, c)
+        return low + least, high + most
+
+
+# ---- 4.2 sweep rule -------------------------------------------------------------------------------------------------
+
+Point = tuple[int, int]  # n/d with d > 0, compared by cross-multiplication
+
+
+def compare(p: Point, q: Point) -> int:
+    """The sign of p − q."""
+    return p[0] * q[1] - q[0] * p[1]
+
+
+def sweep_rule(goal: Goal) -> Fraction:
+    """The maximum of Σ_c ψ_c over one input."""
+    premise, net, k = goal.premise, goal.premise.net, goal.premise.k
+    need(net.m == 1 and k <= 2 and not premise.extra, "the sweep rule is for one input and no extra rows")
+    psi = goal.compose(0, premise.scale)
+    cell = Cell(premise, psi.offset, psi.x)
+    weight = [line[0] for line in net.weight]
+    order = cmp_to_key(compare)
+
+    def value(c: int, point: Point) -> Point:
+        """ψ_c less the constant, which is not part of one copy."""
+        n, d = point
+        total, active = psi.q[c][0] * n, []
+        for w, s, kappa in zip(weight, psi.offset, psi.kappa[c], strict=True):
+            active.append(max(0, w * n + s * d))
+            total += kappa * active[-1]
+        for (slope, const, out), p in zip(psi.flips, psi.p[c] if psi.p else (), strict=True):
+            total += p * max(0, slope[0] * n + const * d + dot(out, active))
+        return total, d
+
+    def candidates(c: int) -> list[Point]:
+        """Ends and kinks, in order; of whole values the whole neighbours of the kinks."""
+        lo, hi = cell.lo[c][0], cell.hi[c][0]
+        points = {(lo, 1), (hi, 1)}
+        for w, s in zip(weight, psi.offset, strict=True):
+            n, d = (-s, w) if w > 0 else (s, -w)
+            if d and net.whole[0]:
+                below = n // (d * psi.x) * psi.x
+                points |= {(v, 1) for v in (below, below if below * d == n else below + psi.x) if lo <= v <= hi}
+            elif d and lo * d < n < hi * d:
+                points.add((n, d))
+        return sorted(points, key=order)
+
+    if k == 1 or premise.pinned[0]:
+        points = [p for c in range(k) for p in candidates(c)]
+        best = max(((sum(value(c, p)[0] for c in range(k)), p[1]) for p in points), key=order)
+    else:
+        low, high = cell.delta[0]
+        lo, hi = cell.lo[1][0], cell.hi[1][0]
+        inner = candidates(1)
+        values = [value(1, p) for p in inner]
+        rank = [0] * len(inner)
+        ranked = sorted(range(len(inner)), key=lambda i: order(values[i]))
+        for place, i in enumerate(ranked):
+            rank[i] = place
+        outer = {*candidates(0), *((n + shift * d, d) for n, d in inner for shift in (low, high))}
+        found: list[Point] = []
+        left = right = 0
+        for n, d in sorted(outer, key=order):
+            window = max(lo * d, n - high * d), min(hi * d, n - low * d)
+            if not cell.lo[0][0] * d <= n <= cell.hi[0][0] * d or window[0] > window[1]:
+                continue
+            while left < len(inner) and compare(inner[left], (window[0], d)) < 0:
+                left += 1
+            while right < len(inner) and compare(inner[right], (window[1], d)) <= 0:
+                right += 1
+            some = [value(1, (end, d)) for end in window]
+            if left < right:
+                some.append(values[ranked[max(rank[left:right])]])
+            first, second = value(0, (n, d))[0], max(some, key=order)
+            found.append((first * second[1] + second[0] * d, d * second[1]))
+        need(found, "the sweep finds no pair of inputs")
+        best = max(found, key=order)
+    return (Fraction(*best) + psi.const) / psi.value_scale
+
+
+# ---- 4.3 slope rule -------------------------------------------------------------------------------------------------
+
+
+def slope_rule(goal: Goal, proof: dict[str, Any], reader: Reader) -> Fraction:
+    """σ_i·(q_i + Σ_active κ_j·w_ji) + Σ_undecided max(0, σ_i·κ_j·w_ji) ≤ 0 in every leaf, or the leaf is empty."""
+    premise, net = goal.premise, goal.premise.net
+    opposite = premise.k == 2 and goal.a[0] == [-v for v in goal.a[1]]
+    need(opposite and goal.b[0] == {i: -v for i, v in goal.b[1].items()}, "the slope rule is for differences")
+    need(goal.rhs >= 0 and not premise.extra and net.zero_gap, "the slope rule does not apply")
+    sign = {}
+    for i, (low, high) in enumerate(premise.delta):
+        if not premise.pinned[i]:
+            need(i not in net.grouped and (high <= 0 or low >= 0), "an input moves both ways: no slope rule")
+            sign[i] = -1 if high <= 0 else 1
+    start = reader.piece(proof)
+    finest = reader.scan(start, premise, None)
+    psi = goal.compose(0, math.lcm(premise.scale, 1 << finest))
+    cell = Cell(premise, psi.offset, psi.x, one_point=True)
+    gains = [
+        (s * psi.q[0][i], [s * kappa * line[i] for kappa, line in zip(psi.kappa[0], net.weight, strict=True)])
+        for i, s in sign.items()
+    ]
+    for pos in cell.walk(reader.data, start, None):
+        if not cell.update():
+            continue
+        if reader.data[pos] == 0:
+            below, above = cell.phase[0][0], cell.phase[1][0]
+            lines = zip(cell.low[0], cell.high[0], below, above, strict=True)
+            # 0 inactive, 1 active, 2 undecided
+            state = [0 if n or high <= 0 else 1 if p or low >= 0 else 2 for low, high, n, p in lines]
+            for q, gain in gains:
+                worst = q + sum(g for g, s in zip(gain, state, strict=True) if s == 1 or (s == 2 and g > 0))
+                need(worst <= 0, "a slope has the wrong sign in a leaf")
+        else:
+            multipliers = struct.unpack_from(f"<{len(cell.path)}I", reader.data, pos + 1)
+            weights = [0] * net.units
+            for v, step in zip(multipliers, cell.path, strict=True):
+                weights[abs(step) - 1] += v if step > 0 else -v
+            slope = [dot(weights, column) for column in cell.columns]
+            high = cell.range_of(slope, dot(weights, psi.offset), 0)[1]
+            need(high < 0, "a leaf that is called empty is not shown to be")
+    return Fraction(0)
+
+
+# ---- 5. the rounding margin -----------------------------------------------------------------------------------------
+
+U, ETA, HUGE = Fraction(1, 1 << 53), Fraction(1, 1 << 126), 1 << 1000
+
+
+def lin(net: Net, rows: list[Ints], bias: Ints, sizes: list[Fraction], errors: list[Fraction], eta: list[Fraction],
+        scales: Sequence[float] | None = None) -> list[tuple[Fraction, Fraction]]:  # fmt: skip
+    """Error and size of Σ w_i·y_i + b per row:
+
+    Σ|w|e + γ·(Σ|w|(Y + e) + |b|) + (1 + γ)·η·(3N + 3 + Σ|w| + Σ(Y + e)),  γ = (N + 5)·u / (1 − (N + 5)·u).
+    """
+    count, unit = len(sizes), 1 << net.e
+    gamma = (count + 5) * U / (1 - (count + 5) * U)
+    common = math.lcm(*(v.denominator for v in (*sizes, *errors)))
+    e = [v.numerator * (common // v.denominator) for v in errors]
+    y = [v.numerator * (common // v.denominator) for v in sizes]
+    inputs = Fraction(sum(y) + sum(e), common)
+    out = []
+    for r, (row, b) in enumerate(zip(rows, bias, strict=True)):
+        w, constant = list(map(abs, row)), Fraction(abs(b), unit)
+        carried, size = Fraction(dot(w, e), unit * common), Fraction(dot(w, y), unit * common)
+        total = carried + size + constant
+        small = (1 + gamma) * eta[r] * (3 * count + 3 + Fraction(sum(w), unit) + inputs)
+        error = carried + gamma * total + small
+        need(total + error < HUGE, "the network may overflow")
+        need(scales is None or (total + error) / Fraction(scales[r]) < HUGE, "the head may overflow")
+        out.append((error, size + constant))
+    return out
+
+
+def margins(net: Net) -> list[Fraction]:
+    """E_o per output: how far its computed value may lie from one of the real function."""
+    t, n = net.t, net.n
+    d, size_u, error_u, real = [], [], [], []
+    for lo, hi, shift, mult in zip(net.lo, net.hi, net.shift, net.mult, strict=True):
+        ends, factor = (Fraction(lo) - Fraction(shift), Fraction(hi) - Fraction(shift)), Fraction(mult)
+        real.append((ends[0] * factor, ends[1] * factor))
+        d.append(max(map(abs, ends)))
+        need(d[-1] < HUGE, "the domain may overflow")
+        size_u.append(d[-1] * factor)
+        exact = shift == 0 and mult == 1
+        error = ((1 + U) ** 2 - 1) * d[-1] * factor + 2 * ETA * (1 + factor + d[-1])
+        error_u.append(Fraction(0) if exact else error)
+    auxiliary = []
+    for part in ("lower.", "second."):
+        rows: list[Ints] = [[] for _ in range(n)]
+        sizes: list[Fraction] = []
+        errors: list[Fraction] = []
+        if part + "slope" in t:
+            rows, sizes, errors = t[part + "slope"], list(size_u), list(error_u)
+        if part + "rise" in t:
+            rows = [rise + fall for rise, fall in zip(t["second.rise"], t["second.fall"], strict=True)]
+            for ends in (net.u_lo, net.u_hi):
+                for i, end in enumerate(ends):
+                    sizes.append(size_u[i] + abs(Fraction(end)))
+                    errors.append(error_u[i] + U * (sizes[-1] + error_u[i]) + ETA)
+        if part + "out" in t:
+            weight = t[part + "weight"]
+            hidden = lin(net, weight, t[part + "bias"][0], size_u, error_u, [ETA] * len(weight))
+            rows = [row + out for row, out in zip(rows, t[part + "out"], strict=True)]
+            errors += [error for error, _ in hidden]
+            sizes += [size for _, size in hidden]
+        auxiliary.append(lin(net, rows, t[part + "const"][0], sizes, errors, [ETA] * n))
+    errors, sizes = [], []
+    for i, ((e_low, low), (e_second, second)) in enumerate(zip(*auxiliary, strict=True)):
+        if net.paper:
+            e_up, up = max(e_low, e_second), max(low, second)
+        else:
+            e_up, up = e_low + e_second + U * (low + second + e_low + e_second) + ETA, low + second
+            need(up + e_up < HUGE, "the box may overflow")
+        dip = Fraction(0)  # of an affine gap where û lies outside the exact scaled bounds' range
+        if "second.rise" in t:
+            for k, (u_lo, u_hi) in enumerate(real):
+                dip += t["second.rise"][i][k] * max(Fraction(0), Fraction(net.u_lo[k]) - u_lo)
+                dip += t["second.fall"][i][k] * max(Fraction(0), u_hi - Fraction(net.u_hi[k]))
+        errors.append(max(e_low, e_up) + dip / (1 << net.e))
+        sizes.append(max(low, up))
+    for row, bias, scale in zip(t["head_weight"], t["head_bias"][0], net.scales, strict=True):
+        largest = Fraction(max(map(abs, (*row, bias))), 1 << net.e)
+        need(largest / Fraction(scale) < HUGE, "the head may overflow")
+    eta = [ETA * max(Fraction(1), Fraction(scale)) for scale in net.scales]
+    head = lin(net, t["head_weight"], t["head_bias"][0], sizes, errors, eta, net.scales)
+    return [error for error, _ in head]
+
+
+# ---- the verdict ----------------------------------------------------------------------------------------------------
+
+
+def check_claim(net: Net, entry: dict[str, Any], reader: Reader, rounding: list[Fraction]) -> ClaimReport:
+    """All rows of a claim."""
+    premise = Premise(net, entry["claim"])
+    digest = sha256(canonical({**entry["claim"], "sentence": ""}))
+    need(entry["claim_sha256"] == digest, "a claim was altered: its hash differs")
+    premise.check_witness(entry["witness"])
+    goals = [Goal(premise, row, sign) for row in premise.then for sign in ((1, -1) if row[1] == "==" else (1,))]
+    proofs = entry["rows"]
+    need(isinstance(proofs, list) and len(proofs) == len(goals), "a claim has another number of rows than proofs")
+    rows: list[RowReport] = []
+    place = ("rule", "bits", "start", "length")
+    for goal, proof in zip(goals, proofs, strict=True):
+        rule = proof.get("rule") if isinstance(proof, dict) else None
+        if rule == "leaf" and is_object(proof, *place, "units"):
+            bound = leaf_rule(goal, proof, reader)
+        elif rule == "slope" and is_object(proof, *place):
+            bound = slope_rule(goal, proof, reader)
+        elif rule == "sweep" and is_object(proof, "rule"):
+            bound = sweep_rule(goal)
+        elif rule == "mirror" and is_object(proof, "rule", "of"):
+            of = proof["of"]
+            need(is_int(of) and 0 <= of < len(rows) and rows[of].rule != "mirror", "a mirror shows no earlier row")
+            other = goals[of]
+            same = goal.a == other.a[::-1] and goal.b == other.b[::-1] and goal.rhs == other.rhs
+            need(premise.symmetric() and same, "a mirror shows another row")
+            bound = rows[of].bound
+        else:
+            raise CheckError("a row's proof is malformed")
+        margin = sum((abs(a) * e for line in goal.a for a, e in zip(line, rounding, strict=True)), Fraction(0))
+        rows.append(RowReport(row_text(goal.row), str(rule), bound, margin, goal.rhs))
+    return ClaimReport(formula(premise), premise.claim["sentence"], tuple(rows))
+
+
+# ---- words ----------------------------------------------------------------------------------------------------------
+
+
+def decimal(value: Fraction) -> str:
+    """Seven digits, rounded up."""
+    context = Context(prec=7, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):g}"
+
+
+def number(value: Fraction) -> str:
+    """A user's number: a decimal where that is short and exact, else p/q."""
+    for digits in range(31):
+        if 10**digits % value.denominator == 0:
+            text = str(abs(value.numerator) * (10**digits // value.denominator)).rjust(digits + 1, "0")
+            return ("-" if value < 0 else "") + (f"{text[:-digits]}.{text[-digits:]}" if digits else text)
+    return f"{value.numerator}/{value.denominator}"
+
+
+def access(name: str) -> str:
+    """``.name``, or quoted where the name is not plain."""
+    return f".{name}" if re.fullmatch(r"[^\W\d]\w*", name) else f"[{json.dumps(name, ensure_ascii=False)}]"
+
+
+def row_text(row: Row) -> str:
+    """``a.out - 2 * b.income <= 0.1``"""
+    out = ""
+    for coef, copy, kind, name in row[0]:
+        reference = "abcd"[copy] + (access(name) if kind == "in" else ".out" + (access(name) if name else ""))
+        sign = "- " if coef < 0 else "+ "
+        size = "" if abs(coef) == 1 else f"{number(abs(coef))} * "
+        out += (" " if out else "") + (sign if out else sign.strip(" +")) + size + reference
+    return f"{out or '0'} {row[1]} {number(row[2])}"
+
+
+def formula(premise: Premise) -> str:
+    """The claim in symbols, made from its rows."""
+    claim, names = premise.claim, "abcd"[: premise.k]
+    parts = [row_text(row) for row in premise.when]
+    if premise.k > 1:
+        parts += [" == ".join(copy + access(name) for copy in names) for name in claim["equal"]]
+        parts += [f"{name} free" for name in claim["free"]]
+        parts.append(f"other features {claim['others']}")
+    conclusion = ", ".join(row_text(row) for row in premise.then)
+    return f"∀ {', '.join(names)} ∈ X: {', '.join(parts)}{' ⇒ ' if parts else ''}{conclusion}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the report of one folder; the exit code is the verdict."""
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python -m smilenn.certify.check FOLDER\n")
+        return 2
+    report = check_folder(arguments[0])
+    text = "\n".join(report.lines()) + "\n"
+    sys.stdout.write(text.encode(sys.stdout.encoding or "ascii", "backslashreplace").decode(sys.stdout.encoding))
+    return report.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
