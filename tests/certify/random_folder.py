@@ -298,7 +298,12 @@ def random_leaves(
         flips = numbers(k * net.embedding) if net.boxes == "paper" else ()
         return c.Leaf(flips, numbers(k * len(units)), tuple(rows))
 
-    kinds = [*(["phase"] if h else []), *(["input"] if plain else []), *(["group"] if domain.groups else [])]
+    kinds = [
+        *(["phase"] if h else []),
+        *(["flip"] if net.boxes == "paper" else []),
+        *(["input"] if plain else []),
+        *(["group"] if domain.groups else []),
+    ]
     left = int(rng.integers(0, 7)) if splits is None else splits
     nodes: list[c.Node] = []
     open_ = 1
@@ -312,6 +317,9 @@ def random_leaves(
         match str(rng.choice(kinds)):
             case "phase":
                 nodes.append(c.Phase(copy, int(rng.integers(h))))
+                open_ += 2
+            case "flip":
+                nodes.append(c.Flip(copy, int(rng.integers(net.embedding))))
                 open_ += 2
             case "input":
                 i = int(rng.choice(plain))

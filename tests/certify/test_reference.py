@@ -638,7 +638,7 @@ def small(folders, tmp_path):
         sentence="It\x1bholds.",
     )
     leaf = c.Leaf((1, 0, -1, 2), (3, 0, 1, -2, 5, 6, 7, 8), (1,))
-    nodes = (c.Phase(0, 1), c.Input(1, 1, 1.5), leaf, leaf, c.Group(255, 0), leaf, c.Input(0, 0, 0.25), leaf, leaf)
+    nodes = (c.Phase(0, 1), c.Input(1, 1, 1.5), leaf, leaf, c.Group(255, 0), leaf, c.Flip(0, 1), leaf, leaf)
     proof = c.LeafProof(2, (0, 1, 2, 3), nodes)
     claims = [c.ClaimProof(claim.to_json(), [[0.25, 1.0, 1.0, 0.0], [0.25, 2.0, 1.0, 0.0]], (proof, proof))]
     folders.write(tmp_path / "small", net, claims)
@@ -717,6 +717,8 @@ TREES = {
     "unit that does not exist": lambda n, leaf: (c.Phase(0, 4), leaf, leaf),
     "copy that does not exist": lambda n, leaf: (c.Phase(2, 0), leaf, leaf),
     "phase of all copies": lambda n, leaf: (c.Phase(255, 0), leaf, leaf),
+    "flip unit that does not exist": lambda n, leaf: (c.Flip(0, 2), leaf, leaf),
+    "flip of all copies": lambda n, leaf: (c.Flip(255, 0), leaf, leaf),
     "coordinate that does not exist": lambda n, leaf: (c.Input(0, 4, 0.5), leaf, leaf),
     "member of a category": lambda n, leaf: (c.Input(255, 2, 0.5), leaf, leaf),
     "group that does not exist": lambda n, leaf: (c.Group(255, 1), leaf, leaf),
@@ -744,7 +746,7 @@ def test_malformed_trees_are_refused(folders, small, tmp_path, name):
 
 def test_unknown_kinds_of_nodes_are_refused(folders, small, tmp_path):
     _, files, _, _ = small
-    for kind in (5, 77, 255):
+    for kind in (6, 77, 255):
         binary = bytes([kind]) + files["certificate.bin"][1:]
         folders.put(tmp_path / "m", restored(files, binary=binary))
         assert check_folder(tmp_path / "m").status == "refused"

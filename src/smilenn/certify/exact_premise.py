@@ -144,10 +144,11 @@ def check_witness(entry: Entry, domain: Domain) -> None:
 class Cell:
     """The premise cut by splits.
 
-    lo, hi [k][m]; allowed [k][group] positions of allowed categories; phase [k][unit] pairs (≤ 0, ≥ 0).
+    lo, hi [k][m]; allowed [k][group] positions of allowed categories; phase [k][hidden unit] and
+    flip [k][flip unit] pairs (≤ 0, ≥ 0).
     """
 
-    def __init__(self, premise: Premise, units: int, *, hull: bool = False) -> None:
+    def __init__(self, premise: Premise, units: int, flips: int = 0, *, hull: bool = False) -> None:
         """`hull`: one copy, the hull of all of them, for the slope rule."""
         self.premise, self.groups = premise, premise.domain.groups
         self.lo, self.hi = [list(copy) for copy in premise.lo], [list(copy) for copy in premise.hi]
@@ -157,6 +158,7 @@ class Cell:
             self.hi = [[max(v) for v in zip(*self.hi, strict=True)]]
             self.allowed = [[tuple(sorted(set().union(*v))) for v in zip(*self.allowed, strict=True)]]
         self.phase = [[(False, False)] * units for _ in self.lo]
+        self.flip = [[(False, False)] * flips for _ in self.lo]
         self.grouped = {i for group in self.groups for i in group}
         self.plain = [i for i in range(len(premise.domain.names)) if i not in self.grouped]
 

@@ -16,7 +16,7 @@ from smilenn.certify.exact_model import ZERO, Matrix, Model, Piece, Psi, Vector,
 from smilenn.certify.exact_premise import Cell, Premise
 from smilenn.certify.reader import Proof, Refused
 
-LEAF, PHASE, INPUT, GROUP, EMPTY = range(5)
+LEAF, PHASE, INPUT, GROUP, EMPTY, FLIP = range(6)
 ALL = 255
 
 
@@ -74,9 +74,15 @@ class Walk:
         """The last split: kind, the copies it cuts, what it splits, the threshold, the number of children."""
         cell, premise, at = self.cell, self.cell.premise, self.places[-1]
         (kind, copy, index), theta, children = self._take("<BBH", at), ZERO, 2
-        if kind not in (PHASE, INPUT, GROUP):
+        counts = {
+            PHASE: len(cell.phase[0]),
+            INPUT: len(premise.pinned),
+            GROUP: len(cell.groups),
+            FLIP: len(cell.flip[0]),
+        }
+        if kind not in counts:
             raise Refused("A proof has a node of an unknown kind.")
-        if index >= (len(cell.phase[0]), len(premise.pinned), len(cell.groups))[kind - PHASE]:
+        if index >= counts[kind]:
             raise Refused("A proof splits a unit, coordinate or category that does not exist.")
         pinned = False
         if kind == INPUT:
@@ -98,16 +104,16 @@ class Walk:
     def _where(self, kind: int, child: int) -> list[list]:
         if kind == INPUT:
             return self.cell.lo if child else self.cell.hi
-        return self.cell.phase if kind == PHASE else self.cell.allowed
+        return {PHASE: self.cell.phase, FLIP: self.cell.flip, GROUP: self.cell.allowed}[kind]
 
-    # phases s ≤ 0 and s ≥ 0; inputs x ≤ θ and x ≥ θ (whole-valued: x ≤ ⌊θ⌋ and x ≥ ⌊θ⌋ + 1); one child per category
+    # s ≤ 0 and s ≥ 0, d ≤ 0 and d ≥ 0; x ≤ θ and x ≥ θ (whole-valued: x ≤ ⌊θ⌋ and x ≥ ⌊θ⌋ + 1); one child per category
     def _enter(self) -> None:
         """Cut the cell to the open child of the last split. Copies that are cut together have equal values there."""
         kind, copies, i, theta, _ = self._split()
         child = self.children[-1]
         where = self._where(kind, child)
         old = where[copies[0]][i]
-        if kind == PHASE:
+        if kind in (PHASE, FLIP):
             new = (old[0] or child == 0, old[1] or child == 1)
         elif kind == GROUP:
             new = tuple(p for p in old if p == child)
@@ -144,7 +150,7 @@ def leaf_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: li
     paper = model.net.boxes == "paper"
     inner = flips(model) if paper else None
     first, second = k * n if paper else 0, k * len(proof.units)
-    walk = Walk(proof, Cell(premise, h), first + second + len(premise.extra), budget, slope=False)
+    walk = Walk(proof, Cell(premise, h, n if paper else 0), first + second + len(premise.extra), budget, slope=False)
     best: Fraction | None = None
     for _, numbers in walk:
         values = [Fraction(v, 2**proof.bits) for v in numbers]
@@ -180,7 +186,9 @@ def _leaf_bound(
     if inner is not None:
         for c in range(k):
             for i, slope in enumerate(tau[c]):
-                alpha, beta = _flip_span(cell, c, inner, i, spans[c])
+                alpha, beta = _flip_span(model, cell, c, inner, i, spans[c])
+                if alpha > beta:
+                    return None
                 bound += _best([(psi.p[c][i], slope)], [(d,) for d in (alpha, beta, ZERO) if alpha <= d <= beta])
                 bound += slope * inner.const[i]
                 q[c] = [x + slope * y for x, y in zip(q[c], inner.slope[i], strict=True)]
@@ -215,21 +223,29 @@ def _leaf_bound(
 def _cut(cell: Cell, c: int, j: int, model: Model) -> tuple[Fraction, Fraction]:
     a, b = cell.span(c, model.weight[j])
     a, b = a + model.bias[j], b + model.bias[j]
-    negative, positive = cell.phase[c][j]
-    return max(a, ZERO) if positive else a, min(b, ZERO) if negative else b
+    return _phased(a, b, cell.phase[c][j])
 
 
-# d_i over the cell: the range of its affine part, plus its weight times [relu(a_cj), relu(b_cj)] for each unit
+def _phased(a: Fraction, b: Fraction, phase: tuple[bool, bool]) -> tuple[Fraction, Fraction]:
+    """[a, b] cut to ≤ 0 or ≥ 0, as (≤ 0, ≥ 0) says."""
+    return max(a, ZERO) if phase[1] else a, min(b, ZERO) if phase[0] else b
+
+
+# d_i over the cell: relu(s_j) is 0 where b_cj ≤ 0, else s_j where a_cj ≥ 0; the range of that affine function, plus for
+# every other j its weight times [0, b_cj]; cut by the splits of d_i
 def _flip_span(
-    cell: Cell, c: int, inner: Piece, i: int, spans: Sequence[tuple[Fraction, Fraction]]
+    model: Model, cell: Cell, c: int, inner: Piece, i: int, spans: Sequence[tuple[Fraction, Fraction]]
 ) -> tuple[Fraction, Fraction]:
-    low, high = cell.span(c, inner.slope[i])
-    low, high = low + inner.const[i], high + inner.const[i]
-    for weight, (a, b) in zip(inner.out[i], spans, strict=True):
-        if weight:
-            ends = weight * max(a, ZERO), weight * max(b, ZERO)
-            low, high = low + min(ends), high + max(ends)
-    return low, high
+    const, slope, low, high = inner.const[i], inner.slope[i], ZERO, ZERO
+    for j, (weight, (a, b)) in enumerate(zip(inner.out[i], spans, strict=True)):
+        if weight and b > 0:
+            if a >= 0:
+                const += weight * model.bias[j]
+                slope = [x + weight * w for x, w in zip(slope, model.weight[j], strict=True)]
+            else:
+                low, high = low + min(ZERO, weight * b), high + max(ZERO, weight * b)
+    first, last = cell.span(c, slope)
+    return _phased(const + low + first, const + high + last, cell.flip[c][i])
 
 
 # max over points of Σ_c κ_c·relu(s_c) − t_c·s_c
