@@ -243,7 +243,7 @@ def read_folder(folder: str) -> dict[str, bytes]:
     except UnicodeEncodeError:
         raise CheckError("manifest.json holds half a character") from None
     need(manifest.get("digest") == digest, "manifest.json was altered: its digest differs")
-    listed = manifest.get("files")
+    listed: Any = manifest.get("files")
     need(isinstance(listed, dict), "manifest.json lists no files")
     files = {}
     for name, entry in listed.items():
@@ -308,7 +308,7 @@ class Net:
     """The certified part in integers: s_j, lower, second (and d = second − lower) as functions of raw inputs."""
 
     def __init__(self, model: Any, kinds: dict[str, tuple[Any, Any]], raw: dict[str, bytes]) -> None:
-        net = model.get("net") if isinstance(model, dict) else None
+        net: Any = model.get("net") if isinstance(model, dict) else None
         need(isinstance(net, dict), "model.json describes no network")
         keys = ("domain", "boxes", "auxiliaries", "hidden", "skip", "embedding", "outputs", "output_scale", "backbone")
         need(is_object(net, *keys), "model.json describes a network with missing or unknown parts")
@@ -321,6 +321,7 @@ class Net:
         need(isinstance(self.scales, list) and len(self.scales) == len(self.outputs), "output_scale is malformed")
         for s in self.scales:
             need(isinstance(s, float) and s > 0 and math.frexp(s)[0] == 0.5, "output_scale is no power of two")
+        self.output_index = {name: place for place, name in enumerate(self.outputs)}
         self.read_domain(net["domain"])
         self.paper, kind, skip = net["boxes"] == "paper", net["auxiliaries"], net["skip"]
         self.n, self.o = net["embedding"], len(self.outputs)
@@ -376,10 +377,10 @@ class Net:
             name, kind, values, columns = f["name"], f["kind"], f.get("categories", []), f.get("columns", [])
             need(isinstance(name, str) and name and isinstance(f.get("unit", ""), str), "a feature has no name")
             need(kind in ("continuous", "integer", "binary", "category"), f"{name} has an unknown kind")
-            lo, hi, shift, mult = box = (f["lo"], f["hi"], f.get("shift", 0.0), f.get("mult", 1.0))
+            lo, hi, _, mult = box = (f["lo"], f["hi"], f.get("shift", 0.0), f.get("mult", 1.0))
             need(all(isinstance(v, float) for v in box), f"{name} has bounds or scales that are not floats")
             need(lo <= hi and mult > 0, f"{name} has an empty range or a scale that is not positive")
-            need(kind != "integer" or lo.is_integer() and hi.is_integer(), f"{name} has bounds that are not whole")
+            need(kind != "integer" or (lo.is_integer() and hi.is_integer()), f"{name} has bounds that are not whole")
             need(kind in ("continuous", "integer") or box == (0, 1, 0, 1), f"{name} is not a 0/1 input")
             need(is_texts(values) and is_texts(columns), f"{name} has malformed categories")
             sizes = {"category": len(values) or -1, "binary": 2 if values else 0}
@@ -475,11 +476,10 @@ def rational(text: object) -> Fraction:
     return Fraction(int(numerator), int(denominator or "1"))
 
 
-def read_rows(rows: object, copies: int, kinds: tuple[str, ...]) -> list[Row]:
+def read_rows(rows: Any, copies: int, kinds: tuple[str, ...]) -> list[Row]:
     """Rows of a claim."""
     need(isinstance(rows, list), "rows of a claim are no list")
     out: list[Row] = []
-    assert isinstance(rows, list)
     for row in rows:
         need(is_object(row, "terms", "op", "rhs") and isinstance(row["terms"], list), "a row is malformed")
         need(row["op"] in ("<=", "=="), "a row has an unknown relation")
@@ -570,16 +570,17 @@ class Premise:
             least, most = lo[0][i] - hi[1][i], hi[0][i] - lo[1][i]
             strip = (least if low is None else max(low, least), most if high is None else min(high, most))
             self.delta.append((Fraction(0), Fraction(0)) if self.pinned[i] else strip)
-        denominators = [v.denominator for side in (lo, hi, self.delta) for line in side for v in line]
-        self.scale = math.lcm(1 << net.ex, *denominators)
-        need(self.scale.bit_length() < 1 << 17, "the bounds of a claim have too large a common denominator")
+        self.scale = 1 << net.ex
+        for denominator in {v.denominator for side in (lo, hi, self.delta) for line in side for v in line}:
+            self.scale = math.lcm(self.scale, denominator)
+            need(self.scale.bit_length() < 1 << 17, "the bounds of a claim have too large a common denominator")
 
     def pins(self, strips: dict[int, list[Fraction | None]]) -> list[bool]:
         """Coordinates with one value in all copies."""
         net, claim, m = self.net, self.claim, self.net.m
-        equal = {i for name in claim["equal"] for i in net.lookup(name)}
-        free = {i for name in claim["free"] for i in net.lookup(name)}
-        free |= {i for terms, _, _ in self.when for term in terms for i in net.lookup(term[3])}
+        equal = {i for name in set(claim["equal"]) for i in net.lookup(name)}
+        named = {term[3] for terms, _, _ in self.when for term in terms}
+        free = {i for name in named.union(claim["free"]) for i in net.lookup(name)}
         free |= {i for group in net.groups if free.intersection(group) for i in group}
         if self.k == 1:
             return [False] * m
@@ -631,9 +632,9 @@ class Goal:
                 i = premise.coordinate(name)
                 self.b[copy][i] = self.b[copy].get(i, Fraction(0)) + sign * coef
             else:
-                single = name == "" and net.o == 1
-                need(single or name in net.outputs, f"there is no output {name!r}")
-                self.a[copy][0 if single else net.outputs.index(name)] += sign * coef
+                place = 0 if name == "" and net.o == 1 else net.output_index.get(name)
+                need(place is not None, f"there is no output {name!r}")
+                self.a[copy][place or 0] += sign * coef
         self.b = [{i: v for i, v in part.items() if v} for part in self.b]
         if sign < 0:
             self.row = ([(-t[0], *t[1:]) for t in row[0]], "<=", -row[2])
@@ -882,13 +883,14 @@ class Cell:
                 if up and down:  # if the best two are one category, it is among those above
                     found.append(max(values[0][p] for p in up) + max(values[1][p] for p in down))
             else:  # one of the two is must[0]
-                pairs = [(must[0], q) for q in down if must[0] in up] + [(p, must[0]) for p in up if must[0] in down]
-                found += [values[0][p] + values[1][q] for p, q in pairs if p != q and {p, q}.issuperset(must)]
+                z = must[0]
+                pairs = ([(z, q) for q in down] if z in up else []) + ([(p, z) for p in up] if z in down else [])
+                found += [values[0][p] + values[1][q] for p, q in pairs if p != q and {p, q}.issuperset(must[:3])]
         else:
             loose = [[p for p in some if not self.pinned[group[p]]] for some in choices]
             if all(loose):
                 found.append(sum(max(values[c][p] for p in loose[c]) for c in range(k)))
-            tied = [p for p in choices[0] if self.pinned[group[p]] and all(p in some for some in choices)]
+            tied = [p for p in set(choices[0]).intersection(*choices) if self.pinned[group[p]]]
             found += [sum(line[p] for line in values) for p in tied]
         return max(found, default=None)
 
@@ -1085,8 +1087,8 @@ class Leaf:
             for j, v in zip(self.units, t[c], strict=True):
                 spread[c][j] = v * self.t_scale
         if k == 2:
-            for j, line in enumerate(zip(a[0], b[0], a[1], b[1], cell.low[2], cell.high[2], strict=True)):
-                r = joint(*line, kappa[0][j], spread[0][j], kappa[1][j], spread[1][j])
+            kinks = kappa[0], spread[0], kappa[1], spread[1]
+            for r in map(joint, a[0], b[0], a[1], b[1], cell.low[2], cell.high[2], *kinks):
                 if r is None:
                     return None
                 total += r
@@ -1109,8 +1111,8 @@ class Leaf:
             both = [q[c][i] + self.t_scale * dot(t[c], self.columns[i]) for c in range(k)]
             if k == 2:
                 (a1, b1), (a2, b2), (low, high) = cell.ends[i]
-                inner = max(a1, a2 + low), min(b1, b2 + high), max(a2, a1 - high), min(b2, b1 - low)
-                total += corner(*both, *inner, low, high)
+                tight = max(a1, a2 + low), min(b1, b2 + high), max(a2, a1 - high), min(b2, b1 - low)
+                total += corner(both[0], both[1], *tight, low, high)
             else:
                 total += sum(v * (cell.hi if v > 0 else cell.lo)[c][i] for c, v in enumerate(both))
         for g, group in enumerate(self.net.groups):
