@@ -140,7 +140,7 @@ def parts(made):
 @pytest.mark.parametrize("block", range(12))
 def test_no_deployed_left_side_exceeds_bound_and_margin(folders, tmp_path, block):
     tried = 0
-    for seed in range(20 * block, 20 * block + 20):
+    for seed in range(17 * block, 17 * block + 17):
         rng = np.random.default_rng(seed)
         made = folders.random_folder(tmp_path / str(seed), seed, rhs=50 if seed % 2 else None)
         for problem, claim, proof, report in parts(made):
@@ -412,7 +412,7 @@ def test_a_decided_unit_pays_for_its_slope(folders, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("low", "high"), [(F(1, 4), F(1, 2)), (F(-1, 2), F(-1, 4)), (F(0), F(1, 3)), (F(-1, 5), F(0)), (F(1, 7), F(1, 7))]
+    ("low", "high"), [(F(1, 4), F(1, 2)), (F(-1, 2), F(-1, 4)), (F(0), F(1, 3)), (F(-1, 5), F(0)), (F(1, 8), F(1, 8))]
 )
 def test_strips_on_one_side(folders, tmp_path, low, high):
     """Sweep, brute force over its own vertices' neighbourhood, and the leaf rule agree on a strip off the diagonal."""
@@ -426,8 +426,7 @@ def test_strips_on_one_side(folders, tmp_path, low, high):
         (v for v in (x2 + float(low), x2 + float(high), x2 + float(low + high) / 2) if low <= F(v) - F(x2) <= high),
         None,
     )
-    if x1 is None:
-        pytest.skip("no two floats differ by that")
+    assert x1 is not None
     witness = [[x1], [x2]]
     sweep = checked(folders, tmp_path / "s", net, claim, witness, c.SweepProof()).claims[0].rows[0].bound
     leaf = (
@@ -457,7 +456,7 @@ def test_convexity_across_a_corner(folders, tmp_path):
         net = plain_net(domain, [[1.0]], [0.0], [sign])
         claim = Claim(3, when, then)
         best = None
-        for place, numbers in enumerate(itertools.product((-1, 0, 1), (0, 2), (-1, 0), (-1, 0, 1))):
+        for place, numbers in enumerate(itertools.product((-1, 0), (0, 2), (-1, 0), (-1, 0, 1))):
             leaf = c.Leaf((), numbers[:3], numbers[3:])
             report = checked(
                 folders, tmp_path / f"{sign}{place}", net, claim, [[0.0]] * 3, c.LeafProof(0, (0,), (leaf,))
@@ -512,7 +511,7 @@ def test_the_error_of_a_sum(folders):
 def test_outputs_stay_within_the_margin(folders, tmp_path):
     """Deployed outputs at the vertices of the box against the real function, batch 1 and N, torch and reordered."""
     worst = 0.0
-    for seed in range(60):
+    for seed in range(40):
         made = folders.random_folder(tmp_path / str(seed), seed, claims=1)
         rng = np.random.default_rng(seed)
         model = exact_model.build_model(reader.read_folder(made.folder).net)
@@ -675,7 +674,7 @@ def test_fuzzed_files_with_fitting_hashes_never_crash_the_checker(folders, small
     rng = random.Random(1)
     _, files, _, _ = small
     seen = set()
-    for _ in range(300):
+    for _ in range(200):
         name = rng.choice(list(files))
         data = bytearray(files[name])
         for _ in range(rng.choice([1, 1, 2, 5])):
