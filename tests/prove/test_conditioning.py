@@ -1,7 +1,7 @@
 """Numbers that nearly cancel, and coefficients that solvers drop: no bound may fall below a point that exists."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar
@@ -123,6 +123,39 @@ def test_rows_over_shifted_inputs_lose_nothing(make):
     exact = Fraction(problem.premise.rhs[0]) - 2 * Fraction(problem.premise.coef[0, 0, 0]) * Fraction(shift)
     rhs = problem.region.rhs[0]
     assert np.nextafter(rhs, -np.inf) < exact <= rhs
+
+
+@pytest.mark.parametrize("prover", ["mip", "paper-mip"])
+@pytest.mark.parametrize("seed", [8, 48, 84, 87, 115, 134, 173, 223])
+def test_badly_scaled_weights_are_never_proved_falsely(make, seed, prover):
+    """Weights that span ten orders of magnitude, on which HiGHS returned bounds far below points that exist."""
+    rng = np.random.default_rng(seed)
+    mult = float(rng.choice([1 / 3, 1.0, 1e-3, 1e3]))
+    group = Feature("c", "category", categories=("p", "q", "r"))
+    domain = Domain((Feature("i", "integer", 0, 3, mult=mult), Feature("b", "binary"), group))
+    s = make.snapshot(
+        domain, rng, hidden=int(rng.integers(1, 4)), boxes=str(rng.choice(["gap", "paper"])), shared=rng.random() < 0.5
+    )
+
+    def spread(array, low, high):
+        return array * 10.0 ** rng.integers(low, high, size=array.shape)
+
+    span = int(rng.integers(2, 8))
+    lower, second = (spread(array, -span, span + 1) for array in (s.lower_out, s.second_out))
+    weight = spread(s.hidden_weight, -min(span, 5), min(span, 5) + 1)
+    bias = -weight @ (domain.scale(domain.lo) + domain.scale(domain.hi)) / 2 + spread(
+        rng.normal(size=len(weight)), -4, 1
+    )
+    s = replace(s, hidden_weight=weight, hidden_bias=bias, lower_out=lower, second_out=second)
+    points = np.array([[i, b, *c] for i in range(4) for b in (0, 1) for c in np.eye(3)], dtype=float)
+    pairs = np.array([(p, q) for p in points for q in points if (p[1:] == q[1:]).all()])
+    for claim, members in ((make.safe(0), points[:, None]), (make.fair(["i"], 0), pairs)):
+        problem = build(claim, s)
+        true = max(float(problem.value(domain.scale(members), one).max()) for one in problem.rows)
+        for share in (1e-3, 0.1):  # eps a little below what the network does
+            eps = true - max(share * abs(true), 1e-5)
+            near = build(Claim(claim.copies, claim.when, tuple(replace(t, rhs=Fraction(eps)) for t in claim.then)), s)
+            assert not isinstance(prove_problem(near, prover=prover, time_limit=20), Proved)
 
 
 # ---- solvers that are wrong -----------------------------------------------------------------------------------------

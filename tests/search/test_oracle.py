@@ -5,7 +5,9 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from smilenn.domain import Domain, Feature
+from smilenn.problem import build
 from smilenn.properties import Claim, Convex, Dominates, Symmetric, row
+from smilenn.search.gradient import search
 from smilenn.search.oracle import Oracle, constraints
 
 
@@ -86,3 +88,16 @@ def test_categories_that_trade_places(make):
     u = oracle(np.random.default_rng(0).normal(size=(20, 2, 7)))
     assert problem.region.contains(u).all()
     assert (u[:, 0, :3] == u[:, 1, 3:6]).all()
+
+
+def test_equalities_that_leave_one_point(make):
+    """a + b = 1 and a + 2 b = 3/2: nothing is left to choose, and the search returns that point."""
+    domain = Domain.box([0.0], [1.0])
+    when = (
+        row([(1, 0, "in", "x0"), (1, 1, "in", "x0")], 1, "=="),
+        row([(1, 0, "in", "x0"), (2, 1, "in", "x0")], "3/2", "=="),
+    )
+    claim = Claim(2, when, (row([(1, 0, "out", ""), (-1, 1, "out", "")], 0),))
+    problem = build(claim, make.snapshot(domain, np.random.default_rng(0), hidden=2))
+    found = search(problem, problem.rows[0], rng=np.random.default_rng(0))
+    assert found.u == pytest.approx(np.full((1, 2, 1), 0.5))

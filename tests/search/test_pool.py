@@ -18,7 +18,7 @@ def moved(problem, size, seed=1):
     s, rng = problem.snapshot, np.random.default_rng(seed)
     names = ("hidden_weight", "hidden_bias", "lower_out", "second_out", "head_weight")
     new = {name: getattr(s, name) + size * rng.normal(size=getattr(s, name).shape) for name in names}
-    return build(problem.claim, replace(s, **new), problem.premise)
+    return build(problem.claim, replace(s, **new), like=problem)
 
 
 @pytest.fixture

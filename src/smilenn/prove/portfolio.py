@@ -205,7 +205,8 @@ def _maximum(one: Prover, problem: Problem, row: Row, limit: float) -> Maximum:
 def _proved_within(row: Row, one: Prover, found: Maximum) -> float | None:
     """The tolerance (output units) within which the row is proved, or None."""
     tolerance = one.tolerance * row.scale
-    if found.upper <= tolerance and found.upper + found.error <= 2.0 * tolerance:
+    # a solver to which the numbers are that ill-conditioned errs by more than its tolerances say: no slack helps
+    if found.upper <= tolerance and found.error <= tolerance:
         return max(tolerance, found.upper + found.error)
     # float64 methods add an error allowance to a maximum they know exactly: say the coarser tolerance instead
     loose = found.complete and found.lower <= tolerance and found.upper + found.error <= LOOSE * row.scale

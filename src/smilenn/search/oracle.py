@@ -242,9 +242,10 @@ def _points(
     norm = np.linalg.norm(normals, axis=1)
     free = norm > 1e-9
     normals, levels = normals[free] / norm[free, None], levels[free] / norm[free]
-    if math.comb(len(levels), size) > _LISTS:
+    count = math.comb(len(levels), size)
+    if count > _LISTS:
         return None
-    chosen = np.array(list(itertools.combinations(range(len(levels)), size)), dtype=int).reshape(-1, size)
+    chosen = np.array(list(itertools.combinations(range(len(levels)), size)), dtype=int).reshape(count, size)
     chosen = chosen[np.abs(np.linalg.det(normals[chosen])) > 1e-9]
     points = origin + np.linalg.solve(normals[chosen], levels[chosen][..., None])[..., 0] @ basis.T
     points = np.clip(points[inside(points)], lo, hi)
