@@ -1291,10 +1291,11 @@ def lin(net: Net, rows: list[Ints], bias: Ints, sizes: list[Fraction], errors: l
 def margins(net: Net) -> list[Fraction]:
     """E_o per output: how far its computed value may lie from one of the real function."""
     t, n = net.t, net.n
-    d, size_u, error_u, real = [], [], [], []
+    d, size_u, error_u, rises, falls = [], [], [], [], []
     for lo, hi, shift, mult in zip(net.lo, net.hi, net.shift, net.mult, strict=True):
         ends, factor = (Fraction(lo) - Fraction(shift), Fraction(hi) - Fraction(shift)), Fraction(mult)
-        real.append((ends[0] * factor, ends[1] * factor))
+        rises.append((len(d), Fraction(net.u_lo[len(d)]) - ends[0] * factor))
+        falls.append((len(d), ends[1] * factor - Fraction(net.u_hi[len(d)])))
         d.append(max(map(abs, ends)))
         need(d[-1] < HUGE, "the domain may overflow")
         size_u.append(d[-1] * factor)
@@ -1321,6 +1322,7 @@ def margins(net: Net) -> list[Fraction]:
             errors += [error for error, _ in hidden]
             sizes += [size for _, size in hidden]
         auxiliary.append(lin(net, rows, t[part + "const"][0], sizes, errors, [ETA] * n))
+    rises, falls = ([(k, by) for k, by in dips if by > 0] for dips in (rises, falls))
     errors, sizes = [], []
     for i, ((e_low, low), (e_second, second)) in enumerate(zip(*auxiliary, strict=True)):
         if net.paper:
@@ -1328,11 +1330,10 @@ def margins(net: Net) -> list[Fraction]:
         else:
             e_up, up = e_low + e_second + U * (low + second + e_low + e_second) + ETA, low + second
             need(up + e_up < HUGE, "the box may overflow")
-        dip = Fraction(0)  # of an affine gap where û lies outside the exact scaled bounds' range
+        dip = Fraction(0)  # an affine gap falls below zero where û lies inside the exact scaled bounds
         if "second.rise" in t:
-            for k, (u_lo, u_hi) in enumerate(real):
-                dip += t["second.rise"][i][k] * max(Fraction(0), Fraction(net.u_lo[k]) - u_lo)
-                dip += t["second.fall"][i][k] * max(Fraction(0), u_hi - Fraction(net.u_hi[k]))
+            dip = sum((t["second.rise"][i][k] * by for k, by in rises), dip)
+            dip = sum((t["second.fall"][i][k] * by for k, by in falls), dip)
         errors.append(max(e_low, e_up) + dip / (1 << net.e))
         sizes.append(max(low, up))
     for row, bias, scale in zip(t["head_weight"], t["head_bias"][0], net.scales, strict=True):
