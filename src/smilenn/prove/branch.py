@@ -169,6 +169,9 @@ class _Run:
         if made is None:
             made = shape(problem, cell)
         u = None if relaxed is None else relaxed.u
+        moving = self._choose_moving(cell)
+        if moving is not None:
+            return moving
         if u is not None:
             for g, group in enumerate(region.groups):
                 members = list(group)
@@ -178,12 +181,34 @@ class _Run:
                         return "group", -1 if pinned else c, g, 0.0
         return self._choose_phase(cell, made, relaxed) or self._choose_group(cell) or self._choose_input(cell, u)
 
+    def _choose_moving(self, cell: Cell) -> tuple[str, int, int, float] | None:
+        """A category or yes/no that differs between the copies, first of all.
+
+        With the protected values fixed a unit's copies differ by a constant, their polygon is a segment and the joint
+        rule nearly exact (measured: tens of leaves instead of thousands).
+        """
+        region = self.problem.region
+        if self.problem.copies != 2:
+            return None
+        for g, group in enumerate(region.groups):
+            members = list(group)
+            if not region.pinned[members].all():
+                for c in (0, 1):
+                    if (cell.hi[c, members] > 0.5).sum() > 1:
+                        return "group", c, g, 0.0
+        width = cell.hi - cell.lo
+        two = ~region.pinned & ~region.grouped & (region.step > 0) & (np.abs(width - region.step) < 0.5 * region.step)
+        if two.any():
+            c, i = np.argwhere(two)[0]
+            return "input", int(c), int(i), float((cell.lo[c, i] + cell.hi[c, i]) / 2)
+        return None
+
     def _choose_phase(self, cell: Cell, made: Shape, relaxed: Relaxation | None) -> tuple[str, int, int, float] | None:
         """The hidden or flip unit whose relaxation gives away the most."""
         weight = np.abs(self.row.unit) + self.row.flip @ np.abs(self.problem.flips.unit)
         open_ = (cell.phase == 0) & (made.low < 0) & (made.high > 0) & self.useful
         reach = np.minimum(-made.low, made.high)  # a little of it breaks ties where the LP shows no slack
-        score = np.where(open_, weight * (1e-6 * reach + (0.0 if relaxed is None else relaxed.slack)), 0.0)
+        score = np.where(open_, 1e-6 * weight * reach + (0.0 if relaxed is None else relaxed.slack), 0.0)
         flip_open = (cell.flip == 0) & (made.flip_low < 0) & (made.flip_high > 0)
         flip_reach = np.minimum(-made.flip_low, made.flip_high) * self.row.flip
         flip_score = np.where(flip_open, 1e-6 * flip_reach + (0.0 if relaxed is None else relaxed.flip_slack), 0.0)

@@ -230,9 +230,12 @@ def relax(
     u = x[column]
     slack = np.zeros((k, len(s.hidden_bias)))
     true = np.maximum(u @ s.hidden_weight.T + s.hidden_bias, 0.0)
+    kappa = row.unit + tau @ problem.flips.unit if row.flip.any() else row.unit
     for j, per_copy in zip(units, weights, strict=True):
-        for c, (lam, at) in enumerate(per_copy):
-            slack[c, j] = abs(float(x[lam] @ np.maximum(at, 0.0)) - true[c, j])
+        each = np.array([float(x[lam] @ np.maximum(at, 0.0)) for lam, at in per_copy]) - true[:, j]
+        joint = max(0.0, float(kappa[:, j] @ each)) if k == 2 else 1.0  # what the unit gives away, copies together
+        share = np.abs(kappa[:, j] * each)
+        slack[:, j] = joint * share / max(share.sum(), 1e-300) if k == 2 else np.maximum(kappa[:, j] * each, 0.0)
     flip_slack = np.zeros_like(row.flip)
     for (c, i), (d, top) in zip(flipped, tops, strict=True):
         flip_slack[c, i] = max(0.0, x[top] - max(x[d], 0.0)) * row.flip[c, i]
