@@ -91,7 +91,9 @@ def test_missing_file_says_what_to_put_where():
 
 
 @pytest.mark.parametrize(
-    "raw", [b"not gzip at all", gzip.compress(CONTENT)[:-9], gzip.compress(CONTENT)[:12] + b"\xff" * 20, b""]
+    "raw",
+    [b"not gzip at all", gzip.compress(CONTENT)[:-9], gzip.compress(CONTENT)[:12] + b"\xff" * 20, b""],
+    ids=["text", "cut", "damaged", "empty"],  # not the bytes: gzip writes the time into them
 )
 def test_damaged_file_names_file_hash_and_remedy(tmp_path, raw):
     place = put(tmp_path, raw)
