@@ -1,0 +1,155 @@
+"""From networks to accepted certificates: what is emitted is checked, what is false is never certified."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from smilenn.certify import emit as emitting
+from smilenn.certify.certify import certify
+from smilenn.certify.check import check_folder
+from smilenn.certify.check_reference import check_folder as check_reference
+from smilenn.domain import Domain, Feature
+from smilenn.model.backbones import MLP
+from smilenn.model.bundle import save_net
+from smilenn.model.folder import read_folder, write_folder
+from smilenn.model.net import SmileNet
+from smilenn.properties.library import Fair, Monotone, Robust
+from smilenn.prove.branch import Branch
+from smilenn.prove.solvers import solver
+from smilenn.prove.solvers.base import Solver, Status
+
+
+def network(domain, *, seed=0, hidden=4, embedding=2, boxes="gap", auxiliaries="relu", gap=0.1):
+    torch.manual_seed(seed)
+    net = SmileNet(
+        domain, MLP(domain.size, (4,), embedding), embedding, hidden=hidden, boxes=boxes, auxiliaries=auxiliaries
+    )
+    net.centre_(torch.tensor(domain.sample(64, np.random.default_rng(seed))))
+    if boxes == "gap":
+        net.gap.scale_(gap)
+    return net
+
+
+def both(tmp_path, net, certificate):
+    folder = tmp_path / "model"
+    save_net(folder, net, overwrite=True)
+    write_folder(folder, {**read_folder(folder), **certificate.files}, overwrite=True)
+    fast, slow = check_folder(folder), check_reference(folder)
+    assert fast.status == slow.status
+    rows = [(r.bound, r.margin, r.rhs) for c in fast.claims for r in c.rows]
+    assert rows == [(r.bound, r.margin, r.rhs) for c in slow.claims for r in c.rows]
+    return fast
+
+
+def people():
+    return Domain(
+        (
+            Feature("age", "integer", 18, 90, shift=18.0, mult=1 / 72),
+            Feature("income", "continuous", 0.0, 100.0, mult=0.01),
+            Feature("race", "category", categories=("a", "b", "c")),
+        )
+    )
+
+
+@pytest.mark.parametrize("boxes", ["gap", "paper"])
+def test_a_fair_network_is_certified_and_both_checkers_agree(tmp_path, boxes):
+    net = network(people(), boxes=boxes)
+    with torch.no_grad():
+        net.head_weight.mul_(0.2)
+    certificate = certify(net, Fair(["race"], 2.0).lower(net.domain), time_limit=20)
+    assert certificate.report.status == "certified" and not certificate.notes
+    assert both(tmp_path, net, certificate).status == "certified"
+    rules = [row.rule for claim in certificate.report.claims for row in claim.rows]
+    assert rules == ["leaf", "mirror"]
+
+
+def test_a_false_claim_gets_a_checked_bound_and_no_certificate(tmp_path):
+    net = network(people(), gap=1.0)
+    certificate = certify(net, Fair(["race"], 0.001).lower(net.domain), time_limit=5)
+    assert certificate.report.status == "unknown" and certificate.notes
+    assert certificate.report.excess is not None and certificate.report.excess > 0
+    assert both(tmp_path, net, certificate).status == "unknown"
+
+
+def test_signs_right_by_construction_need_one_leaf(tmp_path):
+    domain = Domain.box([0.0] * 20, [1.0] * 20)
+    net = network(domain, hidden=64, gap=0.0)
+    with torch.no_grad():
+        net.lower.weight[:, :3].abs_()
+        net.lower.out.abs_()
+        net.head_weight.abs_()
+    certificate = certify(net, Monotone(["x0", "x1", "x2"]).lower(domain))
+    assert certificate.report.status == "certified"
+    (claim,) = certificate.report.claims
+    assert [row.rule for row in claim.rows] == ["slope"] and claim.rows[0].bound == 0
+    assert 0 < claim.rows[0].rhs < 1e-10 and "up to" in claim.sentence
+    assert len(certificate.files["certificate.bin"]) == 1
+    assert both(tmp_path, net, certificate).status == "certified"
+
+
+@pytest.mark.parametrize("boxes", ["gap", "paper"])
+def test_one_input_needs_no_tree(tmp_path, boxes):
+    net = network(Domain.box([-1.0], [1.0], ["x"]), hidden=16, boxes=boxes)
+    certificate = certify(net, Robust(0.1, 5.0).lower(net.domain))
+    assert certificate.report.status == "certified" and certificate.files["certificate.bin"] == b""
+    assert both(tmp_path, net, certificate).status == "certified"
+
+
+@pytest.mark.parametrize("boxes", ["gap", "paper"])
+def test_affine_images_are_certified(tmp_path, boxes):
+    net = network(Domain.box([0.0] * 64, [1.0] * 64), auxiliaries="affine", boxes=boxes, gap=0.0)
+    certificate = certify(net, Robust(0.01, 3.0).lower(net.domain), time_limit=20)
+    assert certificate.report.status == "certified"
+    assert both(tmp_path, net, certificate).status == "certified"
+
+
+class Liar(Solver):
+    """Calls everything optimal and returns noise as multipliers."""
+
+    name = "liar"
+    title = "a liar"
+
+    def solve(self, model, *, time_limit, above=np.inf, below=-np.inf, gap=1e-6, threads=1):
+        from dataclasses import replace
+
+        honest = solver("highs").solve(model, time_limit=time_limit)
+        noise = np.random.default_rng(0).normal(size=len(model.row_lo))
+        return replace(honest, status=Status.OPTIMAL, multipliers=noise, dual_bound=-100.0)
+
+
+def test_a_lying_solver_never_certifies_a_false_claim(tmp_path, monkeypatch):
+    net = network(people(), gap=1.0)
+    monkeypatch.setattr(emitting, "Branch", lambda: Branch(Liar()))
+    false, true = Fair(["race"], 0.01).lower(net.domain), Fair(["race"], 200.0).lower(net.domain)
+    assert certify(net, false, time_limit=2).report.status == "unknown"
+    assert certify(net, true, time_limit=2).report.status == "certified"
+
+
+def test_no_violation_on_a_certified_model_however_hard_one_looks(tmp_path):
+    """Random pairs, their neighbours in float64, and a backbone that does its worst, through the saved network."""
+    net = network(people())
+    with torch.no_grad():
+        net.head_weight.mul_(0.2)
+    (claim,) = Fair(["race"], 1.0).lower(net.domain)
+    report = certify(net, [claim], time_limit=20).report
+    bound = max(float(row.bound + row.margin) for c in report.claims for row in c.rows)
+    rng = np.random.default_rng(0)
+    first = net.domain.sample(5000, rng)
+    second = first.copy()
+    second[:, 2:] = np.eye(3)[rng.integers(0, 3, 5000)]
+
+    class Worst(torch.nn.Module):
+        def __init__(self, sign):
+            super().__init__()
+            self.sign = sign
+
+        def forward(self, u):
+            return torch.full((len(u), 2), 1e300, dtype=torch.float64) * self.sign * torch.sign(net.head_weight[0])
+
+    net.backbone = Worst(1.0)
+    high = net.predict(first)[:, 0]
+    net.backbone = Worst(-1.0)
+    low = net.predict(second)[:, 0]
+    assert (high - low).max() <= bound
