@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -308,13 +309,42 @@ def test_rows_outside_the_domain(model, csv, tmp_path):
 def test_prove_writes_a_new_verdict(model):
     before = json.loads((model / "verdict.json").read_text())
     code, out, _ = smile("prove", model)
-    assert code == 0 and "Proved by" in out and "within" in out
+    assert code == 0 and "Certified up to" in out  # one input: the certificate needs no tree, ε = 0 its margin
     after = json.loads((model / "verdict.json").read_text())
     assert after["status"] == "proved" and after["weights"] == before["weights"]
     assert smilenn.load(model).verdict_.status == "proved"
     assert [p.name for p in model.parent.iterdir()] == ["model"]
     code, out, _ = smile("prove", model, "--json", "--time-limit", 5)
     assert code == 0 and json.loads(out)["status"] == "proved"
+
+
+def test_check_accepts_what_prove_certified_and_nothing_else(model, tmp_path):
+    code, _, err = smile("check", model)
+    assert code == 2 and "certificate.json" in one_sentence(err)
+    assert smile("prove", model)[0] == 0
+    code, out, _ = smile("check", model, "--reference")
+    assert code == 0 and "Certified up to" in out and "reference checker finds the same" in out
+    code, out, _ = smile("check", model, "--json")
+    assert code == 0 and json.loads(out)["status"] == "proved" and len(json.loads(out)["certificate"]) == 64
+    assert smilenn.check(model).violation_bound < 1e-9
+    assert smilenn.load(model).verdict_.certificate == smilenn.check(model).certificate
+    broken = tmp_path / "broken"
+    shutil.copytree(model, broken)
+    (broken / "certificate.json").write_bytes((broken / "certificate.json").read_bytes() + b" ")
+    code, out, _ = smile("check", broken)
+    assert code == 1 and "Rejected" in out
+
+
+def test_check_compares_the_certificate_with_the_stated_properties(model):
+    from smilenn.model.folder import dump_json, read_folder, write_folder
+
+    assert smile("prove", model)[0] == 0
+    files = read_folder(model)
+    stated = json.loads(files["properties.json"])
+    stated["claims"][0]["when"] = []
+    write_folder(model, {**files, "properties.json": dump_json(stated)}, overwrite=True)
+    code, out, _ = smile("check", model)
+    assert code == 1 and "other claims" in out
 
 
 def test_prove_shows_a_counterexample_in_the_users_columns(regressor, tmp_path):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smilenn._version import __version__
 
 if TYPE_CHECKING:
+    from smilenn.certify.verdicts import check
     from smilenn.domain import Domain, Feature
     from smilenn.errors import AlteredError, SmileError
     from smilenn.estimators.classifier import SmileClassifier
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from smilenn.versions import show_versions
 
 _HOME = {
+    "smilenn.certify.verdicts": ("check",),
     "smilenn.domain": ("Domain", "Feature"),
     "smilenn.errors": ("AlteredError", "SmileError"),
     "smilenn.estimators.classifier": ("SmileClassifier",),
@@ -85,6 +87,7 @@ __all__ = [
     "Verdict",
     "Violated",
     "__version__",
+    "check",
     "fit",
     "load",
     "prove",

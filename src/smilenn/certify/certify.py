@@ -40,11 +40,13 @@ class Certificate:
     files : certificate.json and certificate.bin.
     report : the checker's report; `report.status` is ``certified`` or ``unknown``.
     notes : why a proof search stopped early, where one did.
+    raised : what was added to right sides for rounding, the largest of it.
     """
 
     files: dict[str, bytes]
     report: Report
     notes: tuple[str, ...]
+    raised: float = 0.0
 
 
 def certify(net: SmileNet, claims: Sequence[Claim], *, time_limit: float = 60.0) -> Certificate:
@@ -52,7 +54,7 @@ def certify(net: SmileNet, claims: Sequence[Claim], *, time_limit: float = 60.0)
     snapshot = net.snapshot()
     emitted = [emit(build(claim, snapshot), time_limit=time_limit) for claim in claims]
     notes = tuple(note for entry in emitted for note in entry.notes)
-    weights = weights_digest(net.describe(), certified_tensors(net))
+    weights, raised = weights_digest(net.describe(), certified_tensors(net)), 0.0
     with tempfile.TemporaryDirectory(prefix="smilenn-") as place:
         folder = Path(place) / "model"
         save_net(folder, net)
@@ -62,7 +64,12 @@ def certify(net: SmileNet, claims: Sequence[Claim], *, time_limit: float = 60.0)
             relaxed = [_up_to(entry, claim, found.rows) for entry, claim, found in together]
             if any(proof is not entry.proof for proof, entry in zip(relaxed, emitted, strict=True)):
                 files, report = _checked(folder, weights, relaxed)
-    return Certificate(files, report, notes)
+                raised = max(
+                    float(row.rhs - inequality.rhs)
+                    for claim, found in zip(claims, report.claims, strict=True)
+                    for inequality, row in zip(claim.rows, found.rows, strict=True)
+                )
+    return Certificate(files, report, notes, raised)
 
 
 def _checked(folder: Path, weights: str, proofs: Sequence[ClaimProof]) -> tuple[dict[str, bytes], Report]:

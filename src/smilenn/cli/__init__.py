@@ -172,10 +172,25 @@ def prove(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Search for a counterexample and prove again, from the files; write the new verdict."""
+    """Search for a counterexample and prove again, from the files; write the verdict and, if found, a certificate."""
     from smilenn.cli import proving as command
 
     raise typer.Exit(command.run(model, prover=prover, time_limit=time_limit, quiet=quiet, json=json))
+
+
+@app.command()
+def check(
+    model: Model,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Run the slow reference checker too; both must agree.")
+    ] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Check the certificate of a model in exact arithmetic, from the files; nothing is searched."""
+    from smilenn.cli import checking as command
+
+    raise typer.Exit(command.run(model, reference=reference, quiet=quiet, json=json))
 
 
 @app.command()

@@ -4,18 +4,21 @@
     properties.json   the properties as the user stated them, and the exact claims they became
     verdict.json      what was proved, of which weights and which claims
     history.json      the course of the training
+    certificate.*     the proof in exact numbers, where `smile prove` found one
 
 Everything but a `backbone` function is restored; a network with a backbone of the user's own gets it from `load`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.errors import AlteredError, SmileError, listed
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 PROPERTIES, VERDICT, HISTORY = "properties.json", "verdict.json", "history.json"
+CERTIFICATE = (JSON_NAME, BINARY_NAME)
 CLASSES: dict[str, type[SmileEstimator]] = {"SmileRegressor": SmileRegressor, "SmileClassifier": SmileClassifier}
 # stored as they are; the others need words of their own (properties, config) or are code or part of the network
 PLAIN = (
@@ -146,10 +150,16 @@ def verdict_document(verdict: Verdict, estimator: SmileEstimator) -> dict[str, A
     return verdict_to_json(verdict) | {"weights": weights, "claims": list(claims)}
 
 
-def replace_verdict(folder: Path | str, verdict: Verdict, estimator: SmileEstimator) -> None:
-    """Write a new verdict.json (and the manifest) into the model folder of an estimator as one step."""
-    files = read_folder(folder)
-    write_folder(folder, {**files, VERDICT: dump_json(verdict_document(verdict, estimator))}, overwrite=True)
+def replace_verdict(
+    folder: Path | str, verdict: Verdict, estimator: SmileEstimator, *, certificate: Mapping[str, bytes] | None = None
+) -> None:
+    """Write a new verdict.json, the certificate's files and the manifest into a model folder as one step.
+
+    An older certificate does not stay beside a new verdict.
+    """
+    files = {name: data for name, data in read_folder(folder).items() if name not in CERTIFICATE}
+    files |= {VERDICT: dump_json(verdict_document(verdict, estimator)), **(certificate or {})}
+    write_folder(folder, files, overwrite=True)
 
 
 def _params(estimator: SmileEstimator) -> dict[str, Any]:

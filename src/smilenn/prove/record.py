@@ -23,6 +23,8 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
     match verdict:
         case Proved():
             out["tolerance"] = verdict.tolerance
+            if verdict.certificate:
+                out["certificate"] = verdict.certificate
         case Violated(counterexample=Counterexample() as c):
             out["counterexample"] = {
                 "x": c.x.tolist(), "outputs": c.outputs.tolist(), "violation": c.violation, "row": c.row,
@@ -42,7 +44,7 @@ def verdict_from_json(data: Mapping[str, Any], where: str = "verdict.json") -> V
         kind = KINDS[data["status"]]
         common = (str(data["method"]), float(data.get("bound", math.inf)), float(data["seconds"]))
         if kind is Proved:
-            return Proved(*common, tolerance=float(data["tolerance"]))
+            return Proved(*common, tolerance=float(data["tolerance"]), certificate=str(data.get("certificate", "")))
         if kind is Violated:
             return Violated(*common, counterexample=_counterexample(data.get("counterexample")))
         if kind is Unknown:

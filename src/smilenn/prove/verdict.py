@@ -74,18 +74,26 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Proved(Verdict):
-    """The claim holds for every input and any backbone, within `tolerance` (output units) of the named method."""
+    """The claim holds for every input and any backbone, within `tolerance` (output units) of the named method.
+
+    `certificate` is the SHA-256 of a certificate that a checker accepted in exact arithmetic, empty without one; the
+    tolerance is then what the certificate adds to the claim's right sides for rounding, 0 in most cases.
+    """
 
     tolerance: float = 0.0
+    certificate: str = ""
     status: ClassVar[str] = "proved"
 
     @property
     def violation_bound(self) -> float:
-        """0.0: the tolerance is stated with the verdict, not here."""
-        return 0.0
+        """0.0, or what a certificate adds to the claim for rounding; a solver's tolerance is stated in the sentence."""
+        return self.tolerance if self.certificate else 0.0
 
     def sentence(self) -> str:
         """``proved by HiGHS (reduced MIP) within 1e-06``."""
+        if self.certificate:
+            up_to = f" up to {self.tolerance:.1e}" if self.tolerance else ""
+            return f"certified{up_to}, checked in exact arithmetic (certificate {self.certificate[:12]}…)"
         near = float(f"{self.tolerance:.0e}")  # one digit; never less than the truth by more than a hundredth
         if near < 0.99 * self.tolerance:
             near += 10.0 ** math.floor(math.log10(self.tolerance))

@@ -1,0 +1,30 @@
+"""``smile check``: the certificate of a model folder, checked from the files; nothing is searched."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+
+import typer
+
+from smilenn.certify.check import check_folder
+from smilenn.certify.verdicts import check
+from smilenn.model.folder import without_infinities
+from smilenn.prove.record import verdict_to_json
+
+
+def run(model: Path, *, reference: bool, quiet: bool, json: bool) -> int:
+    """Check, say what was found in the user's columns and units, give the verdict's exit code."""
+    verdict = check(model, reference=reference)
+    if json:
+        typer.echo(json_module.dumps(without_infinities({"model": str(model), **verdict_to_json(verdict)})))
+    elif quiet:
+        typer.echo(verdict.sentence())
+    else:
+        if verdict.status != "rejected":
+            for line in check_folder(model).lines():
+                typer.echo(line)
+            if reference:
+                typer.echo("The reference checker finds the same.")
+        typer.echo(f"{verdict.sentence()[0].upper()}{verdict.sentence()[1:]}.")
+    return verdict.exit_code
