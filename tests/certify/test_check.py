@@ -207,6 +207,12 @@ def test_says_everything_in_the_users_words(folders, tmp_path, capsys):
     assert check.main([]) == 2 and "usage" in capsys.readouterr().err
 
 
+def test_names_cannot_forge_lines_of_the_report():
+    claim = check.ClaimReport("a.x\ncertified", "\x1b[2Jfine", (check.RowReport("r\r", "leaf", *[Fraction(1)] * 3),))
+    for report in (Report("unknown", "", "", ("x\ncertified",), (claim,)), Report("refused", "no\ncertified")):
+        assert all(line.isprintable() for line in report.lines())
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_formula_is_that_of_the_claim(folders, tmp_path, seed):
     made = folders.random_folder(tmp_path / "m", seed)

@@ -112,7 +112,10 @@ class Report:
         return max((row.excess for claim in self.claims for row in claim.rows), default=None)
 
     def lines(self) -> list[str]:
-        """The report as text."""
+        """The report as text; names and sentences of the files cannot break lines or move the cursor."""
+        return ["".join(c if c.isprintable() else repr(c)[1:-1] for c in line) for line in self._lines()]
+
+    def _lines(self) -> list[str]:
         if self.excess is None:
             return [f"{self.status}: {self.reason}"]
         out = [f"{self.status} (profile f64-aux, certificate {self.certificate[:16]}…)"]
@@ -1432,8 +1435,8 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write("usage: python -m smilenn.certify.check FOLDER\n")
         return 2
     report = check_folder(arguments[0])
-    text = "\n".join(report.lines()) + "\n"
-    sys.stdout.write(text.encode(sys.stdout.encoding or "ascii", "backslashreplace").decode(sys.stdout.encoding))
+    text, encoding = "\n".join(report.lines()) + "\n", sys.stdout.encoding or "ascii"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
     return report.exit_code
 
 
