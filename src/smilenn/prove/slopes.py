@@ -83,7 +83,8 @@ def slope_tree(problem: Problem, row: Row, *, time_limit: float = 60.0, most: in
             node.empty = _empty(problem, node.path, lo, hi)
             if node.empty is not None:
                 continue
-        candidates = np.where(open_[:, None], np.maximum(gains, 0.0), 0.0)[:, worst > 0].sum(axis=1)
+        # an open unit of either sign helps: phase by phase it counts as it is, instead of at its worst
+        candidates = np.where(open_[:, None], np.abs(gains), 0.0)[:, worst > 0].sum(axis=1)
         if candidates.max(initial=0.0) <= 0:
             return SlopeTree(root, False, count, perf_counter() - start, "a cell has a slope of the wrong sign")
         node.unit = int(candidates.argmax())
