@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,8 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     import torch
 
     refuse_existing(request.out)
+    if not 0 <= request.seed < 2**32:
+        raise SmileError(f"--seed {request.seed} is not a seed; write a whole number from 0 to 2³² − 1.")
     torch.set_num_threads(request.threads)
     properties = read_properties(request)
     frame, y = read_data(request)
@@ -84,6 +87,8 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     say = typer.echo if not (quiet or json) else (lambda text: None)
     say(f"{len(frame)} rows, {len(domain.features)} features; predicting {request.target!r} ({kind.task}).")
     say(f"The domain: {domain_text(domain)}.")
+    for sentence in rows_outside(frame, request.bounds):
+        warnings.warn(sentence, stacklevel=1)
     say("Properties to hold for every input of the domain:")
     for item in properties:
         say(f"  - {stated(item, logit)}")
@@ -132,6 +137,8 @@ def report(
         typer.echo(quality_text(numbers, tested))
     if estimator.interrupted_:
         typer.echo(f"Interrupted: the best model so far is saved in {str(request.out)!r}.")
+        if request.checkpoint is not None:
+            typer.echo("To go on from there, give the same command and checkpoint with another --out.")
     elif not quiet:
         typer.echo(f"Saved in {str(request.out)!r} after {duration(estimator.seconds_)} of training.")
 
@@ -169,6 +176,20 @@ def read_bounds(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
         if len(parts) != 3 or not parts[0]:
             raise SmileError(f"--bounds {text} is not COLUMN:LO:HI; write, for example, --bounds age:18:90.")
         out[parts[0]] = (float(_number(parts[1], f"--bounds {text}")), float(_number(parts[2], f"--bounds {text}")))
+    return out
+
+
+def rows_outside(frame: pd.DataFrame, texts: tuple[str, ...]) -> list[str]:
+    """One sentence for every ``--bounds`` that leaves rows of the data outside."""
+    out = []
+    for name, (lo, hi) in read_bounds(texts).items():
+        column = frame[name].to_numpy(dtype=np.float64)
+        count = int(((column < lo) | (column > hi)).sum())
+        if count:
+            rows = "1 row lies" if count == 1 else f"{count} rows lie"
+            out.append(
+                f"{rows} outside --bounds {name}:{lo:g}:{hi:g}; they move to the edge, unless the bounds are widened."
+            )
     return out
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -25,13 +29,26 @@ class Guarded(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         debug = ctx.meta["smilenn.debug"]
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _terminated_like_interrupted():
             warnings.filterwarnings("default", category=UserWarning, module=r"smilenn\.")
             warnings.showwarning = _show_warning
             try:
                 return super().invoke(ctx)
             except (SmileError, OSError, MemoryError, KeyboardInterrupt) as error:
                 raise typer.Exit(failed(error, debug)) from None
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """A request to terminate ends a command as Ctrl-C does: training keeps its best model, nothing is half-written."""
+    if threading.current_thread() is not threading.main_thread():  # only there may signals be handled
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def failed(error: BaseException, debug: bool) -> int:

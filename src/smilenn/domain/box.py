@@ -211,7 +211,10 @@ class Domain:
         frame = as_frame(data, columns=self.columns)
         absent = [column for column in self.columns if column not in frame.columns]
         if absent:
-            raise SmileError(f"The data lacks the column {listed(absent)}; it has {listed(frame.columns)}.")
+            noun = "column" if len(absent) == 1 else "columns"
+            raise SmileError(
+                f"The data lacks the {noun} {listed(absent)}; add or rename it: the data has {listed(frame.columns)}."
+            )
         twice = [column for column in self.columns if list(frame.columns).count(column) > 1]
         if twice:
             raise SmileError(f"The data has the column {listed(twice)} twice; keep one of them.")

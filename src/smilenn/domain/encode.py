@@ -17,7 +17,8 @@ def encode(feature: Feature, frame: pd.DataFrame, first_row: int) -> np.ndarray:
         bad = np.flatnonzero(~(((block == 0) | (block == 1)).all(axis=1) & (block.sum(axis=1) == 1)))
         if bad.size:
             raise SmileError(
-                f"Row {first_row + int(bad[0])}: exactly one of the columns {listed(feature.columns)} must be 1."
+                f"Row {first_row + int(bad[0])}: exactly one of the columns {listed(feature.columns)} "
+                f"must be 1; correct it."
             )
         return block
     series = frame[feature.name]
@@ -30,7 +31,7 @@ def encode(feature: Feature, frame: pd.DataFrame, first_row: int) -> np.ndarray:
         if bad.size:
             raise SmileError(
                 f"Row {first_row + int(bad[0])}, column {feature.name!r} holds the unknown category "
-                f"{str(series.iloc[int(bad[0])])!r}; known: {listed(feature.categories)}."
+                f"{str(series.iloc[int(bad[0])])!r}; correct it or drop the row (known: {listed(feature.categories)})."
             )
         if feature.kind == "binary":
             return codes.astype(np.float64)[:, None]

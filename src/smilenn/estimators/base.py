@@ -369,6 +369,8 @@ class SmileEstimator(BaseEstimator):
                 raise SmileError(f"{name} must be at least 1, not {getattr(self, name)}.")
         if self.time_limit is not None and not self.time_limit > 0:
             raise SmileError(f"time_limit must be more than 0 seconds, not {self.time_limit}.")
+        if isinstance(self.random_state, (int, np.integer)) and not 0 <= self.random_state < 2**32:
+            raise SmileError(f"random_state must be a whole number from 0 to 2³² − 1, not {self.random_state}.")
 
 
 def _some(names: Sequence[str | int] | int) -> bool:

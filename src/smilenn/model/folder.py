@@ -111,7 +111,9 @@ def read_folder(folder: Path | str) -> dict[str, bytes]:
             raise AlteredError(f"The manifest of {str(folder)!r} lists {name!r}, which is no plain file name.")
         data = _read(folder / name)
         if len(data) != entry["bytes"] or hashlib.sha256(data).hexdigest() != entry["sha256"]:
-            raise AlteredError(f"{str(folder / name)!r} is not the file that was saved: its hash differs.")
+            raise AlteredError(
+                f"{str(folder / name)!r} is not the file that was saved, its hash differs; restore it or fit again."
+            )
         files[name] = data
     return files
 

@@ -91,9 +91,9 @@ def load_properties(path: str | Path) -> tuple[Property, ...]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise SmileError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from None
+        raise SmileError(f"{str(path)!r} cannot be read: {error.strerror or error}; check the path.") from None
     except UnicodeDecodeError:
-        raise SmileError(f"{str(path)!r} is not a text file in UTF-8.") from None
+        raise SmileError(f"{str(path)!r} is not a text file in UTF-8; save it as UTF-8.") from None
     return read_toml(text, str(path))
 
 
