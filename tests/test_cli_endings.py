@@ -57,6 +57,10 @@ def test_messages_name_the_remedy(tmp_path):
     quick = Config(pretrain_epochs=5, epochs=1, posttrain_rounds=1)
     x = np.linspace(0, 1, 30)
     SmileRegressor(increasing=["x"], config=quick).fit(pd.DataFrame({"x": x}), x).save(tmp_path / "m")
+    code, _, err = smile("check", tmp_path / "m")
+    assert code == 2 and "m' has no certificate.json; `smile prove` writes one where it can." in err
+    code, _, err = smile("check", tmp_path / "nothing")
+    assert code == 2 and "There is no model folder" in err
     (tmp_path / "m" / "model.json").write_bytes(b"{}")
     code, _, err = smile("prove", tmp_path / "m")
     assert code == 1 and "its hash differs; restore it or fit again." in err
