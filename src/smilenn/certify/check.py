@@ -177,10 +177,11 @@ def read_file(folder: str, name: str) -> bytes:
     """A regular file within the limits on sizes."""
     path, limit = os.path.join(folder, name), 64 * MIB if name.endswith(".json") else 1024 * MIB
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
             raise UnreadableError(f"{name} is not a regular file")
         with open(path, "rb") as file:
-            data = file.read(limit + 1)
+            data = file.read(min(limit, status.st_size) + 1)  # so much memory is taken before a byte is read
     except (OSError, ValueError) as error:
         raise UnreadableError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(data) > limit:
