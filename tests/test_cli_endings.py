@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -80,3 +81,40 @@ def test_a_request_to_terminate_keeps_the_best_model(csv, tmp_path):
     if "saved" in out:
         smilenn.load(tmp_path / "m")
     assert sorted(p.name for p in tmp_path.iterdir()) in (["data.csv"], ["data.csv", "m"])
+
+
+def test_a_killed_run_continues_with_the_same_command(tmp_path):
+    """SIGKILL leaves the checkpoint beside the model folder; the same command goes on from it and clears it away."""
+    data, out = tmp_path / "data.csv", tmp_path / "model"
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, 400)
+    pd.DataFrame({"x": x, "y": x**3}).to_csv(data, index=False)
+    command = [
+        sys.executable,
+        "-m",
+        "smilenn",
+        "fit",
+        str(data),
+        "--target",
+        "y",
+        "--increasing",
+        "x",
+        "--out",
+        str(out),
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    checkpoint = tmp_path / "model.checkpoint"
+    deadline = time.monotonic() + 60
+    while not checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    assert checkpoint.exists() and not out.exists()
+    again = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert again.returncode == 0, again.stderr
+    assert "Continuing the run that was cut off" in again.stdout
+    assert sorted(p.name for p in tmp_path.iterdir() if not p.name.startswith("model.checkpoint")) == [
+        "data.csv",
+        "model",
+    ]
+    assert not checkpoint.exists()

@@ -413,3 +413,10 @@ def test_unknown_features_are_named_and_the_known_listed(item):
 def test_categories_have_no_order(build):
     with pytest.raises(SmileError, match="'race' is a category and its values have no order"):
         build.lower(DOMAIN)
+
+
+def test_names_read_as_zero_and_one_have_no_order():
+    domain = Domain((Feature("sex", "binary", categories=("f", "m")), Feature("age", "continuous", 0, 90)))
+    with pytest.raises(SmileError, match=r"Monotone: 'sex' holds the names 'f', 'm', which have no order"):
+        Monotone(increasing=["sex"]).lower(domain)
+    assert Monotone(increasing=["age"]).lower(domain)

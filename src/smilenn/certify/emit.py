@@ -112,7 +112,7 @@ def _row(problem: Problem, row: Row, time_limit: float) -> tuple[RowProof, str]:
             return _slope_proof(tree.root), ""
         # the leaf rule cannot prove ε = 0 on the diagonal, but its root bounds the violation
         found = Branch().search(problem, row, time_limit=time_limit, most=1)
-        return _leaf_proof(problem, row, found.root), f"slope rule: {tree.note}"
+        return _leaf_proof(problem, row, found.root), f"the proof by slopes stopped, {tree.note}"
     found = Branch().search(problem, row, time_limit=time_limit, target=-ROOM * row.scale)
     proof = _leaf_proof(problem, row, found.root)
     return proof, "" if found.complete and found.bound <= 0 else found.note or "the box allows a violation"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,12 @@ from smilenn.estimators.checks import numbered
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.model.folder import refuse_existing, without_infinities
-from smilenn.progress import display, duration
+from smilenn.progress import Progress, display, duration
 from smilenn.properties.base import Property
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.spec import load_properties
 from smilenn.train.config import Config
+from smilenn.train.state import CheckpointError
 
 LEAST_TEST = 10  # with fewer rows to test on, none are held out
 
@@ -93,16 +95,50 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     for item in properties:
         say(f"  - {stated(item, logit)}")
     with display("off" if quiet else "auto") as show:
-        estimator.fit(frame[~in_test], y[~in_test], callback=show, checkpoint=request.checkpoint)
+        train(estimator, frame[~in_test], y[~in_test], request, show, say)
     estimator.save(request.out)
     if request.checkpoint is not None and not estimator.interrupted_:
-        for i in range(request.restarts):
-            numbered(request.checkpoint, i, request.restarts).unlink(missing_ok=True)
+        forget(request.checkpoint, request.restarts)
     numbers: dict[str, float] = {}
     if in_test.any():
         numbers = measured(estimator, frame[in_test], y[in_test], y[~in_test], logit)
     report(request, estimator, numbers, int(in_test.sum()), logit, quiet=quiet, json=json)
     return INTERRUPTED if estimator.interrupted_ else estimator.verdict_.exit_code
+
+
+def train(
+    estimator: SmileRegressor | SmileClassifier,
+    frame: pd.DataFrame,
+    y: pd.Series,
+    request: Request,
+    show: Callable[[Progress], None],
+    say: Callable[[str], Any],
+) -> None:
+    """Fit with a checkpoint: the user's, or one beside the model folder that outlives only a killed process.
+
+    Giving the same command again continues from the latter; one of another run is thrown away.
+    """
+    if request.checkpoint is not None:
+        estimator.fit(frame, y, callback=show, checkpoint=request.checkpoint)
+        return
+    beside = request.out.absolute().with_name(request.out.absolute().name + ".checkpoint")
+    if numbered(beside, 0, request.restarts).exists():
+        say(f"Continuing the run that was cut off, from {beside.name!r}.")
+    try:
+        try:
+            estimator.fit(frame, y, callback=show, checkpoint=beside)
+        except CheckpointError:
+            say("That run was another one; starting from the beginning.")
+            forget(beside, request.restarts)
+            estimator.fit(frame, y, callback=show, checkpoint=beside)
+    finally:
+        forget(beside, request.restarts)
+
+
+def forget(checkpoint: Path, restarts: int) -> None:
+    """Remove the checkpoint files of all restarts."""
+    for i in range(restarts):
+        numbered(checkpoint, i, restarts).unlink(missing_ok=True)
 
 
 def report(

@@ -187,6 +187,17 @@ def numeric(domain: Domain, name: str, who: str) -> Feature:
     return feature
 
 
+def ordered(domain: Domain, name: str, who: str) -> Feature:
+    """The feature, which must be a number whose order means something: not two names read as 0 and 1."""
+    feature = numeric(domain, name, who)
+    if feature.categories:
+        raise SmileError(
+            f"{who}: {name!r} holds the names {listed(feature.categories)}, which have no order; give it the numbers 0 "
+            "and 1 instead."
+        )
+    return feature
+
+
 def bounded_change(outputs: Iterable[str], eps: Fraction) -> tuple[Inequality, ...]:
     """``−eps ≤ f(a) − f(b) ≤ eps`` for every output, two rows each."""
     return tuple(

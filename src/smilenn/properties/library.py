@@ -25,7 +25,7 @@ from smilenn.properties.base import (
     Property,
     Rename,
     bounded_change,
-    numeric,
+    ordered,
     quoted,
     read_names,
     read_number,
@@ -88,7 +88,7 @@ class Monotone(Property):
     def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
         signed = [(str(n), 1) for n in self.increasing] + [(str(n), -1) for n in self.decreasing]
         for name, _ in signed:
-            numeric(domain, name, "Monotone")
+            ordered(domain, name, "Monotone")
         when = tuple(row([(sign, 0, "in", name), (-sign, 1, "in", name)]) for name, sign in signed)
         then = tuple(row([(1, 0, "out", output), (-1, 1, "out", output)]) for output in outputs)
         return (Claim(2, when, then, sentence=sentence),)
@@ -256,7 +256,7 @@ class Lipschitz(Property):
     def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
         claims = []
         for feature, k in self.bounds:
-            name = numeric(domain, str(feature), "Lipschitz").name
+            name = ordered(domain, str(feature), "Lipschitz").name
             change = [(-k, 0, "in", name), (k, 1, "in", name)]
             then = tuple(
                 row([(sign, 0, "out", output), (-sign, 1, "out", output), *change])
@@ -294,7 +294,7 @@ class _Curved(Property):
         )
 
     def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
-        sign, names = self.sign, [numeric(domain, str(name), type(self).__name__).name for name in self.features]
+        sign, names = self.sign, [ordered(domain, str(name), type(self).__name__).name for name in self.features]
         when = tuple(row([(2, 1, "in", name), (-1, 0, "in", name), (-1, 2, "in", name)], 0, "==") for name in names)
         then = tuple(row([(2 * sign, 1, "out", o), (-sign, 0, "out", o), (-sign, 2, "out", o)]) for o in outputs)
         return (Claim(3, when, then, sentence=sentence),)
@@ -411,7 +411,7 @@ class Dominates(Property):
         return f"Raising {strong} and lowering {weak} by {loss}, everything else equal, never lowers {output}."
 
     def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
-        strong, weak = (numeric(domain, str(n), "Dominates").name for n in (self.strong, self.weak))
+        strong, weak = (ordered(domain, str(n), "Dominates").name for n in (self.strong, self.weak))
         rise = row([(1, 0, "in", strong), (-1, 1, "in", strong)])
         trade = [(1, 0, "in", weak), (-1, 1, "in", weak), (self.rate, 0, "in", strong), (-self.rate, 1, "in", strong)]
         then = tuple(row([(1, 0, "out", output), (-1, 1, "out", output)]) for output in outputs)

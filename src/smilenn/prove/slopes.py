@@ -86,7 +86,13 @@ def slope_tree(problem: Problem, row: Row, *, time_limit: float = 60.0, most: in
         # an open unit of either sign helps: phase by phase it counts as it is, instead of at its worst
         candidates = np.where(open_[:, None], np.abs(gains), 0.0)[:, worst > 0].sum(axis=1)
         if candidates.max(initial=0.0) <= 0:
-            return SlopeTree(root, False, count, perf_counter() - start, "a cell has a slope of the wrong sign")
+            return SlopeTree(
+                root,
+                False,
+                count,
+                perf_counter() - start,
+                "a sliver of the domain may break the claim by less than the tolerance",
+            )
         node.unit = int(candidates.argmax())
         for sign in (-1, 1):
             phase = node.phase.copy()

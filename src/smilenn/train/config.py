@@ -43,6 +43,7 @@ class Config:
     check_every: int = 5  # epochs between two exact checks for the best proved state (cheap provers only)
     # posttraining: exact generator and projector
     posttrain_rounds: int = 100
+    posttrain_seconds: float = 180.0  # no further round begins after so long
     settle_rounds: int = 15  # of these, rounds that go on training at the final rate before the projector runs
     projector_steps: int = 50
     projector_radius: float = 0.01  # largest Euclidean move of the weights in one projector step

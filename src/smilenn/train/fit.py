@@ -125,7 +125,7 @@ class _Run:
             seed,
         )
         self.net, self.callback, self.checkpoint, self.time_limit = net, callback, checkpoint, time_limit
-        self.begun = time.perf_counter()
+        self.begun, self.begun_posttraining = time.perf_counter(), None
         self.state = State(
             net, torch.optim.Adam(net.parameters(), lr=config.learning_rate), self._fingerprint(claims, loss)
         )
@@ -188,7 +188,9 @@ class _Run:
                 self._keep_if_proved()
             self._done(record, config.epochs)
         while state.phase == "posttrain":
-            if state.unit >= config.posttrain_rounds or self.over_time():
+            begun = self.begun_posttraining = self.begun_posttraining or time.perf_counter()
+            spent = time.perf_counter() - begun
+            if state.unit >= config.posttrain_rounds or spent > config.posttrain_seconds or self.over_time():
                 state.enter("done")
                 continue
             record, proved = posttrain_round(state, self.in_time())

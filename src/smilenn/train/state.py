@@ -23,6 +23,11 @@ from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.search.pool import Pool
 
+
+class CheckpointError(SmileError):
+    """A checkpoint that cannot be read, or that belongs to another run."""
+
+
 PHASES = ("pretrain", "train", "posttrain", "done")
 FORMAT = 1
 
@@ -133,9 +138,9 @@ def load_state(path: Path, state: State) -> bool:
         if meta["format"] != FORMAT or written["sha256"] != _digest(written["state"], tensors):
             raise ValueError
     except (SafetensorError, KeyError, TypeError, ValueError, OSError):
-        raise SmileError(f"The checkpoint {path} cannot be read; delete it to start from the beginning.") from None
+        raise CheckpointError(f"The checkpoint {path} cannot be read; delete it to start from the beginning.") from None
     if meta["fingerprint"] != state.fingerprint:
-        raise SmileError(
+        raise CheckpointError(
             f"The checkpoint {path} belongs to another network, data set, property or set of constants; "
             "delete it or choose another file."
         )
