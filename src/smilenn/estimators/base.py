@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +60,7 @@ class Target:
     classes: np.ndarray | None = None
 
 
-class SmileEstimator(BaseEstimator):
+class SmileEstimator(BaseEstimator, ABC):
     """Base of the two estimators.
 
     Parameters
@@ -162,15 +163,15 @@ class SmileEstimator(BaseEstimator):
         )
         return lower_all(complete, domain, columns=columns)
 
+    @abstractmethod
     def _default_eps(self) -> float:
         """ε of a `Robust` that does not say."""
-        raise NotImplementedError  # pragma: no cover - abstract
 
     # ---- fitting ------------------------------------------------------------------------------------------------
 
+    @abstractmethod
     def _target(self, y: np.ndarray) -> Target:
         """The target as numbers."""
-        raise NotImplementedError  # pragma: no cover - abstract
 
     def fit(
         self,
@@ -280,9 +281,9 @@ class SmileEstimator(BaseEstimator):
             raise failure
         return best
 
+    @abstractmethod
     def _loss(self, output: np.ndarray, y: np.ndarray) -> float:
         """Mean loss of outputs [n] for the choice between restarts."""
-        raise NotImplementedError  # pragma: no cover - abstract
 
     def _build(self, domain: Domain, target: Target) -> SmileNet:
         """A fresh network, its head starting at the target's mean."""

@@ -25,9 +25,9 @@ def run_cells(compute: Callable[..., Row], cells: Sequence[Cell], out: Path | No
     from joblib import Parallel, delayed
 
     done = _read(out) if out is not None else {}
-    todo = {_key(cell): cell for cell in cells if _key(cell) not in done}
-    logger.info("%d cells, %d to do", len(cells), len(todo))
-    tasks = (delayed(_one)(compute, cell) for cell in todo.values())
+    missing = {_key(cell): cell for cell in cells if _key(cell) not in done}
+    logger.info("%d cells, %d to do", len(cells), len(missing))
+    tasks = (delayed(_one)(compute, cell) for cell in missing.values())
     # unordered: a finished cell is written at once, not when all before it are finished too
     results: Iterable[Row] = Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)  # type: ignore[assignment]
     for row in results:

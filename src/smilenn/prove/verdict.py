@@ -8,6 +8,7 @@ a time-out can never pass as a proof.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -33,7 +34,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class Verdict(ABC):
     """Base of the four verdicts; `method` says in one line who proved what within which tolerance.
 
     `weights` and `claims` are digests (`Problem.weights_digest`, `Problem.claim_digest`) of what the verdict is about:
@@ -60,9 +61,9 @@ class Verdict:
     def __bool__(self) -> bool:
         raise TypeError("A verdict has more than two values; compare verdict.status or use isinstance.")
 
+    @abstractmethod
     def sentence(self) -> str:
         """The verdict as one sentence."""
-        raise NotImplementedError  # pragma: no cover - abstract
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
