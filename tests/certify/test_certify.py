@@ -153,3 +153,19 @@ def test_no_violation_on_a_certified_model_however_hard_one_looks(tmp_path):
     net.backbone = Worst(-1.0)
     low = net.predict(second)[:, 0]
     assert (high - low).max() <= bound
+
+
+def test_slopes_that_are_wrong_between_whole_numbers_only_are_certified(tmp_path):
+    domain = Domain((Feature("x", "continuous", 0, 1), Feature("n", "integer", 0, 1)))
+    net = network(domain, hidden=2, embedding=1, gap=0.0)
+    with torch.no_grad():
+        net.lower.weight.copy_(torch.tensor([[1.0, -8.0], [1.0, -8.0]]))
+        net.lower.bias.copy_(torch.tensor([3.0, 1.0]))
+        net.lower.out.copy_(torch.tensor([[-4.0, 4.0]]))
+        net.head_weight.fill_(1.0)
+    certificate = certify(net, Monotone(["x"]).lower(domain), time_limit=5)  # slope 0 at n = 0 and n = 1
+    assert certificate.report.status == "certified"
+    assert both(tmp_path, net, certificate).status == "certified"
+    real = network(Domain.box([0.0, 0.0], [1.0, 1.0], ["x", "n"]), hidden=2, embedding=1, gap=0.0)
+    real.load_state_dict(net.state_dict())
+    assert certify(real, Monotone(["x"]).lower(real.domain), time_limit=5).report.status == "unknown"

@@ -74,3 +74,14 @@ def test_lipschitz_rows_bound_the_slope_from_both_sides():
 def test_refuses_what_is_not_ordered(prop):
     problem, r = only(prop, net(box(2), [[1, 0]], [0], [1]))
     assert applies(problem, r) is not None
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("integer", True), ("continuous", False)])
+def test_pinned_whole_numbers_are_split(kind, expected):
+    """The slope in x is −3 for n between the whole numbers only: harmless if n is whole and does not move."""
+    domain = Domain((Feature("x", "continuous", 0, 1), Feature("n", kind, 0, 1)))
+    problem, r = only(Monotone(["x"]), net(domain, [[1, -8], [1, -8]], [3, 1], [-4, 4], [1, 0]))
+    tree = slope_tree(problem, r)
+    assert tree.complete is expected
+    if not expected:
+        assert tree.pair is not None and problem.value(tree.pair[None], r)[0] > 0

@@ -124,8 +124,13 @@ def _slope_proof(root: SlopeNode) -> SlopeProof:
     stack = [root]
     while stack:
         node = stack.pop()
-        if node.unit is not None:
-            nodes.append(Phase(ALL_COPIES, node.unit))
+        if node.split is not None:
+            kind, index, threshold = node.split
+            nodes.append(
+                Phase(ALL_COPIES, index) if kind == "phase"
+                else Group(ALL_COPIES, index) if kind == "group"
+                else Input(ALL_COPIES, index, threshold)
+            )  # fmt: skip
             stack += reversed(node.children)
         elif node.empty is not None:
             scale = 2**BITS / max(float(node.empty.max()), 1e-300)

@@ -13,8 +13,9 @@ failure refutes nothing. docs/certificate.md §4.3 has the proof.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -23,24 +24,35 @@ from smilenn.problem import Problem, Row
 
 @dataclass
 class SlopeNode:
-    """A cell: phases [H]; a unit to split, or a leaf that holds, or one that is `empty` by multipliers of its path."""
+    """A cell: box lo, hi [m] (model units) and phases [H] with the splits on their path.
 
+    It is split by a phase ("phase", unit, 0), a whole number ("input", coordinate, raw threshold) or a category
+    ("group", group, 0); or it is a leaf that holds, or one that is `empty` by multipliers of its path.
+    """
+
+    lo: np.ndarray
+    hi: np.ndarray
     phase: np.ndarray
     path: tuple[tuple[int, int], ...] = ()
-    unit: int | None = None
+    split: tuple[str, int, float] | None = None
     empty: np.ndarray | None = None
     children: list[SlopeNode] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
 class SlopeTree:
-    """The tree and whether every leaf was closed."""
+    """The tree and whether every leaf was closed.
+
+    `pair` [2, m] (model units), where a cell with an interior failed: two of its points, ordered as the claim has them,
+    between which F moves the wrong way (unless a unit that no split decided interferes).
+    """
 
     root: SlopeNode
     complete: bool
     nodes: int
     seconds: float
     note: str = ""
+    pair: np.ndarray | None = None
 
 
 def applies(problem: Problem, row: Row) -> str | None:
@@ -64,43 +76,75 @@ def slope_tree(problem: Problem, row: Row, *, time_limit: float = 60.0, most: in
     lo, hi = region.lo.min(axis=0), region.hi.max(axis=0)
     moving = np.flatnonzero(~region.pinned)
     sigma = np.where(region.delta_hi[moving] <= 0, -1.0, 1.0)
-    low, high = _ranges(problem, lo, hi)
     gains = (row.unit[0][:, None] * s.hidden_weight[:, moving]) * sigma  # [H, moving]
     fixed = row.slope[0][moving] * sigma
-    root = SlopeNode(np.zeros(len(s.hidden_bias), dtype=np.int8))
+    root = SlopeNode(lo, hi, np.zeros(len(s.hidden_bias), dtype=np.int8))
     stack, count = [root], 1
     while stack:
         if count > most or perf_counter() - start > time_limit:
             return SlopeTree(root, False, count, perf_counter() - start, "the time limit was reached")
         node = stack.pop()
+        low, high = _ranges(problem, node.lo, node.hi)
         off = (node.phase < 0) | (high <= 0)
         on = ~off & ((node.phase > 0) | (low >= 0))
         open_ = ~off & ~on
         worst = fixed + gains[on].sum(axis=0) + np.maximum(gains[open_], 0.0).sum(axis=0)
         if (worst <= 0).all():
             continue
-        if node.path:
-            node.empty = _empty(problem, node.path, lo, hi)
-            if node.empty is not None:
-                continue
+        deepest = _deepest(problem, node) if node.path else None
+        if deepest is not None and deepest.status == 0 and deepest.fun > 1e-9:  # depth < −1e-9: clearly empty
+            node.empty = np.maximum(-deepest.ineqlin.marginals, 0.0)
+            continue
         # an open unit of either sign helps: phase by phase it counts as it is, instead of at its worst
         candidates = np.where(open_[:, None], np.abs(gains), 0.0)[:, worst > 0].sum(axis=1)
-        if candidates.max(initial=0.0) <= 0:
-            return SlopeTree(
-                root,
-                False,
-                count,
-                perf_counter() - start,
-                "a sliver of the domain may break the claim by less than the tolerance",
-            )
-        node.unit = int(candidates.argmax())
-        for sign in (-1, 1):
-            phase = node.phase.copy()
-            phase[node.unit] = sign
-            node.children.append(SlopeNode(phase, (*node.path, (node.unit, sign))))
+        if candidates.max(initial=0.0) > 0:
+            unit = int(candidates.argmax())
+            node.split = ("phase", unit, 0.0)
+            for sign in (-1, 1):
+                phase = node.phase.copy()
+                phase[unit] = sign
+                node.children.append(SlopeNode(node.lo, node.hi, phase, (*node.path, (unit, sign))))
+        elif not _split_discrete(problem, node, deepest):
+            i = int(worst.argmax())
+            pair = _pair(problem, node, deepest, int(moving[i]), float(sigma[i]))
+            note = "a sliver of the domain may break the claim by less than the tolerance"
+            return SlopeTree(root, False, count, perf_counter() - start, note, pair)
         stack += reversed(node.children)
-        count += 2
+        count += len(node.children)
     return SlopeTree(root, True, count, perf_counter() - start)
+
+
+def _split_discrete(problem: Problem, node: SlopeNode, deepest: Any) -> bool:
+    """Split a pinned whole number or category that is not at one of its values in the cell's deepest point.
+
+    Only pinned ones: f may dip between two values of a feature that moves, and that counts.
+    """
+    region, domain = problem.region, problem.domain
+    middle = (node.lo + node.hi) / 2 if deepest is None or deepest.x is None else deepest.x[:-1]
+    for g, group in enumerate(region.groups):
+        members = np.array(group)
+        if region.pinned[members].all() and (node.hi[members] > 0.5).sum() > 1:
+            node.split = ("group", g, 0.0)
+            for chosen in members:
+                hi = node.hi.copy()
+                hi[np.setdiff1d(members, chosen)] = 0.0
+                node.children.append(replace(node, hi=hi, split=None, children=[]))
+            return True
+    raw = middle / domain.mult + domain.shift
+    away = np.abs(raw - np.rint(raw)) * (region.pinned & ~region.grouped & domain.integral)
+    i = int(away.argmax())
+    if away[i] < 1e-6:
+        return False
+    left = float(np.floor(raw[i]))
+    node.split = ("input", i, left)
+    hi, lo = node.hi.copy(), node.lo.copy()
+    hi[i] = (left - domain.shift[i]) * domain.mult[i]
+    lo[i] = (left + 1 - domain.shift[i]) * domain.mult[i]
+    node.children = [
+        replace(node, hi=hi, split=None, children=[]),
+        replace(node, lo=lo, split=None, children=[]),
+    ]
+    return True
 
 
 def _ranges(problem: Problem, lo: np.ndarray, hi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -116,23 +160,31 @@ def _ranges(problem: Problem, lo: np.ndarray, hi: np.ndarray) -> tuple[np.ndarra
     return low, high
 
 
-def _empty(problem: Problem, path: tuple[tuple[int, int], ...], lo: np.ndarray, hi: np.ndarray) -> np.ndarray | None:
-    """Multipliers [path] that show a cell empty, or None: max θ with ±s_e(x) ≥ θ on the box is negative."""
+def _pair(problem: Problem, node: SlopeNode, deepest: Any, i: int, sign: float) -> np.ndarray | None:
+    """Two points of a cell that differ in coordinate i only, the first ahead in the direction `sign`; or None."""
+    if deepest is None or deepest.status != 0 or deepest.x[-1] <= 1e-9:
+        return None
+    centre, depth, lo, hi = deepest.x[:-1], float(deepest.x[-1]), node.lo[i], node.hi[i]
+    steepest = float(np.abs(problem.snapshot.hidden_weight[[j for j, _ in node.path], i]).max(initial=0.0))
+    reach = depth / steepest if steepest > 0 else hi - lo
+    ahead, behind = centre.copy(), centre.copy()
+    ahead[i], behind[i] = np.clip(centre[i] + sign * reach, lo, hi), np.clip(centre[i] - sign * reach, lo, hi)
+    return np.stack([ahead, behind])
+
+
+def _deepest(problem: Problem, node: SlopeNode) -> Any:
+    """The LP max θ ≤ 1 with ±s_e(x) ≥ θ for the phases of the path, x in the cell's box × one-hot groups."""
     from scipy.optimize import linprog
 
     s, region = problem.snapshot, problem.region
-    units, signs = [j for j, _ in path], np.array([sign for _, sign in path], dtype=np.float64)
-    rows = np.column_stack([-signs[:, None] * s.hidden_weight[units], np.ones(len(path))])
+    units, signs = [j for j, _ in node.path], np.array([sign for _, sign in node.path], dtype=np.float64)
+    rows = np.column_stack([-signs[:, None] * s.hidden_weight[units], np.ones(len(units))])
     sums = np.zeros((len(region.groups), region.size + 1))
     for g, group in enumerate(region.groups):
         sums[g, list(group)] = 1.0
-    bounds = [*zip(lo, hi, strict=True), (None, None)]
     cost = np.zeros(region.size + 1)
     cost[-1] = -1.0
-    result = linprog(
-        cost, A_ub=rows, b_ub=signs * s.hidden_bias[units], bounds=bounds,
+    return linprog(
+        cost, A_ub=rows, b_ub=signs * s.hidden_bias[units], bounds=[*zip(node.lo, node.hi, strict=True), (None, 1.0)],
         A_eq=sums if len(sums) else None, b_eq=np.ones(len(sums)) if len(sums) else None, method="highs",
     )  # fmt: skip
-    if result.status != 0 or result.fun is None or result.fun <= 1e-9:  # θ ≥ −1e-9: not clearly empty
-        return None
-    return np.maximum(-result.ineqlin.marginals, 0.0)

@@ -21,6 +21,7 @@ import torch
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.prove.portfolio import choose, generate
+from smilenn.prove.slopes import applies, slope_tree
 from smilenn.train.config import Config
 from smilenn.train.generator import Generator
 from smilenn.train.losses import Pressure, TaskLoss, box_loss, property_loss
@@ -139,8 +140,18 @@ def check(net: SmileNet, task: Task) -> tuple[bool, float]:
     for generator in task.generators:
         problem = generator.problem(snapshot, task.config.slack / 2)
         for r, row in enumerate(problem.rows):
-            found = generate(problem, row, start=task.config.generator_seconds, limit=task.config.generator_limit)
             generator.calls += 1
+            if problem.tight and problem.domain.size > 1 and applies(problem, row) is None:
+                # pairs within a solver's tolerance hide slivers with a wrong slope; a certificate needs the slopes
+                tree = slope_tree(problem, row, time_limit=task.config.generator_limit)
+                generator.seconds += tree.seconds
+                if tree.complete:
+                    bound = max(bound, 0.0)
+                    continue
+                if tree.pair is not None and float(problem.value(tree.pair[None], row)[0]) > 0:
+                    generator.add(problem, r, tree.pair[None])
+                    proved, bound = False, max(bound, float(problem.value(tree.pair[None], row)[0]))
+            found = generate(problem, row, start=task.config.generator_seconds, limit=task.config.generator_limit)
             generator.seconds += found.seconds
             bound = max(bound, found.upper)
             if found.upper > choose(problem, row).prover.tolerance * row.scale:
