@@ -328,11 +328,31 @@ def test_check_accepts_what_prove_certified_and_nothing_else(model, tmp_path):
     assert code == 0 and json.loads(out)["status"] == "proved" and len(json.loads(out)["certificate"]) == 64
     assert smilenn.check(model).violation_bound < 1e-9
     assert smilenn.load(model).verdict_.certificate == smilenn.check(model).certificate
+    again = tmp_path / "again"
+    smilenn.load(model).save(again)  # the certificate goes along
+    assert smile("check", again)[0] == 0
     broken = tmp_path / "broken"
     shutil.copytree(model, broken)
     (broken / "certificate.json").write_bytes((broken / "certificate.json").read_bytes() + b" ")
     code, out, _ = smile("check", broken)
     assert code == 1 and "Rejected" in out
+
+
+def test_the_word_certified_is_not_believed_from_a_file(model):
+    """verdict.json and the manifest edited consistently: loading asks the checker, which finds no certificate."""
+    from smilenn.errors import AlteredError
+    from smilenn.model.folder import dump_json, read_folder, write_folder
+
+    files = read_folder(model)
+    forged = {**json.loads(files["verdict.json"]), "certificate": "0" * 64}
+    write_folder(model, {**files, "verdict.json": dump_json(forged)}, overwrite=True)
+    with pytest.raises(smilenn.SmileError, match="certificate"):
+        smilenn.load(model)
+    write_folder(model, files, overwrite=True)
+    assert smile("prove", model)[0] == 0
+    write_folder(model, {**read_folder(model), "verdict.json": dump_json(forged)}, overwrite=True)
+    with pytest.raises(AlteredError, match="does not check"):
+        smilenn.load(model)
 
 
 def test_check_compares_the_certificate_with_the_stated_properties(model):

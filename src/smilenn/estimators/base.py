@@ -342,6 +342,7 @@ class SmileEstimator(BaseEstimator, ABC):
     claims_: tuple[Claim, ...]
     columns_: tuple[str, ...]
     verdict_: Verdict
+    certificate_: dict[str, bytes]  # the files of an accepted certificate; set by `smilenn.load` where there is one
     history_: list[dict[str, Any]]
     outside_: OutOfBounds
     seed_: int

@@ -11,6 +11,7 @@ Everything but a `backbone` function is restored; a network with a backbone of t
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
+from smilenn.certify.verdicts import check
 from smilenn.errors import AlteredError, SmileError, listed
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
@@ -72,7 +74,28 @@ def save(estimator: SmileEstimator, folder: Path | str, *, overwrite: bool = Fal
         VERDICT: verdict_document(estimator.verdict_, estimator),
         HISTORY: without_infinities(estimator.history_),
     }
-    save_net(folder, estimator.net_, model={**model, "learned": learned}, documents=documents, overwrite=overwrite)
+    save_net(
+        folder,
+        estimator.net_,
+        model={**model, "learned": learned},
+        documents=documents,
+        extra=_certificate(estimator),
+        overwrite=overwrite,
+    )
+
+
+def _certificate(estimator: SmileEstimator) -> dict[str, bytes]:
+    """The certificate's files where the verdict speaks of one: the word "certified" is never saved without them."""
+    verdict = estimator.verdict_
+    if not isinstance(verdict, Proved) or not verdict.certificate:
+        return {}
+    files = vars(estimator).get("certificate_", {})
+    if hashlib.sha256(files.get(JSON_NAME, b"")).hexdigest() != verdict.certificate:
+        raise SmileError(
+            "The verdict speaks of a certificate that the estimator does not carry; prove it again, "
+            "estimator.verdict_ = smilenn.prove(estimator)."
+        )
+    return files
 
 
 def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegressor | SmileClassifier:
@@ -122,6 +145,15 @@ def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegre
             raise AlteredError(
                 f"{str(folder / PROPERTIES)!r} states properties that are not its claims; save the model again."
             )
+        if isinstance(verdict, Proved) and verdict.certificate:
+            # "certified" is what a checker says now, not what a file says it once said
+            checked = check(folder)
+            if not isinstance(checked, Proved) or checked.certificate != verdict.certificate:
+                raise AlteredError(
+                    f"{str(folder / VERDICT)!r} speaks of a certificate that does not check; prove again."
+                )
+            estimator.certificate_ = {name: (folder / name).read_bytes() for name in CERTIFICATE}
+            estimator.verdict_ = replace(estimator.verdict_, tolerance=checked.tolerance)
     except (KeyError, TypeError) as error:
         raise SmileError(
             f"{str(folder)!r} does not describe an estimator ({error}); save it again, or read the bare network with "

@@ -34,15 +34,16 @@ def save_net(
     *,
     model: Mapping[str, Any] | None = None,
     documents: Mapping[str, Any] | None = None,
+    extra: Mapping[str, bytes] | None = None,
     overwrite: bool = False,
 ) -> None:
     """Save a network as a model folder.
 
     `model` is merged into model.json beside the architecture; `documents` are further JSON files by name, such as
-    ``properties.json``.
+    ``properties.json``; `extra` are files taken as they are, such as a certificate's.
     """
     files = {WEIGHTS: dump_weights(net), MODEL: dump_json({"net": net.describe(), **(model or {})})}
-    files |= {name: dump_json(content) for name, content in (documents or {}).items()}
+    files |= {name: dump_json(content) for name, content in (documents or {}).items()} | dict(extra or {})
     write_folder(folder, files, overwrite=overwrite)
 
 
