@@ -19,7 +19,6 @@ from torch import nn
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.properties import Monotone
-from smilenn.train import state as state_module
 from smilenn.train.fit import fit
 
 
@@ -191,10 +190,12 @@ def test_a_write_that_fails_leaves_the_old_checkpoint(make, tmp_path, monkeypatc
         case.fit(seed, checkpoint=file, callback=cut_at("pretrain", 2))
     before = file.read_bytes()
 
-    def full(*_, **__):
+    def full(path, data):
+        with open(path, "wb") as opened:
+            opened.write(data[:100])
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(state_module, "save_file", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="no space"):
         case.fit(seed, checkpoint=file)
     assert file.read_bytes() == before and os.listdir(tmp_path) == ["run"]

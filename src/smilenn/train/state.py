@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
@@ -30,6 +29,7 @@ class CheckpointError(SmileError):
 
 PHASES = ("pretrain", "train", "posttrain", "done")
 FORMAT = 1
+PART = ".part"  # a checkpoint being written
 
 
 @dataclass
@@ -101,16 +101,15 @@ def save_state(path: Path, state: State) -> None:
         "pools": [pool.to_json() for pool in state.pools],
     }  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    os.close(handle)
+    contiguous = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
+    text = json.dumps(meta)
+    # The bytes are written here, under a name the next run knows: after a kill nothing unknown stays behind.
+    part = path.with_name(path.name + PART)
     try:
-        contiguous = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
-        text = json.dumps(meta)
-        save_file(contiguous, name, metadata={"state": text, "sha256": _digest(text, contiguous)})
-        os.replace(name, path)
+        part.write_bytes(save(contiguous, metadata={"state": text, "sha256": _digest(text, contiguous)}))
+        os.replace(part, path)
     finally:
-        if os.path.exists(name):
-            os.unlink(name)
+        part.unlink(missing_ok=True)
 
 
 def _digest(text: str, tensors: dict[str, torch.Tensor]) -> str:
