@@ -1,7 +1,9 @@
 """What a loader returns: features in the user's units, the target, and what the task asks of a model.
 
 Loaders follow scikit-learn's naming: `make_*` draws a synthetic task, `load_*` reads data that ships with an installed
-package, `fetch_*` reads a file from disk and downloads it when it is missing and an address is known.
+package, `fetch_*` reads a file from disk and downloads it when it is missing and an address is known. A `Dataset`
+answers to the names of scikit-learn's bunches: ``data``, ``target``, ``feature_names``, ``DESCR``; `return_X_y` gives
+the pair.
 """
 
 from __future__ import annotations
@@ -75,3 +77,17 @@ class Dataset(Generic[FeaturesT]):
         if isinstance(self.frame, pd.DataFrame):
             return tuple(str(column) for column in self.frame.columns)
         return tuple(f"x{index}" for index in range(self.frame.shape[1]))
+
+    @property
+    def data(self) -> FeaturesT:
+        """scikit-learn's name of `frame`: the features alone."""
+        return self.frame
+
+    @property
+    def DESCR(self) -> str:
+        """What the data are and where they come from."""
+        return f"{self.description} ({len(self)} rows, {len(self.feature_names)} features; {self.source})"
+
+    def X_y(self) -> tuple[FeaturesT, pd.Series]:
+        """Features and target."""
+        return self.frame, self.target

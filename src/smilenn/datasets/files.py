@@ -3,7 +3,8 @@
 A file is looked for in `data_dir` if that is given, and nowhere else; otherwise in the folder that the environment
 variable SMILENN_DATA names, then in the cache (``$XDG_CACHE_HOME/smilenn``, by default ``~/.cache/smilenn``), and then
 downloaded into the cache if an address is known. Whatever the place, the *uncompressed* content must have the expected
-sha256: compressed copies of the same data differ from one another, their content does not.
+digest: compressed copies of the same data differ from one another, their content does not. The digest is a sha256, or,
+where only a version-control system published one, the git blob id  sha1("blob " + length + NUL + content).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from smilenn.datasets.base import DataError
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 30.0
-LARGEST_DOWNLOAD = 64 * 2**20  # bytes; every file here is below 16 MiB, so more is not the file
+LARGEST_DOWNLOAD = 64 * 2**20  # bytes; every file here is below 48 MiB, so more is not the file
+GZIP_MAGIC = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -34,20 +36,47 @@ class DataFile:
     Attributes
     ----------
     path : place below the data folder, with forward slashes; with ``.gz`` the unpacked file is accepted too.
-    sha256 : of the uncompressed content, hexadecimal.
-    urls : addresses of the file at `path`, tried in order; none if it has to be put in place by hand.
+    sha256 : of the uncompressed content, hexadecimal; empty where a git blob id stands in.
+    urls : addresses of the file, packed or not, tried in order; none if it has to be put in place by hand.
+    git_blob : git's id of the content, hexadecimal.
     """
 
     path: str
-    sha256: str
+    sha256: str = ""
     urls: tuple[str, ...] = ()
+    git_blob: str = ""
+
+    def digest(self, content: bytes) -> str:
+        """The digest of a content, of the kind this file is known by."""
+        if self.sha256:
+            return hashlib.sha256(content).hexdigest()
+        return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+    @property
+    def expected(self) -> str:
+        """What `digest` must give."""
+        return self.sha256 or self.git_blob
+
+    @property
+    def kind(self) -> str:
+        """The digest's name in messages."""
+        return "sha256" if self.sha256 else "git blob id"
 
 
-def read(file: DataFile, data_dir: str | os.PathLike[str] | None = None) -> bytes:
-    """The verified, uncompressed content of a data file; downloads it when the location rule says so."""
+def read(
+    file: DataFile, data_dir: str | os.PathLike[str] | None = None, *, download: bool = True, keep: bool = True
+) -> bytes:
+    """The verified, uncompressed content of a data file; downloads it when the location rule says so.
+
+    `download` False never goes online. `keep` False leaves a downloaded file in memory: nothing is written.
+    """
     found = locate(file, data_dir)
     if found is None:
-        found = _download(file)
+        if data_dir is not None:
+            raise DataError(f"There is no {file.path} in the data folder {Path(data_dir)}; put it there.")
+        if not file.urls or not download:
+            raise DataError(f"{file.path} was not found; {_by_hand(file)}")
+        return _download(file, keep)
     try:
         raw = found.read_bytes()
     except OSError as error:
@@ -56,18 +85,24 @@ def read(file: DataFile, data_dir: str | os.PathLike[str] | None = None) -> byte
 
 
 def locate(file: DataFile, data_dir: str | os.PathLike[str] | None = None) -> Path | None:
-    """The first copy of the file by the location rule, unchecked; None if a download is the only way left."""
+    """The first copy of the file by the location rule, unchecked; None if there is none."""
     if data_dir is not None:
-        found = _inside(_folder(data_dir, "data_dir"), file)
-        if found is None:
-            raise DataError(f"There is no {file.path} in the data folder {Path(data_dir)}; put it there.")
-        return found
+        return _inside(_folder(data_dir, "data_dir"), file)
     named = os.environ.get("SMILENN_DATA")
     found = _inside(_folder(named, "SMILENN_DATA"), file) if named else None
-    found = found or _inside(cache_dir(), file)
-    if found is None and not file.urls:
-        raise DataError(f"{file.path} was not found; {_by_hand(file)}")
-    return found
+    return found or _inside(cache_dir(), file)
+
+
+def keep(file: DataFile, content: bytes) -> bool:
+    """Write a content made here into the cache, packed; False, and nothing written, if its digest is not the file's.
+
+    Packed without a time stamp, so the same content gives the same file.
+    """
+    if file.digest(content) != file.expected:
+        return False
+    packed = file.path.endswith(".gz")
+    _write_whole(cache_dir() / file.path, gzip.compress(content, mtime=0) if packed else content)
+    return True
 
 
 def cache_dir() -> Path:
@@ -94,7 +129,7 @@ def _inside(folder: Path, file: DataFile) -> Path | None:
 def _by_hand(file: DataFile) -> str:
     return (
         f"put it at {cache_dir() / file.path}, or set SMILENN_DATA to a folder that has {file.path} "
-        f"(sha256 of its uncompressed content: {file.sha256})."
+        f"({file.kind} of its uncompressed content: {file.expected})."
     )
 
 
@@ -105,20 +140,20 @@ def _verified(raw: bytes, file: DataFile, place: Path) -> bytes:
         content = gzip.decompress(raw) if place.suffix == ".gz" else raw
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(
-            f"{place} is not a complete gzip file ({error}); its uncompressed content should have sha256 "
-            f"{file.sha256}: {remedy}."
+            f"{place} is not a complete gzip file ({error}); its uncompressed content should have {file.kind} "
+            f"{file.expected}: {remedy}."
         ) from error
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != file.sha256:
+    digest = file.digest(content)
+    if digest != file.expected:
         raise DataError(
-            f"{place} is damaged or another file: its uncompressed content has sha256 {digest}, expected "
-            f"{file.sha256}; {remedy}."
+            f"{place} is damaged or another file: its uncompressed content has {file.kind} {digest}, expected "
+            f"{file.expected}; {remedy}."
         )
     return content
 
 
-def _download(file: DataFile) -> Path:
-    """Download to the cache from the first address that gives the right content."""
+def _download(file: DataFile, keep: bool) -> bytes:
+    """The content from the first address that gives the right one, also written to the cache if `keep`."""
     target = cache_dir() / file.path
     failures = []
     for url in file.urls:
@@ -126,14 +161,17 @@ def _download(file: DataFile) -> Path:
         try:
             with urllib.request.urlopen(url, timeout=TIMEOUT_S) as response:
                 raw = response.read(LARGEST_DOWNLOAD)
-            _verified(raw, file, target)
+            # a mirror may serve the file unpacked
+            place = target if target.suffix != ".gz" or raw[:2] == GZIP_MAGIC else target.with_suffix("")
+            content = _verified(raw, file, place)
         except DataError:
             failures.append(f"{url}: not the expected content")
         except (OSError, http.client.HTTPException) as error:
             failures.append(f"{url}: {error}")
         else:
-            _write_whole(target, raw)
-            return target
+            if keep:
+                _write_whole(place, raw)
+            return content
     raise DataError(f"{file.path} could not be downloaded ({'; '.join(failures)}); {_by_hand(file)}")
 
 

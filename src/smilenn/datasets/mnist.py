@@ -79,14 +79,16 @@ class Images:
         )
 
 
-def fetch_mnist(part: Part = "train", data_dir: str | os.PathLike[str] | None = None) -> Images:
+def fetch_mnist(
+    part: Part = "train", data_dir: str | os.PathLike[str] | None = None, *, download_if_missing: bool = True
+) -> Images:
     """The training or the test images; ``fetch_mnist("test").zero_or_not()`` is the paper's test set.
 
     Files: ``mnist/*-ubyte.gz`` below `data_dir`, else SMILENN_DATA, else the cache, else a download.
     """
     if part not in FILES:
         raise DataError(f"MNIST has no part {part!r}; choose 'train' or 'test'.")
-    images, labels = (parse_idx(read(file, data_dir), file.path) for file in FILES[part])
+    images, labels = (parse_idx(read(file, data_dir, download=download_if_missing), file.path) for file in FILES[part])
     return Images(images.reshape(len(images), -1), labels)
 
 
