@@ -2,8 +2,9 @@
 
     python -m smilenn.certify.check_reference model/      0 certified, 1 refused, 2 unreadable, 3 bound above the claim
 
-It follows docs/certificate.md section by section: reader.py (1, 6), exact_model.py (2, 5), exact_premise.py (3),
-exact_rules.py (4), and the verdict here. `check.py` is the second, fast checker; the two share no code.
+It follows docs/certificate.md section by section: reader.py (1, 6), exact_model.py (2, 5.1), exact_premise.py (3),
+exact_rules.py (4.1 to 4.3), exact_order.py (4.4), exact_dyadic.py (5.3), and the verdict here. `check.py` is the
+second, fast checker; the two share no code.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from smilenn.certify.exact_model import Model, Psi, build_model, margins, reduce_row, row_margin
+from smilenn.certify.exact_dyadic import moves
+from smilenn.certify.exact_model import ZERO, Model, Psi, Vector, build_model, margins, reduce_row, row_margin
+from smilenn.certify.exact_order import order_rule
 from smilenn.certify.exact_premise import Premise, check_witness, ground
-from smilenn.certify.exact_rules import leaf_rule, slope_rule, sweep_rule
+from smilenn.certify.exact_rules import Budget, leaf_rule, slope_rule, sweep_rule
 from smilenn.certify.reader import (
     MOST_NODES,
+    MOST_WORK,
     CheckError,
     Claim,
     Domain,
@@ -36,6 +40,11 @@ __all__ = ["CheckError", "ClaimReport", "Refused", "Report", "RowReport", "Unrea
 
 Status = Literal["certified", "unknown", "refused", "unreadable"]
 EXIT: dict[Status, int] = {"certified": 0, "refused": 1, "unreadable": 2, "unknown": 3}
+PROFILE_WORDS = {
+    "f64-aux": "float64 with sums in any order",
+    "fixed-order": "float64 with every sum in one order",
+    "dyadic": "float64 without any rounding, once the inputs are rounded to a grid",
+}
 PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -77,12 +86,13 @@ class ClaimReport:
 
 @dataclass(frozen=True)
 class Report:
-    """What the checker found; `reason` says why a folder was refused or could not be read."""
+    """What the checker found; `reason` says why a folder was refused or unreadable, `profile` how it is evaluated."""
 
     status: Status
     reason: str = ""
     claims: tuple[ClaimReport, ...] = ()
     domain: tuple[str, ...] = ()
+    profile: str = ""
 
     @property
     def violation_bound(self) -> Fraction | None:
@@ -100,48 +110,54 @@ def check_folder(path: str | os.PathLike[str]) -> Report:
     try:
         folder = read_folder(path)
         model = build_model(folder.net)
-        margin = margins(model)
-        budget = [MOST_NODES]
-        claims = tuple(_check_claim(entry, model, margin, budget) for entry in folder.entries)
+        margin, omega = margins(model), [ZERO] * len(folder.net.domain.names)
+        if folder.net.profile == "dyadic":  # nothing rounds, but the inputs are moved
+            margin, omega = [ZERO] * len(margin), moves(model)
+        budget = Budget(MOST_NODES, MOST_WORK)
+        claims = tuple(_check_claim(entry, model, margin, omega, budget) for entry in folder.entries)
     except Refused as error:
         return Report("refused", str(error))
     except Unreadable as error:
         return Report("unreadable", str(error))
     status: Status = "certified" if all(claim.certified for claim in claims) else "unknown"
-    return Report(status, "", claims, _describe(folder.net.domain))
+    return Report(status, "", claims, _describe(folder.net.domain), folder.net.profile)
 
 
-def _check_claim(entry: Entry, model: Model, margin: list[Fraction], budget: list[int]) -> ClaimReport:
+def _check_claim(entry: Entry, model: Model, margin: Vector, omega: Vector, budget: Budget) -> ClaimReport:
     domain, claim = model.net.domain, entry.claim
     check_witness(entry, domain)
-    premise = ground(claim, domain)
-    rows, found, psis = [], [], []
+    premise = ground(claim, domain, omega)
+    rows: list[RowReport] = []
+    psis = []
     for r, (row, proof) in enumerate(zip(claim.rows(), entry.proofs, strict=True)):
         psi = reduce_row(model, row, claim.copies)
         psis.append(psi)
+        room, leaves = row_margin(psi, margin, omega), 0
         if proof.rule == "mirror":
-            bound, leaves = _mirrored(r, proof, entry, premise, psis, found)
+            bound, room = _mirrored(r, proof, entry, premise, psis, rows)
+        elif proof.rule == "order":
+            bound = room = order_rule(model, premise, psi)
         elif proof.rule == "sweep":
             bound, leaves = sweep_rule(model, premise, psi)
         else:
             rule = leaf_rule if proof.rule == "leaf" else slope_rule
             bound, leaves = rule(model, premise, psi, proof, budget)
-        found.append(bound)
-        rows.append(RowReport(_row_text(row), proof.rule, bound, row_margin(psi, margin), row.rhs, leaves))
+        rows.append(RowReport(_row_text(row), proof.rule, bound, room, row.rhs, leaves))
     return ClaimReport(claim.sentence, _formula(claim), tuple(rows))
 
 
 # the premise is symmetric and this row is an earlier one, not itself a mirror, with the two copies exchanged
 def _mirrored(
-    r: int, proof: Proof, entry: Entry, premise: Premise, psis: list[Psi], found: list[Fraction]
-) -> tuple[Fraction, int]:
+    r: int, proof: Proof, entry: Entry, premise: Premise, psis: list[Psi], rows: list[RowReport]
+) -> tuple[Fraction, Fraction]:
+    """Bound and margin of the row that is referred to."""
     if proof.of >= r or entry.proofs[proof.of].rule == "mirror":
         raise Refused("A mirror refers to a row that is not an earlier one with a proof of its own.")
     this, other = psis[r], psis[proof.of]
     same = this.a == other.a[::-1] and this.b == other.b[::-1] and this.rhs == other.rhs
     if not premise.symmetric or not same:
         raise Refused("A row is not the mirror image of the row it refers to.")
-    return found[proof.of], 0
+    return rows[proof.of].bound, rows[proof.of].margin
 
 
 # ---- words ----------------------------------------------------------------------------------------------------------
@@ -219,6 +235,7 @@ def _lines(report: Report) -> list[str]:
     if report.status in ("refused", "unreadable"):
         return [f"{report.status.upper()}: {_clean(report.reason)}"]
     out = ["Domain X, in the units of the data:", *(f"  {line}" for line in report.domain)]
+    out += ["", f"Numeric profile: {report.profile}, {PROFILE_WORDS[report.profile]}."]
     for number, claim in enumerate(report.claims, 1):
         out += ["", f"Claim {number}: {claim.formula}"]
         out += [f"  described as: {_clean(claim.sentence)}"] if claim.sentence else []

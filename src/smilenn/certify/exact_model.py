@@ -1,6 +1,7 @@
 """The real function of a network and its rounding margin, in `Fraction`: docs/certificate.md, sections 2 and 5.
 
-For the reference checker only; the formula stands above each function.
+For the reference checker only; the formula stands above each function. The conditions of the profile ``dyadic`` (5.3)
+are in exact_dyadic.py.
 """
 
 from __future__ import annotations
@@ -159,6 +160,13 @@ def flips(model: Model) -> Piece:
     )
 
 
+# gap boxes, and all the non-negative tensors of second are zero: f = g∘lower
+def zero_gap(net: Net) -> bool:
+    """Whether every box is one point, so that the backbone plays no part."""
+    signed = [f"second.{name}" for name in ("const", "rise", "fall", "out")]
+    return net.boxes == "gap" and not any(v for name in signed for row in net.tensors.get(name, ()) for v in row)
+
+
 # ---- section 5 ------------------------------------------------------------------------------------------------------
 
 
@@ -186,11 +194,9 @@ def lin(w: Vector, b: Fraction, size: Vector, error: Vector, eta: Fraction = ETA
     return out, _bounded(total + out)
 
 
-def margins(model: Model) -> Vector:
-    """E_o per output."""
-    net = model.net
-    get: Callable[[str], Matrix | None] = lambda name: exact(net.tensors[name]) if name in net.tensors else None  # noqa: E731
-    # scaler: e_u = 0 if shift = 0 and mult = 1, else ((1 + u)² − 1)·D·mult + 2η(1 + mult + D), U = D·mult
+# e_u = 0 if shift = 0 and mult = 1, else ((1 + u)² − 1)·D·mult + 2η(1 + mult + D), U = D·mult
+def scaler(net: Net) -> tuple[Vector, Vector]:
+    """U and e_u per coordinate: how large a scaled input is, and how far it errs before it is put on a grid."""
     size_u, error_u = [], []
     for lo, hi, shift, mult in zip(net.domain.lo, net.domain.hi, net.domain.shift, net.domain.mult, strict=True):
         far = _bounded(max(abs(Fraction(lo) - Fraction(shift)), abs(Fraction(hi) - Fraction(shift))))
@@ -198,6 +204,14 @@ def margins(model: Model) -> Vector:
         size_u.append(_bounded(far * scale))
         plain = shift == 0 and mult == 1
         error_u.append(ZERO if plain else ((1 + U) ** 2 - 1) * far * scale + 2 * ETA * (1 + scale + far))
+    return size_u, error_u
+
+
+def margins(model: Model) -> Vector:
+    """E_o per output, sums in any order; numbers that could overflow are refused, whatever the profile."""
+    net = model.net
+    get: Callable[[str], Matrix | None] = lambda name: exact(net.tensors[name]) if name in net.tensors else None  # noqa: E731
+    size_u, error_u = scaler(net)
     # lower and second: hidden units e_s = LIN(W, b; U, e_u), size Σ|W|U + |b|; then LIN over slopes and outputs
     errors, sizes = {}, {}
     for name in ("lower", "second"):
@@ -255,7 +269,11 @@ def _dips(model: Model, rise: Matrix | None, fall: Matrix | None) -> Vector:
     return [dot(r, low) + dot(f, high) for r, f in zip(rise, fall, strict=True)]
 
 
-# the margin of a row: Σ_c Σ_o |a_co|·E_o
-def row_margin(psi: Psi, margin: Vector) -> Fraction:
-    """How much the deployed left side may exceed the real one."""
-    return sum((abs(a) * e for copy in psi.a for a, e in zip(copy, margin, strict=True)), ZERO)
+# the margin of a row: Σ_c Σ_o |a_co|·E_o + Σ_c Σ_i |b_ci|·ω_i, where ω = 0 but for dyadic, and there E = 0
+def row_margin(psi: Psi, margin: Vector, omega: Vector) -> Fraction:
+    """How much the deployed left side may exceed the real one, the outputs' part and the inputs' part."""
+
+    def size(coefficients: Matrix, errors: Vector) -> Fraction:
+        return sum((abs(a) * e for copy in coefficients for a, e in zip(copy, errors, strict=True)), ZERO)
+
+    return size(psi.a, margin) + size(psi.b, omega)

@@ -1,4 +1,4 @@
-"""The premise of a claim and its cells, in `Fraction`: docs/certificate.md, section 3.
+"""The premise of a claim and its cells, in `Fraction`: docs/certificate.md, section 3, widened as in section 5.3.
 
 For the reference checker only.
 """
@@ -15,19 +15,24 @@ from smilenn.certify.reader import Claim, Domain, Entry, Refused, Row
 
 @dataclass(frozen=True)
 class ExtraRow:
-    """Σ coef·x ≤ rhs, or == rhs; coef by (copy, coordinate)."""
+    """Σ coef·x ≤ rhs, or == rhs, up to `slack`; coef by (copy, coordinate)."""
 
     coef: dict[tuple[int, int], Fraction]
     rhs: Fraction
     equality: bool
+    slack: Fraction
 
 
 @dataclass(frozen=True)
 class Premise:
-    """Bounds per (copy, coordinate), pins, strips for k = 2 (empty lists otherwise), extra rows; raw units."""
+    """Bounds per (copy, coordinate), pins, strips for k = 2 (empty lists otherwise), extra rows; raw units.
+
+    `whole` says which coordinates take whole values only: those of the domain that are not moved to a grid.
+    """
 
     domain: Domain
     copies: int
+    whole: list[bool]
     lo: Matrix
     hi: Matrix
     pinned: list[bool]
@@ -70,9 +75,12 @@ def _pins(claim: Claim, domain: Domain) -> list[bool]:
     return pinned
 
 
-def ground(claim: Claim, domain: Domain) -> Premise:
-    """Read the rows of `when`: bounds, strips, extra rows."""
+# x̂ lies within ω of x and keeps order and equality: bounds [lo − ω, hi + ω], strips [δ_lo − 2ω, δ_hi + 2ω] that keep
+# their sign, extra rows up to Σ|coef|·ω; pins stay
+def ground(claim: Claim, domain: Domain, omega: Vector | None = None) -> Premise:
+    """Read the rows of `when`: bounds, strips, extra rows; `omega` [m] is how far the network moves its inputs."""
     k, m = claim.copies, len(domain.names)
+    omega = [ZERO] * m if omega is None else omega
     lo = [[Fraction(v) for v in domain.lo] for _ in range(k)]
     hi = [[Fraction(v) for v in domain.hi] for _ in range(k)]
     low: list[Fraction | None] = [None] * m
@@ -99,7 +107,8 @@ def ground(claim: Claim, domain: Domain) -> Premise:
             if a < 0 or row.equality:
                 low[i] = bound if before is None else max(before, bound)
         else:
-            extra.append(ExtraRow(terms, row.rhs, row.equality))
+            slack = sum((abs(v) * omega[j] for (_, j), v in terms.items()), ZERO)
+            extra.append(ExtraRow(terms, row.rhs, row.equality, slack))
     pinned = _pins(claim, domain)
     for i in range(m):
         before, after = low[i], high[i]
@@ -114,13 +123,35 @@ def ground(claim: Claim, domain: Domain) -> Premise:
             first, last = max(copy[i] for copy in lo), min(copy[i] for copy in hi)
             for c in range(k):
                 lo[c][i], hi[c][i] = first, last
+        for c in range(k):
+            lo[c][i], hi[c][i] = lo[c][i] - omega[i], hi[c][i] + omega[i]
+        if before is not None:
+            low[i] = max(before - 2 * omega[i], ZERO) if before >= 0 else before - 2 * omega[i]
+        if after is not None:
+            high[i] = min(after + 2 * omega[i], ZERO) if after <= 0 else after + 2 * omega[i]
     strip_lo, strip_hi = [], []
     for i in range(m) if k == 2 else ():
         widest_lo, widest_hi = lo[0][i] - hi[1][i], hi[0][i] - lo[1][i]
         before, after = low[i], high[i]
         strip_lo.append(ZERO if pinned[i] else widest_lo if before is None else max(before, widest_lo))
         strip_hi.append(ZERO if pinned[i] else widest_hi if after is None else min(after, widest_hi))
-    return Premise(domain, k, lo, hi, pinned, strip_lo, strip_hi, extra)
+    whole = [given and not move for given, move in zip(domain.whole, omega, strict=True)]
+    return Premise(domain, k, whole, lo, hi, pinned, strip_lo, strip_hi, extra)
+
+
+# δ_hi ≤ 0: x_1 ≤ x_2, sign −1; else δ_lo ≥ 0: x_1 ≥ x_2, sign +1
+def directions(premise: Premise, rule: str) -> dict[int, int]:
+    """k = 2: the sign of every unpinned coordinate; Refused if one may move both ways, or in a group."""
+    out = {}
+    for i, pinned in enumerate(premise.pinned):
+        if pinned:
+            continue
+        if premise.strip_hi[i] > 0 and premise.strip_lo[i] < 0:
+            raise Refused(f"The {rule} rule needs every feature that moves to move one way.")
+        out[i] = -1 if premise.strip_hi[i] <= 0 else 1
+    if any(i in out for group in premise.domain.groups for i in group):
+        raise Refused(f"The {rule} rule does not apply to a category that moves.")
+    return out
 
 
 def check_witness(entry: Entry, domain: Domain) -> None:

@@ -1,4 +1,4 @@
-"""The rules that bound a row, in `Fraction`: docs/certificate.md, section 4.
+"""The rules that bound a row, in `Fraction`: docs/certificate.md, sections 4.1 to 4.3.
 
 For the reference checker only. Trees are walked in preorder with an explicit stack: their depth is limited by the
 memory for one short record per level, not by Python's recursion.
@@ -12,8 +12,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from smilenn.certify.exact_model import ZERO, Matrix, Model, Piece, Psi, Vector, dot, flips
-from smilenn.certify.exact_premise import Cell, Premise
+from smilenn.certify.exact_model import ZERO, Matrix, Model, Piece, Psi, Vector, dot, flips, zero_gap
+from smilenn.certify.exact_premise import Cell, Premise, directions
 from smilenn.certify.reader import Proof, Refused
 
 LEAF, PHASE, INPUT, GROUP, EMPTY, FLIP = range(6)
@@ -23,26 +23,40 @@ ALL = 255
 # ---- the tree -------------------------------------------------------------------------------------------------------
 
 
+class Budget:
+    """How many nodes all proofs together may still have, and how much work, Σ nodes·k·(hidden units + 1)·(m + 1)."""
+
+    def __init__(self, nodes: int, work: int) -> None:
+        self.nodes, self.work = nodes, work
+
+    def spend(self, work: int) -> None:
+        """One more node that costs `work`."""
+        self.nodes, self.work = self.nodes - 1, self.work - work
+        if self.nodes < 0:
+            raise Refused("The proofs have more nodes than a certificate may have.")
+        if self.work < 0:
+            raise Refused("The proofs are more work to check than those of a certificate may be.")
+
+
 class Walk:
     """The leaves of a proof's tree, each while `cell` is cut by the splits above it.
 
-    `numbers` is how many int32 a leaf holds; `slope` says that the tree is over one point (section 4.3); `budget` holds
-    how many nodes all proofs together may still have. Per level the stack keeps a split's place in the file, the child
-    that is open, and the value that the cell had before.
+    `numbers` is how many int32 a leaf holds; `slope` says that the tree is over one point (section 4.3); `budget` is
+    shared by all proofs. Per level the stack keeps a split's place in the file, the child that is open, and the value
+    that the cell had before.
     """
 
-    def __init__(self, proof: Proof, cell: Cell, numbers: int, budget: list[int], *, slope: bool) -> None:
+    def __init__(self, proof: Proof, cell: Cell, numbers: int, budget: Budget, *, slope: bool) -> None:
         self.data, self.cell, self.numbers, self.slope, self.budget = proof.nodes, cell, numbers, slope, budget
         self.places, self.children, self.before = array("Q"), array("Q"), []
         self.leaves = self.at = 0
+        self.cost = cell.premise.copies * (len(cell.phase[0]) + 1) * (len(cell.premise.pinned) + 1)
 
     def __iter__(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Kind and numbers of every leaf, in preorder."""
         more = True
         while more:
-            self.budget[0] -= 1
-            if self.budget[0] < 0:
-                raise Refused("The proofs have more nodes than a certificate may have.")
+            self.budget.spend(self.cost)
             kind = self._take("<B", self.at)[0]
             if kind in (LEAF, EMPTY):
                 form = f"<{self.numbers}i" if kind == LEAF else f"<{len(self.phases())}I"
@@ -118,7 +132,7 @@ class Walk:
         elif kind == GROUP:
             new = tuple(p for p in old if p == child)
         else:
-            if self.cell.premise.domain.whole[i]:
+            if self.cell.premise.whole[i]:
                 theta = Fraction(math.floor(theta) + child)
             new = max(old, theta) if child else min(old, theta)
         self.before.append(old)
@@ -144,7 +158,7 @@ class Walk:
 # ---- 4.1 leaf rule --------------------------------------------------------------------------------------------------
 
 
-def leaf_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: list[int]) -> tuple[Fraction, int]:
+def leaf_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: Budget) -> tuple[Fraction, int]:
     """The largest bound of a leaf that is not closed, and the number of leaves."""
     k, n, h = premise.copies, model.net.embedding, len(model.bias)
     paper = model.net.boxes == "paper"
@@ -211,9 +225,9 @@ def _leaf_bound(
             if t[c][j]:
                 bound += t[c][j] * model.bias[j]
                 q[c] = [x + t[c][j] * w for x, w in zip(q[c], model.weight[j], strict=True)]
-    # 4. the affine remainder, minus ν_e·(row e)
+    # 4. the affine remainder, minus ν_e·(row e), which holds up to its slack
     for multiplier, row in zip(nu, cell.premise.extra, strict=True):
-        bound += multiplier * row.rhs
+        bound += multiplier * row.rhs + abs(multiplier) * row.slack
         for (c, i), a in row.coef.items():
             q[c][i] -= multiplier * a
     rest = _affine_maximum(cell, q)
@@ -345,7 +359,7 @@ def sweep_rule(model: Model, premise: Premise, psi: Psi) -> tuple[Fraction, int]
     if len(premise.pinned) != 1 or premise.copies > 2 or premise.extra:
         raise Refused("The sweep rule is for one input, at most two copies and no extra rows.")
     inner = flips(model) if model.net.boxes == "paper" else None
-    k, whole = premise.copies, premise.domain.whole[0]
+    k, whole = premise.copies, premise.whole[0]
     lo, hi = [copy[0] for copy in premise.lo], [copy[0] for copy in premise.hi]
     kinks = {-b / w[0] for w, b in zip(model.weight, model.bias, strict=True) if w[0]}
     if whole:
@@ -384,19 +398,15 @@ def sweep_rule(model: Model, premise: Premise, psi: Psi) -> tuple[Fraction, int]
 
 
 # σ_i·( q_i + Σ_j active κ_j·w_ji ) ≤ 0 in every activation cell ⇒ F(x_1) − F(x_2) ≤ 0
-def slope_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: list[int]) -> tuple[Fraction, int]:
+def slope_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: Budget) -> tuple[Fraction, int]:
     """The bound 0, if every leaf holds or is empty."""
     if premise.copies != 2 or premise.extra or psi.rhs < 0:
         raise Refused("The slope rule is for two copies, no extra rows and a right side that is not negative.")
     if any(x != -y for side in (psi.a, psi.b) for x, y in zip(*side, strict=True)):
         raise Refused("The slope rule needs a row in which the two copies have opposite coefficients.")
-    second = [net for name, net in model.net.tensors.items() if name.startswith("second.")
-              and name.split(".")[1] in ("const", "rise", "fall", "out")]  # fmt: skip
-    if model.net.boxes != "gap" or any(v for tensor in second for row in tensor for v in row):
+    if not zero_gap(model.net):
         raise Refused("The slope rule needs boxes of zero width.")
-    moving = {i: _sign(premise, i) for i, pinned in enumerate(premise.pinned) if not pinned}
-    if any(i in moving for group in premise.domain.groups for i in group):
-        raise Refused("The slope rule does not apply to a category that moves.")
+    moving = directions(premise, "slope")
     walk = Walk(proof, Cell(premise, len(model.bias), hull=True), 0, budget, slope=True)
     for kind, multipliers in walk:
         if walk.cell.visibly_empty:
@@ -406,15 +416,6 @@ def slope_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: l
         if kind == EMPTY and not _is_empty(model, walk, multipliers):
             raise Refused("A leaf of the slope rule is not empty, though the proof says so.")
     return ZERO, walk.leaves
-
-
-def _sign(premise: Premise, i: int) -> int:
-    """−1 if x_1 ≤ x_2 in coordinate i, +1 if x_1 ≥ x_2."""
-    if premise.strip_hi[i] <= 0:
-        return -1
-    if premise.strip_lo[i] >= 0:
-        return 1
-    raise Refused("The slope rule needs every feature that moves to move one way.")
 
 
 # σ_i·q_i + Σ_active σ_i κ_j w_ji + Σ_undecided max(0, σ_i κ_j w_ji) ≤ 0 for every moving i

@@ -24,10 +24,14 @@ from pathlib import Path
 from typing import Any
 
 LARGEST_FILE, LARGEST_JSON, LARGEST_HEADER = 1 << 30, 64 << 20, 16 << 20
-LONGEST_NUMBER, DEEPEST, MOST_NODES = 400, 64, 1 << 24
+LONGEST_NUMBER, DEEPEST, MOST_NODES, MOST_WORK = 400, 64, 1 << 24, 1 << 36
 LARGEST_DENOMINATOR = 10**1000
 NEEDED = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
-NET_KEYS = {"domain", "backbone", "embedding", "outputs", "auxiliaries", "hidden", "boxes", "skip", "output_scale"}
+NET_KEYS = {
+    "domain", "backbone", "embedding", "outputs", "auxiliaries", "hidden", "boxes", "skip", "output_scale",
+    "profile", "grid",
+}  # fmt: skip
+PROFILES = ("f64-aux", "fixed-order", "dyadic")
 FEATURE_KEYS = {"name", "kind", "lo", "hi", "categories", "columns", "shift", "mult", "unit"}
 CLAIM_KEYS = {"copies", "when", "then", "others", "equal", "free", "sentence"}
 PLACE_KEYS = {"rule", "bits", "start", "length"}
@@ -76,6 +80,8 @@ class Net:
     embedding: int
     outputs: tuple[str, ...]
     output_scale: tuple[float, ...]
+    profile: str
+    grid: int
     tensors: Mapping[str, tuple[tuple[float, ...], ...]]
 
 
@@ -347,8 +353,13 @@ def _net(description: dict[str, Any], data: bytes) -> tuple[Net, dict[str, bytes
     outputs = tuple(_text(name, "The name of an output") for name in _list(description["outputs"], "'outputs'"))
     _need(0 < len(outputs) == len(set(outputs)), "The names of the outputs are missing or not unique.")
     scales = tuple(_float(s, "An output scale") for s in _list(description["output_scale"], "'output_scale'"))
-    powers = all(s > 0 and math.frexp(s)[0] == 0.5 for s in scales)
+    # a subnormal scale might be flushed to zero, and all that the network returns with it: no margin covers that
+    powers = all(s >= 2.0**-1022 and math.frexp(s)[0] == 0.5 for s in scales)
     _need(len(scales) == len(outputs) and powers, "The output scales are not one power of two per output.")
+    profile = description["profile"]
+    _need(profile in PROFILES, "The network has a numeric profile that this checker does not know.")
+    least, most = (1, 52) if profile == "dyadic" else (0, 0)
+    grid = _integer(description["grid"], least, most, f"'grid' of a network of the profile {profile!r}")
     m, o, h = len(domain.names), len(outputs), hidden if relu else 0
     shapes: dict[str, tuple[int, ...]] = {"head_weight": (o, n), "head_bias": (o,)}
     for net, free in (("lower", True), ("second", boxes == "paper")):
@@ -373,7 +384,7 @@ def _net(description: dict[str, Any], data: bytes) -> tuple[Net, dict[str, bytes
         for name in {"second.const", "second.rise", "second.fall", "second.out"} & set(tensors):
             signs = all(v >= 0 for values in tensors[name] for v in values)
             _need(signs, f"The gap has a negative weight in {name!r}, so its box could flip.")
-    net = Net(domain, boxes, auxiliaries, h, skip, n, outputs, scales, tensors)
+    net = Net(domain, boxes, auxiliaries, h, skip, n, outputs, scales, profile, grid, tensors)
     return net, {name: raw for name, (_, _, raw) in stored.items()}
 
 
@@ -435,7 +446,7 @@ def _certificate(
     _need(type(version) is int and version == 1, "The certificate has a version that this checker does not know.")
     keys = {"format", "version", "profile", "weights", "proofs", "proofs_sha256", "claims"}
     _object(content, keys, "certificate.json")
-    _need(content["profile"] == "f64-aux", "The certificate has a numeric profile that this checker does not know.")
+    _need(content["profile"] == net.profile, "The certificate has another numeric profile than the network.")
     _need(content["proofs"] == "certificate.bin", "The certificate's proofs are not in certificate.bin.")
     hasher = hashlib.sha256(canonical({key: value for key, value in description.items() if key != "backbone"}))
     for name in sorted(raw):
@@ -522,9 +533,9 @@ def _rational(value: Any, common: list[int]) -> Fraction:
 def _proof(value: Any, binary: bytes, end: int, net: Net) -> Proof:
     """The proof of a row; its piece of the binary file must start at `end`."""
     rule: str = _object(value, None, "The proof of a row").get("rule", "")
-    if rule == "sweep":
-        _object(value, {"rule"}, "A proof by the sweep rule")
-        return Proof("sweep")
+    if rule in ("sweep", "order"):
+        _object(value, {"rule"}, f"A proof by the {rule} rule")
+        return Proof(rule)
     if rule == "mirror":
         _object(value, {"rule", "of"}, "A proof by the mirror rule")
         return Proof("mirror", of=_integer(value["of"], 0, MOST_NODES, "The row of a mirror"))
