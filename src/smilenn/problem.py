@@ -175,8 +175,13 @@ def build(claim: Claim, snapshot: Snapshot, *, like: Problem | None = None) -> P
         if premise.symmetric and any(_swapped(row, other) for other in rows):
             continue
         rows.append(row)
-    region = Region.of(premise) if like is None else like.region
+    region = _region(premise, s) if like is None or like.snapshot.grid != s.grid else like.region
     return Problem(claim, snapshot, premise, region, flips, tuple(rows))
+
+
+def _region(premise: Premise, s: Snapshot) -> Region:
+    region = Region.of(premise)
+    return region.on_grid(s.grid, s.domain.shift, s.domain.mult) if s.grid else region
 
 
 def build_all(claims: Sequence[Claim], snapshot: Snapshot) -> tuple[Problem, ...]:

@@ -14,7 +14,7 @@ With extra rows this is an upper bound (the rows are ignored), used for ranges; 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -61,6 +61,23 @@ class Region:
         step = np.where(domain.integral, mult, 0.0)
         return cls(premise.copies, lo, hi, premise.pinned, delta_lo, delta_hi, coef, rhs, premise.equality, step,
                    domain.groups)  # fmt: skip
+
+    def on_grid(self, g: int, shift: np.ndarray, mult: np.ndarray) -> Region:
+        """Where û may be when a network rounds its inputs to multiples of 2^-g (docs/certificate.md §5.3).
+
+        û_i lies within 2^-g·mult_i/2^⌊log2 mult_i⌋ of u_i, keeps the order and equality of two copies, and is not
+        whole-valued any more, unless raw and model units are the same.
+        """
+        by = np.where((self.step > 0) & (shift == 0) & (mult == 1), 0.0, 2.0**-g * 2 * np.frexp(mult)[0])
+        kept = (self.delta_lo >= 0, self.delta_hi <= 0)
+        delta_lo, delta_hi = self.delta_lo - 2 * by, self.delta_hi + 2 * by
+        delta_lo = np.where(kept[0], np.maximum(delta_lo, 0.0), delta_lo)
+        delta_hi = np.where(kept[1], np.minimum(delta_hi, 0.0), delta_hi)
+        wider = np.einsum("rkm,m->r", np.abs(self.coef), by)
+        return replace(
+            self, lo=self.lo - by, hi=self.hi + by, delta_lo=delta_lo, delta_hi=delta_hi,
+            rhs=self.rhs + np.where(self.equality, 0.0, wider), step=np.where(by > 0, 0.0, self.step),
+        )  # fmt: skip
 
     @property
     def size(self) -> int:

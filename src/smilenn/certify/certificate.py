@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-FORMAT, VERSION, PROFILE = "smilenn-certificate", 1, "f64-aux"
+FORMAT, VERSION = "smilenn-certificate", 1
 JSON_NAME, BINARY_NAME = "certificate.json", "certificate.bin"
 ALL_COPIES = 255
 
@@ -99,7 +99,12 @@ class MirrorProof:
     of: int
 
 
-RowProof = LeafProof | SweepProof | SlopeProof | MirrorProof
+@dataclass(frozen=True)
+class OrderProof:
+    """Order rule: monotone by the signs of the weights, under the profile ``fixed-order``."""
+
+
+RowProof = LeafProof | SweepProof | SlopeProof | MirrorProof | OrderProof
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,7 @@ def weights_digest(net: Mapping[str, Any], tensors: Mapping[str, bytes]) -> str:
     return hasher.hexdigest()
 
 
-def dump(weights: str, claims: Sequence[ClaimProof]) -> dict[str, bytes]:
+def dump(weights: str, claims: Sequence[ClaimProof], profile: str = "f64-aux") -> dict[str, bytes]:
     """The two files of a certificate, by name; `weights` is the digest of the certified part."""
     binary = bytearray()
     entries = []
@@ -141,7 +146,7 @@ def dump(weights: str, claims: Sequence[ClaimProof]) -> dict[str, bytes]:
     content = {
         "format": FORMAT,
         "version": VERSION,
-        "profile": PROFILE,
+        "profile": profile,
         "weights": weights,
         "proofs": BINARY_NAME,
         "proofs_sha256": hashlib.sha256(binary).hexdigest(),
@@ -154,6 +159,8 @@ def dump(weights: str, claims: Sequence[ClaimProof]) -> dict[str, bytes]:
 def _row(row: RowProof, binary: bytearray) -> dict[str, Any]:
     if isinstance(row, SweepProof):
         return {"rule": "sweep"}
+    if isinstance(row, OrderProof):
+        return {"rule": "order"}
     if isinstance(row, MirrorProof):
         return {"rule": "mirror", "of": row.of}
     start = len(binary)

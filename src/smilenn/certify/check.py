@@ -35,7 +35,7 @@ from operator import mul
 from typing import Any
 
 MIB = 1 << 20
-NODES = 1 << 24
+NODES, WORK = 1 << 24, 1 << 36
 ALL = 255  # the copy byte of splits that concern all copies
 FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
 META = "__metadata__"  # an entry of a safetensors header that is no tensor
@@ -98,6 +98,7 @@ class Report:
     status: str
     reason: str = ""
     certificate: str = ""
+    profile: str = ""
     domain: tuple[str, ...] = ()
     claims: tuple[ClaimReport, ...] = ()
 
@@ -118,7 +119,7 @@ class Report:
     def _lines(self) -> list[str]:
         if self.excess is None:
             return [f"{self.status}: {self.reason}"]
-        out = [f"{self.status} (profile f64-aux, certificate {self.certificate[:16]}…)"]
+        out = [f"{self.status} (profile {self.profile}, certificate {self.certificate[:16]}…)"]
         out += ["inputs X:", *(f"  {line}" for line in self.domain)]
         for number, claim in enumerate(self.claims, 1):
             out.append(f"claim {number}: {claim.formula}")
@@ -143,13 +144,13 @@ def check_folder(path: str | os.PathLike[str]) -> Report:
 def _check(folder: str) -> Report:
     files = read_folder(folder)
     net = Net(parse(files["model.json"], "model.json"), *tensors_of(files["weights.safetensors"]))
-    rounding = margins(net)
+    net.rounding = margins(net)
     content, data = parse(files["certificate.json"], "certificate.json"), files["certificate.bin"]
     keys = {"format", "version", "profile", "weights", "proofs", "proofs_sha256", "claims"}
     need(isinstance(content, dict) and content.get("format") == "smilenn-certificate", "this is not a certificate")
     need(is_int(content.get("version")) and content["version"] == 1, "the certificate has another version")
     need(set(content) == keys, "the certificate has missing or unknown keys")
-    need(content["profile"] == "f64-aux", "the certificate names an unknown numeric profile")
+    need(content["profile"] == net.profile, "the certificate is for another numeric profile than the model's")
     need(content["proofs"] == "certificate.bin", "the certificate names another file of proofs")
     need(content["proofs_sha256"] == sha256(data), "certificate.bin is not the file of this certificate")
     need(content["weights"] == net.digest, "the certificate belongs to another model: the weights differ")
@@ -157,12 +158,11 @@ def _check(folder: str) -> Report:
     claims, reader = [], Reader(data)
     for entry in content["claims"]:
         need(is_object(entry, "claim", "claim_sha256", "witness", "rows"), "a claim's entry is malformed")
-        claims.append(check_claim(net, entry, reader, rounding))
+        claims.append(check_claim(net, entry, reader))
     need(reader.end == len(data), "certificate.bin holds bytes that no row uses")
     good = all(row.excess <= 0 for claim in claims for row in claim.rows)
-    return Report(
-        "certified" if good else "unknown", "", sha256(files["certificate.json"]), tuple(net.lines), tuple(claims)
-    )
+    status, digest = "certified" if good else "unknown", sha256(files["certificate.json"])
+    return Report(status, "", digest, net.profile, tuple(net.lines), tuple(claims))
 
 
 # ---- 6. files -------------------------------------------------------------------------------------------------------
@@ -314,11 +314,15 @@ class Net:
     def __init__(self, model: Any, kinds: dict[str, tuple[Any, Any]], raw: dict[str, bytes]) -> None:
         net: Any = model.get("net") if isinstance(model, dict) else None
         need(isinstance(net, dict), "model.json describes no network")
-        keys = ("domain", "boxes", "auxiliaries", "hidden", "skip", "embedding", "outputs", "output_scale", "backbone")
-        need(is_object(net, *keys), "model.json describes a network with missing or unknown parts")
+        keys = "domain boxes auxiliaries hidden skip embedding outputs output_scale profile grid backbone"
+        need(is_object(net, *keys.split()), "model.json describes a network with missing or unknown parts")
         need(net["boxes"] in ("gap", "paper"), "unknown boxes")
         need(net["auxiliaries"] in ("constant", "affine", "relu"), "unknown auxiliaries")
         need(is_int(net["embedding"]) and net["embedding"] >= 1, "embedding is not a positive whole number")
+        self.profile, self.grid = net["profile"], net["grid"]
+        need(self.profile in ("f64-aux", "fixed-order", "dyadic"), "unknown numeric profile")
+        need(is_int(self.grid), "grid is malformed")
+        need(1 <= self.grid <= 52 if self.profile == "dyadic" else self.grid == 0, "grid does not suit the profile")
         need(is_int(net["hidden"]) and isinstance(net["skip"], bool), "hidden or skip is malformed")
         self.outputs, self.scales = net["outputs"], net["output_scale"]
         need(is_texts(self.outputs) and len(set(self.outputs)) == len(self.outputs) >= 1, "outputs need unique names")
@@ -363,6 +367,8 @@ class Net:
         self.zero_gap = not self.paper and not any(
             any(line) for key in ("const", "rise", "fall", "out") for line in self.t.get("second." + key, ())
         )
+        self.rounding: list[Fraction] = []  # E_o, set by the caller
+        self.widen()
         self.assemble(h)
 
     def read_domain(self, domain: Any) -> None:
@@ -409,6 +415,20 @@ class Net:
         self.u_hi = [(hi - shift) * mult for hi, shift, mult in zip(self.hi, self.shift, self.mult, strict=True)]
         need(all(abs(v) < 2.0**1000 for v in (*self.u_lo, *self.u_hi)), "the scaled domain may overflow")
 
+    def widen(self) -> None:
+        """§5.3: how far the network's rounded inputs x̂ lie from x, and which of them are whole."""
+        self.omega = [Fraction(0)] * self.m
+        if self.grid:
+            for i, (shift, mult) in enumerate(zip(self.shift, self.mult, strict=True)):
+                if not (self.whole[i] and shift == 0 and mult == 1):
+                    self.omega[i] = Fraction(1, 1 << self.grid) / Fraction(2.0 ** (math.frexp(mult)[1] - 1))
+        self.steps = [w and not omega for w, omega in zip(self.whole, self.omega, strict=True)]
+
+    def lower(self) -> list[Ints]:
+        """Weights of each coordinate of lower: on the inputs, if it has slopes, and on its hidden units."""
+        t, none = self.t, [list[int]()] * self.n
+        return [a + v for a, v in zip(t.get("lower.slope", none), t.get("lower.out", none), strict=True)]
+
     def lookup(self, name: object) -> list[int]:
         """Coordinates of a feature, or one coordinate by its own name."""
         found = None
@@ -421,6 +441,7 @@ class Net:
         """Functions of raw inputs: slopes at 2^(e+em), constants at 2^(e+em+ex), outputs of hidden units at 2^e."""
         self.em = exponent(self.mult)
         self.ex = max(map(exponent, (self.lo, self.hi, self.shift, self.u_lo, self.u_hi)))
+        self.ex = max(self.ex, *(v.denominator.bit_length() - 1 for v in self.omega))
         mult = [whole(v, self.em) for v in self.mult]
         shift = [whole(v, self.ex) for v in self.shift]
         u_lo, u_hi = ([whole(v, self.ex) for v in values] for values in (self.u_lo, self.u_hi))
@@ -567,10 +588,19 @@ class Premise:
             if net.whole[i]:
                 for c in range(k):
                     lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
+        for i, by in enumerate(net.omega):  # §5.3; order and equality of two copies survive the grid
+            for c in range(k if by else 0):
+                lo[c][i], hi[c][i] = lo[c][i] - by, hi[c][i] + by
+            low, high = strips.get(i, (None, None))
+            if low is not None:
+                low = max(low - 2 * by, Fraction(0)) if low >= 0 else low - 2 * by
+            if high is not None:
+                high = min(high + 2 * by, Fraction(0)) if high <= 0 else high + 2 * by
+            strips[i] = [low, high]
         self.lo, self.hi = lo, hi
         self.delta: list[tuple[Fraction, Fraction]] = []
         for i in range(m if k == 2 else 0):
-            low, high = strips.get(i, (None, None))
+            low, high = strips[i]
             least, most = lo[0][i] - hi[1][i], hi[0][i] - lo[1][i]
             strip = (least if low is None else max(low, least), most if high is None else min(high, most))
             self.delta.append((Fraction(0), Fraction(0)) if self.pinned[i] else strip)
@@ -643,6 +673,28 @@ class Goal:
         if sign < 0:
             self.row = ([(-t[0], *t[1:]) for t in row[0]], "<=", -row[2])
 
+    def ordered(self) -> dict[int, int]:
+        """The direction σ_i in which every unpinned input moves from x_2 to x_1, for rows tight on the diagonal."""
+        premise, net, sign = self.premise, self.premise.net, {}
+        opposite = premise.k == 2 and self.a[0] == [-v for v in self.a[1]]
+        need(opposite and self.b[0] == {i: -v for i, v in self.b[1].items()}, "the rule is for differences")
+        need(self.rhs >= 0 and net.zero_gap, "the rule is for right sides ≥ 0 and boxes of no width")
+        for i, (low, high) in enumerate(premise.delta):
+            if not premise.pinned[i]:
+                need(i not in net.grouped and (high <= 0 or low >= 0), "an input moves both ways")
+                sign[i] = -1 if high <= 0 else 1
+        return sign
+
+    def margin(self, rule: str) -> Fraction:
+        """What rounding may add to the left side (§5)."""
+        net, out = self.premise.net, Fraction(0)
+        if rule == "order":
+            return out
+        for a, b in zip(self.a, self.b, strict=True):
+            out = sum((abs(v) * e for v, e in zip(a, net.rounding, strict=True)), out)
+            out = sum((abs(v) * net.omega[i] for i, v in b.items()), out)
+        return out
+
     def compose(self, bits: int, x: int) -> Psi:
         """ψ in integers, for slopes in multiples of 2^-bits and inputs in multiples of 1/x."""
         net, e = self.premise.net, self.premise.net.e
@@ -701,7 +753,7 @@ class Reader:
     """certificate.bin: pieces of nodes, one after the other."""
 
     def __init__(self, data: bytes) -> None:
-        self.data, self.end, self.nodes = data, 0, 0
+        self.data, self.end, self.nodes, self.work = data, 0, 0, 0
 
     def piece(self, proof: dict[str, Any]) -> int:
         """The start of a row's piece, which must follow the last one; `end` is its end then."""
@@ -718,11 +770,11 @@ class Reader:
         The answer is an exponent for the thresholds of splits.
         """
         data, end, net, k = self.data, self.end, premise.net, premise.k
-        left, phases, depth, finest = array("q", [1]), bytearray(1), 0, 0  # children to come, per open node
+        left, phases, depth, finest, count = array("q", [1]), bytearray(1), 0, 0, 0  # left: children to come
         while left:
             need(pos < end, "a tree is cut short")
-            self.nodes += 1
-            need(self.nodes <= NODES, "too many nodes")
+            count += 1
+            need(self.nodes + count <= NODES, "too many nodes")
             kind = data[pos]
             if kind == 0 or (kind == 4 and leaf is None):
                 pos += (leaf or 1) if kind == 0 else 1 + 4 * depth
@@ -744,7 +796,7 @@ class Reader:
                 shared = premise.pinned[index]
                 (theta,) = struct.unpack_from("<d", data, pos + 4)
                 need(math.isfinite(theta), "a threshold is not finite")
-                finest = finest if net.whole[index] else max(finest, exponent((theta,)))
+                finest = finest if net.steps[index] else max(finest, exponent((theta,)))
                 pos += 8
             elif kind == 3:
                 need(index < len(net.groups), "a node splits a group that is not there")
@@ -759,6 +811,9 @@ class Reader:
             phases.append(kind == 1)
             depth += kind == 1
         need(pos == end, "bytes follow the last node of a tree")
+        self.nodes += count
+        self.work += count * k * (net.units + 1) * (net.m + 1)
+        need(self.work <= WORK, "the proofs would take too long to check")
         return finest
 
 
@@ -836,7 +891,7 @@ class Cell:
         elif kind == 2:
             (theta,) = struct.unpack_from("<d", data, place + 4)
             # both children closed; whole values: x ≤ ⌊θ⌋ and x ≥ ⌊θ⌋ + 1
-            cut = (math.floor(theta) + turn) * self.x if self.net.whole[index] else scale_float(theta, self.x)
+            cut = (math.floor(theta) + turn) * self.x if self.net.steps[index] else scale_float(theta, self.x)
             side = self.lo if turn else self.hi
             self.saved.append(side[copies[0]][index])
             for c in copies:
@@ -1045,13 +1100,12 @@ class Leaf:
         net = self.net = goal.premise.net
         self.t_scale = psi.d << (net.e + psi.f - bits)  # slopes of s to the scale of κ
         self.tau_scale = psi.d << (psi.f - bits)  # slopes of d to the scale of p
-        self.nu = [  # extra rows at the scale of ν·q and ν·ψ
-            (
-                {key: int(a * psi.d) * (psi.slope_scale // psi.d >> bits) for key, a in terms.items()},
-                int(rhs * psi.d) * (psi.slope_scale // psi.d >> bits) * psi.x,
-            )
-            for terms, rhs, _ in goal.premise.extra
-        ]
+        nu_scale = psi.slope_scale // psi.d >> bits
+        self.nu: list[tuple[dict[tuple[int, int], int], int, int]] = []  # extra rows at the scale of ν·q and ν·ψ
+        for terms, rhs, _ in goal.premise.extra:
+            wider = sum((abs(a) * net.omega[i] for (_, i), a in terms.items()), Fraction(0))
+            coefs = {key: int(a * psi.d) * nu_scale for key, a in terms.items()}
+            self.nu.append((coefs, int(rhs * psi.d) * nu_scale * psi.x, int(wider * psi.d * psi.x) * nu_scale))
         self.columns = [[net.weight[j][i] for j in units] for i in range(net.m)]
         self.offset = [psi.offset[j] for j in units]
         self.tied = [i for i in range(net.m) if goal.premise.pinned[i] and i not in net.grouped]
@@ -1102,8 +1156,8 @@ class Leaf:
         # extra rows: ν·(A·x − rhs) ≤ 0
         if any(nu):
             q = [list(line) for line in q]
-            for v, (terms, rhs) in zip(nu, self.nu, strict=True):
-                total += v * rhs
+            for v, (terms, rhs, wider) in zip(nu, self.nu, strict=True):
+                total += v * rhs + abs(v) * wider
                 for (c, i), coef in terms.items():
                     q[c][i] -= v * coef
         # 4. the affine remainder, coordinate by coordinate and group by group
@@ -1178,7 +1232,7 @@ def sweep_rule(goal: Goal) -> Fraction:
         points = {(lo, 1), (hi, 1)}
         for w, s in zip(weight, psi.offset, strict=True):
             n, d = (-s, w) if w > 0 else (s, -w)
-            if d and net.whole[0]:
+            if d and net.steps[0]:
                 below = n // (d * psi.x) * psi.x
                 points |= {(v, 1) for v in (below, below if below * d == n else below + psi.x) if lo <= v <= hi}
             elif d and lo * d < n < hi * d:
@@ -1223,15 +1277,8 @@ def sweep_rule(goal: Goal) -> Fraction:
 
 def slope_rule(goal: Goal, proof: dict[str, Any], reader: Reader) -> Fraction:
     """σ_i·(q_i + Σ_active κ_j·w_ji) + Σ_undecided max(0, σ_i·κ_j·w_ji) ≤ 0 in every leaf, or the leaf is empty."""
-    premise, net = goal.premise, goal.premise.net
-    opposite = premise.k == 2 and goal.a[0] == [-v for v in goal.a[1]]
-    need(opposite and goal.b[0] == {i: -v for i, v in goal.b[1].items()}, "the slope rule is for differences")
-    need(goal.rhs >= 0 and not premise.extra and net.zero_gap, "the slope rule does not apply")
-    sign = {}
-    for i, (low, high) in enumerate(premise.delta):
-        if not premise.pinned[i]:
-            need(i not in net.grouped and (high <= 0 or low >= 0), "an input moves both ways: no slope rule")
-            sign[i] = -1 if high <= 0 else 1
+    premise, net, sign = goal.premise, goal.premise.net, goal.ordered()
+    need(not premise.extra, "the slope rule is for premises without extra rows")
     start = reader.piece(proof)
     finest = reader.scan(start, premise, None)
     psi = goal.compose(0, math.lcm(premise.scale, 1 << finest))
@@ -1259,6 +1306,31 @@ def slope_rule(goal: Goal, proof: dict[str, Any], reader: Reader) -> Fraction:
             slope = [dot(weights, column) for column in cell.columns]
             high = cell.range_of(slope, dot(weights, psi.offset), 0)[1]
             need(high < 0, "a leaf that is called empty is not shown to be")
+    return Fraction(0)
+
+
+# ---- 4.4 order rule -------------------------------------------------------------------------------------------------
+
+
+def directions(net: Net, sign: dict[int, int]) -> list[tuple[bool, bool]]:
+    """Which outputs certainly rise, and which fall, if every input i moves in the direction sign[i]."""
+
+    def combine(weights: Ints, inputs: Sequence[tuple[bool, bool]]) -> tuple[bool, bool]:
+        """Σ w·y rises if all its terms do; what neither rises nor falls for certain may not take part."""
+        terms = [(both if w > 0 else both[::-1]) for w, both in zip(weights, inputs, strict=True) if w]
+        return all(up for up, _ in terms), all(down for _, down in terms)
+
+    moves = [(sign.get(i, 0) >= 0, sign.get(i, 0) <= 0) for i in range(net.m)]
+    units = [combine(line, moves) for line in net.t["lower.weight"]] if net.units else []
+    embedding = [combine(line, (moves if "lower.slope" in net.t else []) + units) for line in net.lower()]
+    return [combine(row, embedding) for row in net.t["head_weight"]]
+
+
+def order_rule(goal: Goal) -> Fraction:
+    """Monotone by the signs of the weights, summed in one order: the computed outputs are ordered bit for bit."""
+    need(goal.premise.net.profile == "fixed-order" and not any(goal.b), "the order rule does not apply")
+    for a, (rises, falls) in zip(goal.a[0], directions(goal.premise.net, goal.ordered()), strict=True):
+        need(falls if a > 0 else rises or not a, "an output may move in the wrong direction")
     return Fraction(0)
 
 
@@ -1345,13 +1417,49 @@ def margins(net: Net) -> list[Fraction]:
         need(largest / Fraction(scale) < HUGE, "the head may overflow")
     eta = [ETA * max(Fraction(1), Fraction(scale)) for scale in net.scales]
     head = lin(net, t["head_weight"], t["head_bias"][0], sizes, errors, eta, net.scales)
+    if net.profile == "dyadic":
+        no_rounding(net, error_u)
+        return [Fraction(0)] * net.o
     return [error for error, _ in head]
+
+
+def no_rounding(net: Net, error_u: list[Fraction]) -> None:
+    """§5.3: no operation after the grid rounds, since every partial sum is a whole number ≤ 2^53 of some 2^-p."""
+    t, step, reason = net.t, Fraction(1, 1 << net.grid), "a sum may be rounded: this is no dyadic network"
+    need(net.zero_gap, "a dyadic network has boxes of no width")
+    need(all(2 * e <= step for e in error_u), "the grid is finer than the scaler's rounding")
+    need(all(2.0**-400 <= s <= 2.0**400 for s in net.scales), "an output scale is too large or too small")
+
+    def total(weights: Ints, bias: int, inputs: list[tuple[int, Fraction]]) -> tuple[int, Fraction]:
+        """Σ w·y + b as an exponent and a size, from those of its inputs."""
+        size, p = Fraction(abs(bias), 1 << net.e), low_bits(bias)
+        for w, (places, most) in zip(weights, inputs, strict=True):
+            if w:
+                size, p = size + abs(Fraction(w, 1 << net.e)) * most, max(p, places + low_bits(w))
+        need(p <= 500 and size * (1 << p) <= 1 << 53, reason)
+        return p, size
+
+    def low_bits(value: int) -> int:
+        """The least e ≥ 0 such that value·2^-net.e is a multiple of 2^-e."""
+        return max(0, net.e - ((value & -value).bit_length() - 1)) if value else 0
+
+    inputs = []
+    for low, high in zip(net.u_lo, net.u_hi, strict=True):
+        ends = [abs(round(Fraction(v) / step)) * step for v in (low, high)]
+        need(max(ends) <= 1 << 500, "the domain is too large for a grid")
+        inputs.append((net.grid, max(ends)))
+    layer = zip(t["lower.weight"], t["lower.bias"][0], strict=True) if net.units else ()
+    units = [total(weights, bias, inputs) for weights, bias in layer]
+    terms = (inputs if "lower.slope" in t else []) + units
+    lower = [total(line, const, terms) for line, const in zip(net.lower(), t["lower.const"][0], strict=True)]
+    for row, bias in zip(t["head_weight"], t["head_bias"][0], strict=True):
+        total(row, bias, lower)
 
 
 # ---- the verdict ----------------------------------------------------------------------------------------------------
 
 
-def check_claim(net: Net, entry: dict[str, Any], reader: Reader, rounding: list[Fraction]) -> ClaimReport:
+def check_claim(net: Net, entry: dict[str, Any], reader: Reader) -> ClaimReport:
     """All rows of a claim."""
     premise = Premise(net, entry["claim"])
     digest = sha256(canonical({**entry["claim"], "sentence": ""}))
@@ -1364,22 +1472,24 @@ def check_claim(net: Net, entry: dict[str, Any], reader: Reader, rounding: list[
     place = ("rule", "bits", "start", "length")
     for goal, proof in zip(goals, proofs, strict=True):
         rule = proof.get("rule") if isinstance(proof, dict) else None
+        margin = goal.margin(str(rule))
         if rule == "leaf" and is_object(proof, *place, "units"):
             bound = leaf_rule(goal, proof, reader)
         elif rule == "slope" and is_object(proof, *place):
             bound = slope_rule(goal, proof, reader)
         elif rule == "sweep" and is_object(proof, "rule"):
             bound = sweep_rule(goal)
+        elif rule == "order" and is_object(proof, "rule"):
+            bound = order_rule(goal)
         elif rule == "mirror" and is_object(proof, "rule", "of"):
             of = proof["of"]
             need(is_int(of) and 0 <= of < len(rows) and rows[of].rule != "mirror", "a mirror shows no earlier row")
             other = goals[of]
             same = goal.a == other.a[::-1] and goal.b == other.b[::-1] and goal.rhs == other.rhs
             need(premise.symmetric() and same, "a mirror shows another row")
-            bound = rows[of].bound
+            bound, margin = rows[of].bound, rows[of].margin
         else:
             raise CheckError("a row's proof is malformed")
-        margin = sum((abs(a) * e for line in goal.a for a, e in zip(line, rounding, strict=True)), Fraction(0))
         rows.append(RowReport(row_text(goal.row), str(rule), bound, margin, goal.rhs))
     return ClaimReport(formula(premise), premise.claim["sentence"], tuple(rows))
 

@@ -1,5 +1,6 @@
 """From a network and its claims to a certificate: which rule proves each row, and the proof in integers.
 
+    monotone by signs, fixed order    order: nothing to write, the checker looks at the signs
     one input                         sweep: nothing to write, the checker computes the maximum
     tight on the diagonal, zero gap   slope rule: the tree over phases at one point
     otherwise                         leaf rule: the branch-and-bound's tree, slopes rounded to multiples of 2^-bits
@@ -26,6 +27,7 @@ from smilenn.certify.certificate import (
     LeafProof,
     MirrorProof,
     Node,
+    OrderProof,
     Phase,
     RowProof,
     SlopeProof,
@@ -37,6 +39,7 @@ from smilenn.properties.claim import Inequality
 from smilenn.properties.premise import holds_exactly
 from smilenn.prove.branch import Branch, raw_threshold
 from smilenn.prove.branch import Node as Cell
+from smilenn.prove.order import ordered
 from smilenn.prove.realise import onto_premise, raw
 from smilenn.prove.slopes import SlopeNode, applies, slope_tree
 from smilenn.search.oracle import Oracle
@@ -104,6 +107,8 @@ def _mirrors(problem: Problem, row: Inequality, other: Inequality) -> bool:
 
 def _row(problem: Problem, row: Row, time_limit: float) -> tuple[RowProof, str]:
     region = problem.region
+    if problem.snapshot.profile == "fixed-order" and ordered(problem, row):
+        return OrderProof(), ""
     if region.size == 1 and problem.copies <= 2 and not region.has_rows:
         return SweepProof(), ""
     if row.rhs <= 0 and applies(problem, row) is None:

@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from smilenn.errors import SmileError, listed
+from smilenn.model.profile import in_order
 
 AuxiliaryKind = Literal["constant", "affine", "relu"]
 KINDS: tuple[AuxiliaryKind, ...] = ("constant", "affine", "relu")
@@ -43,6 +44,17 @@ class _Auxiliary(nn.Module):
     def _units(self, u: torch.Tensor) -> torch.Tensor:
         return torch.relu(u @ self.weight.T + self.bias)
 
+    def _terms(self, u: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Inputs and weights of the last sum, less its hidden units, in the order of `ordered`."""
+        raise NotImplementedError
+
+    def ordered(self, u: torch.Tensor) -> torch.Tensor:
+        """[B, m] → [B, n], every sum in index order: the profile ``fixed-order``."""
+        terms = self._terms(u)
+        if self.hidden:
+            terms.append((torch.relu(in_order(self.bias, [(u, self.weight)])), self.out))
+        return in_order(self.const.expand((*u.shape[:-1], self.size)), terms)
+
     @torch.no_grad()
     def centre(self, rows: torch.Tensor) -> None:
         """Let the kink of unit j pass through data row j, rows [R, m]: bias −w_j·row_j, so no unit starts dead."""
@@ -68,6 +80,18 @@ class FreeNet(_Auxiliary):
             self.slope = nn.Parameter(torch.zeros(size, inputs, dtype=torch.float64))
             if kind == "affine":
                 nn.init.kaiming_uniform_(self.slope, a=math.sqrt(5))
+
+    def set_skip(self, skip: bool) -> None:
+        """Give a ReLU net the affine term, zero at first, or take it away."""
+        if skip and not self.skip:
+            slope = torch.zeros(self.size, self.inputs, dtype=torch.float64, device=self.const.device)
+            self.slope = nn.Parameter(slope)
+        elif self.skip and not skip:
+            del self.slope
+        self.skip = skip
+
+    def _terms(self, u: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        return [(u, self.slope)] if self.skip else []
 
     def forward(self, u: torch.Tensor) -> torch.Tensor:
         """[B, m] → [B, n]."""
@@ -99,6 +123,9 @@ class GapNet(_Auxiliary):
         if kind == "affine":
             self.rise = nn.Parameter(torch.zeros(size, len(u_lo), dtype=torch.float64))
             self.fall = nn.Parameter(torch.zeros(size, len(u_lo), dtype=torch.float64))
+
+    def _terms(self, u: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        return [(u - self.u_lo, self.rise), (self.u_hi - u, self.fall)] if self.kind == "affine" else []
 
     def forward(self, u: torch.Tensor) -> torch.Tensor:
         """[B, m] → [B, n], non-negative for u in the box."""

@@ -74,7 +74,10 @@ def rebuild_net(description: Mapping[str, Any], *, backbone: nn.Module | None = 
     from smilenn.model.backbones import rebuild
     from smilenn.model.net import SmileNet
 
-    keys = {"domain", "backbone", "embedding", "outputs", "auxiliaries", "hidden", "boxes", "skip", "output_scale"}
+    keys = {
+        "domain", "backbone", "embedding", "outputs", "auxiliaries", "hidden", "boxes", "skip", "output_scale",
+        "profile", "grid",
+    }  # fmt: skip
     if set(description) != keys:
         raise SmileError(
             f"{where} describes a network by {listed(sorted(description), 20)}; expected {listed(sorted(keys), 20)}."
@@ -84,7 +87,7 @@ def rebuild_net(description: Mapping[str, Any], *, backbone: nn.Module | None = 
         raise SmileError(f"{where}: output_scale {scales} is not made of powers of two.")
     with torch.random.fork_rng(devices=[]):
         try:
-            return SmileNet(
+            net = SmileNet(
                 Domain.from_json(description["domain"]),
                 rebuild(description["backbone"]) if backbone is None else backbone,
                 int(description["embedding"]),
@@ -95,6 +98,8 @@ def rebuild_net(description: Mapping[str, Any], *, backbone: nn.Module | None = 
                 output_scale=scales,
                 skip=bool(description["skip"]),
             )
+            net.set_profile(description["profile"], int(description["grid"]))
+            return net
         except (KeyError, TypeError) as error:
             raise SmileError(f"{where} does not describe a network ({error}); save the model again.") from None
 

@@ -6,12 +6,15 @@ the backbone anything; outputs are float64 in the user's units.
 
     boxes="gap"     upper = lower + gap, gap ≥ 0 by construction: the box cannot flip (default)
     boxes="paper"   upper is a free net; where it falls below lower the box flips and gives lower
+
+How the certified part is evaluated is its numeric profile (docs/certificate.md §5): sums in any order (`f64-aux`), in
+one order for every row (`fixed-order`), or without any rounding on inputs of a grid (`dyadic`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +23,10 @@ import torch
 from torch import nn
 
 from smilenn.domain import Domain
-from smilenn.errors import SmileError
+from smilenn.errors import SmileError, listed
 from smilenn.model.auxiliaries import AuxiliaryKind, FreeNet, GapNet
 from smilenn.model.backbones import describe
+from smilenn.model.profile import PROFILES, Profile, in_order
 from smilenn.model.select import select
 from smilenn.model.snapshot import Boxes, Snapshot
 
@@ -82,6 +86,8 @@ class SmileNet(nn.Module):
         self.outputs = tuple(outputs)
         self.boxes: Boxes = boxes
         self.auxiliaries, self.hidden, self.skip = auxiliaries, hidden, skip
+        self.profile: Profile = "f64-aux"
+        self.grid = 0
         m, o = domain.size, len(self.outputs)
         for name, value in (("shift", domain.shift), ("mult", domain.mult),
                             ("u_lo", domain.scale(domain.lo)), ("u_hi", domain.scale(domain.hi))):  # fmt: skip
@@ -103,15 +109,30 @@ class SmileNet(nn.Module):
 
     # ---- evaluation ---------------------------------------------------------------------------------------------
 
+    def set_profile(self, profile: Profile, grid: int = 0) -> None:
+        """Choose the numeric profile; `grid` is g of ``dyadic``, whose inputs are rounded to multiples of 2^-g."""
+        if profile not in PROFILES:
+            raise SmileError(f"There is no numeric profile {profile!r}; choose one of {listed(PROFILES)}.")
+        if not (1 <= grid <= 52 if profile == "dyadic" else grid == 0):
+            raise SmileError(f"Profile {profile!r} does not go with the grid 2^-{grid}.")
+        self.profile, self.grid = profile, grid
+
     def scale(self, x: torch.Tensor) -> torch.Tensor:
-        """Raw inputs x [B, m] → model units clamped to the domain, float64."""
-        u = (x.to(torch.float64) - self.shift) * self.mult
-        return torch.minimum(torch.maximum(u, self.u_lo), self.u_hi)
+        """Raw inputs x [B, m] → model units clamped to the domain, float64; on the grid under ``dyadic``.
+
+        Coordinate by coordinate, and non-decreasing in each: the order of two inputs survives whatever the rounding.
+        """
+        u = self._on_grid((x.to(torch.float64) - self.shift) * self.mult)
+        return torch.minimum(torch.maximum(u, self._on_grid(self.u_lo)), self._on_grid(self.u_hi))
+
+    def _on_grid(self, u: torch.Tensor) -> torch.Tensor:
+        return torch.round(u * 2.0**self.grid) * 2.0**-self.grid if self.grid else u
 
     def box(self, u: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """lower and upper at u [B, m], each [B, n]; the paper's upper is returned raw, before flips are resolved."""
-        lower = self.lower(u)
-        second = self.second(u)
+        ordered = self.profile == "fixed-order"
+        lower = self.lower.ordered(u) if ordered else self.lower(u)
+        second = self.second.ordered(u) if ordered else self.second(u)
         return lower, lower + second if self.boxes == "gap" else second
 
     def embed(self, u: torch.Tensor) -> torch.Tensor:
@@ -124,6 +145,8 @@ class SmileNet(nn.Module):
 
     def head(self, z: torch.Tensor) -> torch.Tensor:
         """g: embeddings [B, n] → outputs [B, o] in the user's units."""
+        if self.profile == "fixed-order":
+            return in_order(self.head_bias, [(z, self.head_weight)]) * self.output_scale
         return (z @ self.head_weight.T + self.head_bias) * self.output_scale
 
     def effective_head(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -132,9 +155,29 @@ class SmileNet(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Raw inputs x [B, m] → outputs [B, o], float64."""
+        self.assert_float64()
         u = self.scale(x)
-        lower, upper = self.box(u)
-        return self.head(select(self.embed(u), lower, upper))
+        z = self.embed(u)
+        with torch.autocast(u.device.type, enabled=False):  # after the backbone, which may have any type
+            lower, upper = self.box(u)
+            return self.head(select(z, lower, upper))
+
+    def assert_float64(self) -> None:
+        """Raise if somebody has cast the certified part to another type: no certificate speaks of that network."""
+        for name, tensor in self.certified_part():
+            if tensor.dtype != torch.float64:
+                raise SmileError(
+                    f"{name} was cast to {tensor.dtype}, but auxiliaries and head run in float64; "
+                    "cast the backbone alone."
+                )
+
+    def certified_part(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """Names and tensors of the scaler, the auxiliaries and the head."""
+        for part, module in (("lower.", self.lower), ("second.", self.second)):
+            for name, tensor in (*module.named_parameters(), *module.named_buffers()):
+                yield part + name, tensor
+        for name in ("head_weight", "head_bias", "shift", "mult", "u_lo", "u_hi", "output_scale"):
+            yield name, getattr(self, name)
 
     def pathways(self, x: torch.Tensor) -> Pathways:
         """All four output pathways at x [B, m]: clipped f, g∘lower, g∘upper and g∘h."""
@@ -234,6 +277,8 @@ class SmileNet(nn.Module):
             array(head_bias),
             self.outputs,
             array(self.output_scale),
+            self.profile,
+            self.grid,
         )
 
     def describe(self) -> dict[str, Any]:
@@ -248,4 +293,6 @@ class SmileNet(nn.Module):
             "boxes": self.boxes,
             "skip": self.skip,
             "output_scale": self.output_scale.tolist(),
+            "profile": self.profile,
+            "grid": self.grid,
         }

@@ -23,6 +23,7 @@ import numpy as np
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
+from smilenn.model.profile import Profile
 
 Boxes = Literal["gap", "paper"]
 
@@ -40,6 +41,8 @@ class Snapshot:
     head_weight, head_bias : G [o, n], g_0 [o], in the user's output units.
     outputs : names, ('',) for a scalar network.
     output_scale : [o] size of each output, used to state tolerances; 1 for logits.
+    profile : how the network is evaluated, see `smilenn.model.profile`.
+    grid : g if the network rounds its inputs u to multiples of 2^-g (profile ``dyadic``), else 0.
     """
 
     domain: Domain
@@ -56,6 +59,8 @@ class Snapshot:
     head_bias: np.ndarray
     outputs: tuple[str, ...]
     output_scale: np.ndarray
+    profile: Profile = "f64-aux"
+    grid: int = 0
 
     def __post_init__(self) -> None:
         n, m, h, o = len(self.lower_const), self.domain.size, len(self.hidden_bias), len(self.outputs)
@@ -95,7 +100,7 @@ class Snapshot:
     def digest(self) -> str:
         """SHA-256 of everything above, hexadecimal; equal weights and domain give equal digests."""
         hasher = hashlib.sha256()
-        hasher.update(repr((self.domain.to_json(), self.boxes, self.outputs)).encode())
+        hasher.update(repr((self.domain.to_json(), self.boxes, self.outputs, self.profile, self.grid)).encode())
         for name in sorted(self.__dataclass_fields__):
             value = getattr(self, name)
             if isinstance(value, np.ndarray):

@@ -1,6 +1,7 @@
 """From a network, data and claims to a trained network with a verdict: the whole of the paper's Algorithm Train.
 
-    pretrain → [feasible start] → train → posttrain → restore the best proved state → prove again, with the real model
+    pretrain → [feasible start] → train → posttrain → restore the best proved state → choose the numeric profile
+    → prove again, with the real model
 
 A run is a sequence of units (epochs, rounds). After each the state may be written to a checkpoint; a run that was cut
 off, at whatever moment, continues from there bit for bit. Interrupting with Ctrl-C returns what there is.
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from smilenn.certify.deploy import deploy
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
@@ -84,6 +86,7 @@ def fit(
     """
     config = Config() if config is None else config
     net.train()
+    net.set_profile("f64-aux")
     run = _Run(net, x, y, claims, loss, config, seed, validation, sample_weight, callback, checkpoint, time_limit)
     interrupted = False
     try:
@@ -95,6 +98,7 @@ def fit(
     run.restore_best()
     net.eval()
     limit = config.generator_limit if time_limit is None else max(MIN_PROOF_SECONDS, time_limit - run.elapsed())
+    logger.info(deploy(net, claims, time_limit=limit))
     verdict = prove(net, claims, time_limit=limit) if claims else None
     return Fit(net, verdict, run.state.history, run.elapsed(), interrupted)
 

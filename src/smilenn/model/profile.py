@@ -1,0 +1,35 @@
+"""Numeric profiles: what is known of the rounding when the certified part of a network is evaluated.
+
+    f64-aux       float64, sums in any order: every output errs by at most a margin that the checker computes
+    fixed-order   float64, every sum  ((b + w_1·y_1) + w_2·y_2) + …  in this order, products rounded before they are
+                  added, the same for every row of a batch. Rounding is monotone, so a network that is monotone by the
+                  signs of its weights is monotone bit for bit
+    dyadic        inputs on a grid of 2^-g and weights that are short multiples of powers of two, so that no operation
+                  rounds at all, in whatever order
+
+docs/certificate.md §5 has the rules and their proofs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import torch
+
+Profile = Literal["f64-aux", "fixed-order", "dyadic"]
+PROFILES: tuple[Profile, ...] = ("f64-aux", "fixed-order", "dyadic")
+
+
+def in_order(start: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+    """start [n] + Σ y·wᵀ over terms (y [B, i], w [n, i]), one column after the other; [B, n].
+
+    Elementwise operations are rounded correctly one by one: no row of a batch can see another summation order, which
+    a matrix product does not promise.
+    """
+    total = start
+    for y, w in terms:
+        for i in range(w.shape[1]):
+            total = total + y[:, i, None] * w[:, i]
+    return total
