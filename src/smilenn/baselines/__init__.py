@@ -1,0 +1,33 @@
+"""Competitors and references, written here from their ideas; each file has its formula on top."""
+
+from smilenn.baselines.agnostic import fit_agnostic, mlp
+from smilenn.baselines.boosting import fit_boosting
+from smilenn.baselines.certifair import fit_certifair
+from smilenn.baselines.constant import fit_constant
+from smilenn.baselines.crown_ibp import Ramp, fit_crown_ibp, verify
+from smilenn.baselines.descent import Descent
+from smilenn.baselines.isotonic import fit_isotonic
+from smilenn.baselines.lipschitz_residual import fit_lipschitz_residual
+from smilenn.baselines.monotone_weights import fit_monotone_weights
+from smilenn.baselines.network import Network, Predictor
+from smilenn.baselines.pgd import pgd_margin
+from smilenn.baselines.unaware import fit_unaware
+
+__all__ = [
+    "Descent",
+    "Network",
+    "Predictor",
+    "Ramp",
+    "fit_agnostic",
+    "fit_boosting",
+    "fit_certifair",
+    "fit_constant",
+    "fit_crown_ibp",
+    "fit_isotonic",
+    "fit_lipschitz_residual",
+    "fit_monotone_weights",
+    "fit_unaware",
+    "mlp",
+    "pgd_margin",
+    "verify",
+]

@@ -1,0 +1,69 @@
+"""One backward CROWN pass: a linear lower bound of s·f over a box, carried from the output to the input.
+
+    s·f(x) ≥ A·z + c  at layer after layer, backwards;  a ReLU with pre-activation bounds [l, u], l < 0 < u, obeys
+        relu(z) ≥ α z,                   α = 1 if u > −l else 0          used where A ≥ 0
+        relu(z) ≤ u (z − l)/(u − l)                                       used where A < 0
+    at the input   min over [x_l, x_u]  of  A·x + c  =  A⁺·x_l + A⁻·x_u + c
+
+The pre-activation bounds come from `interval`: IBP forward, CROWN backward. Sound in real arithmetic; floats are
+rounded to nearest, no allowance is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from smilenn.baselines.interval import Box
+
+TINY = 1e-12  # a ReLU whose pre-activation is 0 up to this is treated as off
+
+
+def crown(layers: Sequence[nn.Module], boxes: Sequence[Box], sign: torch.Tensor) -> torch.Tensor:
+    """Lower bounds of sign·f over the input boxes, [B].
+
+    `boxes` are those of `interval`, the input's first; `sign` is [B], +1 or −1, and f has one output.
+    """
+    a = sign.to(boxes[-1][0])[:, None]
+    constant = torch.zeros_like(a[:, 0])
+    for layer, (lower, upper) in zip(reversed(layers), reversed(boxes[:-1]), strict=True):
+        if isinstance(layer, nn.ReLU):
+            a, extra = _relu(a, lower, upper)
+        else:
+            a, extra = _affine(layer, a, lower)
+        constant = constant + extra
+    lower, upper = boxes[0]
+    return constant + (a.clamp(min=0) * lower + a.clamp(max=0) * upper).flatten(1).sum(dim=1)
+
+
+def _relu(a: torch.Tensor, lower: torch.Tensor, upper: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """A·relu(z) ≥ A'·z + extra; a, lower, upper [B, …]."""
+    up, low = upper.clamp(min=0), lower.clamp(max=0)
+    slope = up / (up - low).clamp(min=TINY)  # 1 if always on, 0 if always off
+    alpha = ((upper > -lower) & (upper > 0)).to(a.dtype)
+    positive, negative = a.clamp(min=0), a.clamp(max=0)
+    extra = (negative * slope * -low).flatten(1).sum(dim=1)
+    return positive * alpha + negative * slope, extra
+
+
+def _affine(layer: nn.Module, a: torch.Tensor, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """A·layer(z) = A'·z + extra; `inputs` [B, …] has the layer's input shape."""
+    nothing = a.new_zeros(len(a))
+    if isinstance(layer, nn.Linear):
+        return a @ layer.weight, nothing if layer.bias is None else a @ layer.bias
+    if isinstance(layer, nn.Conv2d):
+        back = _transposed(layer, a, inputs.shape[-2:])
+        return back, nothing if layer.bias is None else (a.sum(dim=(2, 3)) @ layer.bias)
+    if isinstance(layer, nn.ZeroPad2d):
+        left, right, top, bottom = layer.padding
+        return a[..., top : a.shape[-2] - bottom, left : a.shape[-1] - right], nothing
+    return a.reshape(inputs.shape), nothing  # Flatten, Unflatten
+
+
+def _transposed(layer: nn.Conv2d, a: torch.Tensor, size: torch.Size) -> torch.Tensor:
+    """The adjoint of a convolution, with the input's size restored: rows the stride never reached get 0."""
+    whole = F.conv_transpose2d(a, layer.weight, None, layer.stride, layer.padding, dilation=layer.dilation)  # type: ignore[arg-type]
+    return F.pad(whole, (0, size[1] - whole.shape[-1], 0, size[0] - whole.shape[-2]))
