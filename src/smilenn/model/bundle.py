@@ -2,6 +2,7 @@
 
     weights.safetensors   lower.*, second.*, head_weight, head_bias (float64) and backbone.* (its own types)
     model.json            {"net": SmileNet.describe(), …what the caller adds: task, estimator, classes}
+    selftest.json         inputs and what the certified part computes there, replayed by `load_net`
 
 The head is stored in the user's output units, head × output_scale: a reader needs no scale. The scale is a power of
 two, so multiplying and dividing back are exact, and predictions survive the round trip bit for bit.
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
+from smilenn.model import selftest
 from smilenn.model.folder import dump_json, parse_json, read_folder, write_folder
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def save_net(
     ``properties.json``; `extra` are files taken as they are, such as a certificate's.
     """
     files = {WEIGHTS: dump_weights(net), MODEL: dump_json({"net": net.describe(), **(model or {})})}
+    files[selftest.NAME] = dump_json(selftest.vectors(net))
     files |= {name: dump_json(content) for name, content in (documents or {}).items()} | dict(extra or {})
     write_folder(folder, files, overwrite=overwrite)
 
@@ -64,6 +67,8 @@ def load_net(folder: Path | str, *, backbone: nn.Module | None = None) -> tuple[
         raise SmileError(f"{str(folder / MODEL)!r} does not describe a network; save the model again.")
     net = rebuild_net(model["net"], backbone=backbone, where=str(folder / MODEL))
     load_weights(net, files[WEIGHTS], where=str(folder / WEIGHTS))
+    if selftest.NAME in documents:
+        selftest.replay(net, documents[selftest.NAME], str(folder / selftest.NAME))
     return net, documents
 
 
