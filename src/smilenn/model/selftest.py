@@ -2,7 +2,7 @@
 
 A certificate speaks of float64 arithmetic as IEEE 754 has it. A machine or a build that computes otherwise (an emulated
 or shortened type, a compiler that reorders a fixed order) shows here, before it predicts. Under ``fixed-order`` and
-``dyadic`` the numbers must agree bit for bit, in one batch and row by row; under ``f64-aux``, whose sums may be taken in
+``dyadic`` the numbers must agree bit for bit, in a batch and row by row; under ``f64-aux``, whose sums may be taken in
 any order, within 1e-9 of the output scale or of what the head adds up, far above its rounding and far below any fault.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smilenn.errors import SmileError
+from smilenn.errors import AlteredError, SmileError
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
@@ -27,18 +27,27 @@ def vectors(net: SmileNet) -> dict[str, Any]:
     domain = net.domain
     x = np.vstack([domain.lo, domain.hi, domain.sample(ROWS - 2, np.random.default_rng(0))])
     lower, upper = _ends(net, x)
-    return {"profile": net.profile, "inputs": x.tolist(), "lower": lower.tolist(), "upper": upper.tolist()}
+    weights = net.snapshot().digest
+    return {
+        "profile": net.profile,
+        "weights": weights,
+        "inputs": x.tolist(),
+        "lower": lower.tolist(),
+        "upper": upper.tolist(),
+    }
 
 
 def replay(net: SmileNet, stored: Any, where: str) -> None:
     """Raise unless `net` computes on this machine what it did where it was saved."""
     try:
-        x = np.array(stored["inputs"], dtype=np.float64).reshape(-1, net.domain.size)
+        weights, x = stored["weights"], np.array(stored["inputs"], dtype=np.float64).reshape(-1, net.domain.size)
         wanted = np.stack([np.array(stored[end], dtype=np.float64) for end in ("lower", "upper")])
         if wanted.shape != (2, len(x), len(net.outputs)) or stored["profile"] != net.profile or len(x) == 0:
             raise ValueError("another shape or profile")
     except (KeyError, TypeError, ValueError):
         raise SmileError(f"{where} does not hold the self-test of this model; save the model again.") from None
+    if weights != net.snapshot().digest:
+        raise AlteredError(f"{where} speaks of other weights than the model's; save the model again.")
     exact = net.profile != "f64-aux"
     room = 0.0 if exact else TOLERANCE * _sizes(net, x)
     batches = [_ends(net, x), np.concatenate([_ends(net, row[None]) for row in x], axis=1)]
