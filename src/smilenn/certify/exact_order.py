@@ -50,9 +50,6 @@ def _way(weights: Sequence[float], terms: Sequence[Way]) -> Way:
     """What Σ w_i·y_i + b does, given what the y_i do."""
 
     def rises(side: int) -> bool:
-        return all(
-            w == 0 or (up and down) or (up if side * w > 0 else down)
-            for w, (up, down) in zip(weights, terms, strict=True)
-        )
+        return all(w == 0 or (up if side * w > 0 else down) for w, (up, down) in zip(weights, terms, strict=True))
 
     return rises(1), rises(-1)
