@@ -1,4 +1,4 @@
-"""The builder of random folders as a fixture: test files cannot import one another."""
+"""Modules beside the tests as fixtures: test files cannot import one another."""
 
 import importlib.util
 import sys
@@ -7,14 +7,24 @@ from pathlib import Path
 import pytest
 
 
+def _sibling(name):
+    full = f"smilenn_tests_{name}"
+    if full not in sys.modules:
+        spec = importlib.util.spec_from_file_location(full, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[full] = module
+        spec.loader.exec_module(module)
+    return sys.modules[full]
+
+
 @pytest.fixture(scope="session")
 def folders():
     """The module random_folder.py."""
-    name = "smilenn_tests_random_folder"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("random_folder.py"))
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
+    return _sibling("random_folder")
+
+
+@pytest.fixture(scope="session")
+def corpus():
+    """The module make_corpus.py: networks by hand, forgeries, the files of a folder."""
+    return _sibling("make_corpus")

@@ -1,0 +1,628 @@
+"""The kill suite of mutation.py: questions whose answers a faulty checker gets wrong; standard library only.
+
+A check takes the loaded modules of a checker and returns an answer that the unchanged checker gives too. Folders come
+first (the frozen corpus, random ones): status, reason, every number and the printed report count. Then single functions
+at their limits, which no small folder reaches: sizes of files, numbers of nodes, digits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import json
+import os
+import random
+import stat
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from fractions import Fraction as F
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+Check = tuple[str, Callable[[SimpleNamespace], Any]]
+
+
+def checks(target: str, folders: Path) -> list[Check]:
+    """All checks of a checker ('fast' or 'reference')."""
+    found = sorted(p for p in folders.iterdir() if p.is_dir())
+    fast = target == "fast"
+    whole: list[Check] = [(f"folder {p.name}", _folder(p, fast)) for p in found]
+    parts = FAST if fast else REFERENCE
+    return whole + [(check.__name__, check) for check in parts]
+
+
+def _folder(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
+    def ask(loaded: SimpleNamespace) -> Any:
+        module = loaded.check if fast else loaded.check_reference
+        report = module.check_folder(path)
+        claims = [
+            (
+                claim.formula,
+                claim.sentence,
+                [
+                    (r.text, r.rule, r.bound, r.margin, r.rhs, r.excess)
+                    if fast
+                    else (r.formula, r.rule, r.bound, r.margin, r.rhs, r.leaves, r.violation_bound, r.certified)
+                    for r in claim.rows
+                ],
+            )
+            for claim in report.claims
+        ]
+        worst = report.excess if fast else report.violation_bound
+        lines = report.lines() if fast else module._lines(report)
+        return report.status, report.reason, report.exit_code, report.profile, worst, report.domain, claims, lines
+
+    return ask
+
+
+# ---- files, for both -------------------------------------------------------------------------------------------------
+
+
+class _File:
+    """An open file of a given size that remembers how much was asked for; nothing of that size is made."""
+
+    def __init__(self, size: int, given: int | None = None) -> None:
+        self.size, self.given, self.asked = size, size if given is None else given, -1
+
+    def __enter__(self) -> _File:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def read(self, count: int) -> _Bytes:
+        self.asked = count
+        return _Bytes(min(count, self.given))
+
+
+class _Bytes:
+    """So many bytes."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __len__(self) -> int:
+        return self.size
+
+
+LIMITS = (0, 1, 64 << 20, (64 << 20) + 1, 1 << 30, (1 << 30) + 1, 1 << 40)
+
+
+@contextlib.contextmanager
+def _replaced(module: Any, **names: Any) -> Iterator[None]:
+    before = {name: module.__dict__.get(name) for name in names}
+    module.__dict__.update(names)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del module.__dict__[name]
+            else:
+                module.__dict__[name] = value
+
+
+def _said(question: Callable[[], Any]) -> Any:
+    """The answer, or the checker's own refusal in words."""
+    try:
+        return question()
+    except Exception as error:
+        if type(error).__module__.startswith("smilenn.certify"):
+            return type(error).__name__, str(error)
+        raise
+
+
+TEXTS = [
+    b"1", b"-1.5e3", b"[1, 2.0, true, null]", b'{"a": {"b": []}}', b'{"a": 1, "a": 2}', b"NaN", b"-Infinity", b"1e400",
+    b"1" * 400, b"1" * 401, b"1." + b"1" * 398, b"1." + b"1" * 399, b"-" + b"1" * 399, b"-" + b"1" * 400, b"1e5",
+    b"1E5", b"1.0",
+    b"9" * 308, b"9" * 309, b"[" * 64 + b"]" * 64, b"[" * 65 + b"]" * 65, b'{"a":' * 64 + b"1" + b"}" * 64,
+    b'{"a":' * 65 + b"1" + b"}" * 65, b"[" * 64 + b"1" + b"]" * 64, b'["[[[["' + b',"\\\\[",' + b'"\\"["]', b"", b" ",
+    b"{", b"\xff",
+    b'"' + b"[" * 70 + b'"', b'["' + b"a" * 99 + b'"]', b"[[],[],[[1]]]", b"[" * 63 + b"{}" + b"]" * 63,
+]  # fmt: skip
+
+
+def _json(parse: Callable[[bytes, str], Any]) -> Any:
+    return [repr(_said(lambda text=text: parse(text, "it"))) for text in TEXTS]
+
+
+def _printed(main: Callable[[list[str]], int], arguments: list[str], encoding: str = "utf-8") -> tuple[int, str, str]:
+    out, err = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline=""), io.StringIO()
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = out, err
+    try:
+        code = main(arguments)
+    finally:
+        sys.stdout, sys.stderr = before
+    out.flush()
+    return code, out.buffer.getvalue().decode(encoding), err.getvalue()  # type: ignore[attr-defined]
+
+
+# ---- the fast checker ------------------------------------------------------------------------------------------------
+
+
+def constants(loaded: SimpleNamespace) -> Any:
+    """Numbers that docs/certificate.md fixes."""
+    m = loaded.check
+    return m.MIB, m.NODES, m.WORK, m.ALL, m.FILES, m.EXIT, m.U, m.ETA, m.HUGE
+
+
+def sizes_of_files(loaded: SimpleNamespace) -> Any:
+    """How much is read of files of all sizes, and what is refused."""
+    m, out = loaded.check, []
+    for name, size, mode in itertools.product(("a.json", "a.bin"), LIMITS, (stat.S_IFREG, stat.S_IFIFO, stat.S_IFDIR)):
+        file = _File(size)
+        fake = SimpleNamespace(path=os.path, stat=lambda _, s=size, k=mode: SimpleNamespace(st_mode=k, st_size=s))
+        with _replaced(m, os=fake, open=lambda *_, f=file: f):
+            out.append((_said(lambda n=name: len(m.read_file("folder", n))), file.asked))
+    return out
+
+
+def grown_files(loaded: SimpleNamespace) -> Any:
+    """A file that grows while it is read."""
+    m, out = loaded.check, []
+    for name, size in itertools.product(("a.json", "a.bin"), LIMITS[:-1]):
+        fake = SimpleNamespace(path=os.path, stat=lambda _, s=size: SimpleNamespace(st_mode=stat.S_IFREG, st_size=s))
+        with _replaced(m, os=fake, open=lambda *_, s=size: _File(s, s + 9)):
+            out.append(_said(lambda n=name: len(m.read_file("folder", n))))
+    return out
+
+
+def strict_texts(loaded: SimpleNamespace) -> Any:
+    """JSON at the limits."""
+    return _json(loaded.check.parse)
+
+
+def little_types(loaded: SimpleNamespace) -> Any:
+    """What counts as a whole number, texts, an object."""
+    m = loaded.check
+    values = [0, 1, -1, True, 1.0, "1", None, [], ["a"], ["a", 1], "ab", {}, {"a": 1}, {"a": 1, "b": 2}]
+    return [(m.is_int(v), m.is_texts(v), m.is_object(v, "a"), m.is_object(v)) for v in values]
+
+
+def scales(loaded: SimpleNamespace) -> Any:
+    """Floats as whole numbers."""
+    m = loaded.check
+    values = [0.0, 1.0, -1.5, 0.1, 2.0**-1074, 1e300, -(2.0**-30)]
+    return [(m.exponent([v]), m.whole(v, 1080), m.scale_float(v, 3 << 1080)) for v in values] + [
+        m.exponent([]),
+        m.exponent(values),
+    ]
+
+
+def numbers_of_claims(loaded: SimpleNamespace) -> Any:
+    """Rationals as text."""
+    texts = ["0", "-0", "1/3", "-2/6", "1/0", "1/000", "1/01", "1e3", "", "/", "1/", "+1", "1" * 400, "1" * 401,
+    "1/" + "2" * 400,
+             "1/" + "2" * 401, " 1", "1\n", 1, None]  # fmt: skip
+    return [_said(lambda t=t: loaded.check.rational(t)) for t in texts]
+
+
+def maxima_of_one(loaded: SimpleNamespace) -> Any:
+    """single at all small numbers."""
+    m = loaded.check
+    return [
+        m.single(a, b, k, t)
+        for a, b in itertools.combinations_with_replacement(range(-3, 4), 2)
+        for k in range(-2, 3)
+        for t in range(-2, 3)
+    ]
+
+
+def maxima_of_two(loaded: SimpleNamespace) -> Any:
+    """joint and corner at many small numbers."""
+    m, rng, out = loaded.check, random.Random(0), []
+    while len(out) < 6000:
+        a, c, low = rng.randint(-6, 5), rng.randint(-6, 5), rng.randint(-6, 5)
+        values = (a, a + rng.randint(0, 7), c, c + rng.randint(0, 7), low, low + rng.randint(0, 5))
+        slopes = [rng.randint(-4, 4) for _ in range(4)]
+        out.append(m.joint(*values, *slopes))
+        grid = [(x, y) for x in range(a, values[1] + 1) for y in range(c, values[3] + 1) if low <= x - y <= values[5]]
+        if grid and len(out) % 3 == 0:
+            xs, ys, ds = [x for x, _ in grid], [y for _, y in grid], [x - y for x, y in grid]
+            out.append(m.corner(slopes[0], slopes[2], min(xs), max(xs), min(ys), max(ys), min(ds), max(ds)))
+    return out
+
+
+def order_of_points(loaded: SimpleNamespace) -> Any:
+    """Fractions compared by cross-multiplication."""
+    points = [(n, d) for n in range(-3, 4) for d in (1, 2, 3)]
+    signs = [loaded.check.compare(p, q) for p in points for q in points]
+    return [(s > 0) - (s < 0) for s in signs]
+
+
+def _groups(m: Any, k: int, size: int, seed: int) -> Any:
+    """A cell of one group, filled in by hand."""
+    rng = random.Random(seed)
+    cell = object.__new__(m.Cell)
+    cell.k, cell.x = k, 1
+    cell.net = SimpleNamespace(groups=[range(size)])
+    cell.allowed = [[rng.choice([rng.randrange(1, 1 << size), (1 << size) - 1])] for _ in range(k)]
+    cell.pinned = [rng.random() < 0.4 for _ in range(size)]
+    strips = [
+        (0, 0) if cell.pinned[i] else rng.choice([(-1, 1), (-1, 0), (0, 1), (1, 1), (-1, -1), (0, 0), (-1, 1)])
+        for i in range(size)
+    ]
+    cell.down, cell.same, cell.up = ([low <= v <= high for low, high in strips] for v in (-1, 0, 1))
+    values = [[rng.randint(-5, 5) for _ in range(size)] for _ in range(k)]
+    return cell.members(0, 0), cell.group_max(values, 0)
+
+
+def maxima_of_groups(loaded: SimpleNamespace) -> Any:
+    """group_max with all kinds of strips and pins."""
+    return [_groups(loaded.check, k, size, seed) for k in (1, 2, 3) for size in (1, 2, 3, 4) for seed in range(150)]
+
+
+def layouts(loaded: SimpleNamespace) -> Any:
+    """safetensors headers, also of many megabytes by name."""
+    m, out = loaded.check, []
+
+    def file(header: Any, body: bytes, size: int | None = None) -> bytes:
+        text = json.dumps(header).encode() if not isinstance(header, bytes) else header
+        return struct.pack("<Q", len(text) if size is None else size) + text + body
+
+    def tensor(a: Any, b: Any, **more: Any) -> dict[str, Any]:
+        return {"dtype": "F64", "shape": [], "data_offsets": [a, b]} | more
+
+    for data in (
+        b"", b"\0" * 7, b"\0" * 8, file({}, b""), file({}, b"x"), file({"a": tensor(0, 1)}, b"x"),
+        file({"a": tensor(0, 1)}, b"xy"),
+        file({"a": tensor(0, 2)}, b"x"), file({"a": tensor(0, 1), "b": tensor(1, 3)}, b"xyz"),
+        file({"b": tensor(1, 3), "a": tensor(0, 1)}, b"xyz"),
+        file({"a": tensor(0, 2), "b": tensor(1, 3)}, b"xyz"), file({"a": tensor(0, 1), "b": tensor(2, 3)}, b"xyz"),
+        file({"a": tensor(1, 0)}, b"x"), file({"a": tensor(0, 0), "b": tensor(0, 1)}, b"x"),
+        file({"b": tensor(0, 1), "a": tensor(0, 0)}, b"x"),
+        file({"backbone.a": tensor(0, 1), "b": tensor(1, 2)}, b"xy"),
+        file({"__metadata__": {}, "b": tensor(0, 2)}, b"xy"),
+        file({"a": 1}, b""), file([], b""), file({"a": {}}, b""), file({"a": tensor(True, 1)}, b"x"),
+        file({"a": tensor(0.0, 1)}, b"x"),
+        file({"a": tensor(0, 1.0)}, b"x"), file({"a": {"dtype": 1, "shape": 1, "data_offsets": [0]}}, b""),
+        file({}, b"", 2), file({}, b"", 3),
+        file({}, b"", 1 << 40), file({"a": tensor(0, 1)}, b"x", 9),
+        file({"a": {"dtype": 1, "shape": 1, "data_offsets": 7}}, b""),
+        file({"a": {"dtype": 1, "shape": 1, "data_offsets": [0, 1, 2]}}, b"x"),
+        file({"a": {"dtype": "F64", "data_offsets": [0, 0]}}, b""),
+    ):  # fmt: skip
+        out.append(_said(lambda d=data: m.tensors_of(d)))
+
+    class Claimed(bytes):
+        """Bytes whose length is said to be larger: only the comparison is of interest."""
+
+        def __len__(self) -> int:
+            return 1 << 30
+
+    for size in ((16 << 20) - 1, 16 << 20, (16 << 20) + 1):
+        out.append(_said(lambda s=size: m.tensors_of(Claimed(struct.pack("<Q", s) + b"{"))))
+    return out
+
+
+def words(loaded: SimpleNamespace) -> Any:
+    """Numbers and names for people."""
+    m = loaded.check
+    values = [
+        F(v)
+        for v in (
+            "0",
+            "7",
+            "-5/4",
+            "1/10",
+            "-1/3",
+            "1/1024",
+            "123456789/1000",
+            "-1/1000000",
+            "99999999/7",
+            "-99999999/7",
+        )
+    ]
+    values += [F(1, 2**30), F(1, 2**31), F(1, 10**30), F(1, 10**31), F(10) ** 400, -(F(10) ** -400), F(10) ** -7]
+    names = ["a", "a1", "1a", "_", "é", "a b", "", 'a"b', "out", "a.b"]
+    rows = [
+        ([], "<=", F(0)),
+        (
+            [(F(1), 0, "in", "x"), (F(-1), 1, "out", ""), (F(-3, 2), 2, "out", "y"), (F(2), 3, "in", "a b")],
+            "==",
+            F(-1, 3),
+        ),
+    ]
+    rows += [
+        ([(F(-1), 0, "out", "")], "<=", F(1)),
+        ([(F(-2), 0, "out", "")], "<=", F(1)),
+        ([(F(1), 0, "out", "")], "<=", F(1)),
+    ]
+    return (
+        [m.number(v) for v in values],
+        [m.decimal(v) for v in values],
+        [m.access(n) for n in names],
+        [m.row_text(r) for r in rows],
+    )
+
+
+def reports(loaded: SimpleNamespace) -> Any:
+    """Reports made by hand: what is printed where nothing, something and everything holds."""
+    m, out = loaded.check, []
+    for bound, margin, rhs in ((1, 1, 3), (1, 1, 2), (2, 1, 2), (-1, 0, -1)):
+        line = m.RowReport("row\n", "leaf", F(bound), F(margin), F(rhs))
+        for status in ("certified", "unknown"):
+            for sentence in ("", "A\x1b sentence."):
+                report = m.Report(
+                    status,
+                    "",
+                    "0123456789abcdef0123",
+                    "f64-aux",
+                    ("x\t",),
+                    (m.ClaimReport("claim", sentence, (line, line)),),
+                )
+                out.append((report.lines(), report.excess, report.exit_code, line.excess))
+    return out, m.Report("refused", "no\nreason").lines(), m.Report("refused").excess, m.Report("unreadable").exit_code
+
+
+def command(loaded: SimpleNamespace) -> Any:
+    """The command line."""
+    main = loaded.check.main
+    return [
+        _printed(main, arguments, encoding)
+        for arguments in ([], ["a", "b"], ["no such folder"], ["nul\0l"])
+        for encoding in ("utf-8", "ascii")
+    ]
+
+
+def errors_of_sums(loaded: SimpleNamespace) -> Any:
+    """LIN with and without inputs, and at the limits of size."""
+    m, out = loaded.check, []
+    for e, rows, bias, sizes, errors, eta, scales in (
+        (3, [[1, -2], [0, 5]], [4, -4], [F(1, 3), F(7)], [F(1, 9), F(0)], [F(1, 1 << 126)] * 2, None),
+        (0, [[]], [5], [], [], [F(1)], None),
+        (1, [[3]], [0], [F(2)], [F(1)], [F(1, 8)], [0.25]),
+        (0, [[1]], [0], [F(1 << 999)], [F(0)], [F(0)], None),
+        (0, [[1]], [0], [F(1 << 1000)], [F(0)], [F(0)], None),
+        (0, [[1]], [1 << 1000], [F(0)], [F(0)], [F(0)], None),
+        (0, [[1]], [0], [F(1 << 990)], [F(0)], [F(0)], [2.0**-9]),
+        (0, [[1]], [0], [F(1 << 990)], [F(0)], [F(0)], [2.0**-11]),
+    ):  # fmt: skip
+        net = SimpleNamespace(e=e)
+        out.append(_said(lambda a=(net, rows, bias, sizes, errors, eta, scales): m.lin(*a)))
+    return out
+
+
+FAST = [
+    constants, sizes_of_files, grown_files, strict_texts, little_types, scales, numbers_of_claims, maxima_of_one,
+    order_of_points, maxima_of_groups, layouts, words, reports, command, errors_of_sums, maxima_of_two,
+]  # fmt: skip
+
+
+# ---- the reference checker -------------------------------------------------------------------------------------------
+
+
+def reference_constants(loaded: SimpleNamespace) -> Any:
+    """Numbers that docs/certificate.md fixes."""
+    r, e, c = loaded.reader, loaded.exact_model, loaded.check_reference
+    return (
+        r.LARGEST_FILE, r.LARGEST_JSON, r.LARGEST_HEADER, r.LONGEST_NUMBER, r.DEEPEST, r.MOST_NODES, r.MOST_WORK,
+        r.LARGEST_DENOMINATOR,
+        r.NEEDED, e.U, e.ETA, e.LARGEST, c.EXIT, loaded.exact_rules.ALL,
+    )  # fmt: skip
+
+
+def reference_files(loaded: SimpleNamespace) -> Any:
+    """How much is read of files of all sizes, and what is refused; flags of opening."""
+    m, out = loaded.reader, []
+    for limit, size, mode, given in itertools.product(
+        (64 << 20, 1 << 30), LIMITS, (stat.S_IFREG, stat.S_IFIFO, stat.S_IFDIR), (0, 1, -1)
+    ):
+        file, seen = _File(size, max(0, size + given)), []
+
+        def opened(path: Any, flags: int, seen: list[Any] = seen) -> int:
+            seen.append(flags)
+            return 3
+
+        fake = SimpleNamespace(
+            open=opened, O_RDONLY=0, O_NONBLOCK=4, O_BINARY=8,
+            fstat=lambda _, s=size, k=mode: SimpleNamespace(st_mode=k, st_size=s),
+        )  # fmt: skip
+        with _replaced(m, os=fake, open=lambda *_, f=file: f):
+            out.append((_said(lambda lim=limit: len(m._read(Path("f.json"), lim))), file.asked, seen))
+    return out
+
+
+def reference_texts(loaded: SimpleNamespace) -> Any:
+    """JSON at the limits."""
+    return _json(loaded.reader.parse_json)
+
+
+def reference_numbers(loaded: SimpleNamespace) -> Any:
+    """Rationals as text, and their common denominator."""
+    m, out = loaded.reader, []
+    texts = ["0", "-0", "1/3", "-2/6", "1/0", "1/000", "1/01", "1e3", "", "/", "1/", "+1", "1" * 400, "1" * 401,
+    "1/" + "2" * 400,
+             "1/" + "2" * 401, " 1", "1\n", 1, None, "100/100"]  # fmt: skip
+    for text in texts:
+        common = [1]
+        out.append((_said(lambda t=text, c=common: m._rational(t, c)), common))
+    common = [10**999]
+    return out, _said(lambda: m._rational("1/10", common)), common, _said(lambda: m._rational("1/7", [10**999 // 2]))
+
+
+def reference_types(loaded: SimpleNamespace) -> Any:
+    """What counts as an object, a list, a text, a whole number, a float, a hash."""
+    m, out = loaded.reader, []
+    values = [
+        0,
+        5,
+        6,
+        -1,
+        True,
+        1.0,
+        "1",
+        None,
+        [],
+        {},
+        {"a": 1},
+        "a" * 64,
+        "A" * 64,
+        "a" * 63,
+        "g" * 64,
+        "a" * 64 + "\n",
+    ]
+    for value in values:
+        for ask in (
+            lambda v: m._object(v, None, "it"), lambda v: m._object(v, {"a"}, "it"), lambda v: m._list(v, "it"),
+            lambda v: m._text(v, "it"), lambda v: m._integer(v, 0, 5, "it"), lambda v: m._float(v, "it"),
+            lambda v: m._hash(v, "it"),
+        ):  # fmt: skip
+            out.append(_said(lambda a=ask, v=value: a(v)))
+    return out
+
+
+def reference_layouts(loaded: SimpleNamespace) -> Any:
+    """safetensors headers."""
+    m, out = loaded.reader, []
+    good = {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}
+    for total in (0, 15, 16, 17):
+        for entry in (
+            good, good | {"data_offsets": [16, 16]}, good | {"data_offsets": [16, 0]},
+            good | {"data_offsets": [-1, 0]}, good | {"shape": [-1]},
+            good | {"shape": [True]}, good | {"shape": (2,)}, good | {"dtype": 1}, good | {"data_offsets": [0]},
+            good | {"data_offsets": (0, 1)},
+            good | {"data_offsets": [0, 1, 2]}, good | {"more": 1}, {"dtype": "F64"}, [], None,
+            good | {"shape": [17]}, good | {"shape": [16]},
+            good | {"data_offsets": [0, 17]}, good | {"data_offsets": [0, True]},
+        ):  # fmt: skip
+            out.append(m._is_entry(entry, total))
+
+    class Claimed(bytes):
+        """Bytes whose length is said to be larger: only the comparison is of interest."""
+
+        def __len__(self) -> int:
+            return 1 << 30
+
+    for size in ((16 << 20) - 1, 16 << 20, (16 << 20) + 1):
+        out.append(_said(lambda s=size: m._safetensors(Claimed(struct.pack("<Q", s) + b"{"))))
+    for data in (
+        b"",
+        b"\0" * 7,
+        b"\0" * 8,
+        struct.pack("<Q", 2) + b"{}",
+        struct.pack("<Q", 3) + b"{}",
+        struct.pack("<Q", 2) + b"{}x",
+    ):
+        out.append(_said(lambda d=data: m._safetensors(d)))
+    return out
+
+
+def reference_polygons(loaded: SimpleNamespace) -> Any:
+    """Vertices of S and maxima over them."""
+    m, rng, out = loaded.exact_rules, random.Random(0), []
+    for _ in range(700):
+        a, c, low = rng.randint(-5, 4), rng.randint(-5, 4), rng.randint(-5, 4)
+        points = m._vertices(
+            (F(a), F(a + rng.randint(0, 6))), (F(c), F(c + rng.randint(0, 6))), (F(low), F(low + rng.randint(0, 4)))
+        )
+        pieces = [(F(rng.randint(-3, 3)), F(rng.randint(-3, 3))) for _ in range(2)]
+        out.append((sorted(points), m._best(pieces, points) if points else None))
+    for negative, positive in itertools.product((False, True), repeat=2):
+        out.append([m._phased(F(a), F(b), (negative, positive)) for a in range(-2, 3) for b in range(-2, 3)])
+    return out
+
+
+def reference_pairs(loaded: SimpleNamespace) -> Any:
+    """Allowed pairs of categories."""
+    out = []
+    for seed in range(300):
+        rng = random.Random(seed)
+        size = rng.randint(1, 4)
+        strips = [rng.choice([(-1, 1), (-1, 0), (0, 1), (1, 1), (-1, -1), (0, 0)]) for _ in range(size)]
+        cell = object.__new__(loaded.exact_premise.Cell)
+        cell.groups = [tuple(range(size))]
+        cell.allowed = [[tuple(p for p in range(size) if rng.random() < 0.8)] for _ in range(2)]
+        cell.premise = SimpleNamespace(strip_lo=[F(a) for a, _ in strips], strip_hi=[F(b) for _, b in strips])
+        out.append(sorted(cell.pairs(0)))
+        lo, hi = (
+            [F(rng.choice([-1, 0, 0, 1]), rng.choice([1, 2])) for _ in range(size)],
+            [F(rng.choice([0, 1, 1, 2])) for _ in range(size)],
+        )
+        out.append(loaded.exact_premise._allowed(lo, hi, tuple(range(size))))
+    return out
+
+
+def reference_words(loaded: SimpleNamespace) -> Any:
+    """Numbers and names for people."""
+    m, r = loaded.check_reference, loaded.reader
+    values = [
+        F(v)
+        for v in (
+            "0",
+            "7",
+            "-5/4",
+            "1/10",
+            "-1/3",
+            "1/1024",
+            "123456789/1000",
+            "-1/1000000",
+            "99999999/7",
+            "-99999999/7",
+        )
+    ]
+    values += [F(1, 2**30), F(1, 2**31), F(1, 10**30), F(1, 10**31), F(10) ** 400, -(F(10) ** 400), F(10) ** -7]
+    names = ["a", "a1", "1a", "_", "é", "a b", "", 'a"b', "out", "a.b", "a\\b", "\x1b", "\u202e"]
+    terms = [
+        r.Term(F(v), i % 4, output, 0, name)
+        for i, (v, output, name) in enumerate(itertools.product(("1", "-1", "3/2", "-2"), (False, True), names))
+    ]
+    rows = [r.Row(tuple(terms[i : i + n]), F(i, 3), bool(i % 2)) for i in range(0, len(terms), 3) for n in (0, 1, 3)]
+    return (
+        [m._number(v) for v in values],
+        [m._rounded(v) for v in values],
+        [m._clean(n) for n in names],
+        [m._row_text(row) for row in rows],
+    )
+
+
+def reference_reports(loaded: SimpleNamespace) -> Any:
+    """Reports made by hand."""
+    m, out = loaded.check_reference, []
+    for bound, margin, rhs, leaves in ((1, 1, 3, 0), (1, 1, 2, 1), (2, 1, 2, 2), (-1, 0, -1, 7)):
+        line = m.RowReport("row", "leaf", F(bound), F(margin), F(rhs), leaves)
+        for status in ("certified", "unknown"):
+            for sentence in ("", "A\x1b sentence."):
+                claim = m.ClaimReport(sentence, "claim", (line, m.RowReport("row", "leaf", F(0), F(0), F(0), 1)))
+                report = m.Report(status, "", (claim,), ("x",), "dyadic")
+                out.append((m._lines(report), report.violation_bound, claim.certified, line.certified))
+    return out, m._lines(m.Report("refused", "no\nreason")), m.Report("refused").violation_bound
+
+
+def reference_command(loaded: SimpleNamespace) -> Any:
+    """The command line."""
+    main = loaded.check_reference.main
+    return [
+        _printed(main, arguments, encoding)
+        for arguments in ([], ["a", "b"], ["no such folder"])
+        for encoding in ("utf-8", "ascii")
+    ]
+
+
+def reference_sums(loaded: SimpleNamespace) -> Any:
+    """LIN, with and without inputs."""
+    m, out = loaded.exact_model, []
+    for w, b, size, error, eta in (
+        ([1, -2], 4, [F(1, 3), F(7)], [F(1, 9), F(0)], m.ETA), ([], 5, [], [], F(1)), ([3], 0, [F(2)], [F(1)], F(1, 8)),
+        ([1], 0, [F(1 << 999)], [F(0)], F(0)), ([1], 0, [F(1 << 1000)], [F(0)], F(0)),
+        ([0], -(1 << 1000), [F(0)], [F(0)], F(0)),
+    ):  # fmt: skip
+        out.append(_said(lambda a=([F(v) for v in w], F(b), size, error, eta): m.lin(*a)))
+    return (
+        out,
+        m.dot([F(1), F(0), F(2)], [F(3), F(4), F(0)]),
+        _said(lambda: m._bounded(m.LARGEST)),
+        m._bounded(m.LARGEST - 1),
+    )
+
+
+REFERENCE = [
+    reference_constants, reference_files, reference_texts, reference_numbers, reference_types, reference_layouts,
+    reference_pairs,
+    reference_words, reference_reports, reference_command, reference_sums, reference_polygons,
+]  # fmt: skip
