@@ -13,7 +13,6 @@ from smilenn.model.bundle import load_net
 from smilenn.properties.claim import Claim, row
 
 
-@pytest.mark.xfail(strict=True, reason="check.py takes a subnormal output_scale; reader.py refuses it (s ≥ 2^-1022)")
 def test_a_scale_that_is_flushed_to_zero_is_refused(corpus, tmp_path):
     """f = 2^-41 everywhere, but a subnormal output scale is zero to a processor that flushes: no margin covers that."""
     net = corpus.plain(corpus.box("x"), [[1.0]], [0.0], [0.0], const=1.0)

@@ -328,7 +328,7 @@ class Net:
         need(is_texts(self.outputs) and len(set(self.outputs)) == len(self.outputs) >= 1, "outputs need unique names")
         need(isinstance(self.scales, list) and len(self.scales) == len(self.outputs), "output_scale is malformed")
         for s in self.scales:
-            need(isinstance(s, float) and s > 0 and math.frexp(s)[0] == 0.5, "output_scale is no power of two")
+            need(isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5, "output_scale is no power of two")
         self.output_index = {name: place for place, name in enumerate(self.outputs)}
         self.read_domain(net["domain"])
         self.paper, kind, skip = net["boxes"] == "paper", net["auxiliaries"], net["skip"]

@@ -88,7 +88,7 @@ def rebuild_net(description: Mapping[str, Any], *, backbone: nn.Module | None = 
             f"{where} describes a network by {listed(sorted(description), 20)}; expected {listed(sorted(keys), 20)}."
         )
     scales = description["output_scale"]
-    if not all(isinstance(s, float) and s > 0 and math.frexp(s)[0] == 0.5 for s in scales):
+    if not all(isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5 for s in scales):
         raise SmileError(f"{where}: output_scale {scales} is not made of powers of two.")
     with torch.random.fork_rng(devices=[]):
         try:
