@@ -39,7 +39,7 @@ def start_feasible(net: SmileNet, x: torch.Tensor, generators: tuple[Generator, 
             region = problem.region
             free = ~region.pinned & ~region.strips
             if free.any() and not free.all():
-                _forget(net, torch.as_tensor(np.flatnonzero(free), device=u.device), u)
+                forget(net, torch.as_tensor(np.flatnonzero(free), device=u.device), u)
     if net.boxes == "gap" and any(problem.tight for problem in problems):
         net.gap.scale_(0.0)
     _scale_head(net, x, generators, config)
@@ -56,7 +56,8 @@ def _homogeneous(row: Row) -> bool:
     return not row.outputs.sum(axis=0).any() and not row.inputs.any()
 
 
-def _forget(net: SmileNet, columns: torch.Tensor, mean: torch.Tensor) -> None:
+def forget(net: SmileNet, columns: torch.Tensor, mean: torch.Tensor) -> None:
+    """Make lower and gap ignore some columns (indices), their mean [m] (model units) folded into the constants."""
     for part in (net.lower, net.second):
         if part.hidden:
             part.bias.add_(part.weight[:, columns] @ mean[columns])

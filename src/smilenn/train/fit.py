@@ -1,7 +1,7 @@
 """From a network, data and claims to a trained network with a verdict: the whole of the paper's Algorithm Train.
 
-    pretrain → [feasible start] → train → posttrain → restore the best proved state → choose the numeric profile
-    → prove again, with the real model
+    pretrain → [feasible start] → train → posttrain → restore the best proved state, or repair → choose the numeric
+    profile → prove again, with the real model
 
 A run is a sequence of units (epochs, rounds). After each the state may be written to a checkpoint; a run that was cut
 off, at whatever moment, continues from there bit for bit. Interrupting with Ctrl-C returns what there is.
@@ -34,6 +34,7 @@ from smilenn.train.feasible import start_feasible
 from smilenn.train.generator import Generator
 from smilenn.train.losses import LossKind, task_loss
 from smilenn.train.phases import Task, check, posttrain_round, pretrain_epoch, train_epoch
+from smilenn.train.repair import repair
 from smilenn.train.state import State, load_state, rngs, save_state
 
 logger = logging.getLogger(__name__)
@@ -97,6 +98,8 @@ def fit(
         logger.warning("training interrupted in phase %s, unit %d", run.state.phase, run.state.unit)
     run.restore_best()
     net.eval()
+    if config.repair and claims and run.state.best is None and not interrupted:
+        run.repair(claims)
     limit = config.generator_limit if time_limit is None else max(MIN_PROOF_SECONDS, time_limit - run.elapsed())
     logger.info(deploy(net, claims, time_limit=limit))
     verdict = prove(net, claims, time_limit=limit) if claims else None
@@ -227,6 +230,20 @@ class _Run:
         loss = self.task.held_out_loss(self.net)
         if loss < self.state.best_loss:
             self.state.best, self.state.best_loss = self.state.weights(), loss
+
+    def repair(self, claims: Sequence[Claim]) -> None:
+        """Make the claims hold where posttraining has not; the accuracy paid goes to the history."""
+        task, net = self.task, self.net
+        before = task.held_out_loss(net)
+        done = repair(net, claims, task.x, self.in_time().config)
+        if done is None:
+            return
+        after, seconds = task.held_out_loss(net), round(self.elapsed(), 6)
+        record = {"phase": "repair", "unit": 0, "loss": after, "loss_before": before, "repair": done.text}
+        self.state.history.append({k: _plain(v) for k, v in (record | {"seconds": seconds}).items()})
+        logger.info("repaired: %s; loss %.4g, before %.4g", done.text, after, before)
+        if self.callback is not None:
+            self.callback(Progress("repair", 1, 1, after, None, None, seconds))
 
     def restore_best(self) -> None:
         """Go back to the best proved state where there is one."""

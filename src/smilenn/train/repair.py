@@ -1,0 +1,180 @@
+"""Exact repair: what posttraining left unproved is made to hold, at the least cost in accuracy that bisection finds.
+
+The constant network satisfies every claim that can be satisfied at all, so the way from the trained network to a
+simpler one always reaches a proof. Claims tight on the diagonal (ε = 0) come first:
+
+1. the gap is set to zero;
+2. a feature that moves both ways is forgotten, its mean kept: f may not depend on it at all;
+3. a feature that moves one way: where V_j·w_ji has the wrong sign, w_ji ← θ·w_ji. At θ = 0 every slope has the right
+   sign in every activation cell; the largest θ of a bisection whose slopes are proved is kept.
+
+Then claims with room (ε > 0, output limits, Lipschitz bounds): f ← c + θ·(f − c) with a constant c that satisfies them.
+Every left side is linear in f, so if M is the proved maximum of a row and M_c < rhs its maximum for the constant,
+θ·M + (1 − θ)·M_c ≤ rhs holds for θ = (rhs − M_c) / (M − M_c), and no new proof is needed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+import torch
+
+from smilenn.certify.deploy import is_tight
+from smilenn.model.net import SmileNet
+from smilenn.problem import Problem, Row, build_all
+from smilenn.properties.claim import Claim
+from smilenn.prove.portfolio import generate
+from smilenn.prove.slopes import applies, slope_tree
+from smilenn.train.config import Config
+from smilenn.train.feasible import forget
+
+logger = logging.getLogger(__name__)
+
+STEPS = 6  # of the bisection for θ
+ROOM = 0.01  # of rhs − M_c that stays unused, for rounding and for proofs that are not quite tight
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What was done: a sentence, and how much of the trained network is left (1: all of it, 0: a constant)."""
+
+    text: str
+    left: float
+
+
+def repair(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Config) -> Repair | None:
+    """Change auxiliaries and head in place until the claims can be proved; x [N, m] raw training rows.
+
+    None where this file knows no way: the paper's boxes, and claims tight on the diagonal without an order (convex,
+    symmetric) or with extra rows.
+    """
+    problems = build_all(claims, net.snapshot())
+    tight = [(problem, row) for problem in problems for row in problem.rows if is_tight(problem, row)]
+    unordered = any(p.tight and not any(p is q for q, _ in tight) for p in problems)
+    if net.boxes != "gap" or unordered or any(p.region.has_rows for p, _ in tight):
+        return None
+    words, left = [], 1.0
+    with torch.no_grad():
+        if tight:
+            net.gap.scale_(0.0)
+            both = np.any([_both_ways(problem) for problem, _ in tight], axis=0)
+            if both.any():
+                forget(net, torch.as_tensor(np.flatnonzero(both), device=x.device), net.scale(x).mean(dim=0))
+            left = _shrink_signs(net, claims, config)
+            words.append(f"weights of the wrong sign × {left:.2f}")
+        factor = _shrink(net, claims, x, config)
+        if factor is None:
+            return None
+        if factor < 1.0:
+            words.append(f"outputs drawn to a constant by {1 - factor:.0%}")
+    return Repair(", ".join(words) or "nothing", left * factor)
+
+
+def _both_ways(problem: Problem) -> np.ndarray:
+    """[m] bool, coordinates that may differ between the copies in either direction."""
+    region = problem.region
+    ordered = (region.delta_hi <= 0) | (region.delta_lo >= 0)
+    return ~region.pinned & (region.grouped | ~ordered)
+
+
+# ---- ε = 0 ----------------------------------------------------------------------------------------------------------
+
+
+def _shrink_signs(net: SmileNet, claims: Sequence[Claim], config: Config) -> float:
+    """The largest θ of a bisection at which every tight row is proved by slopes; the network is left there."""
+    until = perf_counter() + config.generator_limit
+    before = {name: tensor.clone() for name, tensor in net.lower.state_dict().items()}
+    wrong = _wrong(net, claims)
+
+    def at(theta: float) -> bool:
+        net.lower.load_state_dict(before)
+        if net.lower.hidden:
+            net.lower.weight[wrong[0]] *= theta
+        if net.lower.skip:
+            net.lower.slope[wrong[1]] *= theta
+        for problem in build_all(claims, net.snapshot()):
+            for row in problem.rows:
+                if is_tight(problem, row) and applies(problem, row) is None:
+                    limit = max(0.0, min(config.generator_seconds, until - perf_counter()))
+                    if not slope_tree(problem, row, time_limit=limit).complete:
+                        return False
+        return True
+
+    if at(1.0):
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if at(middle) else (low, middle)
+    at(low)
+    return low
+
+
+def _wrong(net: SmileNet, claims: Sequence[Claim]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Which weights [h, m] and slopes [n, m] of lower push some output the wrong way in an ordered feature."""
+    s, h = net.snapshot(), net.lower.hidden
+    weight, slope = np.zeros((h, net.domain.size), dtype=bool), np.zeros(s.lower_slope.shape, dtype=bool)
+    for problem in build_all(claims, s):
+        region = problem.region
+        sigma = np.where(region.delta_hi <= 0, -1.0, 1.0) * (~region.pinned & ~_both_ways(problem))
+        for row in problem.rows:
+            if is_tight(problem, row):
+                v = row.outputs[0] @ s.head_weight  # F = v·lower must not grow in the direction σ
+                weight |= ((v @ s.lower_out)[:h, None] * s.hidden_weight[:h] * sigma) > 0
+                slope |= (v[:, None] * s.lower_slope * sigma) > 0
+    device = net.head_weight.device
+    return torch.as_tensor(weight, device=device), torch.as_tensor(slope, device=device)
+
+
+# ---- claims with room -----------------------------------------------------------------------------------------------
+
+
+def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Config) -> float | None:
+    """f ← c + θ·(f − c); θ, or None where no constant satisfies the claims with room to spare."""
+    snapshot = net.snapshot()
+    rows = [(p, row) for p in build_all(claims, snapshot) for row in p.rows if not is_tight(p, row)]
+    violated = []
+    for problem, row in rows:
+        found = generate(problem, row, start=config.generator_seconds, limit=config.generator_limit)
+        if found.upper > -ROOM * config.slack * abs(row.rhs):
+            violated.append((problem, row, found.upper))
+    if not violated:
+        return 1.0
+    mean = torch.cat([net(part) for part in x.split(8192)]).mean(dim=0).cpu().numpy()
+    constant, rooms = _constant(rows, mean)
+    factor = 1.0
+    for problem, row, upper in violated:
+        room = rooms[[p is problem and r is row for p, r in rows].index(True)]
+        if room <= 0 or not np.isfinite(upper):
+            return None
+        if upper > -room * ROOM:
+            factor = min(factor, (1 - ROOM) * room / (upper + room))
+    scaled = torch.as_tensor(constant / snapshot.output_scale, device=net.head_bias.device)
+    net.head_bias.copy_(factor * net.head_bias + (1 - factor) * scaled)
+    net.head_weight.mul_(factor)
+    return factor
+
+
+def _constant(rows: Sequence[tuple[Problem, Row]], mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Constant outputs c [o] with room in every row, and the rooms rhs − M_c, one a row.
+
+    On the way from the data's mean output to the constant with the most room, the first that has a quarter of it.
+    """
+    from scipy.optimize import linprog
+
+    total = np.stack([row.outputs.sum(axis=0) for _, row in rows])  # [R, o]
+    most = np.array([float(p.region.maximum(row.inputs[None])[0]) for p, row in rows])
+    rhs = np.array([row.rhs - row.input_const for _, row in rows]) - most
+    best = linprog(
+        [*np.zeros(len(mean)), -1.0], A_ub=np.column_stack([total, np.ones(len(rows))]), b_ub=rhs,
+        bounds=[*[(None, None)] * len(mean), (None, float(np.abs(rhs).max()) + 1.0)], method="highs",
+    )  # fmt: skip
+    centre = mean if best.x is None else best.x[:-1]
+    enough = 0.25 * (rhs - total @ centre)
+    way = ((1 - step) * mean + step * centre for step in np.linspace(0.0, 1.0, 33))
+    constant = next((c for c in way if (rhs - total @ c >= enough).all()), centre)
+    return constant, rhs - total @ constant
