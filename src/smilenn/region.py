@@ -110,14 +110,9 @@ class Region:
     def allowed(self) -> tuple[np.ndarray, ...]:
         """For each group the category tuples its bounds, pins and strips allow, [T, k] of member positions."""
         out = []
-        for group in self.groups:
+        for group, single in zip(self.groups, self.categories, strict=True):
             members = list(group)
             size = len(members)
-            single = [
-                [p for p in range(size)
-                 if self.hi[c, members[p]] > 0.5 and all(self.lo[c, members[q]] < 0.5 for q in range(size) if q != p)]
-                for c in range(self.copies)
-            ]  # fmt: skip
             if self.copies > 1 and self.pinned[members].all():
                 shared = [p for p in single[0] if all(p in s for s in single)]
                 out.append(np.array([[p] * self.copies for p in shared], dtype=int).reshape(-1, self.copies))
@@ -149,9 +144,9 @@ class Region:
         # pinned: one shared end
         shared = np.where(g.sum(axis=1) > 0, self.hi[0], self.lo[0])
         u = np.where(self.pinned, shared[:, None, :], u)
-        strips = np.flatnonzero(self.strips & ~self.grouped)
+        strips = self._kinds[2]
         if strips.size:
-            u[:, :, strips] = self._polygon(g[:, :, strips], strips)
+            u[:, :, strips] = self._polygon(g[:, :, strips])
         for group, tuples in zip(self.groups, self.allowed, strict=True):
             members = list(group)
             gains = g[:, :, members]
@@ -162,28 +157,75 @@ class Region:
 
     def maximum(self, g: np.ndarray) -> np.ndarray:
         """max Σ_c g_c·u_c for each objective g [B, k, m], extra rows ignored; [B]."""
-        return np.einsum("bkm,bkm->b", g, self.argmax(g))
+        pinned, free, strips = self._kinds
+        shared = g[:, :, pinned].sum(axis=1)
+        total = np.maximum(shared * self.lo[0, pinned], shared * self.hi[0, pinned]).sum(axis=1)
+        own = g[:, :, free]
+        total += np.maximum(own * self.lo[:, free], own * self.hi[:, free]).sum(axis=(1, 2))
+        if strips.size:
+            (a, b), ours = self._vertices, g[:, :, strips]
+            total += (ours[:, 0, None, :] * a + ours[:, 1, None, :] * b).max(axis=1).sum(axis=1)
+        for group, tuples in zip(self.groups, self.allowed, strict=True):
+            gains = g[:, :, list(group)]
+            total += np.asarray(sum(gains[:, c, tuples[:, c]] for c in range(self.copies))).max(axis=1)
+        return total
 
     def unit_ranges(self, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ranges of W u_c + b for each copy: low and high, each [k, H]; exact on box × simplex."""
-        h = len(bias)
-        low, high = np.empty((self.copies, h)), np.empty((self.copies, h))
-        for c in range(self.copies):
-            g = np.zeros((2 * h, self.copies, self.size))
-            g[:h, c], g[h:, c] = weight, -weight
-            value = self.maximum(g)
-            high[c], low[c] = value[:h] + bias, bias - value[h:]
+        """Ranges of W u_c + b for each copy: low and high, each [k, H]; exact on that copy's box × simplex."""
+        plain = ~self.grouped
+        w = weight[:, plain]
+        up, down = np.maximum(w, 0.0).T, np.minimum(w, 0.0).T
+        lo, hi = self.lo[:, plain], self.hi[:, plain]
+        low, high = bias + lo @ up + hi @ down, bias + hi @ up + lo @ down
+        for group, categories in zip(self.groups, self.categories, strict=True):
+            for c, own in enumerate(categories):
+                some = weight[:, np.array(group)[own]]
+                low[c] += some.min(axis=1)
+                high[c] += some.max(axis=1)
         return low, high
 
     def difference_ranges(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Ranges of W (u_1 − u_2) over a two-copy region: low and high, each [H]."""
-        h = len(weight)
-        g = np.stack([np.concatenate([weight, -weight]), np.concatenate([-weight, weight])], axis=1)
-        value = self.maximum(g)
-        return -value[h:], value[:h]
+        plain = ~self.grouped
+        w = weight[:, plain]
+        up, down = np.maximum(w, 0.0), np.minimum(w, 0.0)
+        gap_lo, gap_hi = (gap[plain] for gap in self.gaps)
+        low, high = up @ gap_lo + down @ gap_hi, up @ gap_hi + down @ gap_lo
+        for group, pairs in zip(self.groups, self.allowed, strict=True):
+            own = weight[:, list(group)]
+            steps = own[:, pairs[:, 0]] - own[:, pairs[:, 1]]
+            low, high = low + steps.min(axis=1), high + steps.max(axis=1)
+        return low, high
 
-    def _polygon(self, g: np.ndarray, i: np.ndarray) -> np.ndarray:
-        """Best vertex of box ∩ strip for the coordinates i, two copies: g [B, 2, |i|] → u [B, 2, |i|]."""
+    @cached_property
+    def gaps(self) -> tuple[np.ndarray, np.ndarray]:
+        """Ranges of u_1 − u_2 of a two-copy region, coordinate by coordinate, each [m]; 0 where pinned."""
+        low = np.where(self.pinned, 0.0, np.maximum(self.delta_lo, self.lo[0] - self.hi[1]))
+        return low, np.where(self.pinned, 0.0, np.minimum(self.delta_hi, self.hi[0] - self.lo[1]))
+
+    @cached_property
+    def categories(self) -> tuple[list[list[int]], ...]:
+        """For each group and copy the member positions that the copy's own bounds allow."""
+        out = []
+        for group in self.groups:
+            members = list(group)
+            out.append([
+                [p for p in np.flatnonzero(hi > 0.5).tolist() if not (np.delete(lo, p) >= 0.5).any()]
+                for lo, hi in zip(self.lo[:, members], self.hi[:, members], strict=True)
+            ])  # fmt: skip
+        return tuple(out)
+
+    @cached_property
+    def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates outside groups by how they move: pinned, each copy by itself, in strips."""
+        strips = self.strips & ~self.grouped
+        free = ~self.pinned & ~strips & ~self.grouped
+        return np.flatnonzero(self.pinned & ~self.grouped), np.flatnonzero(free), np.flatnonzero(strips)
+
+    @cached_property
+    def _vertices(self) -> tuple[np.ndarray, np.ndarray]:
+        """The eight candidates of box ∩ strip for every coordinate in a strip: first and second copy, each [8, S]."""
+        i = self._kinds[2]
         (l0, l1), (h0, h1), dl, du = self.lo[:, i], self.hi[:, i], self.delta_lo[i], self.delta_hi[i]
         first, second = [], []
         for x0 in (l0, h0):
@@ -194,10 +236,14 @@ class Region:
             for x0 in (np.maximum(l0, x1 + dl), np.minimum(h0, x1 + du)):
                 first.append(np.clip(x0, l0, h0))
                 second.append(x1)
-        a, b = np.stack(first), np.stack(second)  # [8, |i|]
-        value = g[:, 0, None, :] * a + g[:, 1, None, :] * b  # [B, 8, |i|]
-        best = value.argmax(axis=1)  # [B, |i|]
-        columns = np.arange(len(i))
+        return np.stack(first), np.stack(second)
+
+    def _polygon(self, g: np.ndarray) -> np.ndarray:
+        """Best vertex of box ∩ strip for the coordinates in strips, two copies: g [B, 2, S] → u [B, 2, S]."""
+        a, b = self._vertices
+        value = g[:, 0, None, :] * a + g[:, 1, None, :] * b  # [B, 8, S]
+        best = value.argmax(axis=1)  # [B, S]
+        columns = np.arange(g.shape[2])
         return np.stack([a[best, columns], b[best, columns]], axis=1)
 
     # ---- membership ---------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """Branch-and-bound on phases, categories, whole numbers and inputs, with the leaf rule's LP bound in every cell.
 
-Best first: the cell with the largest bound is split, until every bound is ≤ the target (proved), a point above it is
-found, or a limit is reached. What counts as a cell's bound is the leaf rule evaluated by `rule_bound` with the LP's
-slopes: a solver that lies gives poor slopes, never a wrong bound.
+The cell with the largest bound is split, then its worse child, and so on down until a child is done; then the next
+largest. It ends when every bound is ≤ the target (proved), when a point above it is found, or at a limit. What counts
+as a cell's bound is the leaf rule evaluated by `rule_bound` with the LP's slopes, rounded as a certificate will write
+them: a solver that lies gives poor slopes, never a wrong bound.
 
 The tree and its slopes are kept (`Tree`): they are what a certificate carries.
 """
@@ -10,6 +11,8 @@ The tree and its slopes are kept (`Tree`): they are what a certificate carries.
 from __future__ import annotations
 
 import heapq
+import math
+from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import ClassVar
@@ -17,12 +20,17 @@ from typing import ClassVar
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.leaf import Cell, Relaxation, Shape, Slopes, relax, rule_bound, shape
+from smilenn.prove.leaf import Cell, Shape, Slopes, box_shape, cut, rule_bound
 from smilenn.prove.prover import FOREVER, GAP, Goal, Prover, allowance, evaluated
+from smilenn.prove.relaxation import BoxLP, Relaxation
 from smilenn.prove.solvers.base import Solver
 from smilenn.prove.verdict import Maximum
 
-MOST_NODES = 100_000
+MOST_NODES = 1_000_000
+MEMORY = 2.0  # GiB that the tree may take
+BOXES = 128  # linear programs kept at a time
+STEEPEST = 1024.0  # slopes are kept below this multiple of the largest coefficient
+BITS = 24  # and rounded to multiples of 2^-BITS, or coarser where large ones must fit into 31 bits
 
 
 @dataclass
@@ -81,31 +89,17 @@ class Branch(Prover):
 
     def search(
         self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "prove", target: float = 0.0,
-        most: int = MOST_NODES,
+        most: int = MOST_NODES, like: Tree | None = None,
     ) -> Tree:  # fmt: skip
-        """Grow the tree until the goal is reached: the optimum, or a bound below or a point above the target."""
-        run = _Run(problem, row, self._solver(), time_limit)
-        open_, unflipped = np.zeros((problem.copies, run.h), dtype=np.int8), np.zeros_like(row.flip, dtype=np.int8)
-        root = run.node(Cell(problem.region.lo, problem.region.hi, open_, unflipped))
-        heap: list[tuple[float, int, Node]] = [(-root.bound, 0, root)]
-        count, note, complete = 1, "", True
-        while heap:
-            bound = -heap[0][0]
-            if bound <= run.value + GAP * row.scale if goal == "optimum" else bound <= target or run.value > target:
-                break
-            if count >= most or perf_counter() - run.start > time_limit:
-                complete, note = False, "the time limit was reached" if count < most else f"{most} nodes were reached"
-                break
-            _, _, node = heapq.heappop(heap)
-            if not run.split(node):
-                complete, note = False, "a cell cannot be split further"
-                heapq.heappush(heap, (-node.bound, count, node))
-                break
-            for child in node.children:
-                count += 1
-                heapq.heappush(heap, (-child.bound, count, child))
-        bound = max((-entry[0] for entry in heap), default=-np.inf)
-        return Tree(root, bound, run.point, run.value, complete, count, perf_counter() - run.start, note)
+        """Grow the tree until the goal is reached: the optimum, or a bound below or a point above the target.
+
+        `like` is a tree of the same claim on other weights: its splits are taken over, which saves most of the work
+        where the weights moved little. Interrupting (Ctrl-C) returns the tree as it stands.
+        """
+        run = _Run(problem, row, self._solver(), time_limit, goal, target)
+        most = min(most, max(1, int(MEMORY * 2**30 / (600 + run.bytes))))
+        run.grow(most, like)
+        return run.tree()
 
     def _solver(self) -> Solver:
         if self.solver is not None:
@@ -118,40 +112,179 @@ class Branch(Prover):
 class _Run:
     """One search: evaluates cells, keeps the best point, chooses splits."""
 
-    def __init__(self, problem: Problem, row: Row, solver: Solver, time_limit: float) -> None:
-        self.problem, self.row, self.solver = problem, row, solver
+    def __init__(
+        self, problem: Problem, row: Row, solver: Solver, time_limit: float, goal: Goal, target: float
+    ) -> None:
+        self.problem, self.row, self.solver, self.goal, self.target = problem, row, solver, goal, target
         self.start, self.limit = perf_counter(), time_limit
-        self.h = len(problem.snapshot.hidden_bias)
+        k, self.h = row.unit.shape
         self.useful = (row.unit != 0).any(axis=0)
+        largest = float(np.abs(row.unit).max(initial=0.0))
         if row.flip.any():
             self.useful |= (problem.flips.unit[row.flip.any(axis=0)] != 0).any(axis=0)
+            largest = max(largest, float(row.flip.max()), float((row.flip @ np.abs(problem.flips.unit)).max(initial=0)))
+        self.steepest = 2.0 ** math.ceil(math.log2(max(STEEPEST * largest, 1e-300)))
+        self.bits = min(BITS, 30 - math.ceil(math.log2(self.steepest)))
+        self.bytes = 9 * k * (self.h + row.flip.shape[1]) + 8 * len(problem.region.rhs)
         self.point: np.ndarray | None = None
         self.value = -np.inf
-        self.hints: dict[int, tuple[Relaxation, Shape]] = {}
+        self.count, self.pushed, self.note, self.complete = 0, 0, "", True
+        self.heap: list[tuple[float, int, Node]] = []
+        self.hints: dict[int, tuple[Relaxation | None, Shape]] = {}
+        self.boxes: OrderedDict[tuple[int, int], tuple[Cell, Shape, BoxLP | None]] = OrderedDict()
+        zeros = np.zeros((k, self.h), dtype=np.int8), np.zeros_like(row.flip, dtype=np.int8)
+        nothing = Slopes(np.zeros((k, self.h)), np.zeros_like(row.flip), np.zeros(len(problem.region.rhs)))
+        self.root = Node(Cell(problem.region.lo, problem.region.hi, *zeros), np.inf, nothing)
 
-    def node(self, cell: Cell, parent: Slopes | None = None) -> Node:
-        """Bound a cell: the better of the LP's slopes and the parent's."""
-        k, row = self.problem.copies, self.row
-        slopes = parent or Slopes(
-            np.zeros((k, self.h)), np.zeros_like(row.flip), np.zeros(len(self.problem.region.rhs))
-        )
-        made = shape(self.problem, cell)
-        if made.empty:
-            return Node(cell, -np.inf, slopes)
-        bound = rule_bound(self.problem, row, made, slopes)
-        left = max(0.1, self.limit - (perf_counter() - self.start))
-        active = self.useful | (cell.phase != 0).any(axis=0)
-        relaxed = relax(self.problem, row, cell, made, active, self.solver, left)
-        node = Node(cell, bound, slopes)
-        if relaxed is not None:
-            point, value = evaluated(self.problem, row, relaxed.u)
-            if value > self.value:
-                self.point, self.value = point, value
-            better = rule_bound(self.problem, row, made, relaxed.slopes)
-            if better < bound:
-                node.bound, node.slopes = better, relaxed.slopes
+    # ---- the search ---------------------------------------------------------------------------------------------
+
+    def grow(self, most: int, like: Tree | None) -> None:
+        """Split until done; the reasons for stopping early go to `note`."""
+        plunge: Node | None = None
+        try:
+            for node in self._taken_over(like, most) if like is not None else [self.root]:
+                self._push(self.bounded(node))
+            while self.heap or plunge is not None:
+                if self._reached(plunge):
+                    return
+                if self.count >= most:
+                    self.complete, self.note = False, f"the tree reached its limit of {most} nodes"
+                    return
+                if perf_counter() - self.start > self.limit:
+                    self.complete, self.note = False, "the time limit was reached"
+                    return
+                node = plunge if plunge is not None else heapq.heappop(self.heap)[2]
+                plunge = None
+                if not self.split(node):
+                    self.complete, self.note = False, "a cell cannot be split further"
+                    self._push(node)
+                    return
+                for child in sorted((self.bounded(child, node) for child in node.children), key=lambda n: n.bound):
+                    if plunge is not None:
+                        self._push(plunge)
+                    plunge = child
+                self._forget(node)
+                if plunge is not None and plunge.bound <= self._threshold():
+                    self._push(plunge)
+                    plunge = None
+        except KeyboardInterrupt:
+            self.complete, self.note = False, "interrupted"
+        finally:
+            if plunge is not None:
+                self._push(plunge)
+
+    def tree(self) -> Tree:
+        """What was found."""
+        bound = max((n.bound for n in _leaves(self.root)), default=-np.inf)
+        return Tree(self.root, bound, self.point, self.value, self.complete, self.count, perf_counter() - self.start,
+                    self.note)  # fmt: skip
+
+    def _threshold(self) -> float:
+        """Cells with at most this bound need no further split."""
+        return self.value + GAP * self.row.scale if self.goal == "optimum" else self.target
+
+    def _reached(self, plunge: Node | None) -> bool:
+        bound = max(-self.heap[0][0] if self.heap else -np.inf, -np.inf if plunge is None else plunge.bound)
+        return bound <= self._threshold() or (self.goal != "optimum" and self.value > self.target)
+
+    def _push(self, node: Node) -> None:
+        self.pushed += 1
+        heapq.heappush(self.heap, (-node.bound, self.pushed, node))
+
+    def _forget(self, node: Node) -> None:
+        self.hints.pop(id(node), None)
+
+    def _taken_over(self, like: Tree, most: int) -> list[Node]:
+        """The leaves of a tree with the splits of another one, not yet bounded."""
+        leaves, stack = [], [(self.root, like.root)]
+        while stack:
+            mine, old = stack.pop()
+            if old.split is None or len(leaves) + len(stack) > most // 2:
+                mine.slopes = old.slopes
+                leaves.append(mine)
+                continue
+            mine.split = old.split
+            mine.children = [Node(cell, np.inf, mine.slopes) for cell in self._cells(mine.cell, old.split)]
+            stack += zip(mine.children, old.children, strict=True)
+        return leaves
+
+    # ---- a cell -------------------------------------------------------------------------------------------------
+
+    def bounded(self, node: Node, parent: Node | None = None) -> Node:
+        """Bound a cell: the better of the LP's slopes and those it has from its parent."""
+        problem, row, cell = self.problem, self.row, node.cell
+        self.count += 1
+        base, lp = self._box(cell)
+        made = cut(problem, base, cell.phase, cell.flip)
+        if made.empty or lp is None:
+            node.bound = -np.inf
+            return node
+        node.bound = min(node.bound, rule_bound(problem, row, made, node.slopes))
+        if node.bound <= self.target and self.goal != "optimum":
+            return node
+        hint = None
+        if parent is not None and cell.lo is parent.cell.lo and cell.hi is parent.cell.hi:
+            hint = self.hints.get(id(parent), (None, None))[0]
+        relaxed = lp.solve(made, cell.phase, None if hint is None else hint.basis)
+        if relaxed is None:
+            pass
+        elif relaxed.u is None:
+            self._along(node, made, relaxed.slopes)
+        else:
+            self._better(node, made, relaxed.slopes)
+            least = self.value if self.goal == "optimum" else max(self.value, self.target)
+            if relaxed.reached > least:
+                point, value = evaluated(problem, row, relaxed.u)
+                if value > self.value:
+                    self.point, self.value = point, value
+        if node.bound > self._threshold():
             self.hints[id(node)] = (relaxed, made)
         return node
+
+    def _better(self, node: Node, made: Shape, slopes: Slopes) -> None:
+        slopes = self._writable(slopes)
+        bound = rule_bound(self.problem, self.row, made, slopes)
+        if bound < node.bound:
+            node.bound, node.slopes = bound, slopes
+
+    def _along(self, node: Node, made: Shape, ray: Slopes) -> None:
+        """Move along the ray of an LP without a point, in the direction and as far as it takes."""
+        start, size = node.slopes, max(float(np.abs(a).max(initial=0.0)) for a in (ray.unit, ray.flip, ray.rows))
+        if not size > 0:
+            return
+        signs = (1.0, -1.0)
+        for power in range(-10, 1, 2):
+            before = node.bound
+            for sign in signs:
+                far = sign * 2.0**power * self.steepest / size
+                rows = start.rows + far * ray.rows
+                rows = np.where(self.problem.region.equality, rows, np.maximum(rows, 0.0))
+                self._better(node, made, Slopes(start.unit + far * ray.unit, start.flip + far * ray.flip, rows))
+                if node.bound < before:  # the way down
+                    signs = (sign,)
+                    break
+            if node.bound <= self._threshold():
+                return
+
+    def _writable(self, slopes: Slopes) -> Slopes:
+        """Clipped and rounded to what a certificate can hold."""
+        scale = 2.0**self.bits
+        return Slopes(*(np.rint(np.clip(a, -self.steepest, self.steepest) * scale) / scale
+                        for a in (slopes.unit, slopes.flip, slopes.rows)))  # fmt: skip
+
+    def _box(self, cell: Cell) -> tuple[Shape, BoxLP | None]:
+        """Shape and LP of the cell's box, which the cells below share as long as only phases are split."""
+        key = id(cell.lo), id(cell.hi)
+        if key in self.boxes:
+            self.boxes.move_to_end(key)
+            _, base, lp = self.boxes[key]
+            return base, lp
+        base = box_shape(self.problem, cell.lo, cell.hi)
+        lp = None if base.empty else BoxLP(self.problem, self.row, base, self.solver)
+        self.boxes[key] = cell, base, lp  # the cell is kept: its arrays' identities are the key
+        if len(self.boxes) > BOXES:
+            self.boxes.popitem(last=False)
+        return base, lp
 
     def split(self, node: Node) -> bool:
         """Split a node; False where nothing is left to split."""
@@ -159,15 +292,14 @@ class _Run:
         if chosen is None:
             return False
         node.split = chosen
-        node.children = [self.node(cell, node.slopes) for cell in self._cells(node.cell, chosen)]
-        self.hints.pop(id(node), None)
+        node.children = [Node(cell, np.inf, node.slopes) for cell in self._cells(node.cell, chosen)]
         return True
 
     def _choose(self, node: Node) -> tuple[str, int, int, float] | None:
         problem, cell, region = self.problem, node.cell, self.problem.region
         relaxed, made = self.hints.get(id(node), (None, None))
         if made is None:
-            made = shape(problem, cell)
+            made = cut(problem, self._box(cell)[0], cell.phase, cell.flip)
         u = None if relaxed is None else relaxed.u
         moving = self._choose_moving(cell)
         if moving is not None:
@@ -273,6 +405,17 @@ class _Run:
         lo[which, index] = np.maximum(lo[which, index], (right - domain.shift[index]) * domain.mult[index])
         hi[which, index] = np.minimum(hi[which, index], (left - domain.shift[index]) * domain.mult[index])
         return [replace(cell, hi=hi), replace(cell, lo=lo)]
+
+
+def _leaves(root: Node) -> list[Node]:
+    """All cells without children."""
+    leaves, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        stack += node.children
+        if node.split is None:
+            leaves.append(node)
+    return leaves
 
 
 def raw_threshold(problem: Problem, coordinate: int, threshold: float) -> float:

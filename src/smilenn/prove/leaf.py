@@ -1,4 +1,4 @@
-"""The leaf rule in float64: slopes give an upper bound on ``Σ_c ψ_c − rhs`` over a cell, and an LP finds the slopes.
+"""The leaf rule in float64: slopes give an upper bound on ``Σ_c ψ_c − rhs`` over a cell; `relaxation.py` finds them.
 
 A cell is a region cut by bounds and by phases of hidden units. For slopes t_cj, τ_ci and multipliers ν_e ≥ 0
 
@@ -8,9 +8,7 @@ A cell is a region cut by bounds and by phases of hidden units. For slopes t_cj,
     0 ≤ ν·(rhs_e − A_e·x)                extra rows of the premise
 
 turn the row into an affine function, whose maximum over the cell is separable (`Region.maximum`). Any slopes give a
-valid bound. The best ones are multipliers of an LP: with λ_v ≥ 0 a weight on every corner v of S_j,
-
-    max q·x + Σ_v λ_v·Σ_c κ_c·relu(v_c)   s.t.  Σ_v λ_v·v_c = w_j·x_c + b_j  (multiplier t_cj),  Σ_v λ_v = 1  (r_j)
+valid bound.
 
 docs/certificate.md §4.1 has the proof; the checkers compute the same bound in exact arithmetic.
 """
@@ -22,8 +20,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.linear_model import Builder
-from smilenn.prove.solvers.base import Solver, Status
 from smilenn.region import Region
 
 
@@ -80,18 +76,26 @@ class Shape:
 
 def shape(problem: Problem, cell: Cell) -> Shape:
     """Ranges and corners of a cell."""
+    return cut(problem, box_shape(problem, cell.lo, cell.hi), cell.phase, cell.flip)
+
+
+def box_shape(problem: Problem, lo: np.ndarray, hi: np.ndarray) -> Shape:
+    """Ranges and corners of the cell with bounds lo, hi [k, m] and no phases."""
     s, k = problem.snapshot, problem.copies
-    region = replace(problem.region, lo=cell.lo, hi=cell.hi)
+    region = replace(problem.region, lo=lo, hi=hi)
     h, n = len(s.hidden_bias), s.embedding
     low = high = np.zeros((k, h))
     flip_low = flip_high = np.zeros((k, n))
-    points, inside = np.zeros((h, 0, k)), np.zeros((h, 0), dtype=bool)
-    empty = bool((cell.lo > cell.hi).any()) or any(len(t) == 0 for t in region.allowed)
+    points, inside = np.zeros((h, 0, k)), np.zeros((h, 0, k) if k != 2 else (h, 0), dtype=bool)
+    empty = bool((lo > hi).any()) or any(len(t) == 0 for t in region.allowed)
+    if k == 2 and not empty:
+        apart = region.gaps[0] - region.gaps[1]
+        empty = bool((apart[~region.grouped] > 1e-9 * (1.0 + np.abs(lo).max() + np.abs(hi).max())).any())
     if not empty and h:
         low, high = region.unit_ranges(s.hidden_weight, s.hidden_bias)
-        low, high, empty = _cut(low, high, cell.phase)
+        high = np.maximum(low, high)
     if not empty and s.boxes == "paper":
-        flip_low, flip_high, empty = _cut(*flip_ranges(problem, region, low, high), cell.flip)
+        flip_low, flip_high, empty = _cut(*flip_ranges(problem, region, low, high), np.zeros((k, n)))
     if not empty and h and k == 2:
         points, inside = _polygon(low, high, *region.difference_ranges(s.hidden_weight))
         empty = bool((~inside.any(axis=1)).any())
@@ -100,6 +104,24 @@ def shape(problem: Problem, cell: Cell) -> Shape:
         points = each.transpose(1, 2, 0)
         inside = ((each >= low[..., None]) & (each <= high[..., None])).transpose(1, 2, 0)
     return Shape(region, low, high, flip_low, flip_high, points, inside, empty)
+
+
+def cut(problem: Problem, base: Shape, phase: np.ndarray, flip: np.ndarray) -> Shape:
+    """The shape of a box cut by phases of hidden units [k, H] and flip units [k, n].
+
+    The corners contain the crossings with the axes, so those on the right side of them are the corners of the cut.
+    """
+    if base.empty or not (phase.any() or flip.any()):
+        return base
+    low, high, empty = _cut(base.low, base.high, phase)
+    flip_low, flip_high = base.flip_low, base.flip_high
+    if not empty and problem.snapshot.boxes == "paper":
+        flip_low, flip_high, empty = _cut(*flip_ranges(problem, base.region, low, high), flip)
+    slack = 1e-12 * (1.0 + np.maximum(np.abs(base.low), np.abs(base.high)))  # [k, H]
+    right = base.points * phase.T[:, None, :] >= -slack.T[:, None, :]  # [H, P, k]
+    inside = base.inside & (right.all(axis=2) if problem.copies == 2 else right)
+    empty = empty or bool((~inside.any(axis=1)).any())
+    return Shape(base.region, low, high, flip_low, flip_high, base.points, inside, empty)
 
 
 def _cut(low: np.ndarray, high: np.ndarray, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -170,120 +192,3 @@ def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes) -> floa
         affine = affine - np.einsum("r,rkm->km", slopes.rows, region.coef)
         const += float(slopes.rows @ region.rhs)
     return const + float(region.maximum(affine[None])[0])
-
-
-@dataclass(frozen=True, eq=False)
-class Relaxation:
-    """The LP's answer on a cell: slopes, inputs u [k, m], how far hidden [k, H] and flip units [k, n] are relaxed."""
-
-    slopes: Slopes
-    u: np.ndarray
-    slack: np.ndarray
-    flip_slack: np.ndarray
-
-
-def relax(
-    problem: Problem, row: Row, cell: Cell, shape: Shape, active: np.ndarray, solver: Solver, time_limit: float
-) -> Relaxation | None:
-    """Solve the LP over the corners for the units `active` [H] bool; None where the solver has no answer."""
-    s, region, k = problem.snapshot, shape.region, problem.copies
-    builder = Builder()
-    column = np.empty((k, region.size), dtype=int)
-    for i in range(region.size):
-        if region.pinned[i]:
-            column[:, i] = builder.column(region.lo[0, i], region.hi[0, i], gain=row.slope[:, i].sum())
-        else:
-            for c in range(k):
-                column[c, i] = builder.column(region.lo[c, i], region.hi[c, i], gain=row.slope[c, i])
-    for i in np.flatnonzero(region.strips):
-        builder.row({int(column[0, i]): 1.0, int(column[1, i]): -1.0}, region.delta_lo[i], region.delta_hi[i])
-    for group in region.groups:
-        for c in range(1 if region.pinned[list(group)].all() else k):
-            builder.dense(column[c, list(group)], np.ones(len(group)), 1.0, 1.0)
-    rows = len(builder._row_lo)
-    for a, b, same in zip(region.coef, region.rhs, region.equality, strict=True):
-        builder.dense(column.ravel(), a.ravel(), b if same else -np.inf, b)
-    units = [int(j) for j in np.flatnonzero(active)]
-    weights: list[list[tuple[np.ndarray, np.ndarray]]] = []  # per unit and copy: columns λ and the points' coordinates
-    balance = len(builder._row_lo)
-    for j in units:
-        weights.append(_corners(builder, row, shape, j, k))
-        for c in range(k):
-            lam, at = weights[-1][c]
-            index = np.concatenate([lam, column[c]])
-            builder.dense(index, np.concatenate([at, -s.hidden_weight[j]]), s.hidden_bias[j], s.hidden_bias[j])
-    flips = len(builder._row_lo)
-    flipped, tops = _flip_rows(builder, problem, row, shape, column, units, weights) if row.flip.any() else ([], [])
-    for per_copy in weights:
-        for lam in {tuple(lam) for lam, _ in per_copy}:
-            builder.dense(np.array(lam), np.ones(len(lam)), 1.0, 1.0)
-    result = solver.solve(builder.model(), time_limit=time_limit)
-    if result.status is not Status.OPTIMAL or result.multipliers is None or result.x is None:
-        return None
-    y, x = result.multipliers, result.x
-    t, tau = np.zeros((k, len(s.hidden_bias))), np.zeros_like(row.flip)
-    t[:, units] = y[balance : balance + k * len(units)].reshape(len(units), k).T
-    for r, (c, i) in enumerate(flipped):
-        tau[c, i] = y[flips + r]
-    nu = y[rows : rows + len(region.rhs)]
-    nu = np.where(region.equality, nu, np.maximum(nu, 0.0))
-    u = x[column]
-    slack = np.zeros((k, len(s.hidden_bias)))
-    true = np.maximum(u @ s.hidden_weight.T + s.hidden_bias, 0.0)
-    kappa = row.unit + tau @ problem.flips.unit if row.flip.any() else row.unit
-    for j, per_copy in zip(units, weights, strict=True):
-        each = np.array([float(x[lam] @ np.maximum(at, 0.0)) for lam, at in per_copy]) - true[:, j]
-        joint = max(0.0, float(kappa[:, j] @ each)) if k == 2 else 1.0  # what the unit gives away, copies together
-        share = np.abs(kappa[:, j] * each)
-        slack[:, j] = joint * share / max(share.sum(), 1e-300) if k == 2 else np.maximum(kappa[:, j] * each, 0.0)
-    flip_slack = np.zeros_like(row.flip)
-    for (c, i), (d, top) in zip(flipped, tops, strict=True):
-        flip_slack[c, i] = max(0.0, x[top] - max(x[d], 0.0)) * row.flip[c, i]
-    return Relaxation(Slopes(t, tau, nu), u, slack, flip_slack)
-
-
-def _corners(builder: Builder, row: Row, shape: Shape, j: int, k: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Columns λ for the corners of one unit: shared by the copies for k = 2, else one set per copy."""
-    if k == 2:
-        at = np.unique(shape.points[j][shape.inside[j]], axis=0)
-        gains = np.maximum(at, 0.0) @ row.unit[:, j]
-        lam = np.array([builder.column(0.0, 1.0, gain=g) for g in gains], dtype=int)
-        return [(lam, at[:, c]) for c in range(2)]
-    out = []
-    for c in range(k):
-        at = np.unique(shape.points[j, :, c][shape.inside[j, :, c]])
-        lam = np.array([builder.column(0.0, 1.0, gain=max(v, 0.0) * row.unit[c, j]) for v in at], dtype=int)
-        out.append((lam, at))
-    return out
-
-
-def _flip_rows(
-    builder: Builder, problem: Problem, row: Row, shape: Shape, column: np.ndarray, units: list[int],
-    weights: list[list[tuple[np.ndarray, np.ndarray]]],
-) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:  # fmt: skip
-    """Rows d = const + D x + E h with h = Σ λ relu(v), and y below the concave envelope of relu(d).
-
-    Returns the (copy, flip unit) of each and its columns (d, y). The rows that define the d come first, in this order,
-    so that their multipliers are found.
-    """
-    f, low, high = problem.flips, shape.flip_low, shape.flip_high
-    names: list[tuple[int, int]] = []
-    envelope: list[tuple[int, float, float, float]] = []
-    for c, i in np.argwhere(row.flip).tolist():
-        d = builder.column(float(low[c, i]), float(high[c, i]))
-        index, value = [np.array([d]), column[c]], [np.array([1.0]), -f.slope[i]]
-        for j, per_copy in zip(units, weights, strict=True):
-            lam, at = per_copy[c]
-            index.append(lam)
-            value.append(-f.unit[i, j] * np.maximum(at, 0.0))
-        builder.dense(np.concatenate(index), np.concatenate(value), float(f.const[i]), float(f.const[i]))
-        names.append((c, i))
-        envelope.append((d, float(low[c, i]), float(high[c, i]), float(row.flip[c, i])))
-    tops: list[tuple[int, int]] = []
-    for d, a, b, p in envelope:
-        top = builder.column(0.0, max(b, 0.0), gain=p)
-        tops.append((d, top))
-        if b > 0:  # y ≤ relu(a) + (relu(b) − relu(a))/(b − a)·(d − a)
-            slope = (max(b, 0.0) - max(a, 0.0)) / (b - a) if b > a else 1.0
-            builder.row({top: 1.0, d: -slope}, -np.inf, max(a, 0.0) - slope * a)
-    return names, tops

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -74,3 +74,68 @@ class Solver(ABC):
 
         `gap` is the absolute gap, and the relative one for objectives above 1.
         """
+
+    def session(self, model: LinearModel) -> Session:
+        """A session on an LP; without one of its own a solver starts afresh at every solve."""
+        return Afresh(self, model)
+
+
+class Session(ABC):
+    """One LP that stays in a solver while its column bounds and single numbers change; a basis is opaque."""
+
+    @abstractmethod
+    def columns(self, index: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> None:
+        """New bounds for the columns `index`, in increasing order."""
+
+    @abstractmethod
+    def row(self, index: int, lo: float, hi: float) -> None:
+        """New bounds for a row."""
+
+    @abstractmethod
+    def coefficient(self, row: int, column: int, value: float) -> None:
+        """One entry of the matrix; it must not have been zero."""
+
+    @abstractmethod
+    def solve(self, basis: Any = None) -> SolverResult:
+        """Maximise from a basis (None: the last one).
+
+        An infeasible LP has its ray in `multipliers`, if there is one: row multipliers y, sign unknown, such that y or
+        −y proves that no point satisfies rows and bounds.
+        """
+
+    @abstractmethod
+    def basis(self) -> Any:
+        """The basis of the last solve."""
+
+
+class Afresh(Session):
+    """A session that changes the model and solves it from the start each time."""
+
+    def __init__(self, solver: Solver, model: LinearModel) -> None:
+        self.solver, self.model = solver, model
+
+    def columns(self, index: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> None:
+        """See `Session`."""
+        low, high = self.model.col_lo.copy(), self.model.col_hi.copy()
+        low[index], high[index] = lo, hi
+        self.model = replace(self.model, col_lo=low, col_hi=high)
+
+    def row(self, index: int, lo: float, hi: float) -> None:
+        """See `Session`."""
+        low, high = self.model.row_lo.copy(), self.model.row_hi.copy()
+        low[index], high[index] = lo, hi
+        self.model = replace(self.model, row_lo=low, row_hi=high)
+
+    def coefficient(self, row: int, column: int, value: float) -> None:
+        """See `Session`."""
+        matrix = self.model.matrix.copy()
+        matrix[row, column] = value
+        self.model = replace(self.model, matrix=matrix)
+
+    def solve(self, basis: Any = None) -> SolverResult:
+        """See `Session`."""
+        return self.solver.solve(self.model, time_limit=3600.0)
+
+    def basis(self) -> Any:
+        """None: there is nothing to keep."""
+        return None

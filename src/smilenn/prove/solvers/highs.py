@@ -11,7 +11,7 @@ import numpy as np
 
 from smilenn.errors import SmileError
 from smilenn.prove.linear_model import LinearModel, safe_bound, without_small
-from smilenn.prove.solvers.base import Solver, SolverResult, Status
+from smilenn.prove.solvers.base import Session, Solver, SolverResult, Status
 
 # HiGHS reads coefficients up to `small_matrix_value` as zero, also those that its presolve makes, and even where it is
 # told to keep them its bounds fell below points that exist. Measured on random networks with weights from 1e-5 to 1e5,
@@ -98,6 +98,67 @@ class Highs(Solver):
                         else highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)  # fmt: skip
         interrupted = _run(h, stop)
         return _result(highspy, h, model, mip, reached, interrupted, perf_counter() - start)
+
+    def session(self, model: LinearModel) -> Session:
+        """An LP that stays in HiGHS; every solve starts the dual simplex from the last basis or a given one."""
+        return HighsSession(self, model)
+
+
+class HighsSession(Session):
+    """See `Session`. Bounds of the LP are not made safe here: a caller that needs a bound computes it from `x`'s duals.
+
+    All columns of an LP kept here should have two finite bounds: then every basis is dual feasible after a change of
+    bounds, and the dual simplex needs a few steps only.
+    """
+
+    def __init__(self, solver: Highs, model: LinearModel) -> None:
+        import highspy
+
+        self.kit, self.model, self.offset = highspy, model, model.offset
+        self.h: Any = highspy.Highs()
+        options: dict[str, Any] = {
+            "output_flag": False, "threads": 1, "random_seed": solver.seed, "presolve": "off", "solver": "simplex",
+            "primal_feasibility_tolerance": solver.feasibility, "dual_feasibility_tolerance": solver.feasibility,
+            "small_matrix_value": LEAST,
+        }  # fmt: skip
+        for key, value in options.items():
+            self.h.setOptionValue(key, value)
+        if self.h.passModel(_lp(highspy, model)) == highspy.HighsStatus.kError:
+            raise SmileError("HiGHS refused a linear program; its numbers are too large or not finite.")
+
+    def columns(self, index: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> None:
+        """See `Session`."""
+        self.h.changeColsBounds(len(index), index.astype(np.int32), lo, hi)
+
+    def row(self, index: int, lo: float, hi: float) -> None:
+        """See `Session`."""
+        self.h.changeRowBounds(index, lo, hi)
+
+    def coefficient(self, row: int, column: int, value: float) -> None:
+        """See `Session`."""
+        self.h.changeCoeff(row, column, value)
+
+    def solve(self, basis: Any = None) -> SolverResult:
+        """See `Session`; the dual bound is the LP's value as HiGHS says it, within its tolerances."""
+        h, status = self.h, self.kit.HighsModelStatus
+        if basis is not None:
+            h.setBasis(basis)
+        h.run()
+        said = h.getModelStatus()
+        if said == status.kOptimal:
+            solution = h.getSolution()
+            x, y = np.array(solution.col_value), -np.array(solution.row_dual)
+            value = -h.getObjectiveValue()
+            return SolverResult(Status.OPTIMAL, value, value, x, 0, 0.0, y)
+        if said == status.kInfeasible:
+            _, exists, ray = h.getDualRay()
+            return SolverResult(Status.INFEASIBLE, multipliers=np.array(ray) if exists else None)
+        h.clearSolver()  # whatever went wrong, the next solve starts from scratch
+        return SolverResult(Status.ERROR, detail=h.modelStatusToString(said))
+
+    def basis(self) -> Any:
+        """A copy of HiGHS's basis."""
+        return self.h.getBasis()
 
 
 def _lp(highspy: Any, model: LinearModel) -> Any:

@@ -1,0 +1,267 @@
+"""The LP that finds the leaf rule's best slopes, kept in a solver for all cells of one box.
+
+Corners v of the polygons S_j (`leaf.py`) get weights λ_v ≥ 0, and
+
+    max q·x + Σ_v λ_v·Σ_c κ_c·relu(v_c)   s.t.  Σ_v λ_v·v_c = w_j·x_c + b_j  (multiplier t_cj),  Σ_v λ_v = 1  (r_j)
+
+The corners contain the crossings of the polygon's edges with the axes. A phase s_c ≥ 0 therefore keeps the corners with
+v_c ≥ 0 and forbids the others (λ_v ≤ 0): no coefficient changes when phases are split, so one LP in the solver serves
+all cells of a box, and every column has two finite bounds, so the dual simplex goes on from any basis. Flip units of
+the paper's boxes change a bound and a coefficient each, d ∈ [α, β] and y below the chord of relu over [α, β].
+
+An LP without a point has a ray y: moving along it the rule's bound falls without end, so a multiple of it closes the
+cell. Units whose phase the box decides are folded into q.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from smilenn.problem import Problem, Row
+from smilenn.prove.leaf import Shape, Slopes
+from smilenn.prove.linear_model import LinearModel
+from smilenn.prove.solvers.base import Solver, Status
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """The LP's answer on a cell.
+
+    Attributes
+    ----------
+    slopes : the multipliers; for an infeasible LP the direction of a ray, sign unknown.
+    value : the LP's maximum as the solver says it, −inf for an infeasible one.
+    u : inputs [k, m], None for an infeasible one.
+    reached : the row's violation at u, before u is moved to a member of the premise (whole numbers, categories).
+    slack, flip_slack : how much hidden [k, H] and flip units [k, n] are relaxed at u, in output units.
+    basis : where the solver may go on from.
+    """
+
+    slopes: Slopes
+    value: float
+    u: np.ndarray | None
+    reached: float
+    slack: np.ndarray
+    flip_slack: np.ndarray
+    basis: Any
+
+
+class BoxLP:
+    """The LP of one box; `base` is the shape of the box without phases."""
+
+    def __init__(self, problem: Problem, row: Row, base: Shape, solver: Solver) -> None:
+        self.problem, self.row, self.base = problem, row, base
+        region, s, k = base.region, problem.snapshot, problem.copies
+        self.k, self.flips = k, np.argwhere(row.flip > 0)
+        useful = (row.unit != 0).any(axis=0)
+        if len(self.flips):
+            useful |= (problem.flips.unit[row.flip.any(axis=0)] != 0).any(axis=0)
+        on, off = base.low >= 0, base.high <= 0
+        settled = (on | off).all(axis=0)
+        self.units = np.flatnonzero(useful & ~settled)
+        self.on = (on & ~off) & (useful & settled)  # [k, H] folded units that count as s
+        self.kappa = row.unit
+        self._columns(region)
+        self._corners()
+        model = self._model(region, s)
+        self.session = solver.session(model)
+        self.top = np.ones(len(self.gain))  # present upper bounds of the λ
+
+    # ---- building -----------------------------------------------------------------------------------------------
+
+    def _columns(self, region: Any) -> None:
+        """Columns of inputs that can move; the others are numbers."""
+        k, moving = self.k, region.hi > region.lo
+        self.column, count = np.full(moving.shape, -1), 0
+        for c in range(k):
+            own = moving[c] & ~(region.pinned & (c > 0))
+            self.column[c, own] = count + np.arange(own.sum())
+            count += int(own.sum())
+        if k > 1:
+            self.column[1:, region.pinned] = self.column[0, region.pinned]
+        self.inputs = count
+        self.fixed = np.where(self.column < 0, region.lo, 0.0)
+
+    def _corners(self) -> None:
+        """One column λ per different corner: the unit, the copy (k ≠ 2), and its coordinates."""
+        base, units, k = self.base, self.units, self.k
+        points, inside = base.points[units], base.inside[units]
+        if k == 2:
+            same = (points[:, :, None] == points[:, None]).all(axis=-1)  # [J, P, P]
+        else:
+            same = (points[:, :, None] == points[:, None]).transpose(0, 3, 1, 2)  # [J, k, P, P]
+            inside = inside.transpose(0, 2, 1)
+        earlier = np.tril(np.ones(same.shape[-2:], dtype=bool), -1)
+        inside = inside & ~(same & earlier & inside[..., None, :]).any(axis=-1)
+        if k == 2:
+            self.owner, p = np.nonzero(inside)
+            self.copy, self.at = None, points[self.owner, p]  # [L, 2]
+        else:
+            self.owner, self.copy, p = np.nonzero(inside)
+            self.at = np.zeros((len(p), k))
+            self.at[np.arange(len(p)), self.copy] = points[self.owner, p, self.copy]
+        self.size = np.maximum(np.abs(points).max(axis=(1, 2), initial=0.0), 1e-300)  # [J]
+        self.slack_at = 1e-12 * (1.0 + self.size[self.owner])
+        self.relu = np.maximum(self.at, 0.0)
+        self.gain = (self.relu * self.kappa.T[units][self.owner]).sum(axis=1)
+
+    def _model(self, region: Any, s: Any) -> LinearModel:
+        k, units, row = self.k, self.units, self.row
+        many, corners, n = len(units), len(self.gain), self.inputs
+        live = len(self.flips)
+        strips = np.flatnonzero(region.strips & ((self.column[0] >= 0) | (self.column[-1] >= 0)))
+        sums = [
+            (c, list(group)) for group in region.groups
+            for c in range(1 if region.pinned[list(group)].all() else k) if (self.column[c, list(group)] >= 0).any()
+        ]  # fmt: skip
+        convex = many if k == 2 else k * many
+        first = k * many + convex
+        self.extra, self.flip_row = first + len(strips) + len(sums), first + len(strips) + len(sums) + len(region.rhs)
+        self.chord = self.flip_row + live
+        a = np.zeros((self.chord + live, n + corners + 2 * live))
+        lo, hi = np.full(len(a), -np.inf), np.full(len(a), np.inf)
+        weight = s.hidden_weight[units]
+        lam = n + np.arange(corners)
+        owner_row = self.owner if self.copy is None else self.copy * many + self.owner
+        for c in range(k):
+            here = slice(c * many, (c + 1) * many)
+            moves = self.column[c] >= 0
+            a[here, self.column[c, moves]] = -weight[:, moves] / self.size[:, None]
+            lo[here] = hi[here] = (s.hidden_bias[units] + weight @ self.fixed[c]) / self.size
+            mine = slice(None) if self.copy is None else self.copy == c
+            a[c * many + self.owner[mine], lam[mine]] = self.at[mine, c] / self.size[self.owner[mine]]
+        a[k * many + owner_row, lam] = 1.0
+        lo[k * many : first] = hi[k * many : first] = 1.0
+        for r, i in enumerate(strips.tolist(), first):
+            lo[r], hi[r] = region.delta_lo[i], region.delta_hi[i]
+            self._place(a, lo, hi, r, 0, i, 1.0)
+            self._place(a, lo, hi, r, 1, i, -1.0)
+        for r, (c, members) in enumerate(sums, first + len(strips)):
+            lo[r] = hi[r] = 1.0
+            for i in members:
+                self._place(a, lo, hi, r, c, i, 1.0)
+        for r, (coef, rhs, same) in enumerate(zip(region.coef, region.rhs, region.equality, strict=True), self.extra):
+            lo[r], hi[r] = (rhs if same else -np.inf), rhs
+            for c, i in np.argwhere(coef):
+                self._place(a, lo, hi, r, int(c), int(i), coef[c, i])
+        cost = np.zeros(a.shape[1])
+        slope = row.slope + (row.unit * self.on) @ s.hidden_weight
+        for c in range(k):
+            moves = self.column[c] >= 0
+            cost[self.column[c, moves]] += slope[c, moves]
+        cost[lam] = self.gain
+        offset = row.const - row.rhs + float((slope * self.fixed).sum() + ((row.unit * self.on) @ s.hidden_bias).sum())
+        col_lo, col_hi = np.zeros(a.shape[1]), np.ones(a.shape[1])
+        for c in range(k):
+            moves = self.column[c] >= 0
+            col_lo[self.column[c, moves]], col_hi[self.column[c, moves]] = region.lo[c, moves], region.hi[c, moves]
+        self._flip_rows(a, lo, hi, cost, col_lo, col_hi, lam)
+        scale = row.scale
+        return LinearModel(csr_matrix(a), lo, hi, col_lo, col_hi, np.zeros(a.shape[1], dtype=bool), cost / scale,
+                           offset / scale)  # fmt: skip
+
+    def _place(self, a: np.ndarray, lo: np.ndarray, hi: np.ndarray, r: int, c: int, i: int, value: float) -> None:
+        """Add value·x_ci to a row; a fixed input goes to the right side."""
+        if self.column[c, i] >= 0:
+            a[r, self.column[c, i]] += value
+        else:
+            lo[r] -= value * self.fixed[c, i]
+            hi[r] -= value * self.fixed[c, i]
+
+    def _flip_rows(
+        self, a: np.ndarray, lo: np.ndarray, hi: np.ndarray, cost: np.ndarray, col_lo: np.ndarray, col_hi: np.ndarray,
+        lam: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Rows d = const + D x + E·relu(s) with relu(s) = Σ λ relu(v), and y below the chord (set in `solve`)."""
+        f, s, live = self.problem.flips, self.problem.snapshot, len(self.flips)
+        self.d = a.shape[1] - 2 * live + np.arange(live)
+        self.y = self.d + live
+        for r, (c, i) in enumerate(self.flips):
+            at = self.flip_row + r
+            slope = f.slope[i] + (f.unit[i] * self.on[c]) @ s.hidden_weight
+            const = f.const[i] + float((f.unit[i] * self.on[c]) @ s.hidden_bias) + float(slope @ self.fixed[c])
+            moves = self.column[c] >= 0
+            a[at, self.column[c, moves]] = -slope[moves]
+            mine = slice(None) if self.copy is None else self.copy == c
+            a[at, lam[mine]] = -f.unit[i, self.units[self.owner[mine]]] * self.relu[mine, c]
+            a[at, self.d[r]] = 1.0
+            lo[at] = hi[at] = const
+            a[self.chord + r, self.y[r]], a[self.chord + r, self.d[r]] = 1.0, -1.0
+            hi[self.chord + r] = 0.0
+            cost[self.y[r]] = self.row.flip[c, i]
+            col_lo[self.d[r]], col_hi[self.d[r]] = self.base.flip_low[c, i], self.base.flip_high[c, i]
+            col_hi[self.y[r]] = max(self.base.flip_high[c, i], 0.0)
+
+    # ---- solving ------------------------------------------------------------------------------------------------
+
+    def solve(self, shape: Shape, phase: np.ndarray, basis: Any = None) -> Relaxation | None:
+        """The LP on a cell of this box, `shape` cut by its phases [k, H]; None where the solver has no answer."""
+        signs = phase[:, self.units].T[self.owner]  # [L, k]; corners of one copy are zero in the others
+        allowed = (signs * self.at >= -self.slack_at[:, None]).all(axis=1)
+        top = allowed.astype(np.float64)
+        changed = np.flatnonzero(top != self.top)
+        if len(changed):
+            self.session.columns(self.inputs + changed, np.zeros(len(changed)), top[changed])
+            self.top = top
+        if len(self.flips):
+            self._cut_flips(shape)
+        result = self.session.solve(basis)
+        k, h, n = self.k, len(self.problem.snapshot.hidden_bias), self.row.flip.shape[1]
+        nothing = np.zeros((k, h)), np.zeros((k, n))
+        if result.status is Status.INFEASIBLE and result.multipliers is not None:
+            return Relaxation(self._slopes(result.multipliers, 0.0), -np.inf, None, -np.inf, *nothing, None)
+        if result.status is not Status.OPTIMAL or result.multipliers is None or result.x is None:
+            return None
+        x = result.x
+        slopes = self._slopes(result.multipliers, 1.0)
+        u = np.where(self.column >= 0, x[self.column], self.fixed)
+        slack, flip_slack = nothing
+        value = result.dual_bound * self.row.scale
+        slack[:, self.units], lost = self._slack(x[self.inputs : self.inputs + len(self.gain)], u, slopes)
+        for r, (c, i) in enumerate(self.flips):
+            flip_slack[c, i] = max(0.0, x[self.y[r]] - max(x[self.d[r]], 0.0)) * self.row.flip[c, i]
+        reached = value - lost - float(flip_slack.sum())
+        return Relaxation(slopes, value, u, reached, slack, flip_slack, self.session.basis())
+
+    def _cut_flips(self, shape: Shape) -> None:
+        c, i = self.flips[:, 0], self.flips[:, 1]
+        a, b = shape.flip_low[c, i], shape.flip_high[c, i]
+        top = np.maximum(b, 0.0)
+        self.session.columns(np.concatenate([self.d, self.y]), np.concatenate([a, 0.0 * top]), np.concatenate([b, top]))
+        for r in range(len(self.flips)):  # y ≤ relu(a) + (relu(b) − relu(a))/(b − a)·(d − a)
+            slope = (top[r] - max(a[r], 0.0)) / (b[r] - a[r]) if b[r] > a[r] else 1.0
+            self.session.coefficient(self.chord + r, int(self.d[r]), -slope)
+            self.session.row(self.chord + r, -np.inf, max(a[r], 0.0) - slope * a[r])
+
+    def _slopes(self, y: np.ndarray, own: float) -> Slopes:
+        """Multipliers of rows as slopes; `own` 1 adds the coefficients of folded units, 0 does not (rays)."""
+        k, many, scale, region = self.k, len(self.units), self.row.scale, self.base.region
+        tau = np.zeros_like(self.row.flip)
+        if len(self.flips):
+            tau[self.flips[:, 0], self.flips[:, 1]] = y[self.flip_row : self.chord] * scale
+        t = np.zeros_like(self.kappa)
+        kappa = own * self.kappa + (tau @ self.problem.flips.unit if len(self.flips) else 0.0)
+        t[self.on] = np.broadcast_to(kappa, t.shape)[self.on]
+        t[:, self.units] = y[: k * many].reshape(k, many) * scale / self.size
+        nu = y[self.extra : self.flip_row] * scale
+        if own:
+            nu = np.where(region.equality, nu, np.maximum(nu, 0.0))
+        return Slopes(t, tau, nu)
+
+    def _slack(self, lam: np.ndarray, u: np.ndarray, slopes: Slopes) -> tuple[np.ndarray, float]:
+        """[k, J]: what each unit gives away at u, shared out between its copies; and the sum over all units."""
+        s, units, k = self.problem.snapshot, self.units, self.k
+        kappa = self.kappa[:, units]
+        if len(self.flips):
+            kappa = kappa + slopes.flip @ self.problem.flips.unit[:, units]
+        true = np.maximum(u @ s.hidden_weight[units].T + s.hidden_bias[units], 0.0)
+        said = np.stack([np.bincount(self.owner, lam * self.relu[:, c], minlength=len(units)) for c in range(k)])
+        each = kappa * (said - true)
+        if k != 2:
+            return np.maximum(each, 0.0), float(each.sum())
+        share, joint = np.abs(each), each.sum(axis=0)
+        return np.maximum(joint, 0.0) * share / np.maximum(share.sum(axis=0), 1e-300), float(joint.sum())
