@@ -206,6 +206,43 @@ def demo(
     raise typer.Exit(command.run(out, quiet=quiet))
 
 
+@app.command()
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help="monotonicity, robustness, fairness, or all.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="The folder for cells, rows, tables and figures.", show_default=False)],
+    quick: Annotated[bool, typer.Option("--quick", help="Small data and few epochs: minutes on two cores.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Cells that run at the same time, one thread each.")] = 2,
+    seed: Annotated[
+        list[int] | None, typer.Option(min=0, help="A seed; repeat.", show_default="the experiment's")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only cells with this value, model=default; repeat.")
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="The folder of the data files.", show_default="SMILENN_DATA, the cache")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda; auto takes a GPU where there is one.")] = "auto",
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="A dask scheduler's address, or local.", show_default="this machine"),
+    ] = None,
+    save_models: Annotated[bool, typer.Option("--save-models", help="Keep the models in OUT/models.")] = False,
+    no_figures: Annotated[bool, typer.Option("--no-figures", help="Tables only; needs no matplotlib.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run the paper's experiments: every table and figure, with baselines; finished cells are kept."""
+    from smilenn.cli import reproducing as command
+    from smilenn.experiments.study import Options
+
+    options = Options(quick, tuple(seed or ()), data_dir, device, out / "models" if save_models else None)
+    raise typer.Exit(
+        command.run(
+            experiment, out, options, jobs=jobs, only=tuple(only or ()), cluster=cluster, with_figures=not no_figures,
+            quiet=quiet,
+        )
+    )  # fmt: skip
+
+
 def main() -> None:
     """Entry point of `smile` and of ``python -m smilenn``."""
     try:

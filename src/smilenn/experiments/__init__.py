@@ -1,1 +1,1 @@
-"""The paper's experiments, one file per table or figure; each runs as ``python -m smilenn.experiments.<name>``."""
+"""The paper's experiments: what is computed, in which cells, and what is made of them; see `smile reproduce`."""

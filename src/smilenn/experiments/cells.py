@@ -1,18 +1,27 @@
 """A table is a list of independent cells: run them in parallel, write each finished one as a JSON line, never twice.
 
-A cell is identified by its parameters. A results file that was cut off keeps its finished cells: a half-written last
-line is dropped, and running the same command again computes only what is missing.
+A cell is identified by its parameters; computing it gives one or more rows. A results file that was cut off keeps its
+finished cells: a half-written last line is dropped, a line that is no finished cell is ignored, and running the same
+command again computes only what is missing. A cell that fails with a `SmileError` does not stop the others.
+
+Cells run side by side with joblib, one thread each, on this machine or, with dask.distributed as joblib's backend, on a
+cluster. Results are written by the process that asked for them, so workers need not share its disk.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from smilenn.errors import SmileError
+from smilenn.progress import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -20,25 +29,52 @@ Cell = Mapping[str, Any]
 Row = dict[str, Any]
 
 
-def run_cells(compute: Callable[..., Row], cells: Sequence[Cell], out: Path | None = None, jobs: int = 2) -> list[Row]:
-    """Rows of all cells, in order: those found in `out` and those computed now, `jobs` at a time, one thread each."""
+def run_cells(
+    compute: Callable[..., list[Row]], cells: Sequence[Cell], out: Path | None = None, jobs: int = 2, *,
+    cluster: str | None = None, callback: Callable[[Progress], None] | None = None,
+) -> list[Row]:  # fmt: skip
+    """Rows of all cells, in the cells' order: those found in `out` and those computed now, `jobs` at a time.
+
+    `cluster` is the address of a dask scheduler, or "local" for a cluster of `jobs` workers on this machine; `callback`
+    is told of every finished cell.
+    """
     from joblib import Parallel, delayed
 
-    done = _read(out) if out is not None else {}
+    begun = time.perf_counter()
+    done = read_cells(out) if out is not None else {}
     missing = {_key(cell): cell for cell in cells if _key(cell) not in done}
-    logger.info("%d cells, %d to do", len(cells), len(missing))
-    tasks = (delayed(_one)(compute, cell) for cell in missing.values())
-    # unordered: a finished cell is written at once, not when all before it are finished too
-    results: Iterable[Row] = Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)  # type: ignore[assignment]
-    for row in results:
-        done[_key(row["cell"])] = row
-        logger.info("%s", json.dumps(row))
-        if out is not None:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            _mend(out)
-            with out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
-    return [done[_key(cell)] for cell in cells]
+    finished = len({_key(cell) for cell in cells}) - len(missing)
+    steps, failures = finished + len(missing), []
+    logger.info("%d cells, %d to do", steps, len(missing))
+    if out is not None and missing:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        _mend(out)
+    with _backend(cluster, jobs) as options:
+        tasks = (delayed(_one)(compute, dict(cell)) for cell in missing.values())
+        # unordered: a finished cell is written at once, not when all before it are finished too
+        results: Iterable[Row] = Parallel(return_as="generator_unordered", **options)(tasks) if missing else ()  # type: ignore[assignment]
+        for record in results:
+            finished += 1
+            message = " ".join(str(value) for value in record["cell"].values() if not isinstance(value, bool))
+            if "error" in record:
+                failures.append(record)
+                message += f": {record['error']}"
+            else:
+                done[_key(record["cell"])] = record
+                if out is not None:
+                    with out.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps(record) + "\n")
+            if callback is not None:
+                callback(Progress("cells", finished, steps, seconds=time.perf_counter() - begun, message=message))
+    if failures:
+        first = failures[0]
+        kept = (
+            "" if out is None else f" The finished ones are kept in {str(out)!r}; the same command goes on from there."
+        )
+        raise SmileError(
+            f"{len(failures)} of {steps} cells failed; the first, {_words(first['cell'])}, with: {first['error']}{kept}"
+        )
+    return [row for cell in cells for row in done[_key(cell)]["rows"]]
 
 
 def machine() -> Row:
@@ -48,21 +84,73 @@ def machine() -> Row:
 
     return {
         "cores": os.cpu_count(),
+        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine(),
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": numpy.__version__,
     }
 
 
-def _one(compute: Callable[..., Row], cell: Cell) -> Row:
+def read_cells(out: Path) -> dict[str, Row]:
+    """Finished cells of a results file by their key; anything else in it is left aside."""
+    records: dict[str, Row] = {}
+    if not out.exists():
+        return records
+    for number, line in enumerate(out.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+        try:
+            record = json.loads(line)
+            records[_key(record["cell"])] = {"cell": record["cell"], "rows": list(record["rows"])}
+        except (ValueError, TypeError, KeyError):
+            logger.warning("line %d of %s is no finished cell and is left aside", number, out)
+    return records
+
+
+@contextlib.contextmanager
+def _backend(cluster: str | None, jobs: int) -> Iterator[dict[str, Any]]:
+    """Options of joblib's `Parallel`; on a cluster dask is its backend meanwhile."""
+    if cluster is None:
+        yield {"n_jobs": jobs}
+        return
+    try:
+        import joblib
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise SmileError("Running on a cluster needs dask; install it with: pip install 'smilenn[cluster]'.") from None
+    with contextlib.ExitStack() as stack:
+        if cluster == "local":
+            workers = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)  # type: ignore[arg-type]
+            address: Any = stack.enter_context(workers)
+        else:
+            address = cluster
+        try:
+            stack.enter_context(Client(address, timeout=CLUSTER_SECONDS))
+        except (OSError, ValueError) as error:
+            raise SmileError(
+                f"No dask scheduler answers at {cluster!r} ({error}); start one with 'dask scheduler', and workers."
+            ) from None
+        stack.enter_context(joblib.parallel_config(backend="dask"))
+        yield {"n_jobs": -1}
+
+
+CLUSTER_SECONDS = 30
+
+
+def _one(compute: Callable[..., list[Row]], cell: Row) -> Row:
     import torch
 
     torch.set_num_threads(1)  # cells run side by side
-    return {"cell": dict(cell), **compute(**cell)}
+    try:
+        return {"cell": cell, "rows": compute(**cell)}
+    except SmileError as error:
+        return {"cell": cell, "error": str(error)}
 
 
-def _key(row: Mapping[str, Any]) -> str:
-    return json.dumps({name: row[name] for name in sorted(row)}, sort_keys=True)
+def _key(cell: Mapping[str, Any]) -> str:
+    return json.dumps(dict(cell), sort_keys=True)
+
+
+def _words(cell: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in cell.items())
 
 
 def _mend(out: Path) -> None:
@@ -78,17 +166,3 @@ def _mend(out: Path) -> None:
             file.write(b"\n")
         except ValueError:
             file.truncate(end)
-
-
-def _read(out: Path) -> dict[str, Row]:
-    """Finished rows by the key of their cell: the parameters are stored under "cell"."""
-    rows: dict[str, Row] = {}
-    if not out.exists():
-        return rows
-    for line in out.read_text(encoding="utf-8").splitlines():
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError:
-            continue  # cut off while writing: that cell is computed again
-        rows[_key(row["cell"])] = row
-    return rows

@@ -1,124 +1,197 @@
-"""Nine synthetic monotonicity tasks, y = x + α sin(ωx) on [−10, 10], against the isotonic limit.
+"""Nine synthetic monotonicity tasks, y = x + α sin(ωx) on [−10, 10], against the isotonic limit; and y = x³.
 
-    python -m smilenn.experiments.monotonicity --out results/monotonicity.jsonl
+Per task and seed: 1,000 training and 1,000 test points; a tenth of the training points chooses among up to three
+restarts (proved first, then the smaller validation loss) and among the baselines' constants. The limit is isotonic
+regression on the same training draw: no monotone model can do much better.
 
-Per task and seed: 1000 training and 1000 test points; a tenth of the training points chooses among up to three restarts
-(proved first, then the smaller validation loss). The limit is isotonic regression fitted on the same training draw.
-``paper``: the paper's free pair of auxiliaries, 32 hidden units, 100 training epochs. ``default``: flip-free boxes.
+    faithful     the paper's free pair of auxiliaries, 32 hidden units, 1,000 + 100 epochs at most
+    default      flip-free boxes, 64 hidden units, 300 training epochs, feasible start
+    isotonic, boosting, weights, lipschitz       monotone models of other kinds
+    agnostic, constant                           without the property, and without anything
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from sklearn.isotonic import IsotonicRegression
-from sklearn.metrics import r2_score
 
+from smilenn.baselines.agnostic import fit_agnostic, mlp
+from smilenn.baselines.boosting import fit_boosting
+from smilenn.baselines.constant import fit_constant
+from smilenn.baselines.descent import Descent
+from smilenn.baselines.isotonic import fit_isotonic
+from smilenn.baselines.lipschitz_residual import fit_lipschitz_residual
+from smilenn.baselines.monotone_weights import fit_monotone_weights
+from smilenn.baselines.network import Predictor
+from smilenn.datasets.base import Dataset
+from smilenn.datasets.prepare import Prepared, prepare
 from smilenn.datasets.synthetic import make_monotone_sine
-from smilenn.domain import Domain
-from smilenn.experiments.command import command
-from smilenn.model.backbones import MLP
-from smilenn.model.net import SmileNet
+from smilenn.errors import SmileError, listed
+from smilenn.experiments import figures
+from smilenn.experiments.cells import Cell, Row
+from smilenn.experiments.evolution import EPS, evolve
+from smilenn.experiments.measures import chosen, fall, mean, proved, r2
+from smilenn.experiments.recipe import Recipe, store
+from smilenn.experiments.study import Options, Study, outcome
+from smilenn.experiments.tables import markdown, mean_and_spread, number, seconds
 from smilenn.properties.library import Monotone
 from smilenn.train.config import Config
-from smilenn.train.fit import Fit, fit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TASKS = tuple((alpha, omega) for alpha in (2, 3, 4) for omega in (0.4, 0.6, 0.8))
+SHOWN = (2, 0.6)  # the task of the paper's example figure
 BACKBONE = (16, 32, 64, 32, 16)
-EMBEDDING, RESTARTS, VALIDATION = 8, 3, 0.1
-MODES: dict[str, dict[str, Any]] = {
-    "paper": {
-        "boxes": "paper",
-        "hidden": 32,
-        "config": Config.paper(pretrain_epochs=1000, pretrain_patience=10, epochs=100, batch_size=64),
-    },
-    "default": {
-        "boxes": "gap",
-        "hidden": 64,
-        "config": Config(pretrain_epochs=1000, pretrain_patience=10, epochs=300, batch_size=64, dual_step=0.002),
-    },
-}  # fmt: skip
+GRID = np.linspace(-10.0, 10.0, 401)
+BASE: dict[str, Any] = {"pretrain_epochs": 1000, "pretrain_patience": 10, "batch_size": 64}
+QUICK = {"pretrain_epochs": 40, "epochs": 40, "posttrain_seconds": 30.0}
+RECIPES = {
+    "faithful": Recipe("paper", hidden=32, sizes=BACKBONE, config=Config.paper(**BASE, epochs=100), restarts=3),
+    "default": Recipe("gap", hidden=64, sizes=BACKBONE, config=Config(**BASE, epochs=300, dual_step=0.002), restarts=3),
+}
+PEERS = ("isotonic", "boosting", "weights", "lipschitz", "agnostic", "constant")
+SLOPES, RATES = (2.0, 4.0, 8.0), (3e-3, 1e-2)  # tried on held-out rows
 
 
-def one(mode: str, alpha: float, omega: float, seed: int) -> dict[str, Any]:
-    """One cell: the chosen restart's R², the isotonic limit, status and seconds."""
-    start = time.perf_counter()
+def cells(options: Options) -> list[Cell]:
+    """Tasks × models × seeds, and the evolution of x³ once."""
+    seeds = options.seeds or ((0,) if options.quick else (0, 1, 2, 3, 4))
+    tasks = [
+        {"model": model, "alpha": alpha, "omega": omega, "seed": seed, "quick": options.quick}
+        for model in (*RECIPES, *PEERS) for alpha, omega in TASKS for seed in seeds
+    ]  # fmt: skip
+    return [*tasks, {"model": "evolution", "alpha": 0, "omega": 0.0, "seed": seeds[0], "quick": options.quick}]
+
+
+def compute(model: str, alpha: float, omega: float, seed: int, quick: bool, *, options: Options) -> list[Row]:
+    """One cell: test R², how far below the limit, the largest fall on a grid, status and seconds."""
+    if model == "evolution":
+        return [_evolution(seed, quick)]
     train, test = (make_monotone_sine(alpha, omega, seed=seed, part=part) for part in ("train", "test"))
-    column = str(train.frame.columns[0])
-    domain = Domain.from_data(train.frame, bounds={column: (-10.0, 10.0)}, scaling="standard")
-    x, y = domain.encode(train.frame), train.target.to_numpy(dtype=np.float64)
-    order = np.random.default_rng(seed).permutation(len(x))
-    held, kept = np.split(order, [int(VALIDATION * len(x))])
-    claims = Monotone(increasing=[column]).lower(domain)
-    options = MODES[mode]
-    best: tuple[tuple[bool, float], Fit] | None = None
-    for restart in range(RESTARTS):
-        torch.manual_seed(1000 * seed + restart)
-        net = SmileNet(
-            domain, MLP(1, BACKBONE, EMBEDDING), EMBEDDING, hidden=options["hidden"], boxes=options["boxes"],
-            output_scale=float(y.std()),
-        )  # fmt: skip
-        result = fit(
-            net, x[kept], y[kept], claims, config=options["config"], seed=1000 * seed + restart,
-            validation=(x[held], y[held]),
-        )  # fmt: skip
-        assert result.verdict is not None
-        loss = float(((net.predict(x[held])[:, 0] - y[held]) ** 2).mean())
-        rank = (result.verdict.status != "proved", loss)
-        if best is None or rank < best[0]:
-            best = rank, result
-    assert best is not None and best[1].verdict is not None
-    chosen = best[1]
-    truth, x_test = test.target.to_numpy(dtype=np.float64), domain.encode(test.frame)
-    isotonic = IsotonicRegression(out_of_bounds="clip").fit(x[:, 0], y)
-    r2 = float(r2_score(truth, chosen.net.predict(x_test)[:, 0]))
-    limit = float(r2_score(truth, isotonic.predict(x_test[:, 0])))
-    assert chosen.verdict is not None
+    data = prepare(train, test, seed=seed, scaling="standard", bounds={"x": (-10.0, 10.0)})
+    start = time.perf_counter()
+    if model in RECIPES:
+        recipe = RECIPES[model]
+        if quick:
+            recipe = Recipe(**{**vars(recipe), "config": recipe.config.replace(**QUICK), "restarts": 1})
+        estimator = recipe.estimator("regression", [Monotone(increasing=["x"])], data.domain, seed, options.device)
+        estimator.fit(train.frame, train.target)
+        took = time.perf_counter() - start
+        store(estimator, options.models, f"monotonicity-{model}-{alpha}-{omega}-{seed}")
+        status, net = outcome(estimator.verdict_), estimator.net_
+
+        def answers(x: np.ndarray) -> np.ndarray:
+            return net.predict(x)[:, 0]
+    else:
+        answers, status = _peer(model, data, train, seed, 10 if quick else 100).predict, {"status": "none"}
+        took = time.perf_counter() - start
+    limit = r2(data.y_test, fit_isotonic(*_all(data, train)).predict(data.x_test))
+    quality = r2(data.y_test, answers(data.x_test))
+    curve = answers(GRID[:, None])
+    row: Row = {
+        "model": model, "alpha": alpha, "omega": omega, "seed": seed, "r2": quality, "limit": limit,
+        "below": limit - quality, "fall": fall(curve), **status, "seconds": took,
+    }  # fmt: skip
+    if (alpha, omega) == SHOWN:
+        row["curve"] = curve.tolist()
+    return [row]
+
+
+def _all(data: Prepared, train: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """All training rows: models without choices need no held-out ones."""
+    return data.domain.encode(train.frame), train.target.to_numpy(dtype=np.float64)
+
+
+def _peer(model: str, data: Prepared, train: Dataset, seed: int, epochs: int) -> Predictor:
+    x, y = _all(data, train)
+
+    def descent(rate: float) -> Descent:
+        return Descent(epochs=epochs, batch=64, rate=rate, seed=seed)
+
+    match model:
+        case "isotonic":
+            return fit_isotonic(x, y)
+        case "boosting":
+            return fit_boosting(x, y, [1], task="regression", seed=seed)
+        case "weights":
+            tried = [fit_monotone_weights(data, [1], descent=descent(rate)) for rate in RATES]
+        case "lipschitz":
+            tried = [fit_lipschitz_residual(data, [1], slope, descent=descent(2e-2)) for slope in SLOPES]
+        case "agnostic":
+            return fit_agnostic(data, mlp(BACKBONE), 8, task="regression", descent=descent(1e-3))
+        case "constant":
+            return fit_constant(y, "regression")
+        case _:
+            raise SmileError(f"There is no model {model!r}; models are {listed([*RECIPES, *PEERS], 20)}.")
+    return min(tried, key=lambda net: float(((net.predict(data.x_held) - data.y_held) ** 2).mean()))
+
+
+def _evolution(seed: int, quick: bool) -> Row:
+    start = time.perf_counter()
+    config = Config.paper(**{**BASE, "pretrain_epochs": 300}, epochs=100)
+    curves, verdict = evolve(seed, config=config.replace(**QUICK) if quick else config)
     return {
-        "model": mode, "alpha": alpha, "omega": omega, "seed": seed, "r2": r2, "limit": limit, "below": limit - r2,
-        "status": chosen.verdict.status, "verdict": chosen.verdict.sentence(),
-        "fit_seconds": chosen.seconds, "seconds": time.perf_counter() - start,
+        "model": "evolution", "seed": seed, "change": curves[-1].change(), "allowed": EPS, **outcome(verdict),
+        "seconds": time.perf_counter() - start,
+        "curves": [{name: value if isinstance(value, str) else value.tolist() for name, value in vars(curve).items()}
+                   for curve in curves],
     }  # fmt: skip
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Markdown: mean R² over seeds, the limit, and what is missing to it."""
-    lines = ["| α, ω | limit | paper mode | below | default | below |", "|---|---|---|---|---|---|"]
-    missing: dict[str, list[float]] = {mode: [] for mode in MODES}
+def report(rows: list[Row], options: Options) -> str:
+    """R² by task and model, then what was proved and how long it took."""
+    names = [name for name in (*RECIPES, *PEERS) if chosen(rows, model=name)]
+    lines = []
     for alpha, omega in TASKS:
-        cells = [f"{alpha}, {omega}"]
-        for mode in MODES:
-            group = [r for r in rows if (r["model"], r["alpha"], r["omega"]) == (mode, alpha, omega)]
-            if not group:
-                continue
-            if len(cells) == 1:
-                cells.append(f"{np.mean([r['limit'] for r in group]):.4f}")
-            below = float(np.mean([r["below"] for r in group]))
-            missing[mode].append(below)
-            cells += [f"{np.mean([r['r2'] for r in group]):.4f}", f"{below:.4f}"]
-        lines.append("| " + " | ".join(cells) + " |")
-    for mode, values in missing.items():
-        group = [r for r in rows if r["model"] == mode]
-        if group:
-            proved = sum(r["status"] == "proved" for r in group)
-            seconds = np.mean([r["fit_seconds"] for r in group])
-            lines.append(
-                f"\n{mode}: {proved} of {len(group)} proved; mean below the limit {np.mean(values):.4f}, largest "
-                f"{max(values):.4f}; {seconds:.1f} s a fit on one core."
-            )
-    return "\n".join(lines)
+        task = chosen(rows, alpha=alpha, omega=omega)
+        limit = number(mean(task, "limit"))
+        lines.append([f"{alpha}, {omega}", limit, *(mean_and_spread(chosen(task, model=m), "r2") for m in names)])
+    lines.append(["mean", "", *(number(mean(chosen(rows, model=name), "r2")) for name in names)])
+    parts = [
+        "# Monotonicity",
+        "Test R², mean ± standard deviation over seeds. The paper shows a heat map without numbers.",
+        markdown(["α, ω", "limit", *names], lines),
+        "Below the limit (mean, largest task mean), largest fall on a grid, what was proved, and seconds a fit:",
+    ]
+    lines = []
+    for name in names:
+        group = chosen(rows, model=name)
+        by_task = [mean(chosen(group, alpha=a, omega=w), "below") for a, w in TASKS if chosen(group, alpha=a, omega=w)]
+        worst = number(max(by_task)) if by_task else "–"
+        deepest = max(row["fall"] for row in group)
+        lines.append([name, number(mean(group, "below")), worst, f"{deepest:.3g}", proved(group), seconds(group)])
+    parts.append(markdown(["model", "below", "largest", "fall", "proved", "seconds"], lines))
+    for row in chosen(rows, model="evolution"):
+        parts.append(
+            f"y = x³: {row['verdict']}; largest change over a step of 0.1 is {row['change']:.4f}, {row['allowed']:.4f} "
+            "allowed."
+        )
+    return "\n\n".join(parts)
 
 
-def cells(seeds: list[int], modes: list[str]) -> list[dict[str, Any]]:
-    """All cells of the table."""
-    return [
-        {"mode": mode, "alpha": alpha, "omega": omega, "seed": seed}
-        for mode in modes for alpha, omega in TASKS for seed in seeds
-    ]  # fmt: skip
+def draw(rows: list[Row]) -> dict[str, Figure]:
+    """Heat map, monotone estimator, evolution of x³."""
+    out = {}
+    maps = {
+        name: np.array([[mean(chosen(rows, model=name, alpha=a, omega=w), "r2") for w in (0.4, 0.6, 0.8)]
+                        for a in (2, 3, 4)])
+        for name in RECIPES if chosen(rows, model=name)
+    }  # fmt: skip
+    if maps:
+        out["heatmap"] = figures.heat_maps(maps, (2, 3, 4), (0.4, 0.6, 0.8))
+    curves = {
+        row["model"]: np.array(row["curve"])
+        for row in reversed(chosen(rows, alpha=SHOWN[0], omega=SHOWN[1]))  # the first seed last, to be kept
+        if row["model"] in (*RECIPES, "isotonic")
+    }
+    if curves:
+        out["estimator"] = figures.estimator(GRID, GRID + SHOWN[0] * np.sin(SHOWN[1] * GRID), curves)
+    for row in chosen(rows, model="evolution"):
+        out["evolution"] = figures.evolution(row["curves"])
+    return out
 
 
-if __name__ == "__main__":
-    command(__doc__ or "", one, cells, table, list(MODES))
+STUDY = Study("monotonicity", cells, compute, report, draw)

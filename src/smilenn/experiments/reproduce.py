@@ -1,0 +1,76 @@
+"""From an experiment's name to its files: cells and rows as JSON, tables as Markdown, figures as PNG and PDF.
+
+OUT/<name>.jsonl   one line a finished cell; a run that was cut off continues from here
+OUT/<name>.json    the list of rows: model, swept parameter, metrics, status, seconds, seed
+OUT/<name>.md      the tables
+OUT/<name>-<figure>.png, .pdf
+OUT/models/        the certified models, if asked for
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from smilenn.errors import SmileError, listed
+from smilenn.experiments import fairness, figures, monotonicity, robustness
+from smilenn.experiments.cells import Row, machine, run_cells
+from smilenn.experiments.study import Options, Study, select
+from smilenn.progress import Progress
+
+STUDIES: dict[str, Study] = {study.name: study for study in (monotonicity.STUDY, robustness.STUDY, fairness.STUDY)}
+BULK = ("curve", "curves", "panel")  # what only figures need; it stays in the JSON lines
+
+
+def study(name: str) -> Study:
+    """The experiment of that name."""
+    if name not in STUDIES:
+        raise SmileError(f"There is no experiment {name!r}; choose one of {listed(STUDIES)}.")
+    return STUDIES[name]
+
+
+def reproduce(
+    name: str, out: Path, options: Options | None = None, *, jobs: int = 2, only: Sequence[str] = (),
+    cluster: str | None = None, with_figures: bool = True, callback: Callable[[Progress], None] | None = None,
+) -> list[Path]:  # fmt: skip
+    """Run what is missing of an experiment and write its tables and figures; the files written, tables first.
+
+    `only` restricts the cells (``key=value``); `cluster` and `jobs` are those of `run_cells`.
+    """
+    options = Options() if options is None else options
+    if jobs < 1:
+        raise SmileError(f"jobs must be at least 1, not {jobs}.")
+    if with_figures:
+        figures.require()  # before hours of work, not after
+    chosen = study(name)
+    cells = select(chosen.cells(options), only)
+    compute = functools.partial(_computed, chosen.compute, options)
+    rows = run_cells(compute, cells, out / f"{name}.jsonl", jobs, cluster=cluster, callback=callback)
+    plain = [{key: value for key, value in row.items() if key not in BULK} for row in rows]
+    written = [
+        _write(out / f"{name}.md", f"{chosen.report(rows, options)}\n\n{_foot(rows, options)}\n"),
+        _write(out / f"{name}.json", json.dumps(plain, indent=1) + "\n"),
+    ]
+    if with_figures:
+        for title, figure in chosen.figures(rows).items():
+            written += figures.save(figure, out / f"{name}-{title}")
+    return written
+
+
+def _computed(compute: Callable[..., list[Row]], options: Options, **cell: object) -> list[Row]:
+    """One cell on the machine that computes it, where the device is decided."""
+    return compute(**cell, options=options.resolved())
+
+
+def _foot(rows: Sequence[Row], options: Options) -> str:
+    seeds = ", ".join(str(seed) for seed in sorted({row["seed"] for row in rows}))
+    kind = "A quick run: small data or few epochs; its numbers say little. " if options.quick else ""
+    return f"{kind}Seeds {seeds}. Machine that wrote this: {json.dumps(machine())}"
+
+
+def _write(place: Path, text: str) -> Path:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+    return place

@@ -1,0 +1,105 @@
+"""What an experiment is: its cells, how one is computed, and what is made of the rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smilenn.errors import SmileError, listed
+from smilenn.experiments.cells import Cell, Row
+from smilenn.prove.verdict import Proved, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run is asked for.
+
+    Attributes
+    ----------
+    quick : smaller data and fewer epochs, for a look at everything in minutes.
+    seeds : seeds of the run; empty for the study's own.
+    data_dir : folder of the data files, see `smilenn.datasets`.
+    device : torch device of training, ``auto`` for a GPU where there is one.
+    models : folder to save the certified models in; None to keep none.
+    """
+
+    quick: bool = False
+    seeds: tuple[int, ...] = ()
+    data_dir: Path | None = None
+    device: str = "cpu"
+    models: Path | None = None
+
+    def resolved(self) -> Options:
+        """The same with ``auto`` decided on the machine that computes."""
+        if self.device != "auto":
+            return self
+        import torch
+
+        return replace(self, device="cuda" if torch.cuda.is_available() else "cpu")
+
+
+@dataclass(frozen=True)
+class Study:
+    """One experiment.
+
+    Attributes
+    ----------
+    name : its name on the command line and of its files.
+    cells : all cells of a run.
+    compute : one cell's parameters and ``options`` → its rows, each with model, swept parameter, metrics, status
+        (proved, violated, unknown, or none where nothing was asked), seconds and seed.
+    report : rows → Markdown.
+    figures : rows → figures by name; a figure whose rows are missing is left out.
+    """
+
+    name: str
+    cells: Callable[[Options], list[Cell]]
+    compute: Callable[..., list[Row]]
+    report: Callable[[list[Row], Options], str]
+    figures: Callable[[list[Row]], dict[str, Figure]]
+
+
+def select(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
+    """The cells that meet every ``key=value``; several values of one key are alternatives.
+
+    A cell without the key (a baseline that does not depend on ε, say) belongs to all its values.
+
+    >>> select([{"model": "a", "seed": 0}, {"model": "b", "seed": 0}], ["model=b"])
+    [{'model': 'b', 'seed': 0}]
+    """
+    wanted: dict[str, set[str]] = {}
+    for text in only:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise SmileError(f"--only takes KEY=VALUE, such as model=default, not {text!r}.")
+        known = sorted({str(cell[name]) for cell in cells if name in cell})
+        if not known:
+            keys = dict.fromkeys(key for cell in cells for key in cell)
+            raise SmileError(f"No cell has a key {name!r}; keys are {listed(keys)}.")
+        if value not in known:
+            raise SmileError(f"There is no cell with {name} = {value!r}; {name} is one of {listed(known, 20)}.")
+        wanted.setdefault(name, set()).add(value)
+    chosen = [
+        cell for cell in cells
+        if all(name not in cell or str(cell[name]) in values for name, values in wanted.items())
+    ]  # fmt: skip
+    if not chosen:
+        raise SmileError(f"No cell meets {listed(only)} together; leave one of them out.")
+    return chosen
+
+
+def outcome(verdict: Verdict) -> Row:
+    """Status and sentence of a verdict, and whether a checker accepted a certificate of it."""
+    certified = isinstance(verdict, Proved) and bool(verdict.certificate)
+    return {"status": verdict.status, "verdict": verdict.sentence(), "certified": certified}
+
+
+def proved_up_to(verdict: Verdict, eps: float) -> float:
+    """The change that is proved possible at most: ε and the proof's tolerance, or infinity without a proof."""
+    return eps + verdict.tolerance if isinstance(verdict, Proved) else math.inf
