@@ -258,6 +258,11 @@ CHOICES: list[tuple[str, dict[str, Any], tuple[int, ...]]] = [
     ("three", {"copies": 3}, (1, 2, 3)),
     ("four", {"copies": 4}, (1, 2)),
     ("certified", {"rhs": 100000}, (1, 2, 3)),
+    ("fixed-order", {"profile": "fixed-order"}, (1, 2, 3)),
+    ("order", {"profile": "fixed-order", "rule": "order", "copies": 2}, (1, 2, 3, 4)),
+    ("dyadic", {"profile": "dyadic"}, (1, 2, 3, 4, 5, 6)),
+    ("dyadic-slope", {"profile": "dyadic", "rule": "slope", "copies": 2}, (1, 2, 3)),
+    ("dyadic-sweep", {"profile": "dyadic", "rule": "sweep", "size": 1}, (1, 2, 3)),
 ]  # fmt: skip
 
 
@@ -267,7 +272,9 @@ def at_random() -> Iterator[Entry]:
         for name, choices, seeds in CHOICES:
             for seed in seeds:
                 folders.random_folder(Path(place) / "m", 500 + seed, **choices)
-                yield f"random-{name}-{seed}", "", {n: (Path(place) / "m" / n).read_bytes() for n in check.FILES}
+                files = {n: (Path(place) / "m" / n).read_bytes() for n in check.FILES}
+                good = check.check_folder(Path(place) / "m").status in ("certified", "unknown")
+                yield f"random-{name}-{seed}", "" if good else "rule", files
 
 
 # ---- refused ---------------------------------------------------------------------------------------------------------
@@ -461,6 +468,12 @@ def forgeries() -> Iterator[Entry]:
         "scale-two": ("form", {"net": {"output_scale": [1.0, 1.0]}}),
         "scale-of-another-kind": ("form", {"net": {"output_scale": 1.0}}),
         "scale-tiny": ("overflow", {"net": {"output_scale": [2.0**-1000]}}),
+        "scale-subnormal": ("form", {"net": {"output_scale": [2.0**-1023]}}),
+        "scale-least-subnormal": ("form", {"net": {"output_scale": [2.0**-1074]}}),
+        "scale-least-normal-of-a-tiny-head": (
+            "",
+            {"net": {"output_scale": [2.0**-1022]}, "tensors": {"head_weight": [2.0**-60, 0.0], "head_bias": [0.0]}},
+        ),
         "gap-instead-of-paper": ("weights", {"net": {"boxes": "gap"}}),
         "boxes": ("form", {"net": {"boxes": ["gap"]}}),
         "auxiliaries": ("form", {"net": {"auxiliaries": "tanh"}}),

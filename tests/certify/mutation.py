@@ -6,7 +6,7 @@
 `fast` is check.py; `reference` is check_reference.py with reader.py and exact_*.py. FOLDERS holds model folders
 (kill_suite.py). A mutant is *killed* if some check of the suite gives another answer than with the unchanged checker,
 raises, or does not end in time; otherwise it *survived*. Faults are planted in the syntax tree; every mutant runs in a
-forked process of its own, with a limit on time and memory, and tries first what killed its neighbours.
+forked process of its own, with limits on time and memory, and tries first what killed its neighbours.
 
 What is planted, wherever it makes sense:
 
@@ -77,9 +77,13 @@ REFUSALS = {"need", "_need", "CheckError", "UnreadableError", "Refused", "Unread
 
 @dataclass
 class Mutant:
-    """A planted fault: in `owner`, the child at `field` (and `index` of a list) becomes `new`."""
+    """A planted fault: in `owner`, the child at `field` (and `index` of a list) becomes `new`.
+
+    `top` is the module's statement that holds it.
+    """
 
     module: str
+    top: int
     function: str
     key: str
     owner: ast.AST
@@ -125,11 +129,14 @@ class Planter:
         self.module, self.tree = module, tree
         self.found: list[Mutant] = []
         self.seen: dict[str, int] = {}
-        self.function, self.statement = "", ""
+        self.top, self.function, self.statement = 0, "", ""
 
     def mutants(self) -> list[Mutant]:
         """Walk the whole module."""
-        self._body(self.tree, "body", self.tree.body, assigned=set())
+        assigned: set[str] = set()
+        for place, statement in enumerate(self.tree.body):
+            self.top = place
+            self._statement(self.tree, "body", self.top, statement, assigned)
         return self.found
 
     def _add(self, owner: ast.AST, field: str, index: int | None, new: Any, what: str) -> None:
@@ -137,7 +144,8 @@ class Planter:
         self.seen[key] = self.seen.get(key, 0) + 1
         if self.seen[key] > 1:
             key += f" #{self.seen[key]}"
-        self.found.append(Mutant(self.module, self.function, f"{self.module}: {key}", owner, field, index, new))
+        key = f"{self.module}: {key}"
+        self.found.append(Mutant(self.module, self.top, self.function, key, owner, field, index, new))
 
     def _replace(self, owner: ast.AST, field: str, index: int | None, old: ast.AST, new: ast.AST) -> None:
         ast.copy_location(new, old)
@@ -292,7 +300,7 @@ class Planter:
 
 @dataclass
 class Program:
-    """The modules of one checker: syntax trees, code of the unchanged ones."""
+    """The modules of one checker: syntax trees and code of the unchanged ones."""
 
     target: str
     trees: dict[str, ast.Module]
@@ -308,19 +316,38 @@ class Program:
         """All of them, in the order of the source."""
         return [mutant for name, tree in self.trees.items() for mutant in Planter(name, tree).mutants()]
 
-    def load(self, mutant: Mutant | None = None) -> SimpleNamespace:
-        """Fresh modules, one of them with a fault."""
-        code = dict(self.code)
-        if mutant is not None:
-            mutant.swap()
-            code[mutant.module] = compile(self.trees[mutant.module], f"{mutant.module}.py", "exec")
+    def load(self) -> SimpleNamespace:
+        """Fresh modules, unchanged."""
         loaded = SimpleNamespace()
-        for name in self.trees:
+        for name, code in self.code.items():
             module = ModuleType(f"smilenn.certify.{name}")
             sys.modules[module.__name__] = module  # dataclasses and the other modules look it up
-            exec(code[name], module.__dict__)
+            exec(code, module.__dict__)
             setattr(loaded, name, module)
         return loaded
+
+    def plant(self, mutant: Mutant, loaded: SimpleNamespace) -> None:
+        """Put a fault into loaded modules.
+
+        Only the statement that holds it is executed again; whoever had imported its old value gets the new one. What
+        was made from the old value when the modules were loaded would keep it (a class derived from it, a constant
+        computed from it): then, and for faults that are no function or class, all of the program is executed again.
+        """
+        mutant.swap()
+        tree, module = self.trees[mutant.module], vars(loaded)[mutant.module]
+        statement = tree.body[mutant.top]
+        derived = {base.id for other in tree.body if isinstance(other, ast.ClassDef) for base in other.bases
+                   if isinstance(base, ast.Name)}  # fmt: skip
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name not in derived:
+            old = module.__dict__[statement.name]
+            exec(compile(ast.Module([statement], []), f"{mutant.module}.py", "exec"), module.__dict__)
+            for other in vars(loaded).values():
+                for name, value in list(vars(other).items()):
+                    if value is old:
+                        other.__dict__[name] = module.__dict__[statement.name]
+            return
+        code = self.code | {mutant.module: compile(tree, f"{mutant.module}.py", "exec")}
+        vars(loaded).update(vars(Program(self.target, self.trees, code).load()))
 
 
 @dataclass
@@ -347,9 +374,8 @@ def answer(check: Callable[[SimpleNamespace], Any], loaded: SimpleNamespace) -> 
         return f"raised {type(error).__name__}"
 
 
-def baseline(program: Program, checks: list[Check]) -> list[Any]:
+def baseline(loaded: SimpleNamespace, checks: list[Check]) -> list[Any]:
     """The unchanged checker's answers; it must not raise."""
-    loaded = program.load()
     wanted = [answer(check, loaded) for _, check in checks]
     raised = [
         name
@@ -362,14 +388,15 @@ def baseline(program: Program, checks: list[Check]) -> list[Any]:
 
 
 def _child(
-    program: Program, mutant: Mutant, checks: list[Check], wanted: list[Any], order: list[int], seconds: int
-) -> int:
+    program: Program, mutant: Mutant, loaded: SimpleNamespace, checks: list[Check], wanted: list[Any],
+    order: list[int], seconds: int,
+) -> int:  # fmt: skip
     """Index + 1 of the check that kills, 0 if none does."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
-        loaded = program.load(mutant)
+        program.plant(mutant, loaded)
     except Exception:
         return len(checks) + 1  # not even importable
     for at in order:
@@ -383,7 +410,8 @@ def run(
     tell: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:  # fmt: skip
     """Every mutant against the suite, `jobs` at a time; `seconds` of processor time, ten times that by the clock."""
-    wanted = baseline(program, checks)
+    loaded = program.load()
+    wanted = baseline(loaded, checks)
     killers: dict[str, list[int]] = {}
     plain = list(range(len(checks)))
     running: dict[int, tuple[Mutant, int, float]] = {}  # pipe: mutant, process, start
@@ -398,7 +426,7 @@ def run(
             if not process:
                 os.close(reading)
                 try:
-                    os.write(writing, str(_child(program, mutant, checks, wanted, order, seconds)).encode())
+                    os.write(writing, str(_child(program, mutant, loaded, checks, wanted, order, seconds)).encode())
                 except BaseException:  # memory, time: the parent reads nothing and calls it killed
                     os._exit(1)
                 os._exit(0)
@@ -450,7 +478,7 @@ def main(arguments: list[str]) -> int:
     mutants = [m for m in program.mutants() if chosen.only in m.key][:: chosen.every]
     checks = kill_suite.checks(chosen.target, chosen.folders)
     start = time.monotonic()
-    baseline(program, checks)
+    baseline(program.load(), checks)
     print(f"{len(mutants)} mutants, {len(checks)} checks ({time.monotonic() - start:.1f} s once)", flush=True)  # noqa: T201
 
     def tell(outcome: Outcome) -> None:

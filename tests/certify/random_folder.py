@@ -30,8 +30,10 @@ from smilenn.model.backbones import MLP
 from smilenn.model.bundle import MODEL, WEIGHTS, dump_weights
 from smilenn.model.folder import FORMAT, MANIFEST, VERSION, _digest, dump_json
 from smilenn.model.net import SmileNet
-from smilenn.properties.claim import Claim, Inequality, row
+from smilenn.problem import build
+from smilenn.properties.claim import Claim, Inequality, Term, row
 from smilenn.properties.premise import _pins, _sorted_rows, ground, holds_exactly
+from smilenn.prove.order import ordered
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,26 @@ class Made:
 
 
 def random_folder(folder: Path, seed: int, *, claims: int | None = None, **choices: Any) -> Made:
-    """Write a random folder; `choices` fixes domain, boxes, auxiliaries, copies, rule, rhs or outputs."""
+    """Write a random folder; `choices` fixes domain, boxes, auxiliaries, copies, rule, rhs, outputs or profile.
+
+    The profile is f64-aux unless given; "any" picks one.
+    """
     rng = np.random.default_rng(seed)
     torch.manual_seed(seed)
     domain = choices.get("domain") or random_domain(rng, size=choices.get("size"))
     keys = ("boxes", "auxiliaries", "outputs", "hidden", "embedding", "zero_gap")
+    profile = choices.get("profile", "f64-aux")
+    profile = str(rng.choice(["f64-aux", "fixed-order", "dyadic"])) if profile == "any" else profile
+    if profile != "f64-aux":  # their rules are for boxes of no width
+        choices = {"boxes": "gap", "zero_gap": profile == "dyadic" or bool(rng.random() < 0.8)} | choices
     net = random_net(rng, domain, **{key: choices[key] for key in keys if key in choices})
+    if profile == "fixed-order":
+        net.set_profile(profile)
+        if rng.random() < 0.7:
+            give_signs(rng, net)
+    elif profile == "dyadic":
+        shorten(net, bits=int(rng.choice([2, 4, 6])))
+        net.set_profile(profile, int(rng.integers(2, 12)))
     proofs = []
     made = []
     for _ in range(int(rng.integers(1, 3)) if claims is None else claims):
@@ -126,6 +142,28 @@ def random_net(
     return net
 
 
+def give_signs(rng: np.random.Generator, net: SmileNet) -> None:
+    """Make every output rise or fall in every input, by the signs of the weights."""
+    m, h, n, o = net.domain.size, net.lower.hidden, net.embedding, len(net.outputs)
+    inputs, units, rows, outputs = (np.where(rng.random(size) < 0.8, 1.0, -1.0) for size in (m, h, n, o))
+    signs = {
+        "lower.weight": np.outer(units, inputs), "lower.out": np.outer(rows, units),
+        "lower.slope": np.outer(rows, inputs), "head_weight": np.outer(outputs, rows),
+    }  # fmt: skip
+    with torch.no_grad():
+        for name, parameter in net.named_parameters():
+            if name in signs:
+                parameter.copy_(parameter.abs() * torch.as_tensor(signs[name]))
+
+
+def shorten(net: SmileNet, bits: int) -> None:
+    """Round the weights to multiples of 2^-bits: with a coarse grid no sum of a small network rounds then."""
+    with torch.no_grad():
+        for name, parameter in net.named_parameters():
+            if not name.startswith("backbone."):
+                parameter.mul_(2.0**bits).round_().div_(2.0**bits)
+
+
 def random_claim(
     rng: np.random.Generator, net: SmileNet, *, copies: int | None = None, rhs: Any = None
 ) -> tuple[Claim, np.ndarray]:
@@ -176,7 +214,7 @@ def random_claim(
             sign = 1 if value[0][i] <= value[1][i] else -1
             when.append(row([(sign, 0, "in", n), (-sign, 1, "in", n)], 0))
             continue
-        shape = str(rng.choice(["bound", "strip", "both", "same", "extra", "equality", "idle"]))
+        shape = str(rng.choice(["bound", "strip", "both", "same", "extra", "equality", "idle", "zero"]))
         a = Fraction(int(rng.choice([-3, -1, 1, 2])), int(rng.choice([1, 1, 3])))
         first, second = int(rng.integers(k)), int(rng.integers(k))
         if shape == "bound" or (k == 1 and shape in ("strip", "both", "same")):
@@ -189,6 +227,9 @@ def random_claim(
             when.append(holding([(a, 0, n), (-a, k - 1, n)], "=="))
         elif shape == "equality" and k == 1:
             when.append(holding([(a, 0, n)], "=="))
+        elif shape == "zero":  # names the input and says nothing of it
+            other = row([(1, 0, "in", str(rng.choice(domain.coordinates)))]).terms
+            when.append(Inequality((Term(Fraction(0), first, "in", n), *other), Fraction(1000)))
         elif shape in ("extra", "equality"):
             m = str(rng.choice(domain.coordinates))
             op = "==" if shape == "equality" and not domain.integral.any() else "<="
@@ -260,6 +301,10 @@ def random_proof(
             ]
         if rule in (None, "sweep") and _sweepable(net, claim):
             options.append(c.SweepProof())
+        names = any(t.kind == "out" for t in inequality.terms)
+        if rule in (None, "order") and net.profile == "fixed-order" and names:
+            problem = build(replace(claim, then=(inequality,)), net.snapshot())
+            options += [c.OrderProof()] if ordered(problem, problem.rows[0]) or rng.random() < 0.05 else []
         if rule in (None, "slope"):
             found = slope_proof(net, claim, inequality)
             options += [found] if found else []
@@ -432,7 +477,7 @@ def weights_of(net: SmileNet) -> str:
 def files_of(net: SmileNet, proofs: Sequence[c.ClaimProof]) -> dict[str, bytes]:
     """All files of a model folder but its manifest."""
     model = {WEIGHTS: dump_weights(net), MODEL: dump_json({"net": net.describe()})}
-    return model | c.dump(weights_of(net), proofs)
+    return model | c.dump(weights_of(net), proofs, net.profile)
 
 
 def write(folder: Path | str, net: SmileNet, proofs: Sequence[c.ClaimProof]) -> None:
