@@ -1,5 +1,6 @@
 """The commands: what they write, what they answer to bad input, and with which exit code."""
 
+import copy
 import json
 import os
 import re
@@ -60,6 +61,15 @@ def model(regressor, tmp_path):
     return tmp_path / "model"
 
 
+@pytest.fixture
+def uncertified(regressor, tmp_path):
+    """The same model, saved with a prover's word and no certificate."""
+    again = copy.copy(regressor)
+    again.verdict_ = smilenn.prove(regressor)
+    again.save(tmp_path / "plain" / "model")
+    return tmp_path / "plain" / "model"
+
+
 def one_sentence(stderr: str) -> str:
     """The single line on the standard error stream."""
     lines = stderr.strip().splitlines()
@@ -81,9 +91,10 @@ def test_fit_writes_a_model_and_says_so(csv, tmp_path):
     assert code in (0, 1, 3), err
     assert "Raising 'x', everything else equal, never lowers the output." in out
     assert "held-out rows: R²" in out and "Saved in" in out
-    assert "certified" not in (out + err).lower()
     loaded = smilenn.load(tmp_path / "m")
-    assert code == loaded.verdict_.exit_code
+    assert code == loaded.verdict_.exit_code == smilenn.check(tmp_path / "m").exit_code
+    assert code != 0 or ("Certified: " in out and "[certified" in out and f"smile check {tmp_path / 'm'}" in out)
+    assert "certify 0/2" in err
     assert loaded.domain_.columns == ("x", "g") and loaded.domain_.lo[0] == -1
     assert "pretrain 1/15" in err  # plain lines: not a terminal
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "m"]
@@ -92,7 +103,8 @@ def test_fit_writes_a_model_and_says_so(csv, tmp_path):
 def test_fit_as_json_and_quiet(csv, tmp_path):
     code, out, err = smile("fit", csv, "--target", "y", "--robust", "5%:100", "--out", tmp_path / "m", "--json", *FIT)
     record = json.loads(out)
-    assert code == 0 and record["status"] == "proved" and record["bound"] == 0
+    assert code == 0 and record["status"] == "proved" and record["certified"] and record["bound"] == 0
+    assert record["claims"][0]["certified"] and record["certificate"] == smilenn.check(tmp_path / "m").certificate
     assert record["quality"].keys() >= {"r2"} and record["held_out_rows"] == 16
     assert err == ""
 
@@ -306,24 +318,49 @@ def test_rows_outside_the_domain(model, csv, tmp_path):
 # ---- prove ----------------------------------------------------------------------------------------------------------
 
 
-def test_prove_writes_a_new_verdict(model):
-    before = json.loads((model / "verdict.json").read_text())
+def test_prove_writes_a_new_verdict_and_a_certificate(uncertified):
+    before = json.loads((uncertified / "verdict.json").read_text())
+    assert before["status"] == "proved" and "certificate" not in before
+    code, out, err = smile("prove", uncertified)
+    assert code == 0 and "Certified: " in out and "[certified" in out and "certify 0/1" in err
+    after = json.loads((uncertified / "verdict.json").read_text())
+    assert after["status"] == "proved" and after["certificate"] and after["weights"] == before["weights"]
+    assert smilenn.load(uncertified).verdict_.certificate == after["certificate"]
+    assert [p.name for p in uncertified.parent.iterdir()] == ["model"]
+    code, out, _ = smile("prove", uncertified, "--json", "--again", "--time-limit", 5)
+    assert code == 0 and json.loads(out)["certified"]
+
+
+def test_what_is_certified_is_not_proved_twice(model, monkeypatch):
+    import smilenn.estimators.judged
+
+    def fail(*arguments, **options):
+        raise AssertionError("searched again")
+
+    monkeypatch.setattr(smilenn.estimators.judged, "prove", fail)
+    before = (model / "manifest.json").read_bytes()
     code, out, _ = smile("prove", model)
-    assert code == 0 and "Certified up to" in out  # one input: the certificate needs no tree, ε = 0 its margin
-    after = json.loads((model / "verdict.json").read_text())
-    assert after["status"] == "proved" and after["weights"] == before["weights"]
-    assert smilenn.load(model).verdict_.status == "proved"
-    assert [p.name for p in model.parent.iterdir()] == ["model"]
-    code, out, _ = smile("prove", model, "--json", "--time-limit", 5)
-    assert code == 0 and json.loads(out)["status"] == "proved"
+    assert code == 0 and "which the checker accepts now" in out and "[certified" in out
+    assert (model / "manifest.json").read_bytes() == before
+    with pytest.raises(AssertionError, match="searched again"):
+        smile("prove", model, "--again")
 
 
-def test_check_accepts_what_prove_certified_and_nothing_else(model, tmp_path):
-    code, _, err = smile("check", model)
+def test_a_solvers_word_alone_is_not_done_work(csv, tmp_path):
+    code, out, _ = smile("fit", csv, "--target", "y", "--robust", "5%:100", "--out", tmp_path / "m", "--epochs", "15",
+                         "--certify-limit", "0")  # fmt: skip
+    assert code == 3 and "Proved by" in out and "Not certified: No certificate was asked for" in out
+    assert smilenn.load(tmp_path / "m").certificate_ is None
+    assert not (tmp_path / "m" / "certificate.json").exists()
+    assert smile("prove", tmp_path / "m")[0] == 0
+
+
+def test_check_accepts_what_was_certified_and_nothing_else(model, uncertified, tmp_path):
+    code, _, err = smile("check", uncertified)
     assert code == 2 and "certificate.json" in one_sentence(err)
     assert smile("prove", model)[0] == 0
     code, out, _ = smile("check", model, "--reference")
-    assert code == 0 and "Certified up to" in out and "reference checker finds the same" in out
+    assert code == 0 and "Certified" in out and "reference checker finds the same" in out
     code, out, _ = smile("check", model, "--json")
     assert code == 0 and json.loads(out)["status"] == "proved" and len(json.loads(out)["certificate"]) == 64
     assert smilenn.check(model).violation_bound < 1e-9
@@ -338,27 +375,26 @@ def test_check_accepts_what_prove_certified_and_nothing_else(model, tmp_path):
     assert code == 1 and "Rejected" in out
 
 
-def test_the_word_certified_is_not_believed_from_a_file(model):
+def test_the_word_certified_is_not_believed_from_a_file(uncertified):
     """verdict.json and the manifest edited consistently: loading asks the checker, which finds no certificate."""
     from smilenn.errors import AlteredError
     from smilenn.model.folder import dump_json, read_folder, write_folder
 
-    files = read_folder(model)
+    files = read_folder(uncertified)
     forged = {**json.loads(files["verdict.json"]), "certificate": "0" * 64}
-    write_folder(model, {**files, "verdict.json": dump_json(forged)}, overwrite=True)
-    with pytest.raises(smilenn.SmileError, match="certificate"):
-        smilenn.load(model)
-    write_folder(model, files, overwrite=True)
-    assert smile("prove", model)[0] == 0
-    write_folder(model, {**read_folder(model), "verdict.json": dump_json(forged)}, overwrite=True)
+    write_folder(uncertified, {**files, "verdict.json": dump_json(forged)}, overwrite=True)
     with pytest.raises(AlteredError, match="does not check"):
-        smilenn.load(model)
+        smilenn.load(uncertified)
+    write_folder(uncertified, files, overwrite=True)
+    assert smile("prove", uncertified)[0] == 0
+    write_folder(uncertified, {**read_folder(uncertified), "verdict.json": dump_json(forged)}, overwrite=True)
+    with pytest.raises(AlteredError, match="does not check"):
+        smilenn.load(uncertified)
 
 
 def test_check_compares_the_certificate_with_the_stated_properties(model):
     from smilenn.model.folder import dump_json, read_folder, write_folder
 
-    assert smile("prove", model)[0] == 0
     files = read_folder(model)
     stated = json.loads(files["properties.json"])
     stated["claims"][0]["when"] = []
@@ -372,7 +408,7 @@ def test_prove_shows_a_counterexample_in_the_users_columns(regressor, tmp_path):
     from smilenn.prove.verdict import Unknown
 
     wrong = SmileRegressor(**regressor.get_params() | {"properties": [Monotone(decreasing=["x"])], "increasing": ()})
-    wrong.__dict__.update({k: v for k, v in vars(regressor).items() if k.endswith("_")})
+    wrong.__dict__.update({k: v for k, v in vars(regressor).items() if k.endswith("_")})  # the network, not the verdict
     wrong.claims_, wrong.verdict_ = wrong.lower(wrong.all_properties()), Unknown(reason="not proved yet")
     wrong.save(tmp_path / "model")
     code, out, _ = smile("prove", tmp_path / "model")
@@ -387,11 +423,20 @@ def test_prove_shows_a_counterexample_in_the_users_columns(regressor, tmp_path):
     assert np.allclose(loaded.net_.predict(example.x), example.outputs, rtol=1e-9)
 
 
-def test_prove_unknown_prints_the_bound(model):
-    code, out, _ = smile("prove", model, "--prover", "mip", "--time-limit", 0)
-    assert code in (0, 3)  # presolving alone may do
-    if code == 3:
-        assert "Unknown" in out
+def test_prove_unknown_prints_the_checked_bound(tmp_path):
+    frame = table()
+    rough = Config(
+        pretrain_epochs=3, epochs=0, posttrain_rounds=0, feasible_start=False, repair=False, least_quality=0.0
+    )
+    options = SMALL | {"config": rough, "protected": {"g": 0.001}}
+    SmileRegressor(**options).fit(frame.drop(columns="y"), frame["y"]).save(tmp_path / "m")
+    code, out, _ = smile("prove", tmp_path / "m", "--time-limit", 5)
+    checked = smilenn.check(tmp_path / "m")
+    assert code in (1, 3) and checked.status == "unknown"
+    assert re.search(r"\[not certified: may fail, by at most [\d.e-]+ in 'y'\]", out)
+    bound = float(re.search(r"by at most ([\d.e-]+) in 'y'\]", out).group(1))
+    assert checked.bound <= bound <= 1.1 * checked.bound  # printed with few digits, rounded up
+    assert smilenn.load(tmp_path / "m").violation_bound_ == checked.bound
 
 
 def test_prove_with_an_unknown_prover(model):
@@ -444,16 +489,39 @@ def test_debug_shows_the_traceback(tmp_path, arguments):
 
 
 def test_interruption_outside_of_training(model, monkeypatch):
-    import smilenn.cli.proving
+    import smilenn.estimators.judged
 
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    before = (model / "verdict.json").read_bytes()
-    monkeypatch.setattr(smilenn.cli.proving, "prove", interrupt)
-    code, _, err = smile("prove", model)
-    assert code == 130 and "interrupted" in one_sentence(err)
-    assert (model / "verdict.json").read_bytes() == before
+    before = {path.name: path.read_bytes() for path in model.iterdir()}
+    for name in ("prove", "judge"):
+        with monkeypatch.context() as patch:
+            patch.setattr(smilenn.estimators.judged, name, interrupt)
+            code, _, err = smile("prove", model, "--again", "--quiet")
+        assert code == 130 and "interrupted; nothing was written" in one_sentence(err)
+        assert {path.name: path.read_bytes() for path in model.iterdir()} == before
+    assert [path.name for path in model.parent.iterdir()] == ["model"]
+
+
+def test_ctrl_c_while_certifying_keeps_the_model(csv, tmp_path, monkeypatch):
+    from smilenn.progress import PlainLines
+
+    def stop(self, progress):
+        if progress.phase == "certify":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PlainLines, "__call__", stop)
+        code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", "--epochs", "5")
+    assert code == 130
+    assert "Not certified, and no bound was checked." in out and "the certification was interrupted" in out
+    assert "Interrupted: the best model so far is saved" in out and f"smile prove {tmp_path / 'm'}" in out
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "m"]
+    loaded = smilenn.load(tmp_path / "m")
+    assert loaded.verdict_.status == "unknown" and loaded.certificate_ is None
+    assert smile("prove", tmp_path / "m")[0] in (0, 3)
+    assert smilenn.load(tmp_path / "m").certificate_ is not None
 
 
 def test_unforeseen_errors_are_one_sentence(monkeypatch, capsys):
@@ -469,10 +537,20 @@ def test_unforeseen_errors_are_one_sentence(monkeypatch, capsys):
     assert "RuntimeError: boom and more" in one_sentence(capsys.readouterr().err)
 
 
-def test_usage_errors_have_code_2():
-    assert smile("fit", "data.csv")[0] == 2
-    assert smile("dance")[0] == 2
-    assert smile("fit", "data.csv", "--target", "y", "--out", "m", "--task", "ranking")[0] == 2
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "data.csv"], "Missing option '--target'; see smile fit --help."),
+        (["fit"], "Missing argument"),
+        (["dance"], "No such command 'dance'; see smile --help."),
+        (["--loud"], "No such option: --loud"),
+        (["fit", "data.csv", "--target", "y", "--out", "m", "--task", "ranking"], "'ranking' is not one of 'auto'"),
+        (["predict", "m", "data.csv", "--out", "p.csv", "--chunk", "none"], "Invalid value for '--chunk'"),
+    ],
+)
+def test_usage_errors_are_one_sentence(arguments, message):
+    code, out, err = smile(*arguments)
+    assert code == 2 and out == "" and message in one_sentence(err)
 
 
 def test_help_is_quick():
@@ -492,8 +570,10 @@ def test_help_is_quick():
 def test_demo(tmp_path):
     code, out, err = smile("demo", "--out", tmp_path / "m")
     assert code == 0, out + err
-    assert "Proved by" in out and "that is proved" in out and "what if" in out
-    assert "certified" not in out.lower()
-    assert smilenn.load(tmp_path / "m").verdict_.status == "proved"
+    assert "Certified: " in out and "that is certified" in out and "what if" in out
+    assert smilenn.load(tmp_path / "m").verdict_.certificate == smilenn.check(tmp_path / "m").certificate
+    (copied,) = re.findall(r"cp (\S+check\.py) check\.py && python check\.py (\S+)", out)
+    done = subprocess.run([sys.executable, "-I", *copied], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.startswith("certified"), done.stderr
     code, _, err = smile("demo", "--out", tmp_path / "m")
     assert code == 2 and "exists" in one_sentence(err)

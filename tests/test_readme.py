@@ -29,7 +29,7 @@ def test_python_example(tmp_path, monkeypatch):
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
     verdict, bound, score, refuted = printed.getvalue().splitlines()
-    assert verdict.startswith("proved by ") and bound == "0.0"
+    assert verdict.startswith("certified") and float(bound) < 1e-9
     assert float(score) > 0.7
     assert refuted.startswith("violated: ")
     assert (tmp_path / "model" / "manifest.json").exists()

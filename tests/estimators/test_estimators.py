@@ -47,7 +47,7 @@ def classifier():
 def test_regressor_learns_and_is_proved(regressor):
     X, y = line(seed=1)
     assert isinstance(regressor.verdict_, Proved)
-    assert regressor.violation_bound_ == 0.0
+    assert regressor.verdict_.certificate and regressor.violation_bound_ < 1e-9  # rounding, or 0.0
     assert regressor.score(X, y) > 0.5
     assert list(regressor.feature_names_in_) == ["x", "g"] and regressor.n_features_in_ == 2
     assert regressor.target_name_ == "y"

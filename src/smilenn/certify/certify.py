@@ -10,70 +10,74 @@ then says so, "up to 3.1e-12".
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
-from smilenn.certify.certificate import BINARY_NAME, JSON_NAME, ClaimProof, dump, weights_digest
+from smilenn.certify.certificate import ClaimProof, dump, weights_digest
 from smilenn.certify.check import Report, RowReport, check_folder
 from smilenn.certify.emit import Emitted, emit
+from smilenn.certify.verdicts import Certificate
 from smilenn.model.bundle import certified_tensors, save_net
 from smilenn.model.folder import read_folder, write_folder
 from smilenn.problem import build
+from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
 
-NAMES = (JSON_NAME, BINARY_NAME)
 
+def certify(
+    net: SmileNet,
+    claims: Sequence[Claim],
+    *,
+    time_limit: float = 60.0,
+    callback: Callable[[Progress], None] | None = None,
+    since: float = 0.0,
+) -> Certificate:
+    """Prove, write and check; `time_limit` seconds for the searches of all rows together, whatever was found by then.
 
-@dataclass(frozen=True, eq=False)
-class Certificate:
-    """What a checker said of freshly emitted proofs.
-
-    Attributes
-    ----------
-    files : certificate.json and certificate.bin.
-    report : the checker's report; `report.status` is ``certified`` or ``unknown``.
-    notes : why a proof search stopped early, where one did.
-    raised : what was added to right sides for rounding, the largest of it.
+    `callback` is told before every claim and at the end; `since` is the time that the work took before. What the
+    checker refuses is returned as refused.
     """
+    claims = tuple(claims)
+    snapshot, begun = net.snapshot(), perf_counter()
+    rows = sum(len(claim.rows) for claim in claims)
+    emitted: list[Emitted] = []
 
-    files: dict[str, bytes]
-    report: Report
-    notes: tuple[str, ...]
-    raised: float = 0.0
+    def tell(message: str = "") -> None:
+        if callback is not None:
+            seconds = since + perf_counter() - begun
+            callback(Progress("certify", len(emitted), len(claims), seconds=seconds, message=message))
 
-
-def certify(net: SmileNet, claims: Sequence[Claim], *, time_limit: float = 60.0) -> Certificate:
-    """Prove, write and check; `time_limit` seconds for every row's search."""
-    snapshot = net.snapshot()
-    emitted = [emit(build(claim, snapshot), time_limit=time_limit) for claim in claims]
+    for claim in claims:
+        tell()
+        share = max(0.0, time_limit - (perf_counter() - begun)) / rows
+        rows -= len(claim.rows)
+        emitted.append(emit(build(claim, snapshot), time_limit=share))
     notes = tuple(note for entry in emitted for note in entry.notes)
-    weights, raised = weights_digest(net.describe(), certified_tensors(net)), 0.0
+    weights = weights_digest(net.describe(), certified_tensors(net))
     with tempfile.TemporaryDirectory(prefix="smilenn-") as place:
         folder = Path(place) / "model"
         save_net(folder, net)
-        files, report = _checked(folder, weights, [entry.proof for entry in emitted])
-        if report.status != "certified":
+        files, report = _checked(folder, weights, [entry.proof for entry in emitted], net.profile)
+        if report.status == "unknown":
             together = zip(emitted, claims, report.claims, strict=True)
             relaxed = [_up_to(entry, claim, found.rows) for entry, claim, found in together]
             if any(proof is not entry.proof for proof, entry in zip(relaxed, emitted, strict=True)):
-                files, report = _checked(folder, weights, relaxed)
-                raised = max(
-                    float(row.rhs - inequality.rhs)
-                    for claim, found in zip(claims, report.claims, strict=True)
-                    for inequality, row in zip(claim.rows, found.rows, strict=True)
-                )
-    return Certificate(files, report, notes, raised)
+                files, report = _checked(folder, weights, relaxed, net.profile)
+    certificate = Certificate(files, report, claims, weights, notes, perf_counter() - begun)
+    tell("the checker accepts" if certificate.accepted else certificate.shortfall)
+    return certificate
 
 
-def _checked(folder: Path, weights: str, proofs: Sequence[ClaimProof]) -> tuple[dict[str, bytes], Report]:
-    files = dump(weights, proofs)
+def _checked(folder: Path, weights: str, proofs: Sequence[ClaimProof], profile: str) -> tuple[dict[str, bytes], Report]:
+    files = dump(weights, proofs, profile)
     write_folder(folder, {**read_folder(folder), **files}, overwrite=True)
     return files, check_folder(folder)
 

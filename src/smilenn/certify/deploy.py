@@ -149,6 +149,7 @@ def round_weights(net: SmileNet, weights: dict, tight: Sequence[tuple[Problem, R
     weight, bias, out = np.ldexp(weight, -exponent[:, None]), np.ldexp(bias, -exponent), np.ldexp(out, exponent)
     reach = np.maximum(np.abs(net.u_lo.cpu().numpy()), np.abs(net.u_hi.cpu().numpy())) + 2.0**-LEAST_BITS
     size = np.abs(slope) @ reach + np.abs(out) @ (np.abs(weight) @ reach + np.abs(bias)) + np.abs(const)
+    size = size * np.maximum(net.output_scale.cpu().numpy(), 1.0)  # the checker's head is in output units
     bits = 51 - math.ceil(math.log2(max(float(size.max()), 2.0**-20)))  # one to spare for lifts and rounding up
     g, a1 = bits // 3, (bits - bits // 3) // 2
     a2 = bits - g - a1

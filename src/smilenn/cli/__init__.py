@@ -2,7 +2,7 @@
 
 Nothing slow is imported before a command runs: ``smile --help`` answers without torch.
 
-Exit codes: 0 done (and proved), 1 violated or an altered model, 2 bad input, 3 unknown, 130 interrupted.
+Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input, 3 unknown, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def smile(
 ) -> None:
     """Neural networks that provably obey a rule everywhere: monotone, fair, robust.
 
-    Exit codes: 0 done (and proved), 1 violated or an altered model, 2 bad input, 3 unknown (the proved bound is
+    Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input, 3 unknown (the checked bound is
     printed), 130 interrupted.
     """
 
@@ -113,13 +113,16 @@ def fit(
     time_limit: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Stop training after so long.", show_default="none")
     ] = None,
+    certify_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.0, help="Search so long for a certificate afterwards; 0: none.")
+    ] = 60.0,
     checkpoint: Annotated[
         Path | None, typer.Option(help="A file to continue from, written while training.", show_default="none")
     ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Train on a CSV file, prove the properties and save the model."""
+    """Train on a CSV file, prove and certify the properties and save the model."""
     from smilenn.cli import fitting as command
 
     request = command.Request(
@@ -142,6 +145,7 @@ def fit(
         restarts=restarts,
         threads=threads,
         time_limit=time_limit,
+        certify_limit=certify_limit,
         checkpoint=checkpoint,
     )
     raise typer.Exit(command.run(request, quiet=quiet, json=json))
@@ -168,14 +172,17 @@ def predict(
 def prove(
     model: Model,
     prover: Annotated[str, typer.Option(help="auto, or one by name: closed-form, sweep, mip, paper-mip.")] = "auto",
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.0, help="Give up after so long.")] = 60.0,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.0, help="For the prover, and as much for the certificate.")
+    ] = 60.0,
+    again: Annotated[bool, typer.Option("--again", help="Also if the folder holds an accepted certificate.")] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Search for a counterexample and prove again, from the files; write the verdict and, if found, a certificate."""
+    """Search for a counterexample, prove and certify, from the files; write the verdict and the certificate."""
     from smilenn.cli import proving as command
 
-    raise typer.Exit(command.run(model, prover=prover, time_limit=time_limit, quiet=quiet, json=json))
+    raise typer.Exit(command.run(model, prover=prover, time_limit=time_limit, again=again, quiet=quiet, json=json))
 
 
 @app.command()
@@ -200,7 +207,7 @@ def demo(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Embedded data, a monotone and fair model, its proof and some predictions, in about a minute."""
+    """Embedded data, a monotone and fair model, its certificate and some predictions, in less than a minute."""
     from smilenn.cli import demonstration as command
 
     raise typer.Exit(command.run(out, quiet=quiet))

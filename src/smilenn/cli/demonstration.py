@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import typer
 
+from smilenn.certify import check as checker
+from smilenn.certify.verdicts import check
 from smilenn.cli.guard import INTERRUPTED
-from smilenn.cli.words import cell_list, domain_text, quality, quality_text, verdict_text
+from smilenn.cli.words import cell_list, domain_text, judgement_text, quality, quality_text
 from smilenn.datasets.credit import make_credit
 from smilenn.datasets.split import split
 from smilenn.domain import Domain
@@ -26,7 +31,7 @@ EPS = 1.0  # points of the score that the protected attribute may move
 
 
 def run(out: Path | None, *, quiet: bool) -> int:
-    """Train, prove, save, load and look; the exit code is the verdict's."""
+    """Train, certify, save, load and look; the exit code is the verdict's."""
     import torch
 
     if out is not None:
@@ -51,7 +56,7 @@ def run(out: Path | None, *, quiet: bool) -> int:
         model.fit(train.frame, train.target, callback=show)
     say(f"   Trained in {duration(model.seconds_)}.")
     say("\n4. The verdict:")
-    typer.echo(verdict_text(model.verdict_, model.domain_, model.net_.outputs, logit=False))
+    typer.echo(judgement_text(model))
     numbers = quality(
         test.target.to_numpy(), model.predict(test.frame), logit=False, constant=float(train.target.mean())
     )
@@ -68,10 +73,26 @@ def run(out: Path | None, *, quiet: bool) -> int:
     say("\n6. What if? One applicant, changed in one thing at a time:")
     say(cell_list(what_if(loaded, test.frame.iloc[[0]])))
     if model.verdict_.status == "proved":
-        say(f"   Nobody's score can fall by earning more, nor move by more than {EPS:g} through race: that is proved.")
+        say(f"   Nobody's score falls by earning more, nor moves by more than {EPS:g} through race: that is certified.")
     say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
-    typer.echo(f"\nThe model is in {str(folder)!r}. Try: smile prove {folder}")
-    return model.verdict_.exit_code
+    if loaded.certificate_ is None:
+        typer.echo(f"\nThe model is in {str(folder)!r}. It has no certificate: {loaded.certificate_note_}")
+        return loaded.verdict_.exit_code
+    return say_checked(folder, say)
+
+
+def say_checked(folder: Path, say: Callable[[str], Any]) -> int:
+    """Check the folder's certificate from its files, say how others can, give the checker's exit code."""
+    say("\n7. Trust is not needed: the folder holds a certificate, and a small program checks it in exact arithmetic.")
+    verdict = check(folder)
+    typer.echo(f"   The checker, on {str(folder)!r}: {verdict.sentence()}.")
+    say("   It reads the files only, and nothing of the training. To run it yourself:")
+    place, file = shlex.quote(str(folder)), shlex.quote(str(checker.__file__))
+    say(f"     smile check {place}")
+    say(f"     python -m smilenn.certify.check {place}")
+    say("   or, where this package is not installed, copy its one file, which needs nothing but Python:")
+    say(f"     cp {file} check.py && python check.py {place}")
+    return verdict.exit_code
 
 
 def what_if(model: SmileRegressor | SmileClassifier, person: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import typer
 
 from smilenn.cli.guard import INTERRUPTED
 from smilenn.cli.table import read_header, read_table
-from smilenn.cli.words import domain_text, logit_words, quality, quality_text, verdict_text
+from smilenn.cli.words import domain_text, judgement_record, judgement_text, logit_words, quality, quality_text
 from smilenn.datasets.base import Dataset
 from smilenn.datasets.split import held_back
 from smilenn.domain import Domain
@@ -57,18 +57,20 @@ class Request:
     restarts: int = 1
     threads: int = 1
     time_limit: float | None = None
+    certify_limit: float = 60.0
     checkpoint: Path | None = None
 
 
 def run(request: Request, *, quiet: bool, json: bool) -> int:
-    """Train, prove, save, say; the exit code is the verdict's."""
+    """Train, prove, certify, save, say; the exit code is the verdict's."""
     import torch
 
     refuse_existing(request.out)
     if not 0 <= request.seed < 2**32:
         raise SmileError(f"--seed {request.seed} is not a seed; write a whole number from 0 to 2³² − 1.")
     torch.set_num_threads(request.threads)
-    properties = read_properties(request)
+    stated_at = read_properties(request)
+    properties = tuple(item for _, item in stated_at)
     frame, y = read_data(request)
     logit = is_classification(request, y)
     domain = Domain.from_data(
@@ -84,7 +86,9 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         random_state=request.seed,
         restarts=request.restarts,
         time_limit=request.time_limit,
+        certify_time_limit=request.certify_limit,
     )
+    check_properties(estimator, stated_at, frame)
     in_test = held_back_rows(frame, y, logit, request)
     say = typer.echo if not (quiet or json) else (lambda text: None)
     say(f"{len(frame)} rows, {len(domain.features)} features; predicting {request.target!r} ({kind.task}).")
@@ -152,56 +156,71 @@ def report(
     json: bool,
 ) -> None:
     """What came out, as text or as one JSON object."""
-    verdict = estimator.verdict_
     if json:
-        record: dict[str, Any] = {
-            "status": verdict.status,
-            "sentence": verdict.sentence(),
-            "bound": verdict.violation_bound,
+        record: dict[str, Any] = judgement_record(estimator) | {
             "interrupted": estimator.interrupted_,
             "properties": [stated(item, logit) for item in estimator.all_properties()],
             "task": estimator.task,
             "held_out_rows": tested,
             "quality": numbers,
-            "seconds": estimator.seconds_,
+            "training_seconds": estimator.seconds_,
             "model": str(request.out),
         }
         typer.echo(json_module.dumps(without_infinities(record), ensure_ascii=False))
         return
-    typer.echo(verdict_text(verdict, estimator.domain_, estimator.net_.outputs, logit))
+    typer.echo(judgement_text(estimator))
     if not quiet and tested:
         typer.echo(quality_text(numbers, tested))
     if estimator.interrupted_:
         typer.echo(f"Interrupted: the best model so far is saved in {str(request.out)!r}.")
         if request.checkpoint is not None:
             typer.echo("To go on from there, give the same command and checkpoint with another --out.")
+        elif estimator.certificate_ is None:
+            typer.echo(f"To certify it: smile prove {request.out}")
     elif not quiet:
         typer.echo(f"Saved in {str(request.out)!r} after {duration(estimator.seconds_)} of training.")
+        if estimator.certificate_ is not None:
+            typer.echo(f"To check the certificate from the files: smile check {request.out}")
 
 
 # ---- options --------------------------------------------------------------------------------------------------------
 
 
-def read_properties(request: Request) -> tuple[Property, ...]:
-    """All properties the options ask for; none is an error."""
-    out: list[Property] = []
+def read_properties(request: Request) -> tuple[tuple[str, Property], ...]:
+    """All properties the options ask for, each with where it was stated; none is an error."""
+    out: list[tuple[str, Property]] = []
     if request.increasing or request.decreasing:
-        out.append(Monotone(increasing=request.increasing, decreasing=request.decreasing))
+        item = Monotone(increasing=request.increasing, decreasing=request.decreasing)
+        out.append(("--increasing" if request.increasing else "--decreasing", item))
     for text in request.fair:
         name, colon, eps = text.rpartition(":")
         if not colon or not name:
             raise SmileError(f"--fair {text} lacks its ε; write COLUMN:EPS, such as --fair race:0.2.")
-        out.append(Fair((name,), _number(eps, f"--fair {text}")))
+        out.append((f"--fair {text}", Fair((name,), _number(eps, f"--fair {text}"))))
     for text in request.robust:
         delta, colon, eps = text.partition(":")
         share = delta.endswith("%")
         _number(delta.removesuffix("%"), f"--robust {text}")
-        out.append(Robust(delta if share else delta.strip(), _number(eps, f"--robust {text}") if colon else None))
+        item = Robust(delta if share else delta.strip(), _number(eps, f"--robust {text}") if colon else None)
+        out.append((f"--robust {text}", item))
     for path in request.spec:
-        out += load_properties(path)
+        stated_there = load_properties(path)
+        out += [(f"{path}, property {i} ({item.kind})", item) for i, item in enumerate(stated_there, 1)]
     if not out:
         raise SmileError("No property was asked for; add --increasing, --decreasing, --fair, --robust or --spec.")
     return tuple(out)
+
+
+def check_properties(
+    estimator: SmileRegressor | SmileClassifier, stated_at: tuple[tuple[str, Property], ...], frame: pd.DataFrame
+) -> None:
+    """Each property on the domain of the data, before any training: an error says where the property was stated."""
+    assert estimator.domain is not None
+    for where, item in stated_at:
+        try:
+            estimator.lower_on([item], estimator.domain, tuple(frame.columns))
+        except SmileError as error:
+            raise SmileError(f"{where}: {error}") from None
 
 
 def read_bounds(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from smilenn.errors import AlteredError, SmileError
 
 ALTERED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer does not export it; some versions bring their own
 
 
 class Guarded(TyperGroup):
@@ -24,7 +25,10 @@ class Guarded(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take ``--debug`` out of the arguments, wherever it stands."""
         ctx.meta["smilenn.debug"] = "--debug" in args
-        return super().parse_args(ctx, [argument for argument in args if argument != "--debug"])
+        try:
+            return super().parse_args(ctx, [argument for argument in args if argument != "--debug"])
+        except UsageError as error:
+            raise _misused(error) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -34,8 +38,21 @@ class Guarded(TyperGroup):
             warnings.showwarning = _show_warning
             try:
                 return super().invoke(ctx)
+            except UsageError as error:
+                raise _misused(error) from None
             except (SmileError, OSError, MemoryError, KeyboardInterrupt) as error:
                 raise typer.Exit(failed(error, debug)) from None
+
+
+def _misused(error: Any) -> Exception:
+    """A misused command in one sentence that names its help; a command without any arguments prints the help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return error
+    text = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    context: Any = error.ctx
+    command = "smile" if context is None or context.parent is None else f"smile {context.info_name}"
+    typer.echo(f"smile: {text}; see {command} --help.", err=True)
+    return typer.Exit(BAD_INPUT)
 
 
 @contextmanager

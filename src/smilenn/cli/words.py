@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from smilenn.certify.verdicts import claim_words, shown_bound
 from smilenn.domain import Domain
+from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.regressor import SmileRegressor
+from smilenn.model.folder import without_infinities
+from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
-from smilenn.prove.verdict import Proved, Unknown, Verdict, Violated
+from smilenn.prove.record import verdict_to_json
+from smilenn.prove.verdict import Counterexample, Proved, Unknown, Violated
 
 MOST_FEATURES = 24  # longer counterexamples show only what differs between the copies
 
@@ -57,23 +63,61 @@ def inputs_table(x: np.ndarray, domain: Domain, outputs: Mapping[str, np.ndarray
     return table + (f"\n({hidden} further columns are equal)" if hidden else "")
 
 
-def verdict_text(verdict: Verdict, domain: Domain, outputs: Sequence[str], logit: bool) -> str:
-    """The verdict as a person reads it; a counterexample as a table."""
+def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
+    """The verdict as a person reads it: a headline, every claim with its checked bound, a counterexample as a table."""
+    verdict, certificate, unit = estimator.verdict_, estimator.certificate_, unit_words(estimator)
+    lines = []
     match verdict:
+        case Proved(certificate=name) if name:
+            lines.append("Certified: this holds for every input of the domain, whatever the backbone does.")
         case Proved():
-            sentence = verdict.sentence()
-            return f"{sentence[0].upper()}{sentence[1:]}, for every input of the domain, in {verdict.seconds:.2g} s."
-        case Violated(counterexample=example) if example is not None:
-            named = {name or ("logit" if logit else "output"): example.outputs[:, i] for i, name in enumerate(outputs)}
-            return (
-                f"Violated: {example.row} fails by {example.violation:.6g} (* differs):\n"
-                f"{inputs_table(example.x, domain, named)}"
-            )
-        case Unknown(reason=reason):
-            known = f"at most {verdict.violation_bound:.6g}" if np.isfinite(verdict.bound) else "not bounded"
-            return f"Unknown: not proved and not refuted; the violation is {known} ({reason or 'no reason given'})."
+            lines.append(f"{_capital(verdict.sentence())}. Not certified: {estimator.certificate_note_}")
+        case Violated(counterexample=Counterexample() as example):
+            names = [name or ("logit" if isinstance(estimator, SmileClassifier) else "output")
+                     for name in estimator.net_.outputs]  # fmt: skip
+            named = {name: example.outputs[:, i] for i, name in enumerate(names)}
+            lines.append(f"Violated: {example.row} fails by {example.violation:.6g}{unit} (* differs):")
+            lines.append(inputs_table(example.x, estimator.domain_, named))
+        case Unknown() if math.isfinite(verdict.bound):
+            lines.append(f"Not certified: a rule may fail, by at most {shown_bound(verdict.bound)}{unit}.")
         case _:
-            return verdict.sentence()
+            lines.append("Not certified, and no bound was checked.")
+    if isinstance(verdict, Unknown) and verdict.reason:
+        lines.append(f"Why: {verdict.reason.rstrip('.')}.")
+    if certificate is not None:
+        for claim, bound, holds in zip(certificate.claims, certificate.bounds, certificate.holds, strict=True):
+            lines.append(f"  - {claim.sentence or claim.formula()} {claim_words(bound, holds, unit)}")
+        lines.append(f"Checked in exact arithmetic in {duration(certificate.seconds)}, proof included.")
+    return "\n".join(lines)
+
+
+def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, Any]:
+    """The same for programs: the verdict, its checked bound (None without one), the claims one by one."""
+    certificate = estimator.certificate_
+    claims = [{"sentence": claim.sentence or claim.formula(), "certified": False, "bound": None}
+              for claim in estimator.claims_]  # fmt: skip
+    if certificate is not None:
+        for entry, holds, bound in zip(claims, certificate.holds, certificate.bounds, strict=True):
+            entry |= {"certified": holds, "bound": bound}
+    record = verdict_to_json(estimator.verdict_) | {
+        "bound": estimator.violation_bound_,
+        "certified": certificate is not None and certificate.accepted,
+        "certificate": certificate.sha256 if certificate is not None and certificate.accepted else None,
+        "note": estimator.certificate_note_,
+        "claims": claims,
+    }
+    return without_infinities(record)
+
+
+def unit_words(estimator: SmileRegressor | SmileClassifier) -> str:
+    """What a bound is counted in: `` in 'score'``, `` on the logit``, or nothing where the target has no name."""
+    if isinstance(estimator, SmileClassifier):
+        return " on the logit"
+    return f" in {estimator.target_name_!r}" if estimator.target_name_ else ""
+
+
+def _capital(sentence: str) -> str:
+    return f"{sentence[0].upper()}{sentence[1:]}"
 
 
 def logit_words(eps: float) -> str:

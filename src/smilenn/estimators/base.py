@@ -1,7 +1,7 @@
 """What `SmileRegressor` and `SmileClassifier` share: from a data frame and properties to a network with a verdict.
 
     X ─▶ Domain ─▶ x [n, m]        properties ─▶ claims        y ─▶ output scale and head bias
-                        SmileNet ─▶ train.fit ─▶ verdict_
+                        SmileNet ─▶ train.fit ─▶ certificate, checked ─▶ verdict_
 
 `__init__` only stores. Up to `restarts` networks are trained from different seeds; a proved one is preferred, then the
 one with the smaller loss on the held-out rows. Below `LEAST_ROWS` rows none are held out.
@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import logging
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -20,19 +21,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from smilenn.domain import Domain, Kind, OutOfBounds, Scaling, as_frame
 from smilenn.errors import SmileError
 from smilenn.estimators.checks import check_target, check_weights, held_out, numbered
+from smilenn.estimators.judged import Judged
 from smilenn.estimators.outside import all_carried
 from smilenn.progress import Progress, display
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.spec import as_property, lower_all
-from smilenn.prove.verdict import Unknown, Verdict
 from smilenn.train.config import Config
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Target:
     classes: np.ndarray | None = None
 
 
-class SmileEstimator(BaseEstimator, ABC):
+class SmileEstimator(Judged, BaseEstimator):
     """Base of the two estimators.
 
     Parameters
@@ -76,6 +76,8 @@ class SmileEstimator(BaseEstimator, ABC):
     out_of_bounds : what `predict` does with rows outside the domain: ``clamp``, ``raise``, ``warn`` (and clamp), or
         ``auto``: clamp if that carries every property to the whole input space, else raise.
     time_limit : seconds for training, all restarts together.
+    certify_time_limit : seconds for the search for a certificate, after training and on top of `time_limit`; checking
+        it takes a fraction of that. When they are over, the best bound reached is checked instead. 0: no certificate.
     random_state : seed or generator.
     validation_fraction : share of the rows that choose the best state (none below 200 rows).
     verbose : 0 silent, 1 shows progress on the standard error stream.
@@ -108,6 +110,7 @@ class SmileEstimator(BaseEstimator, ABC):
         config: Config | None = None,
         out_of_bounds: OutOfBounds | Literal["auto"] = "auto",
         time_limit: float | None = None,
+        certify_time_limit: float = 60.0,
         random_state: int | np.random.RandomState | None = None,
         validation_fraction: float = 0.1,
         verbose: int = 0,
@@ -133,6 +136,7 @@ class SmileEstimator(BaseEstimator, ABC):
         self.config = config
         self.out_of_bounds: OutOfBounds | Literal["auto"] = out_of_bounds
         self.time_limit = time_limit
+        self.certify_time_limit = certify_time_limit
         self.random_state = random_state
         self.validation_fraction = validation_fraction
         self.verbose = verbose
@@ -152,11 +156,12 @@ class SmileEstimator(BaseEstimator, ABC):
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
         """Properties as claims on the fitted domain and outputs."""
         self._check_fitted()
-        return self._lower(properties, self.domain_, self.columns_)
+        return self.lower_on(properties, self.domain_, self.columns_)
 
-    def _lower(
+    def lower_on(
         self, properties: Sequence[Property | Claim], domain: Domain, columns: Sequence[str]
     ) -> tuple[Claim, ...]:
+        """Properties as claims on a domain, before `fit`; `columns` are those of the data, for positions."""
         complete = (
             item.with_eps(self._default_eps()) if isinstance(item, Robust) and item.eps is None else item
             for item in properties
@@ -182,10 +187,11 @@ class SmileEstimator(BaseEstimator, ABC):
         callback: Callable[[Progress], None] | None = None,
         checkpoint: Path | str | None = None,
     ) -> Self:
-        """Train on a data frame or array X [n, columns] and a target y [n], then prove the properties.
+        """Train on a data frame or array X [n, columns] and a target y [n], then prove and certify the properties.
 
         `callback` is told of every epoch; `checkpoint` names a file to continue from and to write to while training.
-        After Ctrl-C the best state so far is kept and `interrupted_` is True.
+        After Ctrl-C the best state so far is kept and `interrupted_` is True: in training the proof and a short
+        certification follow, in the certification itself nothing more.
         """
         frame = as_frame(X)
         self._check_parameters()
@@ -200,25 +206,22 @@ class SmileEstimator(BaseEstimator, ABC):
         else:
             frame = as_frame(X, columns=domain.columns)
         columns = tuple(frame.columns)
-        claims = self._lower(self.all_properties(), domain, columns)
+        claims = self.lower_on(self.all_properties(), domain, columns)
         outside = self._outside(claims, domain)
         x = domain.encode(frame, out_of_bounds=outside)
         weight = check_weights(sample_weight, len(x))
-        if self.verbose and callback is None:
-            with display() as show:
-                chosen, seed = self._train(domain, x, target, claims, weight, show, checkpoint)
-        else:
-            chosen, seed = self._train(domain, x, target, claims, weight, callback, checkpoint)
-        self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
-        self.net_, self.history_ = chosen.net, chosen.history
-        self.verdict_ = Unknown(reason="no property was asked for") if chosen.verdict is None else chosen.verdict
-        self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted
-        self.target_name_ = str(y.name) if isinstance(y, pd.Series) and y.name is not None else ""
-        self.n_features_in_ = frame.shape[1]
-        if target.classes is not None:
-            self.classes_ = target.classes
-        if isinstance(X, pd.DataFrame):
-            self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        with display() if self.verbose and callback is None else nullcontext(callback) as show:
+            chosen, seed = self._train(domain, x, target, claims, weight, show, checkpoint)
+            self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
+            self.net_, self.history_ = chosen.net, chosen.history
+            self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted
+            self.target_name_ = str(y.name) if isinstance(y, pd.Series) and y.name is not None else ""
+            self.n_features_in_ = frame.shape[1]
+            if target.classes is not None:
+                self.classes_ = target.classes
+            if isinstance(X, pd.DataFrame):
+                self.feature_names_in_ = np.array(frame.columns, dtype=object)
+            self._conclude(chosen.verdict, show)
         return self
 
     def _train(
@@ -315,12 +318,6 @@ class SmileEstimator(BaseEstimator, ABC):
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 
-    @property
-    def violation_bound_(self) -> float:
-        """Best proved bound on the violation, in output units; 0.0 when proved."""
-        self._check_fitted()
-        return self.verdict_.violation_bound
-
     def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The network's outputs for the rows of X, float64 [n]; `first_row` numbers the first row in messages."""
         self._check_fitted()
@@ -330,7 +327,7 @@ class SmileEstimator(BaseEstimator, ABC):
         return self.net_.predict(x)[:, 0]
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
-        """Save as a model folder (weights, description, properties, verdict, history); see `smilenn.load`."""
+        """Save as a model folder (weights, properties, verdict, certificate, history); see `smilenn.load`."""
         from smilenn.estimators.store import save
 
         save(self, folder, overwrite=overwrite)
@@ -338,23 +335,13 @@ class SmileEstimator(BaseEstimator, ABC):
     # ---- checks -------------------------------------------------------------------------------------------------
 
     domain_: Domain
-    net_: SmileNet
-    claims_: tuple[Claim, ...]
     columns_: tuple[str, ...]
-    verdict_: Verdict
-    certificate_: dict[str, bytes]  # the files of an accepted certificate; set by `smilenn.load` where there is one
     history_: list[dict[str, Any]]
     outside_: OutOfBounds
     seed_: int
-    seconds_: float
-    interrupted_: bool
     target_name_: str
     n_features_in_: int
     classes_: np.ndarray
-
-    def _check_fitted(self) -> None:
-        if "net_" not in vars(self):
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
 
     def _outside(self, claims: tuple[Claim, ...], domain: Domain) -> OutOfBounds:
         if self.out_of_bounds != "auto":
@@ -371,6 +358,8 @@ class SmileEstimator(BaseEstimator, ABC):
                 raise SmileError(f"{name} must be at least 1, not {getattr(self, name)}.")
         if self.time_limit is not None and not self.time_limit > 0:
             raise SmileError(f"time_limit must be more than 0 seconds, not {self.time_limit}.")
+        if not self.certify_time_limit >= 0:
+            raise SmileError(f"certify_time_limit must be 0 seconds or more, not {self.certify_time_limit}.")
         if isinstance(self.random_state, (int, np.integer)) and not 0 <= self.random_state < 2**32:
             raise SmileError(f"random_state must be a whole number from 0 to 2³² − 1, not {self.random_state}.")
 

@@ -4,15 +4,13 @@
     properties.json   the properties as the user stated them, and the exact claims they became
     verdict.json      what was proved, of which weights and which claims
     history.json      the course of the training
-    certificate.*     the proof in exact numbers, where `smile prove` found one
+    certificate.*     the proof in exact numbers, where there is one; loading has it checked again
 
 Everything but a `backbone` function is restored; a network with a backbone of the user's own gets it from `load`.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
-from smilenn.certify.verdicts import check
+from smilenn.certify.verdicts import examine
+from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.errors import AlteredError, SmileError, listed
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.judgement import Judgement
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.folder import dump_json, read_folder, without_infinities, write_folder
@@ -31,7 +31,7 @@ from smilenn.problem import digest
 from smilenn.properties.claim import Claim
 from smilenn.properties.spec import properties_from_json, properties_to_json
 from smilenn.prove.record import verdict_from_json, verdict_to_json
-from smilenn.prove.verdict import Proved, Verdict, Violated
+from smilenn.prove.verdict import Proved, Rejected, Unknown, Verdict, Violated
 from smilenn.train.config import Config
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ CLASSES: dict[str, type[SmileEstimator]] = {"SmileRegressor": SmileRegressor, "S
 # stored as they are; the others need words of their own (properties, config) or are code or part of the network
 PLAIN = (
     "increasing", "decreasing", "protected", "bounds", "kinds", "groups", "margin", "scaling", "boxes", "auxiliaries",
-    "hidden", "embedding", "backbone_sizes", "out_of_bounds", "time_limit", "validation_fraction", "verbose", "device",
-    "restarts",
+    "hidden", "embedding", "backbone_sizes", "out_of_bounds", "time_limit", "certify_time_limit",
+    "validation_fraction", "verbose", "device", "restarts",
 )  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def save(estimator: SmileEstimator, folder: Path | str, *, overwrite: bool = Fal
             "properties": properties_to_json(estimator.all_properties()),
             "claims": [claim.to_json() for claim in estimator.claims_],
         },
-        VERDICT: verdict_document(estimator.verdict_, estimator),
+        VERDICT: verdict_document(estimator),
         HISTORY: without_infinities(estimator.history_),
     }
     save_net(
@@ -85,24 +85,23 @@ def save(estimator: SmileEstimator, folder: Path | str, *, overwrite: bool = Fal
 
 
 def _certificate(estimator: SmileEstimator) -> dict[str, bytes]:
-    """The certificate's files where the verdict speaks of one: the word "certified" is never saved without them."""
-    verdict = estimator.verdict_
-    if not isinstance(verdict, Proved) or not verdict.certificate:
-        return {}
-    files = vars(estimator).get("certificate_", {})
-    if hashlib.sha256(files.get(JSON_NAME, b"")).hexdigest() != verdict.certificate:
-        raise SmileError(
-            "The verdict speaks of a certificate that the estimator does not carry; prove it again, "
-            "estimator.verdict_ = smilenn.prove(estimator)."
-        )
-    return files
+    """The certificate's files, accepted or not: what the verdict says can be checked from them.
+
+    The word "certified" is never saved without the files it stands for.
+    """
+    verdict, certificate = estimator.verdict_, estimator.certificate_
+    carried = "" if certificate is None else certificate.sha256
+    if isinstance(verdict, Proved) and verdict.certificate not in ("", carried):
+        raise SmileError("The verdict speaks of a certificate that the estimator does not carry; call certify() again.")
+    return {} if certificate is None else dict(certificate.files)
 
 
 def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegressor | SmileClassifier:
     """The estimator that was saved as `folder`; every file is checked against its hash.
 
     `backbone` is the module of an estimator that was fitted with one of the user's own; its weights are overwritten.
-    A missing or unreadable file raises `SmileError`, a changed one `AlteredError`.
+    A certificate is checked again: "certified" is what the checker says now. A missing or unreadable file raises
+    `SmileError`; a changed one, or a certificate of another model or other claims, raises `AlteredError`.
     """
     folder = Path(folder)
     net, documents = load_net(folder, backbone=backbone)
@@ -122,7 +121,7 @@ def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegre
         estimator.claims_ = tuple(Claim.from_json(claim) for claim in documents[PROPERTIES]["claims"])
         weights, claims = documents[VERDICT]["weights"], tuple(documents[VERDICT]["claims"])
         verdict = verdict_from_json(documents[VERDICT], str(folder / VERDICT))
-        estimator.verdict_ = replace(verdict, weights=weights, claims=claims)
+        verdict = replace(verdict, weights=weights, claims=claims)
         for what, found, expected in (
             ("weights", weights, net.snapshot().digest),
             ("claims", claims, tuple(digest(claim, net.domain) for claim in estimator.claims_)),
@@ -145,15 +144,7 @@ def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegre
             raise AlteredError(
                 f"{str(folder / PROPERTIES)!r} states properties that are not its claims; save the model again."
             )
-        if isinstance(verdict, Proved) and verdict.certificate:
-            # "certified" is what a checker says now, not what a file says it once said
-            checked = check(folder)
-            if not isinstance(checked, Proved) or checked.certificate != verdict.certificate:
-                raise AlteredError(
-                    f"{str(folder / VERDICT)!r} speaks of a certificate that does not check; prove again."
-                )
-            estimator.certificate_ = {name: (folder / name).read_bytes() for name in CERTIFICATE}
-            estimator.verdict_ = replace(estimator.verdict_, tolerance=checked.tolerance)
+        estimator._judgement = _checked(folder, verdict, JSON_NAME in documents)
     except (KeyError, TypeError) as error:
         raise SmileError(
             f"{str(folder)!r} does not describe an estimator ({error}); save it again, or read the bare network with "
@@ -162,35 +153,48 @@ def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegre
     return estimator  # type: ignore[return-value]
 
 
-def verdict_document(verdict: Verdict, estimator: SmileEstimator) -> dict[str, Any]:
+def _checked(folder: Path, verdict: Verdict, certificate: bool) -> Judgement:
+    """The judgement that the files bear out now; what they once said counts only as far as it still checks."""
+    found = examine(folder) if certificate else None
+    if isinstance(found, Rejected):
+        raise AlteredError(f"The certificate in {str(folder)!r} does not check: {found.reason}; fit the model again.")
+    claimed = verdict.certificate if isinstance(verdict, Proved) else ""
+    if claimed and (found is None or not found.accepted or found.sha256 != claimed):
+        raise AlteredError(
+            f"{str(folder / VERDICT)!r} speaks of a certificate that does not check; fit the model again."
+        )
+    reason = verdict.reason if isinstance(verdict, Unknown) else ""
+    if found is None:
+        return Judgement(verdict, None, reason or "the model was saved without a certificate")
+    if found.accepted and not isinstance(verdict, Violated):
+        now = replace(checked_verdict(found), seconds=verdict.seconds, weights=verdict.weights, claims=verdict.claims)
+        return Judgement(now, found)
+    return Judgement(replace(verdict, bound=found.bound), found, reason or found.shortfall)
+
+
+def verdict_document(estimator: SmileEstimator) -> dict[str, Any]:
     """The content of verdict.json: the verdict and the digests of the weights and claims it speaks of.
 
     A verdict on other weights than the network has now, or on other claims, is an error.
     """
+    verdict = estimator._judgement.verdict
     weights = estimator.net_.snapshot().digest
     claims = tuple(digest(claim, estimator.domain_) for claim in estimator.claims_)
     final = isinstance(verdict, (Proved, Violated))
     if verdict.weights != weights and (final or verdict.weights):
-        raise SmileError(
-            "The network was changed after its verdict; prove it again, estimator.verdict_ = smilenn.prove(estimator)."
-        )
+        raise SmileError("The network was changed after its verdict; call certify() and save it then.")
     if final and verdict.claims != claims:
-        raise SmileError(
-            "The verdict speaks of other claims than the estimator's; prove those, "
-            "estimator.verdict_ = smilenn.prove(estimator)."
-        )
+        raise SmileError("The verdict speaks of other claims than the estimator's; call certify() and save it then.")
     return verdict_to_json(verdict) | {"weights": weights, "claims": list(claims)}
 
 
-def replace_verdict(
-    folder: Path | str, verdict: Verdict, estimator: SmileEstimator, *, certificate: Mapping[str, bytes] | None = None
-) -> None:
-    """Write a new verdict.json, the certificate's files and the manifest into a model folder as one step.
+def replace_verdict(folder: Path | str, estimator: SmileEstimator) -> None:
+    """Write the estimator's verdict and certificate and the manifest into its model folder as one step.
 
     An older certificate does not stay beside a new verdict.
     """
     files = {name: data for name, data in read_folder(folder).items() if name not in CERTIFICATE}
-    files |= {VERDICT: dump_json(verdict_document(verdict, estimator)), **(certificate or {})}
+    files |= {VERDICT: dump_json(verdict_document(estimator)), **_certificate(estimator)}
     write_folder(folder, files, overwrite=True)
 
 
@@ -215,12 +219,12 @@ def _plain(value: Any) -> Any:
 
 
 def _from_params(stored: dict[str, Any]) -> dict[str, Any]:
-    params = {name: stored[name] for name in (*PLAIN, "random_state")}
+    params = {name: stored[name] for name in (*PLAIN, "random_state") if name in stored}  # others came later
     for name in ("increasing", "decreasing", "backbone_sizes"):
-        if isinstance(params[name], list):
+        if isinstance(params.get(name), list):
             params[name] = tuple(params[name])
     for name in ("bounds", "groups"):
-        if params[name] is not None:
+        if params.get(name) is not None:
             params[name] = {key: tuple(value) for key, value in params[name].items()}
     config = stored["config"]
     known = {field.name for field in fields(Config)}

@@ -55,8 +55,8 @@ class Verdict(ABC):
 
     @property
     def exit_code(self) -> int:
-        """Exit code of the command line: 0 proved, 1 violated or rejected, 3 unknown."""
-        return {"proved": 0, "violated": 1, "rejected": 1, "unknown": 3}[self.status]
+        """Exit code of the command line: 0 certified, 1 violated or rejected, 3 unknown or proved by a solver alone."""
+        return {"proved": 3, "violated": 1, "rejected": 1, "unknown": 3}[self.status]
 
     def __bool__(self) -> bool:
         raise TypeError("A verdict has more than two values; compare verdict.status or use isinstance.")
@@ -84,6 +84,11 @@ class Proved(Verdict):
     tolerance: float = 0.0
     certificate: str = ""
     status: ClassVar[str] = "proved"
+
+    @property
+    def exit_code(self) -> int:
+        """0 with an accepted certificate; 3 without one: a solver's word alone is no done work."""
+        return 0 if self.certificate else super().exit_code
 
     @property
     def violation_bound(self) -> float:

@@ -97,6 +97,8 @@ class Highs(Solver):
         h.startCallback(highspy.cb.HighsCallbackType.kCallbackMipInterrupt if mip
                         else highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)  # fmt: skip
         interrupted = _run(h, stop)
+        if interrupted and not mip:  # one LP of many: a search that got a result back would go on
+            raise KeyboardInterrupt
         return _result(highspy, h, model, mip, reached, interrupted, perf_counter() - start)
 
     def session(self, model: LinearModel) -> Session:

@@ -1,0 +1,127 @@
+"""What an estimator says of its properties: ``verdict_``, ``certificate_``, ``violation_bound_``, and `certify`."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sklearn.exceptions import NotFittedError
+
+from smilenn.certify.verdicts import Certificate
+from smilenn.estimators.judgement import INTERRUPTED, Judgement, current, judge, unjudged
+from smilenn.progress import Progress
+from smilenn.properties.claim import Claim
+from smilenn.prove.model import prove
+from smilenn.prove.verdict import Unknown, Verdict
+
+if TYPE_CHECKING:
+    from smilenn.model.net import SmileNet
+
+logger = logging.getLogger(__name__)
+
+AFTER_CTRL_C = 10.0  # seconds for the certificate of a training that was interrupted
+
+
+class Judged(ABC):
+    """Base of the estimators: the judgement on a fitted network, and how it is made.
+
+    The judgement is compared with the network whenever it is asked for: after an edit of the certified weights nothing
+    that was proved of the old ones is repeated.
+    """
+
+    certify_time_limit: float
+    net_: SmileNet
+    claims_: tuple[Claim, ...]
+    seconds_: float
+    interrupted_: bool
+    _judgement: Judgement
+
+    @property
+    def verdict_(self) -> Verdict:
+        """What is known of the properties: `Proved` (certified), `Violated` or `Unknown` with the checked bound.
+
+        It speaks of the network as it was judged; a network that was changed since is `Unknown`. Assigning a verdict
+        of `smilenn.prove` drops the certificate.
+        """
+        return self._judged().verdict
+
+    @verdict_.setter
+    def verdict_(self, verdict: Verdict) -> None:
+        self._judgement = Judgement(verdict, None, "the verdict was set from outside, without a certificate")
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """The certificate with its files, the checker's report and `statement`; None without one.
+
+        A certificate that the checker did not accept is here too, if it proves a bound: read `certificate_.accepted`.
+        """
+        return self._judged().certificate
+
+    @property
+    def certificate_note_(self) -> str:
+        """Why there is no accepted certificate, one sentence; empty where there is one."""
+        note = self._judged().note
+        return f"{note[0].upper()}{note[1:]}." if note else ""
+
+    @property
+    def violation_bound_(self) -> float:
+        """Checked bound on the violation, in output units: 0.0 or the stated rounding when certified; ∞ without one.
+
+        If no certificate was asked for it is the prover's, as good as its floating-point arithmetic.
+        """
+        return self.verdict_.violation_bound
+
+    @abstractmethod
+    def lower(self, properties: Sequence[Any]) -> tuple[Claim, ...]:
+        """Properties as claims on the fitted domain and outputs."""
+
+    def _judged(self) -> Judgement:
+        self._check_fitted()
+        return current(self._judgement, self.net_, self.claims_)
+
+    def _conclude(self, found: Verdict | None, show: Callable[[Progress], None] | None) -> None:
+        """Certify what training ended with; after Ctrl-C nothing is said to be proved."""
+        self._judgement = unjudged(found, INTERRUPTED)
+        if _interrupted(found):
+            self.interrupted_ = True
+            return
+        limit = min(self.certify_time_limit, AFTER_CTRL_C) if self.interrupted_ else self.certify_time_limit
+        try:
+            self._judgement = judge(
+                self.net_, self.claims_, found, time_limit=limit, callback=show, since=self.seconds_
+            )
+        except KeyboardInterrupt:
+            self.interrupted_ = True
+            logger.warning("%s; the trained network is kept", INTERRUPTED)
+
+    def certify(
+        self,
+        *,
+        prover: str = "auto",
+        time_limit: float | None = None,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> Verdict:
+        """Search for a counterexample, prove and certify the network as it is now; sets and returns ``verdict_``.
+
+        `time_limit` seconds for the prover and as many for the certificate; None takes ``certify_time_limit``. Ctrl-C
+        is raised and leaves the judgement as it was.
+        """
+        self._check_fitted()
+        limit = self.certify_time_limit if time_limit is None else time_limit
+        found = prove(self, prover=prover, time_limit=limit) if self.claims_ else None
+        if _interrupted(found):
+            raise KeyboardInterrupt
+        since = 0.0 if found is None else found.seconds
+        self._judgement = judge(self.net_, self.claims_, found, time_limit=limit, callback=callback, since=since)
+        return self.verdict_
+
+    def _check_fitted(self) -> None:
+        if "net_" not in vars(self):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
+
+
+def _interrupted(found: Verdict | None) -> bool:
+    """Whether the prover was stopped by Ctrl-C, which it reports instead of raising."""
+    return isinstance(found, Unknown) and found.reason.startswith("interrupted")

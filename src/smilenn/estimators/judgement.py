@@ -1,0 +1,131 @@
+"""The last step of training: the prover's verdict, put before the checker.
+
+    found (a prover's verdict) ─▶ certify within a time limit ─▶ Judgement: verdict, certificate, or why there is none
+
+    checker accepts               proved:   "certified"
+    checker checks a larger bound unknown:  that bound
+    nothing was checked           unknown:  no bound, and a sentence why
+    the model breaks the claim    violated: the counterexample stands, whatever was checked beside it
+
+A prover's word alone is never passed on as proved, unless no certificate was asked for; it is then named as what it is.
+A judgement speaks of the network it was made on: `current` withdraws it where the certified part was changed since.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from smilenn.certify.verdicts import METHOD, Certificate
+from smilenn.certify.verdicts import verdict as checked_verdict
+from smilenn.errors import SmileError
+from smilenn.progress import Progress
+from smilenn.properties.claim import Claim
+from smilenn.prove.verdict import Proved, Unknown, Verdict, Violated
+
+if TYPE_CHECKING:
+    from smilenn.model.net import SmileNet
+
+logger = logging.getLogger(__name__)
+
+CHANGED = "the network was changed after it was judged; call certify() to judge it as it is now"
+OTHER_CLAIMS = "the claims were changed after they were judged; call certify() to judge those of now"
+NOT_ASKED = "no certificate was asked for (certify_time_limit is 0)"
+NO_PROPERTY = "no property was asked for"
+INTERRUPTED = "the certification was interrupted"
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """A verdict, the certificate that bears it (None without one) and, without an accepted one, the reason."""
+
+    verdict: Verdict
+    certificate: Certificate | None = None
+    note: str = ""
+
+
+def unjudged(found: Verdict | None, note: str) -> Judgement:
+    """What is to be said before, or without, a check: nothing is proved and no bound was checked."""
+    return Judgement(Unknown(reason=NO_PROPERTY), None, NO_PROPERTY) if found is None else _concluded(found, None, note)
+
+
+def judge(
+    net: SmileNet,
+    claims: Sequence[Claim],
+    found: Verdict | None,
+    *,
+    time_limit: float,
+    callback: Callable[[Progress], None] | None = None,
+    since: float = 0.0,
+) -> Judgement:
+    """Certify the claims on `net` within `time_limit` seconds and conclude; 0 asks for no certificate.
+
+    `found` is the prover's verdict on the same weights (None: there are no claims). Ctrl-C is let through; whatever
+    else goes wrong in the search for a certificate costs the certificate, not the trained network.
+    """
+    if found is None:
+        return unjudged(None, NO_PROPERTY)
+    if time_limit <= 0:
+        return Judgement(found, None, NOT_ASKED)
+    from smilenn.certify.certify import certify
+
+    try:
+        certificate = certify(net, claims, time_limit=time_limit, callback=callback, since=since)
+    except SmileError as error:
+        return _concluded(found, None, str(error).rstrip("."))
+    except Exception as error:  # hours of training end here: a bug in the emission must not lose the model
+        logger.exception("the certification failed")
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        return _concluded(found, None, f"the certification failed by an error that should not happen ({what})")
+    if not certificate.report.claims:
+        return _concluded(found, None, certificate.shortfall)
+    return _concluded(found, certificate, certificate.shortfall)
+
+
+def _concluded(found: Verdict, certificate: Certificate | None, note: str) -> Judgement:
+    """The table at the top of this file."""
+    seconds = found.seconds + (certificate.seconds if certificate is not None else 0.0)
+    bound = math.inf if certificate is None else certificate.bound
+    if isinstance(found, Violated):
+        return Judgement(replace(found, bound=bound, seconds=seconds), certificate, note)
+    if certificate is not None and certificate.accepted:
+        verdict = checked_verdict(certificate)
+        return Judgement(replace(verdict, seconds=seconds, weights=found.weights, claims=found.claims), certificate)
+    reason, point = note, None
+    if isinstance(found, Proved):
+        reason = f"{note}; {found.method} finds no violation in floating point"
+    elif isinstance(found, Unknown):
+        point = found.point
+        if certificate is not None and found.reason:  # both searches failed, and the prover's says it best
+            reason = found.reason
+        elif math.isfinite(found.bound):
+            reason = f"{note}; {found.method} bounds it by {found.violation_bound:.3g} in floating point"
+    method = METHOD if certificate is not None else found.method
+    verdict = Unknown(method, bound, seconds, reason, point, weights=found.weights, claims=found.claims)
+    return Judgement(verdict, certificate, note)
+
+
+def current(judgement: Judgement, net: SmileNet, claims: Sequence[Claim]) -> Judgement:
+    """The judgement if it speaks of `net` and the claims as they are now; else that it does not."""
+    verdict, certificate = judgement.verdict, judgement.certificate
+    try:
+        changed = bool(verdict.weights) and verdict.weights != net.snapshot().digest
+        changed = changed or (certificate is not None and certificate.weights != _certified_part(net))
+    except SmileError:  # weights that are not finite, or a gap below zero
+        changed = True
+    if changed:
+        return Judgement(Unknown(reason=CHANGED), None, CHANGED)
+    if certificate is not None and certificate.claims != tuple(claims):
+        return Judgement(Unknown(reason=OTHER_CLAIMS), None, OTHER_CLAIMS)
+    return judgement
+
+
+def _certified_part(net: SmileNet) -> str:
+    """The digest by which a certificate names the network's certified part."""
+    from smilenn.certify.certificate import weights_digest
+    from smilenn.model.bundle import certified_tensors
+
+    return weights_digest(net.describe(), certified_tensors(net))
