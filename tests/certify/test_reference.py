@@ -415,9 +415,8 @@ def test_a_decided_unit_pays_for_its_slope(folders, tmp_path):
     ("low", "high"), [(F(1, 4), F(1, 2)), (F(-1, 2), F(-1, 4)), (F(0), F(1, 3)), (F(-1, 5), F(0)), (F(1, 8), F(1, 8))]
 )
 def test_strips_on_one_side(folders, tmp_path, low, high):
-    """Sweep, brute force over its own vertices' neighbourhood, and the leaf rule agree on a strip off the diagonal."""
+    """Sweep and brute force over kinks, ends and a grid agree on a strip off the diagonal; the leaf rule is above."""
     rng = np.random.default_rng(5)
-    torch.manual_seed(0)  # the network's kinks are drawn by torch
     net = folders.random_net(rng, Domain.box([0.0], [1.0], ["x"]), auxiliaries="relu", hidden=3, outputs=1, boxes="gap")
     out = net.outputs[0]
     when = (row([(1, 0, "in", "x"), (-1, 1, "in", "x")], high), row([(-1, 0, "in", "x"), (1, 1, "in", "x")], -low))
@@ -438,14 +437,13 @@ def test_strips_on_one_side(folders, tmp_path, low, high):
     )
     model = exact_model.build_model(reader.read_folder(tmp_path / "s").net)
     psi = exact_model.reduce_row(model, reader.read_folder(tmp_path / "s").entries[0].claim.rows()[0], 2)
-    points = [F(i, 64) for i in range(65)]
-    best = max(
-        real_psi(model, psi, [[x], [y]])
-        for y in points
-        for d in (low, high, (low + high) / 2)
-        if 0 <= (x := y + d) <= 1
-    )
-    assert best <= sweep <= leaf and sweep - best < F(1, 2)
+    kinks = {-b / w[0] for w, b in zip(model.weight, model.bias, strict=True) if w[0]}
+    points = [x for x in {F(i, 64) for i in range(65)} | kinks if 0 <= x <= 1]
+    pairs = {(x, y) for x in kinks | {F(0), F(1)} for y in kinks | {F(0), F(1)}}
+    for d in (low, high, (low + high) / 2):
+        pairs |= {(y + d, y) for y in points} | {(x, x - d) for x in points}
+    inside = [(x, y) for x, y in pairs if 0 <= x <= 1 and 0 <= y <= 1 and low <= x - y <= high]
+    assert max(real_psi(model, psi, [[x], [y]]) for x, y in inside) == sweep <= leaf
 
 
 def test_convexity_across_a_corner(folders, tmp_path):
