@@ -13,7 +13,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import ClassVar
 
@@ -24,6 +24,16 @@ from smilenn.prove.leaf import Cell, Shape, Slopes, box_shape, cut, rule_bound
 from smilenn.prove.prover import FOREVER, GAP, Goal, Prover, allowance, evaluated
 from smilenn.prove.relaxation import BoxLP, Relaxation
 from smilenn.prove.solvers.base import Solver
+from smilenn.prove.splitting import (
+    Split,
+    cells,
+    fractional_group,
+    input_split,
+    moving_split,
+    open_group,
+    phase_split,
+)
+from smilenn.prove.splitting import raw_threshold as raw_threshold
 from smilenn.prove.verdict import Maximum
 
 MOST_NODES = 1_000_000
@@ -35,16 +45,13 @@ BITS = 24  # and rounded to multiples of 2^-BITS, or coarser where large ones mu
 
 @dataclass
 class Node:
-    """A cell of the tree: a leaf with slopes, or a split with children.
-
-    `split` is (kind, copy, index, threshold): ("phase", c, j, 0), ("flip", c, i, 0), ("input", c, i, model units) or
-    ("group", c, g, 0); copy −1 means all copies (pinned).
-    """
+    """A cell of the tree: a leaf with slopes, or a split with children."""
 
     cell: Cell
     bound: float
     slopes: Slopes
-    split: tuple[str, int, int, float] | None = None
+    split: Split | None = None
+    proved: bool = True
     children: list[Node] = field(default_factory=list)
 
 
@@ -130,7 +137,7 @@ class _Run:
         self.value = -np.inf
         self.count, self.pushed, self.note, self.complete = 0, 0, "", True
         self.heap: list[tuple[float, int, Node]] = []
-        self.hints: dict[int, tuple[Relaxation | None, Shape]] = {}
+        self.hints: dict[int, Relaxation] = {}
         self.boxes: OrderedDict[tuple[int, int], tuple[Cell, Shape, BoxLP | None]] = OrderedDict()
         zeros = np.zeros((k, self.h), dtype=np.int8), np.zeros_like(row.flip, dtype=np.int8)
         nothing = Slopes(np.zeros((k, self.h)), np.zeros_like(row.flip), np.zeros(len(problem.region.rhs)))
@@ -175,7 +182,10 @@ class _Run:
 
     def tree(self) -> Tree:
         """What was found."""
-        bound = max((n.bound for n in _leaves(self.root)), default=-np.inf)
+        leaves = _leaves(self.root)
+        for leaf in leaves:
+            self._prove(leaf)
+        bound = max(leaf.bound for leaf in leaves)
         return Tree(self.root, bound, self.point, self.value, self.complete, self.count, perf_counter() - self.start,
                     self.note)  # fmt: skip
 
@@ -204,42 +214,46 @@ class _Run:
                 leaves.append(mine)
                 continue
             mine.split = old.split
-            mine.children = [Node(cell, np.inf, mine.slopes) for cell in self._cells(mine.cell, old.split)]
+            mine.children = [Node(cell, np.inf, mine.slopes) for cell in cells(self.problem, mine.cell, old.split)]
             stack += zip(mine.children, old.children, strict=True)
         return leaves
 
     # ---- a cell -------------------------------------------------------------------------------------------------
 
     def bounded(self, node: Node, parent: Node | None = None) -> Node:
-        """Bound a cell: the better of the LP's slopes and those it has from its parent."""
-        problem, row, cell = self.problem, self.row, node.cell
+        """Bound a cell by its LP; what would close it counts only after the leaf rule has confirmed it.
+
+        An open cell's bound is the LP's value for the time being: `tree` replaces it by the rule's.
+        """
+        cell = node.cell
         self.count += 1
         base, lp = self._box(cell)
-        made = cut(problem, base, cell.phase, cell.flip)
-        if made.empty or lp is None:
+        if lp is None:
             node.bound = -np.inf
-            return node
-        node.bound = min(node.bound, rule_bound(problem, row, made, node.slopes))
-        if node.bound <= self.target and self.goal != "optimum":
             return node
         hint = None
         if parent is not None and cell.lo is parent.cell.lo and cell.hi is parent.cell.hi:
-            hint = self.hints.get(id(parent), (None, None))[0]
-        relaxed = lp.solve(made, cell.phase, None if hint is None else hint.basis)
-        if relaxed is None:
-            pass
-        elif relaxed.u is None:
-            self._along(node, made, relaxed.slopes)
-        else:
-            self._better(node, made, relaxed.slopes)
-            least = self.value if self.goal == "optimum" else max(self.value, self.target)
-            if relaxed.reached > least:
-                point, value = evaluated(problem, row, relaxed.u)
-                if value > self.value:
-                    self.point, self.value = point, value
+            hint = self.hints.get(id(parent))
+        relaxed = lp.solve(cell.phase, cell.flip, None if hint is None else hint.basis)
+        if relaxed is None or relaxed.x is None:
+            made = cut(self.problem, base, cell.phase, cell.flip)
+            node.bound = rule_bound(self.problem, self.row, made, node.slopes)
+            if relaxed is not None and len(relaxed.multipliers) and node.bound > self._threshold():
+                self._along(node, made, lp.slopes(relaxed))
+            return node
+        node.slopes = self._writable(lp.slopes(relaxed))
+        node.bound, node.proved = relaxed.value, False
+        if relaxed.value <= self._threshold() + GAP * self.row.scale:
+            self._prove(node)
         if node.bound > self._threshold():
-            self.hints[id(node)] = (relaxed, made)
+            self.hints[id(node)] = relaxed
         return node
+
+    def _prove(self, node: Node) -> None:
+        """Replace an LP's value by the leaf rule's bound."""
+        if not node.proved:
+            made = cut(self.problem, self._box(node.cell)[0], node.cell.phase, node.cell.flip)
+            node.bound, node.proved = rule_bound(self.problem, self.row, made, node.slopes), True
 
     def _better(self, node: Node, made: Shape, slopes: Slopes) -> None:
         slopes = self._writable(slopes)
@@ -287,124 +301,29 @@ class _Run:
         return base, lp
 
     def split(self, node: Node) -> bool:
-        """Split a node; False where nothing is left to split."""
-        chosen = self._choose(node)
+        """Split a node; False where nothing is left to split. The LP's point may be the best one known."""
+        cell, region = node.cell, self.problem.region
+        base, lp = self._box(cell)
+        relaxed, slack, u = self.hints.pop(id(node), None), None, None
+        if relaxed is not None and lp is not None:
+            slack = lp.slack(relaxed)
+            u = slack.u
+            if slack.reached > (self.value if self.goal == "optimum" else max(self.value, self.target)):
+                point, value = evaluated(self.problem, self.row, u)
+                if value > self.value:
+                    self.point, self.value = point, value
+        open_units = int(((cell.phase == 0) & (base.low < 0) & (base.high > 0)).any(axis=0)[self.useful].sum())
+        chosen = (
+            moving_split(region, cell, open_units) or phase_split(self.problem, self.row, cell, base, slack)
+            or fractional_group(region, u) or open_group(region, cell) or input_split(region, cell, u)
+        )  # fmt: skip
         if chosen is None:
             return False
         node.split = chosen
-        node.children = [Node(cell, np.inf, node.slopes) for cell in self._cells(node.cell, chosen)]
+        node.children = [Node(part, np.inf, node.slopes) for part in cells(self.problem, cell, chosen)]
+        if relaxed is not None:
+            self.hints[id(node)] = relaxed
         return True
-
-    def _choose(self, node: Node) -> tuple[str, int, int, float] | None:
-        problem, cell, region = self.problem, node.cell, self.problem.region
-        relaxed, made = self.hints.get(id(node), (None, None))
-        if made is None:
-            made = cut(problem, self._box(cell)[0], cell.phase, cell.flip)
-        u = None if relaxed is None else relaxed.u
-        moving = self._choose_moving(cell)
-        if moving is not None:
-            return moving
-        if u is not None:
-            for g, group in enumerate(region.groups):
-                members = list(group)
-                pinned = bool(region.pinned[members].all())
-                for c in range(1 if pinned else problem.copies):
-                    if np.abs(u[c, members] - np.rint(u[c, members])).max() > 1e-6:
-                        return "group", -1 if pinned else c, g, 0.0
-        return self._choose_phase(cell, made, relaxed) or self._choose_group(cell) or self._choose_input(cell, u)
-
-    def _choose_moving(self, cell: Cell) -> tuple[str, int, int, float] | None:
-        """A category or yes/no that differs between the copies, first of all.
-
-        With the protected values fixed a unit's copies differ by a constant, their polygon is a segment and the joint
-        rule nearly exact (measured: tens of leaves instead of thousands).
-        """
-        region = self.problem.region
-        if self.problem.copies != 2:
-            return None
-        for g, group in enumerate(region.groups):
-            members = list(group)
-            if not region.pinned[members].all():
-                for c in (0, 1):
-                    if (cell.hi[c, members] > 0.5).sum() > 1:
-                        return "group", c, g, 0.0
-        width = cell.hi - cell.lo
-        two = ~region.pinned & ~region.grouped & (region.step > 0) & (np.abs(width - region.step) < 0.5 * region.step)
-        if two.any():
-            c, i = np.argwhere(two)[0]
-            return "input", int(c), int(i), float((cell.lo[c, i] + cell.hi[c, i]) / 2)
-        return None
-
-    def _choose_phase(self, cell: Cell, made: Shape, relaxed: Relaxation | None) -> tuple[str, int, int, float] | None:
-        """The hidden or flip unit whose relaxation gives away the most."""
-        weight = np.abs(self.row.unit) + self.row.flip @ np.abs(self.problem.flips.unit)
-        open_ = (cell.phase == 0) & (made.low < 0) & (made.high > 0) & self.useful
-        reach = np.minimum(-made.low, made.high)  # a little of it breaks ties where the LP shows no slack
-        score = np.where(open_, 1e-6 * weight * reach + (0.0 if relaxed is None else relaxed.slack), 0.0)
-        flip_open = (cell.flip == 0) & (made.flip_low < 0) & (made.flip_high > 0)
-        flip_reach = np.minimum(-made.flip_low, made.flip_high) * self.row.flip
-        flip_score = np.where(flip_open, 1e-6 * flip_reach + (0.0 if relaxed is None else relaxed.flip_slack), 0.0)
-        best, flip_best = float(score.max(initial=0.0)), float(flip_score.max(initial=0.0))
-        if max(best, flip_best) <= 0:
-            return None
-        kind, table = ("phase", score) if best >= flip_best else ("flip", flip_score)
-        c, j = np.unravel_index(int(table.argmax()), table.shape)
-        return kind, int(c), int(j), 0.0
-
-    def _choose_group(self, cell: Cell) -> tuple[str, int, int, float] | None:
-        """A group that is not fixed to one category yet: whole relaxed values may still hide loose ranges."""
-        region = self.problem.region
-        for g, group in enumerate(region.groups):
-            members = list(group)
-            pinned = bool(region.pinned[members].all())
-            for c in range(1 if pinned else self.problem.copies):
-                if (cell.hi[c, members] > 0.5).sum() > 1:
-                    return "group", -1 if pinned else c, g, 0.0
-        return None
-
-    def _choose_input(self, cell: Cell, u: np.ndarray | None) -> tuple[str, int, int, float] | None:
-        """Whole numbers first, then the widest interval in use; halves an interval at a value of a double."""
-        region = self.problem.region
-        width = np.where(region.grouped, 0.0, cell.hi - cell.lo)
-        if u is not None:
-            steps = np.where(region.step > 0, region.step, 1.0)
-            away = np.abs((u - region.lo) / steps - np.rint((u - region.lo) / steps)) * (region.step > 0) * (width > 0)
-            if away.max() > 1e-6:
-                c, i = np.unravel_index(int(away.argmax()), away.shape)
-                return "input", -1 if region.pinned[i] else int(c), int(i), float(u[c, i])
-        c, i = np.unravel_index(int(width.argmax()), width.shape)
-        if width[c, i] <= 1e-9:
-            return None
-        return "input", -1 if region.pinned[i] else int(c), int(i), float((cell.lo[c, i] + cell.hi[c, i]) / 2)
-
-    def _cells(self, cell: Cell, split: tuple[str, int, int, float]) -> list[Cell]:
-        kind, copy, index, threshold = split
-        region, domain = self.problem.region, self.problem.domain
-        which = slice(None) if copy < 0 else slice(copy, copy + 1)
-        if kind in ("phase", "flip"):
-            out = []
-            for sign in (-1, 1):
-                phases = (cell.phase if kind == "phase" else cell.flip).copy()
-                phases[which, index] = sign
-                out.append(replace(cell, phase=phases) if kind == "phase" else replace(cell, flip=phases))
-            return out
-        if kind == "group":
-            members = np.array(region.groups[index])
-            out = []
-            for chosen in range(len(members)):
-                hi = cell.hi.copy()
-                hi[which, np.delete(members, chosen)] = 0.0
-                out.append(replace(cell, hi=hi))
-            return out
-        raw = raw_threshold(self.problem, index, threshold)
-        if region.step[index] > 0:
-            left, right = np.floor(raw), np.floor(raw) + 1
-        else:
-            left = right = raw
-        lo, hi = cell.lo.copy(), cell.hi.copy()
-        lo[which, index] = np.maximum(lo[which, index], (right - domain.shift[index]) * domain.mult[index])
-        hi[which, index] = np.minimum(hi[which, index], (left - domain.shift[index]) * domain.mult[index])
-        return [replace(cell, hi=hi), replace(cell, lo=lo)]
 
 
 def _leaves(root: Node) -> list[Node]:
@@ -416,9 +335,3 @@ def _leaves(root: Node) -> list[Node]:
         if node.split is None:
             leaves.append(node)
     return leaves
-
-
-def raw_threshold(problem: Problem, coordinate: int, threshold: float) -> float:
-    """The threshold of an input split in raw units, where certificates state it."""
-    domain = problem.domain
-    return float(threshold / domain.mult[coordinate] + domain.shift[coordinate])

@@ -252,7 +252,7 @@ def _unknown(
     stopped = next((f.note for _, _, f in open_ if not f.complete), None)
     point = None
     if found.point is not None and found.lower > one.tolerance * row.scale:
-        point = problem.domain.unscale(found.point)
+        point = None if problem.snapshot.encoding is not None else problem.domain.unscale(found.point)
         reason = (
             "the box allows a violation, but the model was not found to use it" if tried
             else "the box allows a violation; no model was given to evaluate it"

@@ -14,10 +14,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from smilenn.problem import Problem, Row
+from smilenn.problem import Given, Problem, Row
 from smilenn.properties.claim import Inequality
 from smilenn.properties.premise import holds_exactly
 from smilenn.prove.verdict import Counterexample
+from smilenn.search.oracle import Oracle
 
 Forward = Callable[[np.ndarray], np.ndarray]
 NOISE = 1e-9  # relative to Row.scale: a difference below it is rounding of the forward pass, not a violation
@@ -30,9 +31,13 @@ def realise(
     """A counterexample of the model `forward` (raw x [B, m] → outputs [B, o]) near `points` [k, m], or None."""
     if not points:
         return None
-    rng, region = np.random.default_rng(seed), problem.region
+    rng, given = np.random.default_rng(seed), problem.given
+    region = given.region
     width = np.maximum(region.hi - region.lo, 0.0)
-    centres, radius = np.stack(list(points)), 0.5
+    # points of an encoder's space have no known inputs: begin anywhere
+    centres = np.stack(list(points)) if problem.snapshot.encoding is None else Oracle(region).sample(batch, rng)
+    radius = 0.5
+    inequality = next(r for r in given.claim.rows if r.text() == row.text)
     best: list[tuple[float, np.ndarray]] = []
     for _ in range(rounds):
         near = centres[rng.integers(0, len(centres), size=batch)]
@@ -41,78 +46,82 @@ def realise(
         u = u[region.contains(u)]
         if len(u) == 0:
             break
-        x = raw(problem, u)
-        value = violations(problem, row, x, forward)
+        x = raw(given, u)
+        value = violations(given, inequality, x, forward)
         for i in np.argsort(-value)[:4]:
             best.append((float(value[i]), x[i]))
         best = sorted(best, key=lambda pair: -pair[0])[:8]
-        centres, radius = problem.domain.scale(np.stack([x for _, x in best])), radius / 4
-    inequality = next(r for r in problem.claim.rows if r.text() == row.text)
+        centres, radius = given.domain.scale(np.stack([x for _, x in best])), radius / 4
     for value, x in best:
         if value <= NOISE * row.scale:
             break
-        exact = onto_premise(problem, x)
+        exact = onto_premise(given, x)
         if exact is None:
             continue
         outputs = np.asarray(forward(exact), dtype=np.float64).reshape(problem.copies, -1)
-        broken = exact_violation(problem, inequality, exact, outputs)
+        broken = exact_violation(given, inequality, exact, outputs)
         if broken is not None and broken > NOISE * row.scale:
             return Counterexample(exact, outputs, float(broken), row.text)
     return None
 
 
-def raw(problem: Problem, u: np.ndarray) -> np.ndarray:
+def raw(given: Given, u: np.ndarray) -> np.ndarray:
     """Model units [B, k, m] → raw units, pinned coordinates copied bit for bit from the first copy."""
-    x = problem.domain.unscale(u)
-    return np.where(problem.premise.pinned, x[:, :1], x)
+    x = given.domain.unscale(u)
+    return np.where(given.premise.pinned, x[:, :1], x)
 
 
-def violations(problem: Problem, row: Row, x: np.ndarray, forward: Forward) -> np.ndarray:
+def violations(given: Given, inequality: Inequality, x: np.ndarray, forward: Forward) -> np.ndarray:
     """Violation of the row by the model's own outputs at raw x [B, k, m], in float64, [B]."""
     b, k, m = x.shape
     outputs = np.asarray(forward(x.reshape(b * k, m)), dtype=np.float64).reshape(b, k, -1)
-    value = np.einsum("bko,ko->b", outputs, row.outputs) - row.rhs + row.input_const
-    value = value + np.einsum("bkm,km->b", problem.domain.scale(x), row.inputs)
+    value = np.full(b, -float(inequality.rhs))
+    for term in inequality.terms:
+        if term.kind == "out":
+            value += float(term.coef) * outputs[:, term.copy, _place(given, term.name)]
+        else:
+            value += float(term.coef) * x[:, term.copy, given.domain.indices(term.name)[0]]
     return np.where(np.isfinite(value), value, -np.inf)
 
 
-def exact_violation(problem: Problem, inequality: Inequality, x: np.ndarray, outputs: np.ndarray) -> Fraction | None:
+def _place(given: Given, name: str) -> int:
+    return given.outputs.index(name) if name in given.outputs else 0
+
+
+def exact_violation(given: Given, inequality: Inequality, x: np.ndarray, outputs: np.ndarray) -> Fraction | None:
     """Left side minus right side in rationals, the outputs taken as the floats they are; None if not finite."""
     if not np.isfinite(outputs).all():
         return None
     total = -inequality.rhs
-    names = problem.snapshot.outputs
     for term in inequality.terms:
         if term.kind == "out":
-            total += term.coef * Fraction(
-                float(outputs[term.copy, names.index(term.name) if term.name in names else 0])
-            )
+            total += term.coef * Fraction(float(outputs[term.copy, _place(given, term.name)]))
         else:
-            total += term.coef * Fraction(float(x[term.copy, problem.domain.indices(term.name)[0]]))
+            total += term.coef * Fraction(float(x[term.copy, given.domain.indices(term.name)[0]]))
     return total
 
 
-def onto_premise(problem: Problem, x: np.ndarray, passes: int = 8) -> np.ndarray | None:
+def onto_premise(given: Given, x: np.ndarray, passes: int = 8) -> np.ndarray | None:
     """Raw x [k, m] moved by a few ulps so that Q holds exactly, or None if that does not succeed."""
-    domain, claim, premise = problem.domain, problem.claim, problem.premise
+    domain, claim, premise = given.domain, given.claim, given.premise
     x = np.where(domain.integral, np.rint(x), np.clip(x, domain.lo, domain.hi))
     x = np.where(premise.pinned, x[:1], x)
     if holds_exactly(claim, domain, x):
         return x
-    x = _coarse(problem, x)
+    x = _coarse(given, x)
     for _ in range(passes):
         if holds_exactly(claim, domain, x):
             return x
         for inequality in claim.when:
-            x = _onto_row(problem, inequality, x)
+            x = _onto_row(given, inequality, x)
         x = np.clip(x, domain.lo, domain.hi)
     return x if holds_exactly(claim, domain, x) else None
 
 
-def _coarse(problem: Problem, x: np.ndarray) -> np.ndarray:
+def _coarse(given: Given, x: np.ndarray) -> np.ndarray:
     """Round the coordinates of equality rows to few bits, so that sums and halves of them are exact floats."""
-    domain = problem.domain
-    rows = (r for r in problem.claim.when if r.op == "==" and len(r.terms) > 1)
+    domain = given.domain
+    rows = (r for r in given.claim.when if r.op == "==" and len(r.terms) > 1)
     for i in {domain.indices(t.name)[0] for r in rows for t in r.terms}:
         size = max(abs(domain.lo[i]), abs(domain.hi[i]))
         if domain.integral[i] or size == 0:
@@ -124,9 +133,9 @@ def _coarse(problem: Problem, x: np.ndarray) -> np.ndarray:
     return x
 
 
-def _onto_row(problem: Problem, inequality: Inequality, x: np.ndarray) -> np.ndarray:
+def _onto_row(given: Given, inequality: Inequality, x: np.ndarray) -> np.ndarray:
     """Move one continuous coordinate so that one row of Q holds exactly; rounding goes to the side where it does."""
-    domain, pinned = problem.domain, problem.premise.pinned
+    domain, pinned = given.domain, given.premise.pinned
     total, weight = -inequality.rhs, {}
     for term in inequality.terms:
         i = domain.indices(term.name)[0]

@@ -22,32 +22,40 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.leaf import Shape, Slopes
+from smilenn.prove.leaf import Shape, Slopes, cut
 from smilenn.prove.linear_model import LinearModel
 from smilenn.prove.solvers.base import Solver, Status
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Relaxation:
     """The LP's answer on a cell.
 
     Attributes
     ----------
-    slopes : the multipliers; for an infeasible LP the direction of a ray, sign unknown.
     value : the LP's maximum as the solver says it, −inf for an infeasible one.
-    u : inputs [k, m], None for an infeasible one.
-    reached : the row's violation at u, before u is moved to a member of the premise (whole numbers, categories).
-    slack, flip_slack : how much hidden [k, H] and flip units [k, n] are relaxed at u, in output units.
+    multipliers : of the LP's rows; `BoxLP.slopes` makes slopes of them, of an infeasible LP the direction of a ray.
+    x : the LP's point, None for an infeasible one.
     basis : where the solver may go on from.
     """
 
-    slopes: Slopes
     value: float
-    u: np.ndarray | None
-    reached: float
-    slack: np.ndarray
-    flip_slack: np.ndarray
+    multipliers: np.ndarray
+    x: np.ndarray | None
     basis: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Slack:
+    """How much units are relaxed at the LP's point u [k, m], in output units: hidden [k, H] and flip units [k, n].
+
+    `reached` is the row's violation at u, before u is moved to a member of the premise (whole numbers, categories).
+    """
+
+    u: np.ndarray
+    unit: np.ndarray
+    flip: np.ndarray
+    reached: float
 
 
 class BoxLP:
@@ -64,7 +72,7 @@ class BoxLP:
         settled = (on | off).all(axis=0)
         self.units = np.flatnonzero(useful & ~settled)
         self.on = (on & ~off) & (useful & settled)  # [k, H] folded units that count as s
-        self.kappa = row.unit
+        self.weight = s.hidden_weight[self.units]
         self._columns(region)
         self._corners()
         model = self._model(region, s)
@@ -105,9 +113,11 @@ class BoxLP:
             self.at = np.zeros((len(p), k))
             self.at[np.arange(len(p)), self.copy] = points[self.owner, p, self.copy]
         self.size = np.maximum(np.abs(points).max(axis=(1, 2), initial=0.0), 1e-300)  # [J]
-        self.slack_at = 1e-12 * (1.0 + self.size[self.owner])
+        self.least = -1e-12 * (1.0 + self.size[self.owner])[:, None]  # a corner on an axis belongs to both sides
+        self.convex = self.owner if self.copy is None else self.copy * len(units) + self.owner
+        self.sets = len(units) if self.copy is None else k * len(units)
         self.relu = np.maximum(self.at, 0.0)
-        self.gain = (self.relu * self.kappa.T[units][self.owner]).sum(axis=1)
+        self.gain = (self.relu * self.row.unit.T[units][self.owner]).sum(axis=1)
 
     def _model(self, region: Any, s: Any) -> LinearModel:
         k, units, row = self.k, self.units, self.row
@@ -118,23 +128,20 @@ class BoxLP:
             (c, list(group)) for group in region.groups
             for c in range(1 if region.pinned[list(group)].all() else k) if (self.column[c, list(group)] >= 0).any()
         ]  # fmt: skip
-        convex = many if k == 2 else k * many
-        first = k * many + convex
+        first = k * many + self.sets
         self.extra, self.flip_row = first + len(strips) + len(sums), first + len(strips) + len(sums) + len(region.rhs)
         self.chord = self.flip_row + live
         a = np.zeros((self.chord + live, n + corners + 2 * live))
         lo, hi = np.full(len(a), -np.inf), np.full(len(a), np.inf)
-        weight = s.hidden_weight[units]
         lam = n + np.arange(corners)
-        owner_row = self.owner if self.copy is None else self.copy * many + self.owner
         for c in range(k):
             here = slice(c * many, (c + 1) * many)
             moves = self.column[c] >= 0
-            a[here, self.column[c, moves]] = -weight[:, moves] / self.size[:, None]
-            lo[here] = hi[here] = (s.hidden_bias[units] + weight @ self.fixed[c]) / self.size
+            a[here, self.column[c, moves]] = -self.weight[:, moves] / self.size[:, None]
+            lo[here] = hi[here] = (s.hidden_bias[units] + self.weight @ self.fixed[c]) / self.size
             mine = slice(None) if self.copy is None else self.copy == c
             a[c * many + self.owner[mine], lam[mine]] = self.at[mine, c] / self.size[self.owner[mine]]
-        a[k * many + owner_row, lam] = 1.0
+        a[k * many + self.convex, lam] = 1.0
         lo[k * many : first] = hi[k * many : first] = 1.0
         for r, i in enumerate(strips.tolist(), first):
             lo[r], hi[r] = region.delta_lo[i], region.delta_hi[i]
@@ -198,34 +205,66 @@ class BoxLP:
 
     # ---- solving ------------------------------------------------------------------------------------------------
 
-    def solve(self, shape: Shape, phase: np.ndarray, basis: Any = None) -> Relaxation | None:
-        """The LP on a cell of this box, `shape` cut by its phases [k, H]; None where the solver has no answer."""
+    def solve(self, phase: np.ndarray, flip: np.ndarray, basis: Any = None) -> Relaxation | None:
+        """The LP on the cell of this box with phases [k, H] and [k, n].
+
+        None where the solver has no answer; a value of −inf without multipliers where no corner of a unit is left.
+        """
         signs = phase[:, self.units].T[self.owner]  # [L, k]; corners of one copy are zero in the others
-        allowed = (signs * self.at >= -self.slack_at[:, None]).all(axis=1)
+        allowed = (signs * self.at >= self.least).all(axis=1)
+        if not np.bincount(self.convex, allowed, minlength=self.sets).all():
+            return Relaxation(-np.inf, np.zeros(0), None, None)
         top = allowed.astype(np.float64)
         changed = np.flatnonzero(top != self.top)
         if len(changed):
             self.session.columns(self.inputs + changed, np.zeros(len(changed)), top[changed])
             self.top = top
         if len(self.flips):
+            shape = cut(self.problem, self.base, phase, flip)
+            if shape.empty:
+                return Relaxation(-np.inf, np.zeros(0), None, None)
             self._cut_flips(shape)
         result = self.session.solve(basis)
-        k, h, n = self.k, len(self.problem.snapshot.hidden_bias), self.row.flip.shape[1]
-        nothing = np.zeros((k, h)), np.zeros((k, n))
         if result.status is Status.INFEASIBLE and result.multipliers is not None:
-            return Relaxation(self._slopes(result.multipliers, 0.0), -np.inf, None, -np.inf, *nothing, None)
+            return Relaxation(-np.inf, result.multipliers, None, None)
         if result.status is not Status.OPTIMAL or result.multipliers is None or result.x is None:
             return None
-        x = result.x
-        slopes = self._slopes(result.multipliers, 1.0)
+        return Relaxation(result.dual_bound * self.row.scale, result.multipliers, result.x, self.session.basis())
+
+    def slopes(self, relaxed: Relaxation) -> Slopes:
+        """The multipliers as slopes; those of a ray without the coefficients of folded units."""
+        k, many, scale, region, y = self.k, len(self.units), self.row.scale, self.base.region, relaxed.multipliers
+        own = relaxed.x is not None
+        tau, t = np.zeros_like(self.row.flip), np.where(self.on, self.row.unit, 0.0) if own else np.zeros(self.on.shape)
+        if len(self.flips):
+            tau[self.flips[:, 0], self.flips[:, 1]] = y[self.flip_row : self.chord] * scale
+            t += np.where(self.on, tau @ self.problem.flips.unit, 0.0)
+        t[:, self.units] = y[: k * many].reshape(k, many) * (scale / self.size)
+        nu = y[self.extra : self.flip_row] * scale
+        if own and len(nu):
+            nu = np.where(region.equality, nu, np.maximum(nu, 0.0))
+        return Slopes(t, tau, nu)
+
+    def slack(self, relaxed: Relaxation) -> Slack:
+        """What each unit gives away at the LP's point, shared out between its copies."""
+        assert relaxed.x is not None
+        s, units, k, x = self.problem.snapshot, self.units, self.k, relaxed.x
         u = np.where(self.column >= 0, x[self.column], self.fixed)
-        slack, flip_slack = nothing
-        value = result.dual_bound * self.row.scale
-        slack[:, self.units], lost = self._slack(x[self.inputs : self.inputs + len(self.gain)], u, slopes)
+        kappa, flip = self.row.unit[:, units], np.zeros(self.row.flip.shape)
         for r, (c, i) in enumerate(self.flips):
-            flip_slack[c, i] = max(0.0, x[self.y[r]] - max(x[self.d[r]], 0.0)) * self.row.flip[c, i]
-        reached = value - lost - float(flip_slack.sum())
-        return Relaxation(slopes, value, u, reached, slack, flip_slack, self.session.basis())
+            flip[c, i] = max(0.0, x[self.y[r]] - max(x[self.d[r]], 0.0)) * self.row.flip[c, i]
+        if len(self.flips):
+            kappa = kappa + self.slopes(relaxed).flip @ self.problem.flips.unit[:, units]
+        true = np.maximum(u @ self.weight.T + s.hidden_bias[units], 0.0)
+        lam = x[self.inputs : self.inputs + len(self.gain)]
+        said = np.stack([np.bincount(self.owner, lam * self.relu[:, c], minlength=len(units)) for c in range(k)])
+        each = kappa * (said - true)
+        lost, unit = float(each.sum()), np.zeros(self.row.unit.shape)
+        if k == 2:
+            share, joint = np.abs(each), each.sum(axis=0)
+            each = joint * share / np.maximum(share.sum(axis=0), 1e-300)
+        unit[:, units] = np.maximum(each, 0.0)
+        return Slack(u, unit, flip, relaxed.value - lost - float(flip.sum()))
 
     def _cut_flips(self, shape: Shape) -> None:
         c, i = self.flips[:, 0], self.flips[:, 1]
@@ -236,32 +275,3 @@ class BoxLP:
             slope = (top[r] - max(a[r], 0.0)) / (b[r] - a[r]) if b[r] > a[r] else 1.0
             self.session.coefficient(self.chord + r, int(self.d[r]), -slope)
             self.session.row(self.chord + r, -np.inf, max(a[r], 0.0) - slope * a[r])
-
-    def _slopes(self, y: np.ndarray, own: float) -> Slopes:
-        """Multipliers of rows as slopes; `own` 1 adds the coefficients of folded units, 0 does not (rays)."""
-        k, many, scale, region = self.k, len(self.units), self.row.scale, self.base.region
-        tau = np.zeros_like(self.row.flip)
-        if len(self.flips):
-            tau[self.flips[:, 0], self.flips[:, 1]] = y[self.flip_row : self.chord] * scale
-        t = np.zeros_like(self.kappa)
-        kappa = own * self.kappa + (tau @ self.problem.flips.unit if len(self.flips) else 0.0)
-        t[self.on] = np.broadcast_to(kappa, t.shape)[self.on]
-        t[:, self.units] = y[: k * many].reshape(k, many) * scale / self.size
-        nu = y[self.extra : self.flip_row] * scale
-        if own:
-            nu = np.where(region.equality, nu, np.maximum(nu, 0.0))
-        return Slopes(t, tau, nu)
-
-    def _slack(self, lam: np.ndarray, u: np.ndarray, slopes: Slopes) -> tuple[np.ndarray, float]:
-        """[k, J]: what each unit gives away at u, shared out between its copies; and the sum over all units."""
-        s, units, k = self.problem.snapshot, self.units, self.k
-        kappa = self.kappa[:, units]
-        if len(self.flips):
-            kappa = kappa + slopes.flip @ self.problem.flips.unit[:, units]
-        true = np.maximum(u @ s.hidden_weight[units].T + s.hidden_bias[units], 0.0)
-        said = np.stack([np.bincount(self.owner, lam * self.relu[:, c], minlength=len(units)) for c in range(k)])
-        each = kappa * (said - true)
-        if k != 2:
-            return np.maximum(each, 0.0), float(each.sum())
-        share, joint = np.abs(each), each.sum(axis=0)
-        return np.maximum(joint, 0.0) * share / np.maximum(share.sum(axis=0), 1e-300), float(joint.sum())
