@@ -19,6 +19,7 @@ LAYER = {
     "properties": 2,
     "model": 3,
     "region": 4,
+    "transfer": 4,
     "problem": 4,
     "search": 5,
     "prove": 5,

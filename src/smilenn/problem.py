@@ -30,6 +30,7 @@ from smilenn.model.snapshot import Snapshot
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.premise import Premise, ground
 from smilenn.region import Region
+from smilenn.transfer import transfer
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,17 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
+class Given:
+    """A claim in the space of the inputs, whatever an encoder makes of it: what witnesses and counterexamples need."""
+
+    claim: Claim
+    domain: Domain
+    premise: Premise
+    region: Region
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Everything a prover needs for one claim: the region, the units and the rows.
 
@@ -89,10 +101,11 @@ class Problem:
     region: Region
     flips: Flips
     rows: tuple[Row, ...]
+    given: Given
 
     @property
     def domain(self) -> Domain:
-        """The domain of the inputs."""
+        """The domain that the proof speaks of: of the inputs, or of what an encoder makes of them."""
         return self.snapshot.domain
 
     @property
@@ -103,7 +116,7 @@ class Problem:
     @cached_property
     def claim_digest(self) -> str:
         """`digest` of the claim."""
-        return digest(self.claim, self.domain)
+        return digest(self.given.claim, self.given.domain)
 
     @property
     def weights_digest(self) -> str:
@@ -166,8 +179,13 @@ def digest(claim: Claim, domain: Domain) -> str:
 
 def build(claim: Claim, snapshot: Snapshot, *, like: Problem | None = None) -> Problem:
     """Reduce a claim on a snapshot; `like`, an earlier problem of the same claim and domain, lends its region."""
-    premise = ground(claim, snapshot.domain) if like is None else like.premise
-    s = snapshot
+    s, given = snapshot, None
+    if s.encoding is not None:  # the proof lives in the space of e
+        domain = s.encoding.domain
+        premise = ground(claim, domain) if like is None else like.given.premise
+        given = Given(claim, domain, premise, Region.of(premise) if like is None else like.given.region, s.outputs)
+        claim, like = transfer(claim, given.premise, s.encoding, s.domain), None
+    premise = ground(claim, s.domain) if like is None else like.premise
     flips = Flips(s.second_const - s.lower_const, s.second_slope - s.lower_slope, s.second_out - s.lower_out)
     rows: list[Row] = []
     for inequality in claim.rows:
@@ -176,7 +194,8 @@ def build(claim: Claim, snapshot: Snapshot, *, like: Problem | None = None) -> P
             continue
         rows.append(row)
     region = _region(premise, s) if like is None or like.snapshot.grid != s.grid else like.region
-    return Problem(claim, snapshot, premise, region, flips, tuple(rows))
+    given = Given(claim, s.domain, premise, region, s.outputs) if given is None else given
+    return Problem(claim, s, premise, region, flips, tuple(rows), given)
 
 
 def _region(premise: Premise, s: Snapshot) -> Region:

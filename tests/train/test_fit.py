@@ -207,7 +207,9 @@ def test_pretraining_stops_early(make):
 
 
 def test_posttraining_stops_at_its_limit_with_a_bound(make):
-    case = make.wave().but(feasible_start=False, epochs=0, posttrain_rounds=2, settle_rounds=0, projector_steps=0)
+    case = make.wave().but(
+        feasible_start=False, epochs=0, posttrain_rounds=2, settle_rounds=0, projector_steps=0, repair=False
+    )
     result = case.fit(1)
     assert [r["unit"] for r in result.history if r["phase"] == "posttrain"] == [0, 1]
     assert result.verdict.status in ("unknown", "violated") and result.verdict.violation_bound > 0

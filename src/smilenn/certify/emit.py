@@ -74,24 +74,25 @@ def emit(problem: Problem, *, time_limit: float = 60.0) -> Emitted:
         proof, note = _row(problem, row, time_limit)
         proofs.append(proof)
         notes += [f"{row.text}: {note}"] if note else []
-    claim = problem.claim.to_json()
+    claim = problem.given.claim.to_json()
     return Emitted(ClaimProof(claim, witness(problem).tolist(), proofs), not notes, tuple(notes))
 
 
 def witness(problem: Problem) -> np.ndarray:
     """A tuple x [k, m] of raw floats that satisfies the premise exactly."""
-    domain, k, rng = problem.domain, problem.copies, np.random.default_rng(0)
-    diagonal = domain.unscale(problem.region.snap(np.repeat((problem.region.lo + problem.region.hi)[None] / 2, 1, 0)))
+    given, k, rng = problem.given, problem.copies, np.random.default_rng(0)
+    domain, region = given.domain, given.region
+    diagonal = domain.unscale(region.snap(np.repeat((region.lo + region.hi)[None] / 2, 1, 0)))
     candidates = [np.repeat(domain.sample(1, rng), k, axis=0) for _ in range(4)]
-    candidates += [raw(problem, u[None])[0] for u in Oracle(problem.region).sample(32, rng)]
+    candidates += [raw(given, u[None])[0] for u in Oracle(region).sample(32, rng)]
     for x in (diagonal[0], *candidates):
-        if holds_exactly(problem.claim, domain, x):
+        if holds_exactly(given.claim, domain, x):
             return x
-        moved = onto_premise(problem, x)
-        if moved is not None and holds_exactly(problem.claim, domain, moved):
+        moved = onto_premise(given, x)
+        if moved is not None and holds_exactly(given.claim, domain, moved):
             return moved
     raise SmileError(
-        f"No inputs were found that satisfy the premise of {problem.claim.formula()!r} exactly; "
+        f"No inputs were found that satisfy the premise of {given.claim.formula()!r} exactly; "
         "a certificate needs one, so loosen an equality or use numbers that floats can represent."
     )
 

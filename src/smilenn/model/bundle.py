@@ -77,13 +77,14 @@ def rebuild_net(description: Mapping[str, Any], *, backbone: nn.Module | None = 
     import torch
 
     from smilenn.model.backbones import rebuild
+    from smilenn.model.encoders import rebuild_encoder
     from smilenn.model.net import SmileNet
 
     keys = {
         "domain", "backbone", "embedding", "outputs", "auxiliaries", "hidden", "boxes", "skip", "output_scale",
         "profile", "grid",
     }  # fmt: skip
-    if set(description) != keys:
+    if set(description) - {"encoder"} != keys:
         raise SmileError(
             f"{where} describes a network by {listed(sorted(description), 20)}; expected {listed(sorted(keys), 20)}."
         )
@@ -92,8 +93,10 @@ def rebuild_net(description: Mapping[str, Any], *, backbone: nn.Module | None = 
         raise SmileError(f"{where}: output_scale {scales} is not made of powers of two.")
     with torch.random.fork_rng(devices=[]):
         try:
+            domain = Domain.from_json(description["domain"])
+            encoder = description.get("encoder")
             net = SmileNet(
-                Domain.from_json(description["domain"]),
+                domain,
                 rebuild(description["backbone"]) if backbone is None else backbone,
                 int(description["embedding"]),
                 outputs=[str(name) for name in description["outputs"]],
@@ -102,6 +105,7 @@ def rebuild_net(description: Mapping[str, Any], *, backbone: nn.Module | None = 
                 boxes=description["boxes"],
                 output_scale=scales,
                 skip=bool(description["skip"]),
+                encoder=None if encoder is None else rebuild_encoder(domain, encoder),
             )
             net.set_profile(description["profile"], int(description["grid"]))
             return net

@@ -1,8 +1,8 @@
-"""SmileNet, the paper's architecture: ``f(x) = g( select( h(u), lower(u), upper(u) ) )``.
+"""SmileNet, the paper's architecture: ``f(x) = g( select( h(u), lower(e), upper(e) ) )``, e = E(u).
 
 `h` is any module (the backbone), `lower ≤ upper` small auxiliary nets, `g` linear. Inputs are raw units x [B, m]; the
 scaler ``u = (x − shift)·mult`` and the clamp to the domain are part of the network. Auxiliaries and head are float64,
-the backbone anything; outputs are float64 in the user's units.
+the backbone anything; outputs are float64 in the user's units. Without an encoder E, as in the paper, e = u.
 
     boxes="gap"     upper = lower + gap, gap ≥ 0 by construction: the box cannot flip (default)
     boxes="paper"   upper is a free net; where it falls below lower the box flips and gives lower
@@ -26,6 +26,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.model.auxiliaries import AuxiliaryKind, FreeNet, GapNet
 from smilenn.model.backbones import describe
+from smilenn.model.encoders import Encoder
 from smilenn.model.profile import PROFILES, Profile, in_order
 from smilenn.model.select import select
 from smilenn.model.snapshot import Boxes, Snapshot
@@ -58,6 +59,7 @@ class SmileNet(nn.Module):
     output_scale : size of the outputs in the user's units. Rounded to a power of two and folded into the head, so that
         training sees numbers near one while f returns the user's units.
     skip : give ReLU auxiliaries an affine term too.
+    encoder : what the auxiliaries see instead of u; see `smilenn.model.encoders`.
     """
 
     shift: torch.Tensor
@@ -78,6 +80,7 @@ class SmileNet(nn.Module):
         boxes: Boxes = "gap",
         output_scale: Sequence[float] | float = 1.0,
         skip: bool = False,
+        encoder: Encoder | None = None,
     ) -> None:
         super().__init__()
         if boxes not in ("gap", "paper"):
@@ -88,7 +91,8 @@ class SmileNet(nn.Module):
         self.auxiliaries, self.hidden, self.skip = auxiliaries, hidden, skip
         self.profile: Profile = "f64-aux"
         self.grid = 0
-        m, o = domain.size, len(self.outputs)
+        self.encoder = encoder
+        m, o = domain.size if encoder is None else encoder.size, len(self.outputs)
         for name, value in (("shift", domain.shift), ("mult", domain.mult),
                             ("u_lo", domain.scale(domain.lo)), ("u_hi", domain.scale(domain.hi))):  # fmt: skip
             self.register_buffer(name, torch.tensor(value, dtype=torch.float64), persistent=False)
@@ -98,8 +102,11 @@ class SmileNet(nn.Module):
         rounded = [2.0 ** round(math.log2(s)) for s in scales]
         self.register_buffer("output_scale", torch.tensor(rounded, dtype=torch.float64), persistent=False)
         self.lower = FreeNet(auxiliaries, m, embedding, hidden, skip=skip)
+        # the ends of an encoder's box move, so a gap over encoded inputs has no affine part
+        kind, ends = (auxiliaries, (self.u_lo, self.u_hi)) if encoder is None else (
+            "constant" if auxiliaries == "affine" else auxiliaries, (encoder.lo, encoder.hi))  # fmt: skip
         self.second = (
-            GapNet(auxiliaries, self.u_lo, self.u_hi, embedding, hidden)
+            GapNet(kind, *ends, embedding, hidden)
             if boxes == "gap"
             else FreeNet(auxiliaries, m, embedding, hidden, skip=skip)
         )
@@ -128,11 +135,20 @@ class SmileNet(nn.Module):
     def _on_grid(self, u: torch.Tensor) -> torch.Tensor:
         return torch.round(u * 2.0**self.grid) * 2.0**-self.grid if self.grid else u
 
-    def box(self, u: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """lower and upper at u [B, m], each [B, n]; the paper's upper is returned raw, before flips are resolved."""
+    @property
+    def space(self) -> Domain:
+        """The domain of e, where the auxiliaries and the proofs live: the inputs' own without an encoder."""
+        return self.domain if self.encoder is None else self.encoder.space
+
+    def encode(self, u: torch.Tensor) -> torch.Tensor:
+        """e = E(u): model units u [B, m] → what the auxiliaries see, [B, p]."""
+        return u if self.encoder is None else self.encoder(u)
+
+    def box(self, e: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """lower and upper at e [B, p], each [B, n]; the paper's upper is returned raw, before flips are resolved."""
         ordered = self.profile == "fixed-order"
-        lower = self.lower.ordered(u) if ordered else self.lower(u)
-        second = self.second.ordered(u) if ordered else self.second(u)
+        lower = self.lower.ordered(e) if ordered else self.lower(e)
+        second = self.second.ordered(e) if ordered else self.second(e)
         return lower, lower + second if self.boxes == "gap" else second
 
     def embed(self, u: torch.Tensor) -> torch.Tensor:
@@ -159,7 +175,7 @@ class SmileNet(nn.Module):
         u = self.scale(x)
         z = self.embed(u)
         with torch.autocast(u.device.type, enabled=False):  # after the backbone, which may have any type
-            lower, upper = self.box(u)
+            lower, upper = self.box(self.encode(u))
             return self.head(select(z, lower, upper))
 
     def assert_float64(self) -> None:
@@ -176,13 +192,16 @@ class SmileNet(nn.Module):
         for part, module in (("lower.", self.lower), ("second.", self.second)):
             for name, tensor in (*module.named_parameters(), *module.named_buffers()):
                 yield part + name, tensor
+        for name, tensor in () if self.encoder is None else self.encoder.state_dict().items():
+            if ".module." not in name:  # a pinned module has a type of its own
+                yield "encoder." + name, tensor
         for name in ("head_weight", "head_bias", "shift", "mult", "u_lo", "u_hi", "output_scale"):
             yield name, getattr(self, name)
 
     def pathways(self, x: torch.Tensor) -> Pathways:
         """All four output pathways at x [B, m]: clipped f, g∘lower, g∘upper and g∘h."""
         u = self.scale(x)
-        lower, upper = self.box(u)
+        lower, upper = self.box(self.encode(u))
         z = self.embed(u)
         return Pathways(
             self.head(select(z, lower, upper)), self.head(lower), self.head(upper), self.head(z), z, lower, upper
@@ -226,14 +245,16 @@ class SmileNet(nn.Module):
         """Restore the sign constraints after an optimiser step."""
         if self.boxes == "gap":
             self.gap.project_()
+        if self.encoder is not None:
+            self.encoder.project_()
 
     @torch.no_grad()
     def centre_(self, x: torch.Tensor) -> None:
         """Centre the auxiliaries' initialisation on data rows x [B, m] (raw units), picked with torch's generator."""
-        u = self.scale(x)
+        e = self.encode(self.scale(x))
         for net in (self.lower, self.second):
             if net.hidden:
-                net.centre(u[torch.randint(len(u), (net.hidden,), device=u.device)])
+                net.centre(e[torch.randint(len(e), (net.hidden,), device=e.device)])
 
     def snapshot(self) -> Snapshot:
         """The certified part as float64 arrays; non-finite weights are an error."""
@@ -241,7 +262,8 @@ class SmileNet(nn.Module):
         def array(tensor: torch.Tensor) -> np.ndarray:
             return tensor.detach().cpu().numpy().astype(np.float64)
 
-        n, m = self.embedding, self.domain.size
+        space = self.space
+        n, m = self.embedding, space.size
         hidden_lo, hidden_up = self.lower.hidden, self.second.hidden
         h = hidden_lo + hidden_up
         weight, bias = np.zeros((h, m)), np.zeros(h)
@@ -263,7 +285,7 @@ class SmileNet(nn.Module):
             second_slope = array(self.second.slope)
         head_weight, head_bias = self.effective_head()
         return Snapshot(
-            self.domain,
+            space,
             self.boxes,
             weight,
             bias,
@@ -279,11 +301,13 @@ class SmileNet(nn.Module):
             array(self.output_scale),
             self.profile,
             self.grid,
+            None if self.encoder is None else self.encoder.freeze(),
         )
 
     def describe(self) -> dict[str, Any]:
         """The architecture as JSON-ready data, enough to rebuild it with fresh weights."""
-        return {
+        encoder = {} if self.encoder is None else {"encoder": self.encoder.describe()}
+        return encoder | {
             "domain": self.domain.to_json(),
             "backbone": describe(self.backbone),
             "embedding": self.embedding,

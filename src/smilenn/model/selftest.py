@@ -64,7 +64,7 @@ def _ends(net: SmileNet, x: np.ndarray) -> np.ndarray:
     import torch
 
     with torch.no_grad():
-        lower, upper = net.box(net.scale(torch.as_tensor(x, device=net.shift.device)))
+        lower, upper = net.box(net.encode(net.scale(torch.as_tensor(x, device=net.shift.device))))
         return torch.stack([net.head(lower), net.head(torch.where(upper > lower, upper, lower))]).cpu().numpy()
 
 
@@ -73,6 +73,6 @@ def _sizes(net: SmileNet, x: np.ndarray) -> np.ndarray:
     import torch
 
     with torch.no_grad():
-        lower, upper = net.box(net.scale(torch.as_tensor(x, device=net.shift.device)))
+        lower, upper = net.box(net.encode(net.scale(torch.as_tensor(x, device=net.shift.device))))
         head, _ = net.effective_head()
         return (net.output_scale + torch.maximum(lower.abs(), upper.abs()) @ head.abs().T).cpu().numpy()

@@ -24,6 +24,7 @@ import numpy as np
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.profile import Profile
+from smilenn.model.spread import Encoding
 
 Boxes = Literal["gap", "paper"]
 
@@ -42,6 +43,7 @@ class Snapshot:
     outputs : names, ('',) for a scalar network.
     output_scale : [o] size of each output, used to state tolerances; 1 for logits.
     profile : how the network is evaluated, see `smilenn.model.profile`.
+    encoding : the encoder in front, or None; then `domain` is that of e, not of the inputs.
     grid : g if the network rounds its inputs u to multiples of 2^-g (profile ``dyadic``), else 0.
     """
 
@@ -61,6 +63,7 @@ class Snapshot:
     output_scale: np.ndarray
     profile: Profile = "f64-aux"
     grid: int = 0
+    encoding: Encoding | None = None
 
     def __post_init__(self) -> None:
         n, m, h, o = len(self.lower_const), self.domain.size, len(self.hidden_bias), len(self.outputs)
@@ -101,6 +104,7 @@ class Snapshot:
         """SHA-256 of everything above, hexadecimal; equal weights and domain give equal digests."""
         hasher = hashlib.sha256()
         hasher.update(repr((self.domain.to_json(), self.boxes, self.outputs, self.profile, self.grid)).encode())
+        hasher.update(b"" if self.encoding is None else self.encoding.digest.encode())
         for name in sorted(self.__dataclass_fields__):
             value = getattr(self, name)
             if isinstance(value, np.ndarray):

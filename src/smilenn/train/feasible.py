@@ -32,7 +32,7 @@ LOWER_SHARE, SHARE = 0.6, 0.9
 @torch.no_grad()
 def start_feasible(net: SmileNet, x: torch.Tensor, generators: tuple[Generator, ...], config: Config) -> None:
     """Change auxiliaries and head in place; x [N, m] raw training rows."""
-    u = net.scale(x).mean(dim=0)
+    u = net.encode(net.scale(x)).mean(dim=0)
     problems = [generator.problem(net.snapshot(), 0.0) for generator in generators]
     for problem in problems:
         if _difference(problem) and all(row.rhs > 0 for row in problem.rows):
@@ -102,7 +102,7 @@ def _scale_head(net: SmileNet, x: torch.Tensor, generators: tuple[Generator, ...
     maxima = [(m, eps) for m, eps in _without_gap(net, generators, config) if share * eps < m < math.inf]
     factor = min((share * eps / m for m, eps in maxima), default=1.0)
     if factor < 1.0:
-        mean = net.lower(net.scale(x)).mean(dim=0)
+        mean = net.lower(net.encode(net.scale(x))).mean(dim=0)
         net.head_bias.add_((1 - factor) * (net.head_weight @ mean))
         net.head_weight.mul_(factor)
         logger.info("feasible start: head scaled by %.3g", factor)

@@ -236,7 +236,7 @@ class _Run:
         task, net = self.task, self.net
         before = task.held_out_loss(net)
         done = repair(net, claims, task.x, self.in_time().config)
-        if done is None:
+        if done is None or not done.text:
             return
         after, seconds = task.held_out_loss(net), round(self.elapsed(), 6)
         record = {"phase": "repair", "unit": 0, "loss": after, "loss_before": before, "repair": done.text}
@@ -320,7 +320,7 @@ def _plain(value: Any) -> Any:
 @torch.no_grad()
 def box_statistics(net: SmileNet, x: torch.Tensor, rows: int = 1024) -> dict[str, float]:
     """Mean width Σ|G|(upper − lower) over up to `rows` data rows, and the share of flipped coordinates."""
-    lower, upper = net.box(net.scale(x[:rows]))
+    lower, upper = net.box(net.encode(net.scale(x[:rows])))
     width = torch.relu(upper - lower) @ (net.head_weight * net.output_scale[:, None]).abs().T
     return {"width": float(width.mean()), "flipped": float((upper < lower).double().mean())}
 
@@ -338,7 +338,7 @@ def fail_on_dead(net: SmileNet, task: Task, config: Config) -> None:
     net.train()
     weight = None if task.weight is None else task.weight[:8192]
     lower, free = (float(task.loss(f, task.y[:8192], weight)) for f in (p.lower, p.free))
-    dead = net.lower.dead(net.scale(task.x))
+    dead = net.lower.dead(net.encode(net.scale(task.x)))
     if dead.numel() and bool(dead.all()):
         raise DeadAuxiliaries(
             "All hidden units of the lower auxiliary net are dead after pretraining; change the seed."

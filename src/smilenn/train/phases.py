@@ -98,7 +98,7 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
             pools = _refresh(net, task.generators, rng)
         x, y, w = task.rows(index)
         if net.collapsed:  # the box has no width, f is g∘lower: the backbone takes no part
-            accuracy, box = task.loss(net.head(net.lower(net.scale(x))), y, w), zero
+            accuracy, box = task.loss(net.head(net.lower(net.encode(net.scale(x)))), y, w), zero
         else:
             p = net.pathways(x)
             accuracy, box = task.loss(p.clipped, y, w), box_loss(p)

@@ -40,7 +40,7 @@ ROOM = 0.01  # of rhs − M_c that stays unused, for rounding and for proofs tha
 
 @dataclass(frozen=True)
 class Repair:
-    """What was done: a sentence, and how much of the trained network is left (1: all of it, 0: a constant)."""
+    """What was done, in words ('' for nothing), and how much of the trained network is left (1: all, 0: a constant)."""
 
     text: str
     left: float
@@ -60,18 +60,24 @@ def repair(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Conf
     words, left = [], 1.0
     with torch.no_grad():
         if tight:
-            net.gap.scale_(0.0)
+            if not net.gap.is_zero():
+                net.gap.scale_(0.0)
+                words.append("gap set to zero")
             both = np.any([_both_ways(problem) for problem, _ in tight], axis=0)
             if both.any():
-                forget(net, torch.as_tensor(np.flatnonzero(both), device=x.device), net.scale(x).mean(dim=0))
+                words.append("features that may not matter forgotten")
+                forget(
+                    net, torch.as_tensor(np.flatnonzero(both), device=x.device), net.encode(net.scale(x)).mean(dim=0)
+                )
             left = _shrink_signs(net, claims, config)
-            words.append(f"weights of the wrong sign × {left:.2f}")
+            if left < 1.0:
+                words.append(f"weights of the wrong sign × {left:.2f}")
         factor = _shrink(net, claims, x, config)
         if factor is None:
             return None
         if factor < 1.0:
             words.append(f"outputs drawn to a constant by {1 - factor:.0%}")
-    return Repair(", ".join(words) or "nothing", left * factor)
+    return Repair(", ".join(words), left * factor)
 
 
 def _both_ways(problem: Problem) -> np.ndarray:

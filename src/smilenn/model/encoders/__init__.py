@@ -1,0 +1,19 @@
+"""Property-preserving encoders: what the auxiliaries see instead of x, with known differences between two inputs."""
+
+from smilenn.model.encoders.distance import Distance
+from smilenn.model.encoders.encoder import Branch, Encoder, rebuild_encoder
+from smilenn.model.encoders.layers import Kinks, Layer, Linear, Pool, Ramps
+from smilenn.model.encoders.pinned import Pinned
+
+__all__ = [
+    "Branch",
+    "Distance",
+    "Encoder",
+    "Kinks",
+    "Layer",
+    "Linear",
+    "Pinned",
+    "Pool",
+    "Ramps",
+    "rebuild_encoder",
+]

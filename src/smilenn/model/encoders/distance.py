@@ -1,0 +1,106 @@
+"""The l∞-distance layer: ``y_j = max_i |x_i − w_ji| + b_j``, 1-Lipschitz in the maximum norm for any weights.
+
+    |y_j(x') − y_j(x'')| ≤ max_i |x'_i − x''_i|         (reverse triangle inequality of the norm)
+
+so a whole net of such layers keeps |x' − x''|∞ ≤ δ, with nothing to constrain. Its gradient is a single coordinate,
+too sparse to learn from: training relaxes max|d| to ‖d‖_p = M·(Σ (|d_i|/M)^p)^(1/p), M = max|d|, with p rising, and
+ends with the maximum itself. In this form no power overflows, and
+
+    ∂‖d‖_p/∂d_i = sign(d_i)·(|d_i|/‖d‖_p)^(p−1).
+
+Differences [B, j, i] are formed for blocks of units only, forward and backward, within a memory budget.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from smilenn.model.encoders.layers import Layer
+from smilenn.model.spread import WIDER, Spread
+
+BUDGET = 1 << 24  # elements of a block of differences: 128 MiB of float64
+
+
+class _Norm(torch.autograd.Function):
+    """‖x_b − w_j‖_p for rows x [B, i] and w [j, i]; p = inf is the maximum."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, w: torch.Tensor, p: float) -> torch.Tensor:
+        parts = []
+        for block in w.split(_block(x, w)):
+            d = (x[:, None, :] - block[None]).abs_()
+            most = d.amax(dim=2)
+            if math.isinf(p):
+                parts.append(most)
+                continue
+            safe = most.clamp(min=torch.finfo(d.dtype).tiny)
+            parts.append(most * d.div_(safe[:, :, None]).pow_(p).sum(dim=2).pow_(1 / p))
+        out = torch.cat(parts, dim=1)
+        ctx.save_for_backward(x, w, out)
+        ctx.p = p
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None]:
+        (grad,) = grad_outputs
+        x, w, out = ctx.saved_tensors
+        grad_x, grads = torch.zeros_like(x), []
+        size = _block(x, w)
+        for block, value, g in zip(w.split(size), out.split(size, dim=1), grad.split(size, dim=1), strict=True):
+            d = x[:, None, :] - block[None]
+            sign = d.sign()
+            ratio = d.abs_().div_(value.clamp(min=torch.finfo(d.dtype).tiny)[:, :, None])
+            if math.isinf(ctx.p):
+                slope = (ratio >= 1).to(d.dtype)
+                slope /= slope.sum(dim=2, keepdim=True).clamp(min=1)
+            else:
+                slope = ratio.pow_(ctx.p - 1)
+            slope = slope.mul_(sign).mul_(g[:, :, None])
+            grad_x += slope.sum(dim=1)
+            grads.append(-slope.sum(dim=0))
+        return grad_x, torch.cat(grads), None
+
+
+def _block(x: torch.Tensor, w: torch.Tensor) -> int:
+    return max(1, BUDGET // max(1, x.shape[0] * w.shape[1]))
+
+
+class Distance(Layer):
+    """``max_i |x_i − w_ji| + b_j``; `p` is finite in training only. Weights start normal, biases at minus the mean."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.inputs, self.outputs = inputs, outputs
+        self.weight = nn.Parameter(torch.randn(outputs, inputs, dtype=torch.float64))
+        self.bias = nn.Parameter(torch.zeros(outputs, dtype=torch.float64))
+        self.p = math.inf
+
+    def forward(self, y: torch.Tensor) -> torch.Tensor:
+        """[B, i] → [B, j]; the relaxation in training mode, the maximum otherwise."""
+        p = self.p if self.training else math.inf
+        weight = self.weight if y.dtype == self.weight.dtype else self.weight.to(y.dtype)
+        norm = _Norm.apply(y, weight, p)
+        assert isinstance(norm, torch.Tensor)
+        return norm + self.bias.to(y.dtype)
+
+    def propagate(self, spread: Spread) -> Spread:
+        """Every difference is at most the largest one before."""
+        weight, bias = self.weight.detach().cpu().numpy(), self.bias.detach().cpu().numpy()
+        far = np.maximum(np.abs(spread.lo - weight), np.abs(spread.hi - weight)).max(axis=1)
+        near = np.maximum(0.0, np.maximum(spread.lo - weight, weight - spread.hi)).max(axis=1)
+        room = WIDER * (far + np.abs(bias))
+        most = max(float(np.abs(spread.low).max()), float(np.abs(spread.high).max()))
+        same = np.full(self.outputs, bool(spread.same.all()))
+        return Spread(
+            near + bias - room, far + bias + room, np.full(self.outputs, -most) - 2 * room,
+            np.full(self.outputs, most) + 2 * room, same, same,
+        ).settled()  # fmt: skip
+
+    def describe(self) -> dict[str, Any]:
+        """Kind and sizes."""
+        return {"kind": "distance", "inputs": self.inputs, "outputs": self.outputs}

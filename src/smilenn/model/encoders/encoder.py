@@ -1,0 +1,225 @@
+"""Encoders: e = E(u), a small vector whose differences between two inputs are known from the layers alone.
+
+    E = [branch 1, branch 2, …],  a branch = some columns of u → layer → layer → …
+
+A branch without layers passes its columns on: those coordinates keep the names, kinds and units of their features. All
+others are cut to a stored box [lo, hi], which keeps equality, order and the maximum norm, and are called
+``branch.0``, ``branch.1``, …. The auxiliaries, and so every proof, live in the space of e.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from smilenn.domain import Domain, Feature
+from smilenn.errors import SmileError
+from smilenn.model.backbones import rebuild
+from smilenn.model.encoders.distance import Distance
+from smilenn.model.encoders.layers import Kinks, Layer, Linear, Pool, Ramps
+from smilenn.model.encoders.pinned import Pinned
+from smilenn.model.spread import Encoding, Spread
+
+
+class Branch(nn.Module):
+    """Columns (coordinates of the domain, in order) through layers; `name` begins the names of what comes out."""
+
+    def __init__(self, name: str, columns: Sequence[int], layers: Sequence[Layer] = ()) -> None:
+        super().__init__()
+        self.name, self.columns = name, [int(c) for c in columns]
+        self.layers = nn.ModuleList(layers)
+        if layers and not name:
+            raise SmileError("A branch with layers needs a name; its coordinates are called after it.")
+
+    @property
+    def outputs(self) -> int:
+        """How many coordinates the branch returns."""
+        last = self.layers[-1] if len(self.layers) else None
+        return last.outputs if isinstance(last, Layer) else len(self.columns)
+
+    def forward(self, u: torch.Tensor) -> torch.Tensor:
+        """u [B, m] → [B, outputs]: fast in training, bit by bit in one order otherwise."""
+        y = u[:, self.columns]
+        base = None
+        for layer in self.layers:
+            assert isinstance(layer, Layer)
+            if isinstance(layer, Linear) and layer.base:
+                assert base is not None
+                y = torch.cat([y, base], dim=1)
+            y = layer(y) if self.training else layer.ordered(y)
+            base = y if base is None else base
+        return y
+
+    def propagate(self, spread: Spread) -> Spread:
+        """What is known of the outputs from what is known of u."""
+        y = spread.at(self.columns)
+        base = None
+        for layer in self.layers:
+            assert isinstance(layer, Layer)
+            y = layer.propagate(y.joined(base) if isinstance(layer, Linear) and layer.base and base else y)
+            base = y if base is None else base
+        return y
+
+
+class Encoder(nn.Module):
+    """Branches side by side, cut to the box [lo, hi] (p coordinates in all; branches without layers are not cut)."""
+
+    lo: torch.Tensor
+    hi: torch.Tensor
+
+    def __init__(self, domain: Domain, branches: Sequence[Branch]) -> None:
+        super().__init__()
+        self.domain, self.branches = domain, nn.ModuleList(branches)
+        if not branches:
+            raise SmileError("An encoder needs at least one branch.")
+        names = [branch.name for branch in branches if len(branch.layers)]
+        if len(set(names)) < len(names) or any(name in domain.slices for name in names):
+            raise SmileError(f"Branches need names of their own, other than the features'; got {names}.")
+        for branch in branches:
+            if any(not 0 <= column < domain.size for column in branch.columns):
+                raise SmileError(f"Branch {branch.name!r} reads a column that the domain does not have.")
+            if not len(branch.layers):
+                self._features(branch.columns)
+        self.size = sum(branch.outputs for branch in branches)
+        self.register_buffer("lo", torch.full((self.size,), -(2.0**20), dtype=torch.float64))
+        self.register_buffer("hi", torch.full((self.size,), 2.0**20, dtype=torch.float64))
+
+    def _features(self, columns: Sequence[int]) -> list[Feature]:
+        """The whole features behind the columns of a branch without layers."""
+        found, left = [], list(columns)
+        for name, span in self.domain.slices.items():
+            own = list(range(span.start, span.stop))
+            if left[: len(own)] == own:
+                found.append(self.domain.feature(name))
+                left = left[len(own) :]
+        if left:
+            raise SmileError("A branch without layers passes whole features on, in the order of the domain.")
+        return found
+
+    @property
+    def encoded(self) -> np.ndarray:
+        """[p] bool, coordinates that come out of layers."""
+        parts = [np.full(b.outputs, bool(len(b.layers))) for b in self._all()]
+        return np.concatenate(parts)
+
+    def _all(self) -> list[Branch]:
+        return [branch for branch in self.branches if isinstance(branch, Branch)]
+
+    @property
+    def space(self) -> Domain:
+        """The domain of e: features that pass unchanged, and a box for the rest."""
+        lo, hi = self.lo.cpu().numpy(), self.hi.cpu().numpy()
+        features, at = [], 0
+        for branch in self._all():
+            if len(branch.layers):
+                features += [
+                    Feature(f"{branch.name}.{k}", "continuous", float(lo[at + k]), float(hi[at + k]))
+                    for k in range(branch.outputs)
+                ]
+            else:
+                features += self._features(branch.columns)
+            at += branch.outputs
+        return Domain(tuple(features))
+
+    def forward(self, u: torch.Tensor) -> torch.Tensor:
+        """u [B, m] (model units) → e [B, p]."""
+        e = torch.cat([branch(u) for branch in self.branches], dim=1)
+        mask = torch.as_tensor(self.encoded, device=e.device)
+        cut = torch.where(e > self.lo, torch.where(e < self.hi, e, self.hi), self.lo)
+        return torch.where(mask, cut, e)
+
+    def propagate(self, spread: Spread) -> Spread:
+        """What is known of e from what is known of u; cutting keeps differences, order and equality."""
+        parts = [branch.propagate(spread) for branch in self._all()]
+        out = parts[0]
+        for part in parts[1:]:
+            out = out.joined(part)
+        mask, lo, hi = self.encoded, self.lo.cpu().numpy(), self.hi.cpu().numpy()
+        lo, hi = (np.where(mask, np.clip(v, lo, hi), v) for v in (out.lo, out.hi))
+        return Spread(lo, hi, out.low, out.high, out.rises, out.falls).settled()
+
+    @torch.no_grad()
+    def fit_box_(self, u: torch.Tensor, room: float = 1.0) -> None:
+        """Set the box to the range of e on data u [B, m], widened by `room` of its width on each side."""
+        training = self.training
+        self.eval()
+        self.lo.fill_(-(2.0**20))
+        self.hi.fill_(2.0**20)
+        parts = [self(part) for part in u.split(4096)]
+        self.train(training)
+        low = torch.stack([part.amin(dim=0) for part in parts]).amin(dim=0)
+        high = torch.stack([part.amax(dim=0) for part in parts]).amax(dim=0)
+        width = (high - low).clamp(min=2.0**-10)
+        # few bits: bounds are read by people and by exact arithmetic
+        self.lo.copy_(_short(low - room * width, -1))
+        self.hi.copy_(_short(high + room * width, 1))
+
+    def freeze(self) -> Encoding:
+        """A copy as provers see it, untouched by further training."""
+        frozen = copy.deepcopy(self).eval()
+        hasher = hashlib.sha256(repr((self.domain.to_json(), self.describe())).encode())
+        for name, tensor in sorted(frozen.state_dict().items()):
+            hasher.update(name.encode() + tensor.cpu().numpy().tobytes())
+        return Encoding(self.domain, frozen.propagate, self.encoded, hasher.hexdigest())
+
+    def project_(self) -> None:
+        """Restore the sign constraints of all layers."""
+        for branch in self._all():
+            for layer in branch.layers:
+                assert isinstance(layer, Layer)
+                layer.project_()
+
+    def describe(self) -> list[dict[str, Any]]:
+        """JSON-ready, enough to rebuild the encoder with fresh weights."""
+        return [
+            {
+                "name": branch.name,
+                "columns": branch.columns,
+                "layers": [layer.describe() for layer in branch.layers if isinstance(layer, Layer)],
+            }
+            for branch in self._all()
+        ]
+
+
+def _short(values: torch.Tensor, direction: int) -> torch.Tensor:
+    """Rounded outward to a multiple of 2^-10 of the next power of two."""
+    out = []
+    for value in values.tolist():
+        unit = 2.0 ** (math.frexp(value)[1] - 10)
+        out.append((math.ceil if direction > 0 else math.floor)(value / unit) * unit)
+    return torch.tensor(out, dtype=torch.float64, device=values.device)
+
+
+def rebuild_encoder(
+    domain: Domain, description: Sequence[Mapping[str, Any]], modules: Mapping[str, nn.Module] | None = None
+) -> Encoder:
+    """An encoder with fresh weights from `Encoder.describe`; `modules` supplies pinned modules of the user's own."""
+    branches = []
+    for entry in description:
+        layers: list[Layer] = []
+        for d in entry["layers"]:
+            match d["kind"]:
+                case "ramps":
+                    layers.append(Ramps([int(i) for i in d["source"]]))
+                case "linear":
+                    layers.append(Linear(int(d["inputs"]), int(d["outputs"]), base=int(d["base"])))
+                case "kinks":
+                    layers.append(Kinks(int(d["size"]), int(d["convex"])))
+                case "pool":
+                    layers.append(Pool(int(d["side"]), int(d["block"])))
+                case "distance":
+                    layers.append(Distance(int(d["inputs"]), int(d["outputs"])))
+                case "pinned":
+                    given = (modules or {}).get(entry["name"])
+                    layers.append(Pinned(rebuild(d["module"]) if given is None else given, int(d["outputs"])))
+                case kind:
+                    raise SmileError(f"There is no encoder layer of kind {kind!r}; a newer version may know it.")
+        branches.append(Branch(str(entry["name"]), entry["columns"], layers))
+    return Encoder(domain, branches)

@@ -1,0 +1,65 @@
+"""What is known of the coordinates of two inputs: ranges, ranges of differences, and what certainly rises or falls.
+
+Encoders carry a `Spread` through their layers; `Encoding` is that map, frozen, with the domain it starts from. Floats
+here serve the provers; the checkers compute their own in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from smilenn.domain import Domain
+
+WIDER = 1e-12  # relative: ranges are computed in floats for provers; the checker computes its own in rationals
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Ranges [lo, hi] of coordinates and [low, high] of their differences; which rise and fall for certain; each [i].
+
+    `same` inputs have one value in both copies, to the bit.
+    """
+
+    lo: np.ndarray
+    hi: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    rises: np.ndarray
+    falls: np.ndarray
+
+    @property
+    def same(self) -> np.ndarray:
+        """[i] bool, both rising and falling."""
+        return self.rises & self.falls
+
+    def joined(self, other: Spread) -> Spread:
+        """The coordinates of both, one after the other."""
+        names = ("lo", "hi", "low", "high", "rises", "falls")
+        return Spread(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+
+    def at(self, columns: list[int]) -> Spread:
+        """Some of the coordinates."""
+        return Spread(*(getattr(self, n)[columns] for n in ("lo", "hi", "low", "high", "rises", "falls")))
+
+    def settled(self) -> Spread:
+        """Differences cut by what is certain: not below 0 if rising, not beyond the ranges."""
+        width = self.hi - self.lo
+        low = np.where(self.rises, 0.0, np.maximum(np.minimum(self.low, 0.0) * (1 + WIDER), -width))
+        high = np.where(self.falls, 0.0, np.minimum(np.maximum(self.high, 0.0) * (1 + WIDER), width))
+        return Spread(self.lo, self.hi, low, high, self.rises, self.falls)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """An encoder as provers see it: the inputs' domain, the map of spreads (u [m] → e [p]), and a digest of both.
+
+    `encoded` [p] bool marks coordinates that come out of layers; the others pass unchanged, under their own names.
+    """
+
+    domain: Domain
+    propagate: Callable[[Spread], Spread]
+    encoded: np.ndarray
+    digest: str
