@@ -39,7 +39,7 @@ from smilenn.prove.verdict import Maximum
 MOST_NODES = 1_000_000
 MEMORY = 2.0  # GiB that the tree may take
 BOXES = 128  # linear programs kept at a time
-STEEPEST = 1024.0  # slopes are kept below this multiple of the largest coefficient
+STEEPEST = 64.0  # slopes are kept below this multiple of the largest coefficient
 BITS = 24  # and rounded to multiples of 2^-BITS, or coarser where large ones must fit into 31 bits
 
 
@@ -294,7 +294,7 @@ class _Run:
             _, base, lp = self.boxes[key]
             return base, lp
         base = box_shape(self.problem, cell.lo, cell.hi)
-        lp = None if base.empty else BoxLP(self.problem, self.row, base, self.solver)
+        lp = None if base.empty else BoxLP(self.problem, self.row, base, self.solver, self.steepest)
         self.boxes[key] = cell, base, lp  # the cell is kept: its arrays' identities are the key
         if len(self.boxes) > BOXES:
             self.boxes.popitem(last=False)

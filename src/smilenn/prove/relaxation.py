@@ -9,8 +9,9 @@ v_c ≥ 0 and forbids the others (λ_v ≤ 0): no coefficient changes when phase
 all cells of a box, and every column has two finite bounds, so the dual simplex goes on from any basis. Flip units of
 the paper's boxes change a bound and a coefficient each, d ∈ [α, β] and y below the chord of relu over [α, β].
 
-An LP without a point has a ray y: moving along it the rule's bound falls without end, so a multiple of it closes the
-cell. Units whose phase the box decides are folded into q.
+Phases that contradict each other would leave no point, and multipliers without end. The rows of t may therefore be
+missed at a price: s_cj by e_cj at the cost steepest·|e_cj|, which is the same as |t_cj| ≤ steepest for the multipliers.
+Units whose phase the box decides are folded into q.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from smilenn.problem import Problem, Row
 from smilenn.prove.leaf import Shape, Slopes, cut
 from smilenn.prove.linear_model import LinearModel
 from smilenn.prove.solvers.base import Solver, Status
+
+FAR = 10.0  # a row may be missed by this multiple of its size, which is more than it takes
 
 
 @dataclass(eq=False)
@@ -59,10 +62,10 @@ class Slack:
 
 
 class BoxLP:
-    """The LP of one box; `base` is the shape of the box without phases."""
+    """The LP of one box; `base` is the shape of the box without phases, `steepest` the largest slope wanted."""
 
-    def __init__(self, problem: Problem, row: Row, base: Shape, solver: Solver) -> None:
-        self.problem, self.row, self.base = problem, row, base
+    def __init__(self, problem: Problem, row: Row, base: Shape, solver: Solver, steepest: float) -> None:
+        self.problem, self.row, self.base, self.steepest = problem, row, base, steepest
         region, s, k = base.region, problem.snapshot, problem.copies
         self.k, self.flips = k, np.argwhere(row.flip > 0)
         useful = (row.unit != 0).any(axis=0)
@@ -131,7 +134,8 @@ class BoxLP:
         first = k * many + self.sets
         self.extra, self.flip_row = first + len(strips) + len(sums), first + len(strips) + len(sums) + len(region.rhs)
         self.chord = self.flip_row + live
-        a = np.zeros((self.chord + live, n + corners + 2 * live))
+        missed = k * many + live  # rows that may be missed, upwards or downwards
+        a = np.zeros((self.chord + live, n + corners + 2 * live + 2 * missed))
         lo, hi = np.full(len(a), -np.inf), np.full(len(a), np.inf)
         lam = n + np.arange(corners)
         for c in range(k):
@@ -166,7 +170,15 @@ class BoxLP:
         for c in range(k):
             moves = self.column[c] >= 0
             col_lo[self.column[c, moves]], col_hi[self.column[c, moves]] = region.lo[c, moves], region.hi[c, moves]
+        self.d = n + corners + np.arange(live)
+        self.y = self.d + live
         self._flip_rows(a, lo, hi, cost, col_lo, col_hi, lam)
+        rows = np.concatenate([np.arange(k * many), self.flip_row + np.arange(live)])
+        up = n + corners + 2 * live + np.arange(missed)
+        a[rows, up], a[rows, up + missed] = 1.0, -1.0
+        price = np.concatenate([np.tile(self.size, k), np.ones(live)]) * self.steepest
+        cost[up] = cost[up + missed] = -price
+        col_hi[up] = col_hi[up + missed] = FAR * np.concatenate([np.ones(k * many), self._reach()])
         scale = row.scale
         return LinearModel(csr_matrix(a), lo, hi, col_lo, col_hi, np.zeros(a.shape[1], dtype=bool), cost / scale,
                            offset / scale)  # fmt: skip
@@ -184,9 +196,7 @@ class BoxLP:
         lam: np.ndarray,
     ) -> None:  # fmt: skip
         """Rows d = const + D x + E·relu(s) with relu(s) = Σ λ relu(v), and y below the chord (set in `solve`)."""
-        f, s, live = self.problem.flips, self.problem.snapshot, len(self.flips)
-        self.d = a.shape[1] - 2 * live + np.arange(live)
-        self.y = self.d + live
+        f, s = self.problem.flips, self.problem.snapshot
         for r, (c, i) in enumerate(self.flips):
             at = self.flip_row + r
             slope = f.slope[i] + (f.unit[i] * self.on[c]) @ s.hidden_weight
@@ -202,6 +212,11 @@ class BoxLP:
             cost[self.y[r]] = self.row.flip[c, i]
             col_lo[self.d[r]], col_hi[self.d[r]] = self.base.flip_low[c, i], self.base.flip_high[c, i]
             col_hi[self.y[r]] = max(self.base.flip_high[c, i], 0.0)
+
+    def _reach(self) -> np.ndarray:
+        """The size of each live flip unit's inner function over the box."""
+        c, i = self.flips[:, 0], self.flips[:, 1]
+        return np.maximum(np.abs(self.base.flip_low[c, i]), np.abs(self.base.flip_high[c, i])) + 1e-9
 
     # ---- solving ------------------------------------------------------------------------------------------------
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from smilenn.errors import SmileError, listed
-from smilenn.prove.solvers.base import Solver, SolverResult, Status
+from smilenn.prove.solvers.base import Session, Solver, SolverResult, Status
 
-__all__ = ["SOLVERS", "Solver", "SolverResult", "Status", "solver"]
+__all__ = ["SOLVERS", "Session", "Solver", "SolverResult", "Status", "installed", "solver"]
 
-SOLVERS: tuple[str, ...] = ("highs",)
-_EXTRAS = {"scip": "smilenn[scip]", "gurobi": "smilenn[gurobi]"}
+SOLVERS: dict[str, str] = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}  # name → library
+
+
+def installed() -> list[str]:
+    """The solvers whose libraries are there; HiGHS always is."""
+    return [name for name, library in SOLVERS.items() if find_spec(library) is not None]
 
 
 def solver(name: str = "highs") -> Solver:
@@ -17,6 +23,12 @@ def solver(name: str = "highs") -> Solver:
         from smilenn.prove.solvers.highs import Highs
 
         return Highs()
-    if name in _EXTRAS:
-        raise SmileError(f"The solver {name!r} has no adapter in this version (extra: {_EXTRAS[name]}); use 'highs'.")
-    raise SmileError(f"There is no solver {name!r}; the solvers are {listed(SOLVERS)}.")
+    if name == "scip":
+        from smilenn.prove.solvers.scip import Scip
+
+        return Scip()
+    if name == "gurobi":
+        from smilenn.prove.solvers.gurobi import Gurobi
+
+        return Gurobi()
+    raise SmileError(f"There is no solver {name!r}; the solvers are {listed(tuple(SOLVERS))}.")
