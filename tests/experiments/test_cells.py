@@ -64,6 +64,12 @@ def test_a_cell_may_have_several_rows(tmp_path):
     assert scores(twice) == ["a0", "a0", "a1", "a1"] and len(lines(out)) == 2
 
 
+def test_what_is_not_finite_is_null(tmp_path):
+    out = tmp_path / "rows.jsonl"
+    run_cells(lambda name, seed: [{"score": name, "auc": float("nan"), "bound": float("inf")}], CELLS[:1], out, jobs=1)
+    assert lines(out)[0]["rows"] == [{"score": "a", "auc": None, "bound": None}]
+
+
 def test_finished_cells_are_not_run_again(tmp_path):
     out = tmp_path / "deep" / "rows.jsonl"
     run_cells(compute, CELLS[:3], out, jobs=1)

@@ -10,6 +10,7 @@ import smilenn
 from smilenn.cli import app
 from smilenn.errors import SmileError
 from smilenn.experiments import evolution, fairness, monotonicity, reproduce, robustness
+from smilenn.experiments.recipe import store
 from smilenn.experiments.study import Options
 from smilenn.train.config import Config
 
@@ -71,6 +72,7 @@ def test_interruption_keeps_finished_cells(tmp_path, monkeypatch):
         (["alchemy"], "There is no experiment 'alchemy'; choose one of 'monotonicity', 'robustness', 'fairness'."),
         (["monotonicity", "--only", "model=best"], "There is no cell with model = 'best'"),
         (["monotonicity", "--only", "colour=red"], "No cell has a key 'colour'"),
+        (["monotonicity", "--device", "gpu"], "The device is 'auto', 'cpu' or 'cuda', not 'gpu'."),
         (["fairness", "--data-dir", "absent", "--quick", "--jobs", "1", "--only", "model=constant"], "not a folder"),
     ],
 )
@@ -91,6 +93,13 @@ def test_missing_data_names_the_file(tmp_path, monkeypatch):
     assert code == 2 and "3 of 3 cells failed" in err and "compas/compas_deidentified.csv.gz" in err
 
 
+def test_no_gpu(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert Options(device="auto").resolved().device == "cpu"
+    with pytest.raises(SmileError, match="no CUDA device"):
+        Options(device="cuda:1").resolved()
+
+
 def test_jobs(tmp_path):
     with pytest.raises(SmileError, match="at least 1"):
         reproduce.reproduce("monotonicity", tmp_path, jobs=0)
@@ -100,17 +109,22 @@ def test_saved_models_are_estimator_folders(tmp_path, monkeypatch):
     """One SMiLE cell of each experiment kind, tiny: its folder loads, proves and predicts."""
     tiny = Config(pretrain_epochs=8, epochs=2, batch_size=64, learning_rate=1e-2)
     monkeypatch.setitem(robustness.CONFIG, ("default", True), tiny)
+    monkeypatch.setattr(robustness, "STEPS", 5)
     options = Options(quick=True, models=tmp_path)
     (row,) = robustness.compute("default", 0, True, 0.05, 1.0, options=options)
     assert row["status"] == "proved" and row["verified"] <= row["pgd"] <= row["clean"] == row["clean_all"]
     model = smilenn.load(tmp_path / "robustness-default-0.05-1.0-0")
     assert model.verdict_.status == "proved"
     assert model.predict(np.zeros((1, 64))).shape == (1,)
-    robustness.compute("default", 0, True, 0.05, 1.0, options=options)  # the folder is replaced, not in the way
+    store(model, tmp_path, "robustness-default-0.05-1.0-0")  # of a second run: replaced, not in the way
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(SmileError):
+        store(model, tmp_path, "mine")  # no model folder: left alone
 
 
 def test_robustness_baselines_on_digits(monkeypatch):
     monkeypatch.setattr(robustness, "DELTAS", (0.05,))
+    monkeypatch.setattr(robustness, "STEPS", 5)
     (plain,) = robustness.compute("agnostic", 0, True, options=Options())
     assert plain["clean"] > 0.95 and plain["verified"] == 0 and plain["pgd"] <= plain["clean"]
     (constant,) = robustness.compute("constant", 0, True, options=Options())

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import os
 import platform
 import time
@@ -140,9 +141,14 @@ def _one(compute: Callable[..., list[Row]], cell: Row) -> Row:
 
     torch.set_num_threads(1)  # cells run side by side
     try:
-        return {"cell": cell, "rows": compute(**cell)}
+        return {"cell": cell, "rows": [{name: _plain(value) for name, value in row.items()} for row in compute(**cell)]}
     except SmileError as error:
         return {"cell": cell, "error": str(error)}
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no NaN and no infinities: they become null."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _key(cell: Mapping[str, Any]) -> str:

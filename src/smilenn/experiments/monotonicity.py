@@ -154,7 +154,8 @@ def report(rows: list[Row], options: Options) -> str:
         "# Monotonicity",
         "Test R², mean ± standard deviation over seeds. The paper shows a heat map without numbers.",
         markdown(["α, ω", "limit", *names], lines),
-        "Below the limit (mean, largest task mean), largest fall on a grid, what was proved, and seconds a fit:",
+        "Below the limit (mean, largest task mean), largest fall on a grid, what was proved, and seconds a cell "
+        "(all restarts and choices):",
     ]
     lines = []
     for name in names:

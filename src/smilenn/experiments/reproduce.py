@@ -44,6 +44,8 @@ def reproduce(
         raise SmileError(f"jobs must be at least 1, not {jobs}.")
     if with_figures:
         figures.require()  # before hours of work, not after
+    if cluster is None:
+        options.resolved()  # a wrong device is one sentence now, not one per cell
     chosen = study(name)
     cells = select(chosen.cells(options), only)
     compute = functools.partial(_computed, chosen.compute, options)

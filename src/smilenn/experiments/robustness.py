@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DELTAS, EPSILONS = paper.DELTAS, (0.75, 1.0, 1.25)
-EMBEDDING, ZERO_WEIGHT, MARGIN, FIRST = 8, 3.0, 1.5, 1000
+EMBEDDING, ZERO_WEIGHT, MARGIN, FIRST, STEPS = 8, 3.0, 1.5, 1000, 100
 CHANNELS = {28: (8, 8, 16, 16, 32, 32), 8: (8, 16, 32)}
 SMILE = ("faithful", "default")
 CONFIG = {
@@ -145,7 +145,7 @@ def _judged(net: Network, data: Prepared, delta: float, verifying: bool, seed: i
 
 
 def _attack(net: torch.nn.Module, x: np.ndarray, y: np.ndarray, delta: float, seed: int, device: str) -> np.ndarray:
-    return pgd_margin(net, x, y, delta, steps=100, seed=seed, device=device)
+    return pgd_margin(net, x, y, delta, steps=STEPS, seed=seed, device=device)
 
 
 def _whole(logit: np.ndarray, truth: np.ndarray, verified: np.ndarray) -> Row:

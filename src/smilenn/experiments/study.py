@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,12 +37,17 @@ class Options:
     models: Path | None = None
 
     def resolved(self) -> Options:
-        """The same with ``auto`` decided on the machine that computes."""
-        if self.device != "auto":
-            return self
+        """The same with ``auto`` decided, on the machine that computes; a device that is not there is an error."""
         import torch
 
-        return replace(self, device="cuda" if torch.cuda.is_available() else "cpu")
+        there = torch.cuda.is_available()
+        if self.device == "auto":
+            return replace(self, device="cuda" if there else "cpu")
+        if not re.fullmatch(r"cpu|cuda(:\d+)?", self.device):
+            raise SmileError(f"The device is 'auto', 'cpu' or 'cuda', not {self.device!r}.")
+        if self.device != "cpu" and not there:
+            raise SmileError("torch sees no CUDA device on this machine; use --device cpu or auto.")
+        return self
 
 
 @dataclass(frozen=True)
