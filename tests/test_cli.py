@@ -122,9 +122,22 @@ def test_fit_a_classifier_from_texts(csv, tmp_path):
     code, _, err = smile("predict", tmp_path / "m", csv, "--out", tmp_path / "p.csv")
     assert code == 0, err
     predicted = pd.read_csv(tmp_path / "p.csv")
-    assert list(predicted.columns) == ["prediction", "probability"]
+    assert list(predicted.columns) == ["prediction", "probability", "certified"]
+    sure = smilenn.load(tmp_path / "m").predict_certified(frame.drop(columns="y").astype({"n": str}))[1]
+    assert (predicted["certified"] == sure).all()
     assert set(predicted["prediction"]) <= {"bad", "good"}
     assert ((predicted["probability"] > 0.5) == (predicted["prediction"] == "good")).all()
+
+
+def test_a_model_that_learned_nothing_is_called_so():
+    from smilenn.cli.words import quality, quality_text
+
+    y = np.arange(20.0)
+    assert "hardly better than a constant" in quality_text(quality(y, y * 0 + 9.0, logit=False, constant=9.5), 20)
+    assert "hardly" not in quality_text(quality(y, y + 1, logit=False, constant=9.5), 20)
+    classes = (y > 15).astype(float)
+    assert "hardly" in quality_text(quality(classes, y * 0 - 1.0, logit=True, constant=-1.0), 20)
+    assert "hardly" not in quality_text(quality(classes, y - 15.5, logit=True, constant=-1.0), 20)
 
 
 def test_fit_reads_a_property_file(csv, tmp_path):
@@ -178,6 +191,8 @@ TOML = {
     "empty.toml": '[[property]]\nkind = "claim"\nwhen = ["a.x >= b.x + 1000"]\nthen = ["a.out <= b.out"]\n',
     "token.toml": '[[property]]\nkind = "claim"\nwhen = ["a.x >> b.x"]\nthen = ["a.out <= b.out"]\n',
     "none.toml": "",
+    "second.toml": '[[property]]\nkind = "monotone"\nincreasing = ["x"]\n'
+    '[[property]]\nkind = "fair"\nprotected = ["sex"]\neps = 1\n',
 }
 
 BAD_FIT = [
@@ -220,7 +235,9 @@ BAD_FIT = [
     (None, ["--bounds", "x:1"], "is not COLUMN:LO:HI"),
     (None, ["--bounds", "z:1:2"], "'z', which is not a column"),
     (None, ["--spec", "delta.toml"], "from 0.5 to -0.5; the lower end must come first"),
-    (None, ["--spec", "empty.toml"], "No inputs satisfy the premise"),
+    (None, ["--spec", "empty.toml"], r"empty\.toml, property 1 \(claim\): No inputs satisfy the premise"),
+    (None, ["--spec", "second.toml"], r"second\.toml, property 2 \(fair\): Fair names 'sex', which is not a feature"),
+    (None, ["--fair", "sex:1"], "--fair sex:1: Fair names 'sex'"),
     (None, ["--spec", "token.toml"], r"token\.toml"),
     (None, ["--spec", "none.toml"], "states no property"),
     (None, ["--spec", "absent.toml"], r"absent\.toml.* cannot be read"),

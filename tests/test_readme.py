@@ -24,12 +24,12 @@ def blocks(language: str) -> list[str]:
 def test_python_example(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (code,) = blocks("python")
-    assert len([line for line in code.splitlines() if line.strip()]) <= 15
+    assert len([line for line in code.splitlines() if line.strip()]) <= 16
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
-    verdict, bound, score, refuted = printed.getvalue().splitlines()
-    assert verdict.startswith("certified") and float(bound) < 1e-9
+    verdict, bound, score, checked, refuted = printed.getvalue().splitlines()
+    assert verdict.startswith("certified") and float(bound) < 1e-9 and checked == verdict
     assert float(score) > 0.7
     assert refuted.startswith("violated: ")
     assert (tmp_path / "model" / "manifest.json").exists()

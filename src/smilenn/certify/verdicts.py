@@ -71,7 +71,7 @@ class Certificate:
             return tuple(math.inf for _ in self.claims)
         together = zip(self.claims, self.report.claims, strict=True)
         return tuple(
-            _up(max(_over(row, stated) for row, stated in zip(found.rows, claim.rows, strict=True)))
+            rounded_up(max(_over(row, stated) for row, stated in zip(found.rows, claim.rows, strict=True)))
             for claim, found in together
         )
 
@@ -88,7 +88,7 @@ class Certificate:
             for claim, found in zip(self.claims, self.report.claims, strict=False)
             for row, stated in zip(found.rows, claim.rows, strict=True)
         )
-        return _up(max((row.rhs - stated.rhs for row, stated in pairs), default=Fraction(0)))
+        return rounded_up(max((row.rhs - stated.rhs for row, stated in pairs), default=Fraction(0)))
 
     @property
     def shortfall(self) -> str:
@@ -159,7 +159,7 @@ def verdict(certificate: Certificate) -> Verdict:
         return Rejected(METHOD, reason=certificate.report.reason)
     if certificate.accepted:
         assert certificate.report.excess is not None
-        bound = _up(certificate.report.excess)
+        bound = rounded_up(certificate.report.excess)
         return Proved(METHOD, bound, tolerance=certificate.raised, certificate=certificate.sha256)
     return Unknown(METHOD, certificate.bound, reason="the certificate proves this bound and no less")
 
@@ -202,7 +202,7 @@ def shown_bound(bound: float) -> str:
     return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(bound):g}"
 
 
-def _up(value: Fraction) -> float:
+def rounded_up(value: Fraction) -> float:
     """The float next above a rational, or the rational itself if it is a float."""
     near = float(value)
     return near if Fraction(near) >= value else math.nextafter(near, math.inf)

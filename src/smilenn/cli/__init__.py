@@ -155,14 +155,19 @@ def fit(
 def predict(
     model: Model,
     data: Annotated[Path, typer.Argument(help="A CSV file with the model's columns.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="The CSV file to write: prediction[, probability].", show_default=False)],
+    out: Annotated[
+        Path, typer.Option(help="The CSV file to write: prediction[, probability[, certified]].", show_default=False)
+    ],
     out_of_bounds: Annotated[Outside, typer.Option(help="Rows outside the domain; auto: the model's way.")] = (
         Outside.auto
     ),
     chunk: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 50_000,
     quiet: Quiet = False,
 ) -> None:
-    """Predict the rows of a CSV file, however large."""
+    """Predict the rows of a CSV file, however large.
+
+    For classifiers with --robust or --fair the column `certified` says which labels no such change can turn.
+    """
     from smilenn.cli import predicting as command
 
     raise typer.Exit(command.run(model, data, out, out_of_bounds=out_of_bounds.value, chunk=chunk, quiet=quiet))

@@ -27,6 +27,7 @@ from smilenn.model.folder import refuse_existing, without_infinities
 from smilenn.progress import Progress, display, duration
 from smilenn.properties.base import Property
 from smilenn.properties.library import Fair, Monotone, Robust
+from smilenn.properties.premise import ground
 from smilenn.properties.spec import load_properties
 from smilenn.train.config import Config
 from smilenn.train.state import CheckpointError
@@ -218,7 +219,8 @@ def check_properties(
     assert estimator.domain is not None
     for where, item in stated_at:
         try:
-            estimator.lower_on([item], estimator.domain, tuple(frame.columns))
+            for claim in estimator.lower_on([item], estimator.domain, tuple(frame.columns)):
+                ground(claim, estimator.domain)
         except SmileError as error:
             raise SmileError(f"{where}: {error}") from None
 

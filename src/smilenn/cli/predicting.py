@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -12,22 +14,29 @@ from smilenn.cli.table import FIRST_ROW, read_chunks, replaced
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier, probability
 from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.steady import steady
 from smilenn.estimators.store import load
+from smilenn.properties.library import Fair, Robust
 
 
 def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, quiet: bool) -> int:
-    """Write ``prediction[, probability]`` for every row; the file appears only when all rows are done."""
+    """Write ``prediction[, probability[, certified]]`` for every row; the file appears only when all rows are done."""
     estimator = load(model)
     if out_of_bounds != "auto":
         estimator.outside_ = out_of_bounds  # type: ignore[assignment]
     if out.exists() and data.exists() and out.samefile(data):
         raise SmileError(f"--out {str(out)!r} is the file that is read; name another one.")
+    change = changes(estimator)
+    if change == math.inf:
+        warnings.warn(
+            f"No label is certified: {estimator.certificate_note_ or 'no bound carries to all inputs.'}", stacklevel=1
+        )
     names = [f.name for f in estimator.domain_.features if f.categories and not f.columns]
     last = FIRST_ROW
     with replaced(out) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         for first, frame in read_chunks(data, chunk, text=names):
             try:
-                predicted = predictions(estimator, frame, first)
+                predicted = predictions(estimator, frame, first, change)
             except SmileError as error:
                 raise SmileError(f"{str(data)!r}: {error}") from None
             predicted.to_csv(file, index=False, header=first == FIRST_ROW, lineterminator="\n")
@@ -39,11 +48,18 @@ def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, q
     return 0
 
 
-def predictions(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int) -> pd.DataFrame:
+def changes(estimator: SmileRegressor | SmileClassifier) -> float | None:
+    """How far a `Robust` or `Fair` property lets a classifier's logit move, as checked; None where it has none."""
+    stated = any(isinstance(item, (Robust, Fair)) for item in estimator.all_properties())
+    return estimator.largest_change() if isinstance(estimator, SmileClassifier) and stated else None
+
+
+def predictions(
+    estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int, change: float | None
+) -> pd.DataFrame:
     """The output columns for one chunk whose first row has the number `first`."""
     output = estimator.outputs(frame, first_row=first)
     if not isinstance(estimator, SmileClassifier):
         return pd.DataFrame({"prediction": output})
-    return pd.DataFrame(
-        {"prediction": estimator.classes_[(output > 0).astype(int)], "probability": probability(output)}
-    )
+    columns = {"prediction": estimator.classes_[(output > 0).astype(int)], "probability": probability(output)}
+    return pd.DataFrame(columns if change is None else columns | {"certified": steady(output, change)})

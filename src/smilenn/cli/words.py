@@ -19,6 +19,7 @@ from smilenn.properties.claim import COPIES
 from smilenn.prove.record import verdict_to_json
 from smilenn.prove.verdict import Counterexample, Proved, Unknown, Violated
 
+NOTHING_LEARNED = 0.05  # R² below which a model is called no better than a constant
 MOST_FEATURES = 24  # longer counterexamples show only what differs between the copies
 
 
@@ -87,7 +88,8 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
     if certificate is not None:
         for claim, bound, holds in zip(certificate.claims, certificate.bounds, certificate.holds, strict=True):
             lines.append(f"  - {claim.sentence or claim.formula()} {claim_words(bound, holds, unit)}")
-        lines.append(f"Checked in exact arithmetic in {duration(certificate.seconds)}, proof included.")
+        took = f"; proof and check took {duration(certificate.seconds)}" if certificate.seconds else ""
+        lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256[:12]}…){took}.")
     return "\n".join(lines)
 
 
@@ -145,17 +147,22 @@ def quality(y: np.ndarray, output: np.ndarray, *, logit: bool, constant: float) 
 
 
 def quality_text(numbers: Mapping[str, float], rows: int) -> str:
-    """One line on the held-out rows."""
+    """One line on the held-out rows; a second one where a constant would do as well."""
     if "r2" in numbers:
-        return (
+        text = (
             f"On {rows} held-out rows: R² {numbers['r2']:.3f}, mean absolute error "
             f"{numbers['mean_absolute_error']:.4g} (a constant: {numbers['constant_mean_absolute_error']:.4g})."
         )
-    return (
-        f"On {rows} held-out rows: accuracy {numbers['accuracy']:.3f} (a constant: "
-        f"{numbers['constant_accuracy']:.3f}), balanced {numbers['balanced_accuracy']:.3f}, "
-        f"log loss {numbers['log_loss']:.3f}."
-    )
+        idle = numbers["r2"] < NOTHING_LEARNED
+    else:
+        text = (
+            f"On {rows} held-out rows: accuracy {numbers['accuracy']:.3f} (a constant: "
+            f"{numbers['constant_accuracy']:.3f}), balanced {numbers['balanced_accuracy']:.3f}, "
+            f"log loss {numbers['log_loss']:.3f}."
+        )
+        idle = numbers["balanced_accuracy"] < 0.5 + NOTHING_LEARNED / 2
+    hint = "\nThat is hardly better than a constant: loosen a rule (a larger ε), or train for more epochs."
+    return text + (hint if idle else "")
 
 
 def cell_list(frame: pd.DataFrame) -> str:

@@ -10,6 +10,8 @@ from sklearn.base import ClassifierMixin
 
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.base import SmileEstimator, Target
+from smilenn.estimators.steady import largest_change, steady
+from smilenn.properties.library import Fair, Robust
 
 DEFAULT_EPS = 1.0  # ε is a gauge on a logit: scaling the logit scales it
 
@@ -54,6 +56,24 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Class labels [n]: ``classes_[1]`` where the logit is positive."""
         return self.classes_[(self.outputs(X) > 0).astype(int)]
+
+    def predict_certified(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Class labels [n], and [n] bool: which of them no change that the properties speak of can turn.
+
+        Of all `Robust` and `Fair` properties together: True means that every input within δ of the row, and every one
+        that differs in the protected features alone, gets the same label. It rests on the checked bound of
+        ``certificate_``; without one every entry is False.
+        """
+        logit = self.outputs(X)
+        return self.classes_[(logit > 0).astype(int)], steady(logit, self.largest_change())
+
+    def largest_change(self) -> float:
+        """Checked bound on how far the logit moves by any change that a `Robust` or `Fair` property speaks of; or ∞."""
+        self._check_fitted()
+        named = [item for item in self.all_properties() if isinstance(item, (Robust, Fair))]
+        if not named:
+            raise SmileError("Certified labels need a property that bounds changes; fit with a Robust or Fair one.")
+        return largest_change(self.certificate_, self.lower(named), self.domain_, self.outside_)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the two classes, [n, 2]."""

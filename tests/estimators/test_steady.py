@@ -1,0 +1,70 @@
+"""Labels that no allowed change can turn."""
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smilenn import Config, Fair, Monotone, Robust, SmileClassifier, SmileError
+from smilenn.estimators.steady import largest_change, steady
+
+QUICK = Config(pretrain_epochs=30, epochs=8, learning_rate=1e-2, batch_size=16, posttrain_rounds=8)
+SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+
+
+def data(seed=0, n=160):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"x": rng.uniform(0, 10, n), "g": rng.choice(["u", "v"], n)})
+    return frame, np.where(frame["x"] + rng.normal(0, 0.5, n) > 5, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return SmileClassifier(properties=[Robust({"x": 0.2}, 1.0), Fair(["g"], 1.0)], **SMALL).fit(*data())
+
+
+def test_no_change_turns_a_certified_label(model):
+    X, _ = data(seed=1)
+    labels, certified = model.predict_certified(X)
+    assert (labels == model.predict(X)).all() and certified.dtype == bool
+    assert certified.any() and not certified.all()
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        moved = X.assign(x=X["x"] + rng.uniform(-0.2, 0.2, len(X)))
+        assert (model.predict(moved) == labels)[certified].all()
+    assert (model.predict(X.assign(g=X["g"].map({"u": "v", "v": "u"}))) == labels)[certified].all()
+    far = X.assign(x=1e6)  # outside: clamping carries both properties
+    assert (model.predict(far) == model.predict(far.assign(g="u")))[model.predict_certified(far)[1]].all()
+
+
+def test_the_bound_is_the_checked_one(model):
+    rows = [row for claim in model.certificate_.report.claims for row in claim.rows]
+    assert model.largest_change() >= max(float(row.bound + row.margin) for row in rows) > 0
+    assert steady(np.array([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]), 1.0).tolist() == [True, True] + [False] * 4 + [True]
+    assert steady(np.array([-1.0, 0.0, 1.0]), 0.0).all()
+    assert not steady(np.array([-1e300, 0.0, 1e300]), np.inf).any()
+
+
+def test_without_a_certificate_no_label_is_certified(model):
+    X, _ = data(seed=1)
+    changed = copy.deepcopy(model)
+    changed.net_.head_bias.data += 1.0
+    assert not changed.predict_certified(X)[1].any()
+    plain = SmileClassifier(properties=[Robust({"x": 0.2}, 1.0)], certify_time_limit=0, **SMALL).fit(*data())
+    assert not plain.predict_certified(X)[1].any()
+    none = SmileClassifier(properties=[Monotone(["x"])], **SMALL).fit(*data())
+    with pytest.raises(SmileError, match="fit with a Robust or Fair one"):
+        none.predict_certified(X)
+
+
+def test_what_clamping_does_not_carry_certifies_nothing_outside(model):
+    claims, domain = model.claims_, model.domain_
+    certificate = model.certificate_
+    assert largest_change(certificate, claims, domain, "clamp") < np.inf
+    shifted = Robust({"x": (0.1, 0.2)}, 5.0).lower(domain)  # pairs that stay apart: an edge would join them
+    one = replace(certificate, claims=shifted, report=replace(certificate.report, claims=certificate.report.claims[:1]))
+    assert largest_change(one, shifted, domain, "clamp") == np.inf
+    assert largest_change(one, shifted, domain, "raise") < np.inf
+    assert largest_change(certificate, shifted, domain, "raise") == np.inf  # not among the certified ones
