@@ -31,7 +31,12 @@ def checks(target: str, folders: Path) -> list[Check]:
     fast = target == "fast"
     whole: list[Check] = [(f"folder {p.name}", _folder(p, fast)) for p in found]
     parts = FAST if fast else REFERENCE
-    return whole + [(check.__name__, check) for check in parts]
+    limits: list[Check] = [
+        (f"limits of {p.name}", _limits(p, fast))
+        for p in found
+        if p.name in ("forged-nothing", "slope-with-an-empty-leaf", "two-claims")
+    ]
+    return whole + limits + [(check.__name__, check) for check in parts]
 
 
 def _folder(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
@@ -54,6 +59,29 @@ def _folder(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
         worst = report.excess if fast else report.violation_bound
         lines = report.lines() if fast else module._lines(report)
         return report.status, report.reason, report.exit_code, report.profile, worst, report.domain, claims, lines
+
+    return ask
+
+
+def _limits(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
+    """The least numbers of nodes and of work with which a folder is checked."""
+
+    def ask(loaded: SimpleNamespace) -> Any:
+        module = loaded.check if fast else loaded.check_reference
+        out = []
+        for name, start in (("NODES" if fast else "MOST_NODES", 1 << 8), ("WORK" if fast else "MOST_WORK", 1 << 12)):
+            low, high = 0, start  # refused at low - 1, checked at high
+            while low < high:
+                middle = (low + high) // 2
+                with _replaced(module, **{name: middle}):
+                    report = module.check_folder(path)
+                if report.status == "refused":
+                    low = middle + 1
+                else:
+                    high = middle
+            with _replaced(module, **{name: low - 1}):
+                out.append((low, module.check_folder(path).reason))
+        return out
 
     return ask
 
@@ -481,17 +509,15 @@ def reference_layouts(loaded: SimpleNamespace) -> Any:
     """safetensors headers."""
     m, out = loaded.reader, []
     good = {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}
-    for total in (0, 15, 16, 17):
-        for entry in (
-            good, good | {"data_offsets": [16, 16]}, good | {"data_offsets": [16, 0]},
-            good | {"data_offsets": [-1, 0]}, good | {"shape": [-1]},
-            good | {"shape": [True]}, good | {"shape": (2,)}, good | {"dtype": 1}, good | {"data_offsets": [0]},
-            good | {"data_offsets": (0, 1)},
-            good | {"data_offsets": [0, 1, 2]}, good | {"more": 1}, {"dtype": "F64"}, [], None,
-            good | {"shape": [17]}, good | {"shape": [16]},
-            good | {"data_offsets": [0, 17]}, good | {"data_offsets": [0, True]},
-        ):  # fmt: skip
-            out.append(m._is_entry(entry, total))
+    for entry in (
+        good, good | {"data_offsets": [16, 16]}, good | {"data_offsets": [16, 0]},
+        good | {"data_offsets": [-1, 0]}, good | {"shape": [-1]}, good | {"shape": []}, good | {"shape": [0]},
+        good | {"shape": [True]}, good | {"shape": (2,)}, good | {"dtype": 1}, good | {"data_offsets": [0]},
+        good | {"data_offsets": (0, 1)},
+        good | {"data_offsets": [0, 1, 2]}, good | {"more": 1}, {"dtype": "F64"}, [], None,
+        good | {"data_offsets": [0, True]}, good | {"data_offsets": [0, 0]},
+    ):  # fmt: skip
+        out.append(m._is_entry(entry))
 
     class Claimed(bytes):
         """Bytes whose length is said to be larger: only the comparison is of interest."""
@@ -545,6 +571,31 @@ def reference_pairs(loaded: SimpleNamespace) -> Any:
             [F(rng.choice([0, 1, 1, 2])) for _ in range(size)],
         )
         out.append(loaded.exact_premise._allowed(lo, hi, tuple(range(size))))
+    return out
+
+
+def reference_empty_premises(loaded: SimpleNamespace) -> Any:
+    """Premises without a point, which a witness rules out: nothing is proved of them by having no leaf left."""
+    domain = loaded.reader.Domain(("x",), (0.0,), (1.0,), (0.0,), (1.0,), (False,), (), {"x": (0,)}, ("",))
+    net = SimpleNamespace(embedding=1, boxes="gap", domain=domain)
+    piece = loaded.exact_model.Piece([F(0)], [[F(1)]], [[F(0)]])
+    model = loaded.exact_model.Model(net, [[F(1)]], [F(0)], piece, piece, [[F(1)]], [F(0)], ([F(0)], [F(1)]))
+    zero, one = [F(0)], [F(1)]
+    psi = loaded.exact_model.Psi(F(0), [one] * 2, [zero] * 2, [zero] * 2, [one] * 2, [zero] * 2, F(9))
+    out = []
+    for lo, hi, low, high in (
+        ((0, 0), (1, 1), 0, 0),
+        ((1, 0), (0, 1), -1, 1),
+        ((0, 0), (1, 1), 2, 3),
+        ((0, 0), (1, 1), 1, 0),
+    ):
+        premise = loaded.exact_premise.Premise(
+            domain, 2, [False], [[F(v)] for v in lo], [[F(v)] for v in hi], [False], [F(low)], [F(high)], []
+        )
+        proof = loaded.reader.Proof("leaf", 0, (), b"\0")
+        budget = loaded.exact_rules.Budget(9, 99)
+        out.append(_said(lambda a=(model, premise, psi): loaded.exact_rules.sweep_rule(*a)))
+        out.append(_said(lambda a=(model, premise, psi, proof, budget): loaded.exact_rules.leaf_rule(*a)))
     return out
 
 
@@ -623,6 +674,6 @@ def reference_sums(loaded: SimpleNamespace) -> Any:
 
 REFERENCE = [
     reference_constants, reference_files, reference_texts, reference_numbers, reference_types, reference_layouts,
-    reference_pairs,
+    reference_pairs, reference_empty_premises,
     reference_words, reference_reports, reference_command, reference_sums, reference_polygons,
 ]  # fmt: skip

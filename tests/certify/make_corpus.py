@@ -33,7 +33,7 @@ from smilenn.certify import check, check_reference
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
-from smilenn.properties.claim import Claim, row
+from smilenn.properties.claim import Claim, Inequality, Term, row
 
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE / "corpus"
@@ -674,8 +674,9 @@ def manifests() -> Iterator[Entry]:
         "size-float": {"files": listed | {"model.json": listed["model.json"] | {"bytes": 1e3}}},
         "hash": {"files": listed | {"model.json": listed["model.json"] | {"sha256": "0" * 64}}},
         "entry": {"files": listed | {"model.json": 3}},
+        "entry-with-another-key": {"files": listed | {"model.json": listed["model.json"] | {"more": 1}}},
         **{f"name-{i}": {"files": listed | {name: listed["model.json"]}}
-           for i, name in enumerate(("../model.json", "a/b", "..", ".", "", "a\\b", "a\0b"))},
+           for i, name in enumerate(("../model.json", "a/b", "..", ".", "", "a\\b", "a\0b", "a:b", "a\nb"))},
     }.items():  # fmt: skip
         yield f"manifest-{name}", "manifest", forge.manifest(files, **changes)
     for missing in files:
@@ -719,7 +720,19 @@ def weights_files() -> Iterator[Entry]:
     }  # fmt: skip
     for name, content in bad.items():
         yield f"weights-{name}", "unreadable", files | {"weights.safetensors": content}
+    malformed: dict[str, dict[str, Any]] = {
+        "shape-object": {"shape": {"0": 1}}, "shape-text": {"shape": "1"}, "shape-number": {"shape": 1},
+        "shape-none": {"shape": None}, "shape-float": {"shape": [float(v) for v in entry["shape"]]},
+        "shape-true": {"shape": [True]}, "shape-negative": {"shape": [-1]}, "type-number": {"dtype": 64},
+        "type-list": {"dtype": ["F64"]}, "entry-with-another-key": {"more": 1},
+    }  # fmt: skip
+    spine = next(n for n in names if n.startswith("backbone."))
+    for name, changed in malformed.items():
+        for whose, tensor in (("", first), ("backbone-", spine)):
+            content = forge.safetensors(header | {tensor: header[tensor] | changed}, data)
+            yield f"weights-{whose}{name}", "unreadable", files | {"weights.safetensors": content}
     wrong = {
+        "giant-shape": header | {first: entry | {"shape": [10**30]}},
         "float32": header | {first: entry | {"dtype": "F32"}},
         "other-type": header | {first: entry | {"dtype": "I64"}},
         "one-dimension-more": header | {first: entry | {"shape": [*entry["shape"], 1]}},
@@ -733,6 +746,11 @@ def weights_files() -> Iterator[Entry]:
         "weights-with-metadata",
         "",
         files | {"weights.safetensors": forge.safetensors({"__metadata__": {"made": "by hand"}} | header, data)},
+    )
+    yield (
+        "weights-with-odd-metadata",
+        "",
+        files | {"weights.safetensors": forge.safetensors({"__metadata__": 3} | header, data)},
     )
     net = plain(box("x"), [[1.0]], [0.0], [1.0])
     flat = made(net, Claim(1, (), (row([(1, 0, "out", "")], 10),)), [[0.5]], EMPTY_TREE)
@@ -924,6 +942,133 @@ def other_rules() -> Iterator[Entry]:
     )
 
 
+def corners() -> Iterator[Entry]:
+    """Equality where a rule says ≤, names without weight, limits met exactly, mirrors of the row itself."""
+    net = plain(box("x", "y"), [[1.0, 1.0], [-2.0, 1.0]], [-0.5, 0.25], [1.0, -3.0], [0.5, 0.25])
+    claim = Claim(2, (less("x", F(1, 4)), more("x", F(1, 3))), (difference(9),))
+    proof = root(3, (0, 1), 4, -20, -5, 21)
+    files = made(net, claim, [[0.5, 0.5]] * 2, proof)
+    with tempfile.TemporaryDirectory() as place:
+        put(Path(place) / "m", files)
+        found = check.check_folder(Path(place) / "m").claims[0].rows[0]
+    exact = found.bound + found.margin
+    for name, rhs in (("met", exact), ("missed", exact - F(1, 10**120)), ("over", exact + F(1, 10**120))):
+        changed = replace(claim, then=(difference(rhs),))
+        yield f"right-side-{name}", "", made(net, changed, [[0.5, 0.5]] * 2, proof)
+
+    def named(*terms: tuple[Any, int, str], rhs: Any = 1000) -> Inequality:
+        return Inequality(tuple(Term(F(a), copy, "in", name) for a, copy, name in terms), F(rhs))
+
+    point = [[0.5, 0.5]] * 2
+    for name, when in {
+        "zero": (named((0, 0, "x")),), "zero-beside": (named((0, 1, "x"), (1, 0, "y")),),
+        "cancels": (named((1, 0, "x"), (-1, 0, "x"), rhs=0),), "nothing": (named(rhs=0),),
+        "nothing-equal": (replace(named(rhs=0), op="=="),), "merged": (named((1, 0, "x"), (2, 0, "x"), rhs=2),),
+        "merged-strip": (named((1, 0, "x"), (-2, 1, "x"), (1, 1, "x"), rhs=F(1, 8)),),
+        "not-opposite": (named((1, 0, "x"), (-2, 1, "x"), rhs=F(1, 8)),),
+        "two-inputs": (named((1, 0, "x"), (-1, 1, "y"), rhs=F(1, 8)),),
+    }.items():  # fmt: skip
+        extra = len(when[0].terms) == 2 and name in ("not-opposite", "two-inputs")
+        tree = c.LeafProof(3, (0, 1), (c.Leaf((), (4, -20, -5, 21), (3,) if extra else ()),))
+        for others in ("equal", "free"):
+            yield f"named-{name}-{others}", "", made(net, Claim(2, when, (difference(9),), others), point, tree)
+    for name, when, then in (
+        ("unpinned", (less("x"), more("x", F(1, 2))), ()), ("pinned-by-strips", (less("x"), more("x")), ()),
+        ("pinned-by-name", (less("x"),), ("x",)), ("rounded", (less("x", F(1, 9)), more("x", F(1, 9))), ()),
+    ):  # fmt: skip
+        for kind in ("continuous", "integer"):
+            domain = Domain((Feature("x", kind, 0, 2), Feature("y")))  # type: ignore[arg-type]
+            other = plain(domain, [[1.0, 1.0], [-2.0, 1.0]], [-0.5, 0.25], [1.0, -3.0], [0.5, 0.25])
+            free = kind == "continuous" and name in ("unpinned", "rounded")
+            split = c.Input(0 if free else 255, 0, 0.75)
+            tree = c.LeafProof(3, (0, 1), (split, proof.nodes[0], proof.nodes[0]))
+            yield (
+                f"pin-{name}-{kind}",
+                "",
+                made(other, Claim(2, when, (difference(9),), "equal", then), [[0.0, 0.5]] * 2, tree),
+            )
+    # a row that is its own mirror image, and mirrors of rows that do not come before
+    both = (less("x", F(1, 4)), more("x", F(1, 4)))
+    even = row([(1, 0, "out", ""), (1, 1, "out", "")], 9)
+    yield "mirror-even", "", made(net, Claim(2, both, (even, even)), point, proof, c.MirrorProof(0))
+    yield "mirror-of-the-row-itself", "rule", made(net, Claim(2, both, (even, even)), point, proof, c.MirrorProof(1))
+    yield (
+        "mirror-of-the-next-row",
+        "rule",
+        made(net, Claim(2, both, (even,) * 3), point, proof, c.MirrorProof(2), proof),
+    )
+    yield "mirror-beyond", "rule", made(net, Claim(2, both, (even, even)), point, proof, c.MirrorProof(2))
+    # boxes that differ between the copies, in one input
+    single = plain(box("x", lo=-1.0), [[1.0], [-2.0], [4.0]], [-0.25, 0.75, 1.0], [-3.0, 2.0, 1.0], [1.0])
+    third = plain(box("x", lo=-1.0), [[3.0], [-7.0], [5.0]], [-0.3, 1.1, 1.0], [-3.0, 2.0, 1.0], [1.0])
+    whole = plain(
+        Domain((Feature("x", "integer", -3, 3),)), [[3.0], [-2.0], [4.0]], [-1.0, 3.0, 8.0], [-3.0, 2.0, 1.0], [1.0]
+    )
+    sides = {
+        "upper": (row([(1, 0, "in", "x")], F(1, 3)),), "upper-of-the-other": (row([(1, 1, "in", "x")], F(1, 3)),),
+        "lower": (row([(-1, 0, "in", "x")], F(2, 3)),), "lower-of-the-other": (row([(-1, 1, "in", "x")], F(2, 3)),),
+        "apart": (row([(1, 0, "in", "x")], F(-1, 4)), row([(-1, 1, "in", "x")], F(-1, 4))),
+        "apart-the-other-way": (row([(1, 1, "in", "x")], F(-1, 4)), row([(-1, 0, "in", "x")], F(-1, 4))),
+        "equal": (row([(1, 0, "in", "x")], F(0), "=="),),
+        "corner": (row([(1, 0, "in", "x")], F(-3, 4)), less("x", F(-1, 8))),
+    }  # fmt: skip
+    witness = {"apart": [[-1.0], [1.0]], "apart-the-other-way": [[1.0], [-1.0]], "corner": [[-1.0], [-0.5]]}
+    for name, when in sides.items():
+        x = witness.get(name, [[0.0], [0.0]])
+        for net_name, one in (("binary", single), ("thirds", third), ("whole", whole)):
+            strips = (*when, less("x", F(5, 2)), more("x", F(9, 4)))
+            if name == "corner" and net_name == "whole":
+                x, strips = [[-2.0], [-1.0]], (row([(1, 0, "in", "x")], -2), less("x", F(-1, 2)))
+            then = row([(2, 0, "out", ""), (-1, 1, "out", "")], 9)
+            yield f"sweep-{name}-{net_name}", "", made(one, Claim(2, strips, (then,), "free"), x, c.SweepProof())
+            pinned = Claim(2, when, (then,), "free", ("x",))
+            if name not in witness:
+                yield f"sweep-pinned-{name}-{net_name}", "", made(one, pinned, [[0.0], [0.0]], c.SweepProof())
+    # the slope rule: a phase alone decides a unit, and the hull of two different boxes is what counts
+    monotone = Claim(2, (less("x"),), (difference(),))
+    tree = (c.Phase(255, 0), c.Phase(255, 1), LEAF, LEAF, c.Phase(255, 1), LEAF, c.Empty((1, 1)))
+    for at in range(3):
+        signs = [(1.0, -3.0, -1.0), (2.0, 2.0, 0.0), (1.0, -3.0, 0.0)][at]
+        one = plain(box("x", "y", lo=-1.0), [[1.0, 1.0], [-1.0, -1.0]], [-0.5, -0.5], signs[:2], [signs[2], 0.0])
+        for sense in (less, more):
+            files = made(one, replace(monotone, when=(sense("x"),)), [[0.0, 0.0]] * 2, c.SlopeProof(1, tree))
+            with tempfile.TemporaryDirectory() as place:
+                put(Path(place) / "m", files)
+                good = check_reference.check_folder(Path(place) / "m").status != "refused"
+            yield f"phases-decide-{at}-{sense.__name__}", "" if good else "slope", files
+    for name, when in (("upper", row([(1, 0, "in", "x")], F(-3, 4))), ("lower", row([(-1, 1, "in", "x")], F(-3, 4)))):
+        claim = Claim(2, (less("x"), when), (difference(),))
+        bend = plain(box("x", "y", lo=-1.0), [[1.0, 0.0]], [0.0], [-2.0], [1.0, 0.0])
+        x = [[-1.0, 0.0], [1.0, 0.0]]
+        yield f"hull-{name}", "slope", made(bend, claim, x, c.SlopeProof(0, (LEAF,)))
+    # a group with a pinned member, three copies, split until no tuple is left
+    group = plain(
+        Domain((Feature("r", "category", categories=("u", "v", "w")),)),
+        [[1.0, -2.0, 0.5]],
+        [0.5],
+        [1.0],
+        [3.0, 1.0, 2.0],
+    )
+    three = Claim(3, (), (row([(1, 0, "out", ""), (1, 1, "out", ""), (-1, 2, "out", "")], 20),), "free", ("r=v",))
+    leaf = c.Leaf((), (2, 1, -1))
+    nodes = (c.Group(0, 0), leaf, c.Group(1, 0), leaf, leaf, leaf, leaf)
+    yield "group-without-tuples", "", made(group, three, [[1.0, 0.0, 0.0]] * 3, c.LeafProof(1, (0,), nodes))
+    # limits of the scaled domain
+    flat = forge.forged(
+        made(plain(box("x"), [[0.0]], [0.0], [1.0]), Claim(1, (), (row([(1, 0, "out", "")], 10),)), [[0.5]], EMPTY_TREE)
+    )
+    feature = json.loads(flat["model.json"])["net"]["domain"]["features"][0]
+    below = math.nextafter(2.0**500, 0)
+    for name, why, changes in (
+        ("at", "overflow", {"hi": 2.0**500, "mult": 2.0**500}), ("below", "", {"hi": below, "mult": 2.0**500}),
+        ("at-minus", "overflow", {"lo": -(2.0**500), "mult": 2.0**500}),
+        ("below-minus", "", {"lo": -below, "mult": 2.0**500}),
+        ("distance-at", "overflow", {"hi": 2.0**1000, "mult": 2.0**-10}),
+        ("distance-below", "", {"hi": math.nextafter(2.0**1000, 0), "mult": 2.0**-10}),
+    ):  # fmt: skip
+        yield f"scaled-domain-{name}", why, forge.forged(flat, net={"domain": {"features": [feature | changes]}})
+
+
 def profiled(files: Files, profile: str, grid: int = 0, **changes: Any) -> Files:
     """The same folder under another numeric profile."""
     net = {"profile": profile, "grid": grid} | changes.pop("net", {})
@@ -1035,7 +1180,18 @@ def profiles() -> Iterator[Entry]:
 
 def entries() -> Iterator[Entry]:
     """Everything."""
-    for part in (by_hand, at_random, closed, forgeries, strict_json, manifests, weights_files, other_rules, profiles):
+    for part in (
+        by_hand,
+        at_random,
+        closed,
+        forgeries,
+        strict_json,
+        manifests,
+        weights_files,
+        other_rules,
+        profiles,
+        corners,
+    ):
         yield from part()
 
 

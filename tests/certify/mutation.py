@@ -6,7 +6,8 @@
 `fast` is check.py; `reference` is check_reference.py with reader.py and exact_*.py. FOLDERS holds model folders
 (kill_suite.py). A mutant is *killed* if some check of the suite gives another answer than with the unchanged checker,
 raises, or does not end in time; otherwise it *survived*. Faults are planted in the syntax tree; every mutant runs in a
-forked process of its own, with limits on time and memory, and tries first what killed its neighbours.
+forked process of its own, with limits on time and memory, is asked only what executes its line, and first what killed
+its neighbours.
 
 What is planted, wherever it makes sense:
 
@@ -79,11 +80,13 @@ REFUSALS = {"need", "_need", "CheckError", "UnreadableError", "Refused", "Unread
 class Mutant:
     """A planted fault: in `owner`, the child at `field` (and `index` of a list) becomes `new`.
 
-    `top` is the module's statement that holds it.
+    `top` is the module's statement that holds it, `lines` those of the innermost statement; none if it is executed when
+    the module is loaded.
     """
 
     module: str
     top: int
+    lines: range
     function: str
     key: str
     owner: ast.AST
@@ -129,7 +132,8 @@ class Planter:
         self.module, self.tree = module, tree
         self.found: list[Mutant] = []
         self.seen: dict[str, int] = {}
-        self.top, self.function, self.statement = 0, "", ""
+        self.inside = 0  # functions round the statement
+        self.top, self.function, self.statement, self.lines = 0, "", "", range(0)
 
     def mutants(self) -> list[Mutant]:
         """Walk the whole module."""
@@ -145,7 +149,7 @@ class Planter:
         if self.seen[key] > 1:
             key += f" #{self.seen[key]}"
         key = f"{self.module}: {key}"
-        self.found.append(Mutant(self.module, self.top, self.function, key, owner, field, index, new))
+        self.found.append(Mutant(self.module, self.top, self.lines, self.function, key, owner, field, index, new))
 
     def _replace(self, owner: ast.AST, field: str, index: int | None, old: ast.AST, new: ast.AST) -> None:
         ast.copy_location(new, old)
@@ -161,6 +165,7 @@ class Planter:
     def _statement(self, owner: ast.AST, field: str, place: int, node: ast.stmt, assigned: set[str]) -> None:
         outer = self.function, self.statement
         self.statement = _header(node)
+        self.lines = self._lines(node)
         nothing = ast.copy_location(ast.Pass(), node)
         inside = bool(self.function)
         match node:
@@ -171,7 +176,9 @@ class Planter:
                     names = {a.arg for a in (*node.args.args, *node.args.kwonlyargs)}
                     for defaults in ("defaults", "kw_defaults"):
                         self._list(node.args, defaults)
+                self.inside += isinstance(node, ast.FunctionDef)
                 self._body(node, "body", node.body, names)
+                self.inside -= isinstance(node, ast.FunctionDef)
                 self.function, self.statement = outer
                 return
             case ast.Import() | ast.ImportFrom() | ast.Assert() | ast.Pass():
@@ -201,10 +208,11 @@ class Planter:
             if name in ("body", "orelse", "finalbody"):
                 header = self.statement
                 self._body(node, name, value, assigned)
-                self.statement = header
+                self.statement, self.lines = header, self._lines(node)
             elif name == "handlers":
                 for handler in value:
                     self._body(handler, "body", handler.body, assigned)
+                self.lines = self._lines(node)
             elif isinstance(value, ast.expr):
                 self._expression(node, name, None, value)
             elif isinstance(value, list):
@@ -213,6 +221,13 @@ class Planter:
                 other = BINARY[type(node.op)]()
                 self._add(node, "op", None, other, f"{_text(node)} → {type(other).__name__}")
         self.function, self.statement = outer
+
+    def _lines(self, node: ast.stmt) -> range:
+        """Of a simple statement or of the head of a compound one; none outside of functions."""
+        body = getattr(node, "body", None)
+        end = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+        inside = self.inside and not isinstance(node, ast.FunctionDef | ast.ClassDef)
+        return range(node.lineno, max(end, node.lineno) + 1) if inside else range(0)
 
     # -- expressions
 
@@ -387,6 +402,29 @@ def baseline(loaded: SimpleNamespace, checks: list[Check]) -> list[Any]:
     return wanted
 
 
+def executed(loaded: SimpleNamespace, checks: list[Check]) -> list[set[tuple[str, int]]]:
+    """The lines (file, number) that each check executes: it cannot notice a fault in any other."""
+    files = {f"{name}.py" for name in vars(loaded)}
+    out: list[set[tuple[str, int]]] = []
+    for _, check in checks:
+        seen: set[tuple[str, int]] = set()
+
+        def inside(frame: Any, event: str, _: Any, seen: set[tuple[str, int]] = seen) -> Any:
+            seen.add((frame.f_code.co_filename, frame.f_lineno))
+            return inside
+
+        def enter(frame: Any, event: str, _: Any, inside: Any = inside) -> Any:
+            return inside if frame.f_code.co_filename in files else None
+
+        sys.settrace(enter)
+        try:
+            answer(check, loaded)
+        finally:
+            sys.settrace(None)
+        out.append(seen)
+    return out
+
+
 def _child(
     program: Program, mutant: Mutant, loaded: SimpleNamespace, checks: list[Check], wanted: list[Any],
     order: list[int], seconds: int,
@@ -413,14 +451,16 @@ def run(
     loaded = program.load()
     wanted = baseline(loaded, checks)
     killers: dict[str, list[int]] = {}
-    plain = list(range(len(checks)))
+    reached = executed(loaded, checks)
     running: dict[int, tuple[Mutant, int, float]] = {}  # pipe: mutant, process, start
     outcomes: dict[str, Outcome] = {}
     queue = iter(mutants)
     while True:
         while len(running) < jobs and (mutant := next(queue, None)) is not None:
             first = killers.get(mutant.module + mutant.function, [])
-            order = [*first, *(i for i in plain if i not in first)]
+            lines = {(f"{mutant.module}.py", line) for line in mutant.lines}
+            fit = [i for i, seen in enumerate(reached) if not lines or not lines.isdisjoint(seen)]
+            order = [*(i for i in first if i in fit), *(i for i in fit if i not in first)]
             reading, writing = os.pipe()
             process = os.fork()
             if not process:

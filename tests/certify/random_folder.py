@@ -315,8 +315,7 @@ def random_proof(
 
 
 def _sweepable(net: SmileNet, claim: Claim) -> bool:
-    plain = net.domain.size == 1 and not net.domain.groups and claim.copies <= 2 and net.boxes == "gap"
-    return plain and not _sorted_rows(claim, net.domain)[3]
+    return net.domain.size == 1 and claim.copies <= 2 and not _sorted_rows(claim, net.domain)[3]
 
 
 def random_leaves(

@@ -1023,7 +1023,6 @@ def test_safetensors_files_that_are_not(folders, small, tmp_path):
         safetensors(header | {first: entry | {"data_offsets": [0]}}, data),
         safetensors(header | {first: entry | {"data_offsets": [0.0, 8.0]}}, data),
         safetensors(header | {first: entry | {"shape": "2"}}, data),
-        safetensors(header | {first: entry | {"shape": [10**300]}}, data),
         safetensors(header | {first: 3}, data),
         safetensors(header | {first: entry | {"more": 1}}, data),
     ]
@@ -1032,6 +1031,7 @@ def test_safetensors_files_that_are_not(folders, small, tmp_path):
         assert check_folder(tmp_path / f"{i}").status == "unreadable", i
     wrong = [
         {**header, first: entry | {"dtype": "F32"}},
+        {**header, first: entry | {"shape": [10**300]}},
         {**header, first: entry | {"shape": [*entry["shape"], 1]}},
         {n: e for n, e in header.items() if n != first} | {f"{first}.": entry},
         header | {"more": entry | {"shape": [0], "data_offsets": [0, 0]}},
@@ -1075,7 +1075,7 @@ def test_files_that_are_no_files(folders, small, tmp_path):
 
 def test_large_files_are_not_read(small, monkeypatch):
     monkeypatch.setattr(reader, "LARGEST_JSON", 100)
-    assert check_folder(small[0]).status == "refused"
+    assert check_folder(small[0]).status == "unreadable"
 
 
 def test_another_models_certificate(folders, tmp_path):

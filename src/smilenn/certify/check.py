@@ -251,10 +251,14 @@ def read_folder(folder: str) -> dict[str, bytes]:
     need(isinstance(listed, dict), "manifest.json lists no files")
     files = {}
     for name, entry in listed.items():
-        need(name not in ("", ".", "..") and not set(name) & set("/\\\0"), f"{name!r} is no plain file name")
-        need(isinstance(entry, dict) and is_int(entry.get("bytes")), f"the manifest's entry of {name} is malformed")
+        plain = name.isprintable() and name not in ("", ".", "..") and not set(name) & set("/\\:")
+        need(plain, f"{name!r} is no plain file name")
+        need(
+            is_object(entry, "sha256", "bytes") and is_int(entry["bytes"]),
+            f"the manifest's entry of {name} is malformed",
+        )
         data = read_file(folder, name)
-        need(len(data) == entry["bytes"] and sha256(data) == entry.get("sha256"), f"{name} was altered: hash differs")
+        need(len(data) == entry["bytes"] and sha256(data) == entry["sha256"], f"{name} was altered: hash differs")
         if name in FILES:
             files[name] = data
     for name in FILES:
@@ -263,29 +267,35 @@ def read_folder(folder: str) -> dict[str, bytes]:
     return files
 
 
-def tensors_of(data: bytes) -> tuple[dict[str, tuple[Any, Any]], dict[str, bytes]]:
+def tensors_of(data: bytes) -> tuple[dict[str, tuple[str, Ints]], dict[str, bytes]]:
     """Types and shapes, and the raw data of the tensors outside the backbone; the layout has no gap or overlap."""
     size = int.from_bytes(data[:8], "little")
     if len(data) < 8 or size > min(16 * MIB, len(data) - 8):
         raise UnreadableError("weights.safetensors is truncated or its header too large")
     header, body = parse(data[8 : 8 + size], "the header of weights.safetensors"), memoryview(data)[8 + size :]
-    try:
-        if not isinstance(header, dict) or not all(map(isinstance, header.values(), [dict] * len(header))):
-            raise ValueError("its header is no table")
-        entries, end = [(*e["data_offsets"], n, e["dtype"], e["shape"]) for n, e in header.items() if n != META], 0
-        if not all(len(e) == 5 and is_int(e[0]) and is_int(e[1]) for e in entries):
-            raise ValueError("a tensor has no place")
-        kinds, raw = {}, {}
-        for start, stop, name, kind, shape in sorted(entries, key=lambda e: e[:2]):
-            if start != end or stop < start:
-                raise ValueError("tensors overlap or leave gaps")
-            end = stop
-            if not name.startswith("backbone."):
-                kinds[name], raw[name] = (kind, shape), bytes(body[start:stop])
-        if end != len(body):
-            raise ValueError("bytes are missing or left over")
-    except (ValueError, KeyError, TypeError) as error:
-        raise UnreadableError(f"weights.safetensors is not readable: {error}") from None
+
+    def sizes(value: object) -> bool:
+        return isinstance(value, list) and all(is_int(v) and v >= 0 for v in value)
+
+    def readable(condition: bool, reason: str) -> None:
+        if not condition:
+            raise UnreadableError(f"weights.safetensors is not readable: {reason}")
+
+    readable(isinstance(header, dict), "its header is no table")
+    places = []
+    for name, e in header.items():
+        if name != META:
+            good = is_object(e, "dtype", "shape", "data_offsets") and isinstance(e["dtype"], str)
+            good = good and sizes(e["shape"]) and sizes(e["data_offsets"]) and len(e["data_offsets"]) == 2
+            readable(good, "the entry of a tensor is malformed")
+            places.append((*e["data_offsets"], name))
+    kinds, raw, end = {}, {}, 0
+    for start, stop, name in sorted(places):
+        readable(end == start <= stop, "tensors overlap or leave gaps")
+        end = stop
+        if not name.startswith("backbone."):
+            kinds[name], raw[name] = (header[name]["dtype"], header[name]["shape"]), bytes(body[start:stop])
+    readable(end == len(body), "bytes are missing or left over")
     return kinds, raw
 
 
@@ -311,7 +321,7 @@ def dot(a: Iterable[int], b: Iterable[int]) -> int:
 class Net:
     """The certified part in integers: s_j, lower, second (and d = second − lower) as functions of raw inputs."""
 
-    def __init__(self, model: Any, kinds: dict[str, tuple[Any, Any]], raw: dict[str, bytes]) -> None:
+    def __init__(self, model: Any, kinds: dict[str, tuple[str, Ints]], raw: dict[str, bytes]) -> None:
         net: Any = model.get("net") if isinstance(model, dict) else None
         need(isinstance(net, dict), "model.json describes no network")
         keys = "domain boxes auxiliaries hidden skip embedding outputs output_scale profile grid backbone"
@@ -328,7 +338,9 @@ class Net:
         need(is_texts(self.outputs) and len(set(self.outputs)) == len(self.outputs) >= 1, "outputs need unique names")
         need(isinstance(self.scales, list) and len(self.scales) == len(self.outputs), "output_scale is malformed")
         for s in self.scales:
-            need(isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5, "output_scale is no power of two")
+            need(
+                isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5, "output_scale is no power of two"
+            )
         self.output_index = {name: place for place, name in enumerate(self.outputs)}
         self.read_domain(net["domain"])
         self.paper, kind, skip = net["boxes"] == "paper", net["auxiliaries"], net["skip"]
@@ -347,8 +359,7 @@ class Net:
         floats: dict[str, tuple[float, ...]] = {}
         for name, shape in shapes.items():
             size = math.prod(shape)
-            exact_shape = isinstance(kinds[name][1], list) and all(map(is_int, kinds[name][1]))
-            need(kinds[name][0] == "F64" and exact_shape and kinds[name][1] == shape, f"{name} has another shape")
+            need(kinds[name] == ("F64", shape), f"{name} has another type or shape")
             need(len(raw[name]) == 8 * size, f"{name} has another size than its shape")
             floats[name] = struct.unpack(f"<{size}d", raw[name])
             need(all(map(math.isfinite, floats[name])), f"{name} is not finite")
@@ -426,16 +437,15 @@ class Net:
 
     def lower(self) -> list[Ints]:
         """Weights of each coordinate of lower: on the inputs, if it has slopes, and on its hidden units."""
-        t, none = self.t, [list[int]()] * self.n
+        t = self.t
+        none: list[Ints] = [[]] * self.n
         return [a + v for a, v in zip(t.get("lower.slope", none), t.get("lower.out", none), strict=True)]
 
-    def lookup(self, name: object) -> list[int]:
+    def lookup(self, name: str) -> list[int]:
         """Coordinates of a feature, or one coordinate by its own name."""
-        found = None
-        if isinstance(name, str):
-            found = self.features.get(name) or ([self.index[name]] if name in self.index else None)
+        found = self.features.get(name) or ([self.index[name]] if name in self.index else [])
         need(found, f"there is no input {name!r}")
-        return found or []
+        return found
 
     def assemble(self, h: int) -> None:
         """Functions of raw inputs: slopes at 2^(e+em), constants at 2^(e+em+ex), outputs of hidden units at 2^e."""

@@ -201,7 +201,7 @@ def scaler(net: Net) -> tuple[Vector, Vector]:
     for lo, hi, shift, mult in zip(net.domain.lo, net.domain.hi, net.domain.shift, net.domain.mult, strict=True):
         far = _bounded(max(abs(Fraction(lo) - Fraction(shift)), abs(Fraction(hi) - Fraction(shift))))
         scale = Fraction(mult)
-        size_u.append(_bounded(far * scale))
+        size_u.append(far * scale)
         plain = shift == 0 and mult == 1
         error_u.append(ZERO if plain else ((1 + U) ** 2 - 1) * far * scale + 2 * ETA * (1 + scale + far))
     return size_u, error_u

@@ -78,7 +78,10 @@ def _pins(claim: Claim, domain: Domain) -> list[bool]:
 # x̂ lies within ω of x and keeps order and equality: bounds [lo − ω, hi + ω], strips [δ_lo − 2ω, δ_hi + 2ω] that keep
 # their sign, extra rows up to Σ|coef|·ω; pins stay
 def ground(claim: Claim, domain: Domain, omega: Vector | None = None) -> Premise:
-    """Read the rows of `when`: bounds, strips, extra rows; `omega` [m] is how far the network moves its inputs."""
+    """Read the rows of `when`: bounds, strips, extra rows; `omega` [m] is how far the network moves its inputs.
+
+    The claim has a witness (`check_witness`), so its premise is not empty.
+    """
     k, m = claim.copies, len(domain.names)
     omega = [ZERO] * m if omega is None else omega
     lo = [[Fraction(v) for v in domain.lo] for _ in range(k)]
@@ -89,9 +92,7 @@ def ground(claim: Claim, domain: Domain, omega: Vector | None = None) -> Premise
     for row in claim.when:
         terms = _merged(row)
         if not terms:
-            if row.rhs < 0 or (row.equality and row.rhs != 0):
-                raise Refused("The premise of a claim is empty: a row without inputs is false.")
-            continue
+            continue  # true: of a false one there is no witness
         (c, i), a = next(iter(terms.items()))
         strip = k == 2 and terms.keys() == {(0, i), (1, i)} and terms[0, i] == -terms[1, i]
         if len(terms) == 1:

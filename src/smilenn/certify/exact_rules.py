@@ -315,10 +315,8 @@ def _affine_maximum(cell: Cell, q: Matrix) -> Fraction | None:
             together = sum((q[c][i] for c in range(k)), ZERO)
             total += max(together * cell.lo[0][i], together * cell.hi[0][i])
         elif k == 2:
-            values = [q[0][i] * x + q[1][i] * y for x, y in _corners(cell, i)]
-            if not values:
-                return None
-            total += max(values)
+            # never without corners: step 3 has closed cells whose differences are empty
+            total += max(q[0][i] * x + q[1][i] * y for x, y in _corners(cell, i))
         else:
             total += sum((max(q[c][i] * cell.lo[c][i], q[c][i] * cell.hi[c][i]) for c in range(k)), ZERO)
     for g, group in enumerate(cell.groups):
@@ -374,8 +372,6 @@ def sweep_rule(model: Model, premise: Premise, psi: Psi) -> tuple[Fraction, int]
         return out
 
     candidates = [sorted({x for x in kinks if lo[c] < x < hi[c]} | {lo[c], hi[c]}) for c in range(k)]
-    if any(lo[c] > hi[c] for c in range(k)):
-        raise Refused("The premise is empty.")
     if k == 1 or premise.pinned[0]:
         points = sorted(set().union(*candidates))
         return psi.const + max(sum((value(c, x) for c in range(k)), ZERO) for x in points), 0

@@ -251,7 +251,7 @@ def _read(path: Path, limit: int) -> bytes:
             if not stat.S_ISREG(status.st_mode):
                 raise Unreadable(f"{path.name!r} is not a regular file.")
             if status.st_size > limit:
-                raise Refused(f"{path.name!r} has more than {limit} bytes.")
+                raise Unreadable(f"{path.name!r} has more than {limit} bytes.")
             data = file.read(status.st_size + 1)
     except OSError as error:
         raise Unreadable(f"The file {path.name!r} cannot be read: {error.strerror}.") from None
@@ -310,7 +310,7 @@ def _safetensors(data: bytes) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
     for name, entry in header.items():
         if name == "__metadata__":
             continue
-        if not _is_entry(entry, total):
+        if not _is_entry(entry):
             raise Unreadable(f"{what}: the entry of a tensor is malformed.")
         start, stop = entry["data_offsets"]
         spans.append((start, stop))
@@ -326,15 +326,14 @@ def _safetensors(data: bytes) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
     return out
 
 
-def _is_entry(entry: Any, total: int) -> bool:
-    """Whether a header's entry has its three keys, whole dimensions and a span of the `total` bytes of data."""
+def _is_entry(entry: Any) -> bool:
+    """Whether a header's entry has its three keys: a type, whole dimensions, and a span."""
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         return False
     shape, span = entry["shape"], entry["data_offsets"]
     if not (isinstance(entry["dtype"], str) and isinstance(shape, list) and isinstance(span, list) and len(span) == 2):
         return False
-    numbers = all(type(v) is int and 0 <= v <= total for v in (*shape, *span))
-    return numbers and span[0] <= span[1]
+    return all(type(v) is int and v >= 0 for v in (*shape, *span)) and span[0] <= span[1]
 
 
 # ---- the network ----------------------------------------------------------------------------------------------------
