@@ -154,7 +154,8 @@ class SmileNet(nn.Module):
     def embed(self, u: torch.Tensor) -> torch.Tensor:
         """The backbone's embedding at u [B, m], float64 [B, n]."""
         parameter = next(self.backbone.parameters(), None)
-        z = self.backbone(u if parameter is None else u.to(parameter.dtype))
+        # a copy: a backbone that works in place must not move the point at which the box is evaluated
+        z = self.backbone(u.to(u.dtype if parameter is None else parameter.dtype, copy=True))
         if z.shape != (len(u), self.embedding):
             raise SmileError(f"The backbone returned shape {tuple(z.shape)}; expected {(len(u), self.embedding)}.")
         return z.to(torch.float64)

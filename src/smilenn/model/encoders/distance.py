@@ -8,7 +8,8 @@ ends with the maximum itself. In this form no power overflows, and
 
     ∂‖d‖_p/∂d_i = sign(d_i)·(|d_i|/‖d‖_p)^(p−1).
 
-Differences [B, j, i] are formed for blocks of units only, forward and backward, within a memory budget.
+Outputs are centred by their running mean in training (a net of distances drifts otherwise); `settle_` folds the mean
+into the bias. Differences [B, j, i] are formed for blocks of units only, forward and backward, within a memory budget.
 """
 
 from __future__ import annotations
@@ -71,22 +72,33 @@ def _block(x: torch.Tensor, w: torch.Tensor) -> int:
 
 
 class Distance(Layer):
-    """``max_i |x_i − w_ji| + b_j``; `p` is finite in training only. Weights start normal, biases at minus the mean."""
+    """``max_i |x_i − w_ji| + b_j``; in training mode ‖·‖_p with the `p` that is set, centred. Weights start normal."""
+
+    mean: torch.Tensor
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
         self.inputs, self.outputs = inputs, outputs
+        self.register_buffer("mean", torch.zeros(outputs, dtype=torch.float64), persistent=False)
         self.weight = nn.Parameter(torch.randn(outputs, inputs, dtype=torch.float64))
         self.bias = nn.Parameter(torch.zeros(outputs, dtype=torch.float64))
         self.p = math.inf
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, j]; the relaxation in training mode, the maximum otherwise."""
-        p = self.p if self.training else math.inf
-        weight = self.weight if y.dtype == self.weight.dtype else self.weight.to(y.dtype)
-        norm = _Norm.apply(y, weight, p)
+        norm = _Norm.apply(y, self.weight.to(y.dtype), self.p if self.training else math.inf)
         assert isinstance(norm, torch.Tensor)
-        return norm + self.bias.to(y.dtype)
+        if self.training:
+            mean = norm.mean(dim=0)
+            self.mean.mul_(0.9).add_(0.1 * mean.detach().to(self.mean.dtype))
+            return norm - mean + self.bias.to(y.dtype)
+        return norm + (self.bias - self.mean).to(y.dtype)
+
+    @torch.no_grad()
+    def settle_(self) -> None:
+        """Fold the running mean into the bias: from now on the layer is what its formula says."""
+        self.bias.sub_(self.mean)
+        self.mean.zero_()
 
     def propagate(self, spread: Spread) -> Spread:
         """Every difference is at most the largest one before."""
