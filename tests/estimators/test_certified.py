@@ -19,7 +19,7 @@ from smilenn.certify.check import Report
 from smilenn.errors import AlteredError
 from smilenn.estimators import judgement
 from smilenn.model.folder import read_folder, write_folder
-from smilenn.prove import portfolio
+from smilenn.prove import branch, portfolio
 from smilenn.prove.solvers.base import Status
 from smilenn.prove.solvers.highs import Highs
 
@@ -101,7 +101,7 @@ def test_without_properties_and_without_asking_there_is_none(certified):
         fitted(certify_time_limit=-1)
 
 
-def test_a_time_out_gives_the_best_checked_bound():
+def test_a_time_out_or_ctrl_c_gives_the_best_checked_bound(monkeypatch):
     """A claim that needs splits: certified in time; otherwise the root's bound, checked and larger."""
     model = fitted(hidden=8, config=ROUGH, protected={"g": 1000.0})
     for eps in np.geomspace(model.verdict_.bound + 1000, 1e-3, 40):
@@ -119,7 +119,19 @@ def test_a_time_out_gives_the_best_checked_bound():
     assert found.status == "proved"
     assert isinstance(model.verdict_, Unknown) and "the time limit was reached" in model.verdict_.reason
     assert "finds no violation in floating point" in model.verdict_.reason
-    assert 0 < model.violation_bound_ == short.bound
+    assert 0 < model.violation_bound_ == short.bound and not model.interrupted_
+
+    def stop(self, node):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(branch._Run, "split", stop)
+        model.certify_time_limit = 20.0
+        model._conclude(found, None)
+        assert model.interrupted_ and model.verdict_.status == "unknown" and "interrupted" in model.verdict_.reason
+        assert 0 < model.violation_bound_ == model.certificate_.bound < np.inf
+        with pytest.raises(KeyboardInterrupt):
+            model.certify()
     assert model.certify(time_limit=20.0).certificate and model.violation_bound_ == 0.0
 
 

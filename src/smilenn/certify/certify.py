@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 
 from smilenn.certify.certificate import ClaimProof, dump, weights_digest
 from smilenn.certify.check import Report, RowReport, check_folder
-from smilenn.certify.emit import Emitted, emit
+from smilenn.certify.emit import Emitted, emit, mirrored
 from smilenn.certify.verdicts import Certificate
 from smilenn.model.bundle import certified_tensors, save_net
 from smilenn.model.folder import read_folder, write_folder
-from smilenn.problem import build
+from smilenn.problem import build_all
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 
@@ -42,12 +42,12 @@ def certify(
 ) -> Certificate:
     """Prove, write and check; `time_limit` seconds for the searches of all rows together, whatever was found by then.
 
-    `callback` is told before every claim and at the end; `since` is the time that the work took before. What the
-    checker refuses is returned as refused.
+    `callback` is told before every claim and at the end; `since` is the time that the work took before. After Ctrl-C
+    no more is searched, and what was found by then is checked. What the checker refuses is returned as refused.
     """
-    claims = tuple(claims)
-    snapshot, begun = net.snapshot(), perf_counter()
-    rows = sum(len(claim.rows) for claim in claims)
+    claims, begun = tuple(claims), perf_counter()
+    problems = build_all(claims, net.snapshot())
+    todo = [mirrored(problem).count(None) for problem in problems]
     emitted: list[Emitted] = []
 
     def tell(message: str = "") -> None:
@@ -55,11 +55,10 @@ def certify(
             seconds = since + perf_counter() - begun
             callback(Progress("certify", len(emitted), len(claims), seconds=seconds, message=message))
 
-    for claim in claims:
+    for problem in problems:
         tell()
-        share = max(0.0, time_limit - (perf_counter() - begun)) / rows
-        rows -= len(claim.rows)
-        emitted.append(emit(build(claim, snapshot), time_limit=share))
+        left = 0.0 if any(entry.interrupted for entry in emitted) else time_limit - (perf_counter() - begun)
+        emitted.append(emit(problem, time_limit=max(0.0, left) / sum(todo[len(emitted) :])))
     notes = tuple(note for entry in emitted for note in entry.notes)
     weights = weights_digest(net.describe(), certified_tensors(net))
     with tempfile.TemporaryDirectory(prefix="smilenn-") as place:
@@ -71,7 +70,8 @@ def certify(
             relaxed = [_up_to(entry, claim, found.rows) for entry, claim, found in together]
             if any(proof is not entry.proof for proof, entry in zip(relaxed, emitted, strict=True)):
                 files, report = _checked(folder, weights, relaxed, net.profile)
-    certificate = Certificate(files, report, claims, weights, notes, perf_counter() - begun)
+    interrupted = any(entry.interrupted for entry in emitted)
+    certificate = Certificate(files, report, claims, weights, notes, perf_counter() - begun, interrupted)
     tell("the checker accepts" if certificate.accepted else certificate.shortfall)
     return certificate
 

@@ -45,6 +45,7 @@ from smilenn.prove.slopes import SlopeNode, applies, slope_tree
 from smilenn.search.oracle import Oracle
 
 BITS = 24
+INTERRUPTED = ": interrupted"  # how the note on a row ends whose search was cut off by Ctrl-C
 LARGEST = 2**31 - 1
 ROOM = 1e-8  # of the output scale: how far below the right side the branch-and-bound aims, for rounding and margin
 
@@ -57,21 +58,26 @@ class Emitted:
     complete: bool
     notes: tuple[str, ...]
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C cut a search off; what it had found by then is in the proof."""
+        return any(note.endswith(INTERRUPTED) for note in self.notes)
+
 
 def emit(problem: Problem, *, time_limit: float = 60.0) -> Emitted:
     """Prove every row of a claim in the form a certificate carries, within `time_limit` seconds a row."""
     proofs: list[RowProof] = []
     notes: list[str] = []
     rows = {row.text: row for row in problem.rows}
-    inequalities = problem.claim.rows
+    inequalities, twins = problem.claim.rows, mirrored(problem)
     for r, inequality in enumerate(inequalities):
-        twins = (q for q in range(r) if _mirrors(problem, inequality, inequalities[q]))
-        twin = next((q for q in twins if not isinstance(proofs[q], MirrorProof)), None)
+        twin = twins[r]
         if twin is not None:
             proofs.append(MirrorProof(twin))
             continue
         row = rows[inequality.text()]
-        proof, note = _row(problem, row, time_limit)
+        cut_off = bool(notes) and notes[-1].endswith(INTERRUPTED)
+        proof, note = _row(problem, row, 0.0 if cut_off else time_limit)
         proofs.append(proof)
         notes += [f"{row.text}: {note}"] if note else []
     claim = problem.given.claim.to_json()
@@ -95,6 +101,14 @@ def witness(problem: Problem) -> np.ndarray:
         f"No inputs were found that satisfy the premise of {given.claim.formula()!r} exactly; "
         "a certificate needs one, so loosen an equality or use numbers that floats can represent."
     )
+
+
+def mirrored(problem: Problem) -> list[int | None]:
+    """For every row of the claim an earlier one that it mirrors and that mirrors none; None where it needs a proof."""
+    rows, out = problem.claim.rows, list[int | None]()
+    for r, row in enumerate(rows):
+        out.append(next((q for q in range(r) if out[q] is None and _mirrors(problem, row, rows[q])), None))
+    return out
 
 
 def _mirrors(problem: Problem, row: Inequality, other: Inequality) -> bool:

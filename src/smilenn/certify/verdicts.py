@@ -35,6 +35,7 @@ class Certificate:
     weights : digest of the certified part of the network.
     notes : why a proof search stopped early, where one did.
     seconds : what proving and checking took.
+    interrupted : whether Ctrl-C cut a search off.
     """
 
     files: dict[str, bytes]
@@ -43,6 +44,7 @@ class Certificate:
     weights: str
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    interrupted: bool = False
 
     @property
     def accepted(self) -> bool:

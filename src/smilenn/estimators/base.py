@@ -191,7 +191,7 @@ class SmileEstimator(Judged, BaseEstimator):
 
         `callback` is told of every epoch; `checkpoint` names a file to continue from and to write to while training.
         After Ctrl-C the best state so far is kept and `interrupted_` is True: in training the proof and a short
-        certification follow, in the certification itself nothing more.
+        certification follow, in the certification itself only the check of what was found.
         """
         frame = as_frame(X)
         self._check_parameters()

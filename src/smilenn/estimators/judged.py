@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,6 @@ from smilenn.prove.verdict import Unknown, Verdict
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
-
-logger = logging.getLogger(__name__)
 
 AFTER_CTRL_C = 10.0  # seconds for the certificate of a training that was interrupted
 
@@ -82,7 +79,7 @@ class Judged(ABC):
         return current(self._judgement, self.net_, self.claims_)
 
     def _conclude(self, found: Verdict | None, show: Callable[[Progress], None] | None) -> None:
-        """Certify what training ended with; after Ctrl-C nothing is said to be proved."""
+        """Certify what training ended with; after Ctrl-C what was found by then counts, as far as it was checked."""
         self._judgement = unjudged(found, INTERRUPTED)
         if _interrupted(found):
             self.interrupted_ = True
@@ -94,7 +91,8 @@ class Judged(ABC):
             )
         except KeyboardInterrupt:
             self.interrupted_ = True
-            logger.warning("%s; the trained network is kept", INTERRUPTED)
+        certificate = self._judgement.certificate
+        self.interrupted_ = self.interrupted_ or (certificate is not None and certificate.interrupted)
 
     def certify(
         self,
@@ -114,7 +112,10 @@ class Judged(ABC):
         if _interrupted(found):
             raise KeyboardInterrupt
         since = 0.0 if found is None else found.seconds
-        self._judgement = judge(self.net_, self.claims_, found, time_limit=limit, callback=callback, since=since)
+        judgement = judge(self.net_, self.claims_, found, time_limit=limit, callback=callback, since=since)
+        if judgement.certificate is not None and judgement.certificate.interrupted:
+            raise KeyboardInterrupt
+        self._judgement = judgement
         return self.verdict_
 
     def _check_fitted(self) -> None:
