@@ -71,11 +71,12 @@ def heat_maps(maps: Mapping[str, np.ndarray], alphas: Sequence[float], omegas: S
     """R² by α and ω, one map a model; maps are [α, ω]."""
     figure, axes = _axes(1, len(maps), (3.6, 3.1))
     low = min(0.95, float(np.nanmin(list(maps.values()))))
+    dark = low + 0.6 * (1.0 - low)  # below this the map is dark and the number white
     for axis, (name, values) in zip(axes[0], maps.items(), strict=True):
         axis.imshow(values, cmap="viridis", vmin=low, vmax=1.0, origin="lower")
         for (i, j), value in np.ndenumerate(values):
             if np.isfinite(value):
-                axis.text(j, i, f"{value:.3f}", ha="center", va="center", color="white" if value < 0.985 else "black")
+                axis.text(j, i, f"{value:.3f}", ha="center", va="center", color="white" if value < dark else "black")
         axis.set_xticks(range(len(omegas)), [f"{omega:g}" for omega in omegas])
         axis.set_yticks(range(len(alphas)), [f"{alpha:g}" for alpha in alphas])
         axis.set(title=name, xlabel="ω", ylabel="α")
