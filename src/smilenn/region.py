@@ -172,21 +172,24 @@ class Region:
 
     def unit_ranges(self, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Ranges of W u_c + b for each copy: low and high, each [k, H]; exact on that copy's box × simplex."""
-        plain = ~self.grouped
+        each = [self.copy_ranges(c, weight, bias) for c in range(self.copies)]
+        return np.stack([low for low, _ in each]), np.stack([high for _, high in each])
+
+    def copy_ranges(self, c: int, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ranges of W u_c + b for one copy: low and high, each [H]."""
+        plain = self._plain
         w = weight[:, plain]
-        up, down = np.maximum(w, 0.0).T, np.minimum(w, 0.0).T
-        lo, hi = self.lo[:, plain], self.hi[:, plain]
-        low, high = bias + lo @ up + hi @ down, bias + hi @ up + lo @ down
+        up, down = np.maximum(w, 0.0), np.minimum(w, 0.0)
+        lo, hi = self.lo[c, plain], self.hi[c, plain]
+        low, high = bias + up @ lo + down @ hi, bias + up @ hi + down @ lo
         for group, categories in zip(self.groups, self.categories, strict=True):
-            for c, own in enumerate(categories):
-                some = weight[:, np.array(group)[own]]
-                low[c] += some.min(axis=1)
-                high[c] += some.max(axis=1)
+            some = weight[:, np.array(group)[categories[c]]]
+            low, high = low + some.min(axis=1), high + some.max(axis=1)
         return low, high
 
     def difference_ranges(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Ranges of W (u_1 − u_2) over a two-copy region: low and high, each [H]."""
-        plain = ~self.grouped
+        plain = self._plain
         w = weight[:, plain]
         up, down = np.maximum(w, 0.0), np.minimum(w, 0.0)
         gap_lo, gap_hi = (gap[plain] for gap in self.gaps)
@@ -214,6 +217,11 @@ class Region:
                 for lo, hi in zip(self.lo[:, members], self.hi[:, members], strict=True)
             ])  # fmt: skip
         return tuple(out)
+
+    @cached_property
+    def _plain(self) -> np.ndarray:
+        """Coordinates outside groups."""
+        return np.flatnonzero(~self.grouped)
 
     @cached_property
     def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

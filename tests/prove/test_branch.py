@@ -15,6 +15,7 @@ from smilenn.properties.library import Convex, Fair, Monotone, Robust
 from smilenn.prove.branch import Branch
 from smilenn.prove.leaf import Cell, Slopes, rule_bound, shape
 from smilenn.prove.mip import ReducedMip
+from smilenn.prove.relaxation import BoxLP
 from smilenn.prove.solvers import solver
 from smilenn.prove.solvers.base import Solver, SolverResult, Status
 from smilenn.search.oracle import Oracle
@@ -117,3 +118,91 @@ def test_a_time_limit_keeps_the_bound():
     found = Branch().maximise(problem, r, time_limit=0.0)
     assert not found.complete and np.isfinite(found.upper)
     assert found.upper >= ReducedMip().maximise(problem, r, time_limit=30).lower
+
+
+def leaves(tree):
+    stack, out = [tree.root], []
+    while stack:
+        node = stack.pop()
+        stack += node.children
+        out += [node] if node.split is None else []
+    return out
+
+
+def hard(seed=3, hidden=6, eps=0.1):
+    domain = box(4)
+    net = snapshot(domain, np.random.default_rng(seed), hidden=hidden)
+    problem = build(Robust(0.3, eps).lower(domain)[0], net)
+    return problem, problem.rows[0]
+
+
+@pytest.mark.parametrize("boxes", ["gap", "paper"])
+def test_every_leaf_is_bounded_by_the_rule_itself(boxes):
+    """The bounds of a tree are those of its leaves' slopes, whatever the LP said on the way, closed or not."""
+    for seed in range(4):
+        for problem, r in problems(seed, boxes):
+            for most in (1, 7, 200):
+                tree = Branch().search(problem, r, time_limit=20, goal="optimum", most=most)
+                found = [rule_bound(problem, r, shape(problem, n.cell), n.slopes) for n in leaves(tree)]
+                assert tree.bound == max(found)
+
+
+def test_slopes_are_what_a_certificate_writes():
+    """Rounded to multiples of 2^-24 (few bits less for large ones), so that writing them changes no bound."""
+    problem, r = hard()
+    tree = Branch().search(problem, r, time_limit=20, goal="optimum", most=100)
+    for node in leaves(tree):
+        assert (node.slopes.unit * 2.0**24 == np.rint(node.slopes.unit * 2.0**24)).all()
+
+
+def test_contradicting_phases_close_a_cell():
+    """Two units w·x − ¼ and ¾ − w·x cannot both be off, nor can the tree end elsewhere than at the optimum."""
+    problem, r = hard(seed=5)
+    best = ReducedMip().maximise(problem, r, time_limit=30)
+    tree = Branch().search(problem, r, time_limit=30, target=best.upper + 1e-4)
+    assert tree.complete and tree.bound <= best.upper + 1e-4
+
+
+def test_an_old_tree_is_taken_over_when_the_weights_move():
+    problem, r = hard()
+    first = Branch().search(problem, r, time_limit=30, goal="optimum")
+    s = problem.snapshot
+    moved = replace(s, hidden_weight=s.hidden_weight * 1.01, lower_out=s.lower_out * 0.99)
+    again = build(problem.claim, moved)
+    target = ReducedMip().maximise(again, again.rows[0], time_limit=30).upper + 0.01
+    fresh = Branch().search(again, again.rows[0], time_limit=30, target=target)
+    reused = Branch().search(again, again.rows[0], time_limit=30, target=target, like=first)
+    assert fresh.complete and reused.complete and max(fresh.bound, reused.bound) <= target
+    low = Branch().search(again, again.rows[0], time_limit=5, target=target - 0.1, like=first)
+    assert low.bound > target - 0.1  # splits of another network prove nothing by themselves
+
+
+def test_the_same_search_gives_the_same_tree():
+    problem, r = hard()
+    one, two = (Branch().search(problem, r, time_limit=60, goal="optimum") for _ in range(2))
+    assert one.nodes == two.nodes and one.bound == two.bound
+    assert [n.split for n in leaves(one)] == [n.split for n in leaves(two)]
+
+
+def test_an_interruption_keeps_what_was_proved(monkeypatch):
+    problem, r = hard()
+    truth = ReducedMip().maximise(problem, r, time_limit=30).lower
+    calls, real = [], BoxLP.solve
+
+    def once(self, *args, **options):
+        calls.append(1)
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(BoxLP, "solve", once)
+    found = Branch().maximise(problem, r)
+    assert not found.complete and found.note == "interrupted"
+    assert truth - 1e-9 <= found.upper < np.inf
+
+
+def test_a_tree_has_a_largest_size():
+    problem, r = hard()
+    tree = Branch().search(problem, r, goal="optimum", most=9)
+    assert not tree.complete and tree.note == "the tree reached its limit of 9 nodes"
+    assert tree.bound >= ReducedMip().maximise(problem, r, time_limit=30).lower

@@ -31,8 +31,10 @@ def test_the_cheapest_prover_that_applies_is_chosen(make):
     affine = make.problem(make.robust(["x0", "x1"], 0.1, 1), make.snapshot(make.box(2), rng, auxiliaries="affine"))
     one = make.problem(make.monotone(["x0"]), make.snapshot(make.box(1), rng))
     many = make.problem(make.robust(["x0", "x1"], 0.5, 1), make.snapshot(make.box(2), rng, hidden=4))
-    names = [choose(problem, problem.rows[0]) for problem in (affine, one, many)]
-    assert [choice.prover.name for choice in names] == ["closed-form", "sweep", "mip"]
+    tight = make.problem(make.monotone(["x0", "x1"]), make.snapshot(make.box(2), rng, hidden=4))
+    three = make.problem(make.convex("x0"), make.snapshot(make.box(2), rng, hidden=4))
+    names = [choose(problem, problem.rows[0]) for problem in (affine, one, many, tight, three)]
+    assert [choice.prover.name for choice in names] == ["closed-form", "sweep", "branch", "mip", "mip"]
     assert all("\n" not in choice.reason and choice.prover.title in choice.reason for choice in names)
     with pytest.raises(SmileError, match="does not apply"):
         prove_problem(many, prover="sweep")
@@ -45,10 +47,11 @@ def test_wording(make):
     affine = make.problem(make.robust(["x0", "x1"], 0.1, 100), make.snapshot(make.box(2), rng, auxiliaries="affine"))
     many = make.problem(make.robust(["x0", "x1"], 0.5, 100), make.snapshot(make.box(2), rng, hidden=4))
     assert prove_problem(affine).sentence() == "proved by closed form in float64 within 1e-09"
-    assert prove_problem(many).sentence() == "proved by HiGHS (reduced MIP) within 1e-06"
+    assert prove_problem(many).sentence() == "proved by LP branch-and-bound within 1e-09"
+    assert prove_problem(many, prover="mip").sentence() == "proved by HiGHS (reduced MIP) within 1e-06"
     assert prove_problem(many, prover="paper-mip").sentence() == "proved by HiGHS (the paper's model) within 1e-06"
     both = prove_all([affine, many])
-    assert both.sentence() == "proved by closed form in float64 and HiGHS (reduced MIP) within 1e-06"
+    assert both.sentence() == "proved by closed form in float64 and LP branch-and-bound within 1e-09"
     assert both.violation_bound == 0.0 and both.bound < 0
     assert "certified" not in both.sentence()
 

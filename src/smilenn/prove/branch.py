@@ -35,23 +35,25 @@ from smilenn.prove.splitting import (
 )
 from smilenn.prove.splitting import raw_threshold as raw_threshold
 from smilenn.prove.verdict import Maximum
+from smilenn.search.gradient import search
 
 MOST_NODES = 1_000_000
 MEMORY = 2.0  # GiB that the tree may take
 BOXES = 128  # linear programs kept at a time
+SEARCH_AT: dict[Goal, int] = {"find": 8, "optimum": 32, "prove": 256}  # nodes after which a search for points pays
 STEEPEST = 64.0  # slopes are kept below this multiple of the largest coefficient
 BITS = 24  # and rounded to multiples of 2^-BITS, or coarser where large ones must fit into 31 bits
 
 
 @dataclass
 class Node:
-    """A cell of the tree: a leaf with slopes, or a split with children."""
+    """A cell of the tree: a leaf with slopes, or a split with children; `proved` says that `bound` is the rule's."""
 
     cell: Cell
     bound: float
     slopes: Slopes
     split: Split | None = None
-    proved: bool = True
+    proved: bool = False
     children: list[Node] = field(default_factory=list)
 
 
@@ -76,6 +78,7 @@ class Branch(Prover):
     solver: Solver | None = None
     name: ClassVar[str] = "branch"
     tolerance: ClassVar[float] = 1e-9
+    challenged: ClassVar[bool] = True
 
     @property
     def title(self) -> str:
@@ -90,20 +93,22 @@ class Branch(Prover):
         self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "optimum", target: float = 0.0
     ) -> Maximum:
         """Bound the row; see `Prover.maximise`."""
-        tree = self.search(problem, row, time_limit=time_limit, goal=goal, target=target)
-        upper = tree.bound + allowance(problem, row)
+        tree = self.search(problem, row, time_limit=time_limit, goal=goal, target=target, written=False)
+        # the rule's sums contain slopes besides the network's coefficients
+        upper = tree.bound + (2.0 + STEEPEST) * allowance(problem, row)
         return Maximum(upper, tree.value, tree.point, tree.complete, tree.note or self.title, tree.seconds, tree.nodes)
 
     def search(
         self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "prove", target: float = 0.0,
-        most: int = MOST_NODES, like: Tree | None = None,
+        most: int = MOST_NODES, like: Tree | None = None, written: bool = True,
     ) -> Tree:  # fmt: skip
         """Grow the tree until the goal is reached: the optimum, or a bound below or a point above the target.
 
         `like` is a tree of the same claim on other weights: its splits are taken over, which saves most of the work
-        where the weights moved little. Interrupting (Ctrl-C) returns the tree as it stands.
+        where the weights moved little. `written` slopes are rounded as certificates write them. Interrupting (Ctrl-C)
+        returns the tree as it stands.
         """
-        run = _Run(problem, row, self._solver(), time_limit, goal, target)
+        run = _Run(problem, row, self._solver(), time_limit, goal, target, written)
         most = min(most, max(1, int(MEMORY * 2**30 / (600 + run.bytes))))
         run.grow(most, like)
         return run.tree()
@@ -120,9 +125,11 @@ class _Run:
     """One search: evaluates cells, keeps the best point, chooses splits."""
 
     def __init__(
-        self, problem: Problem, row: Row, solver: Solver, time_limit: float, goal: Goal, target: float
-    ) -> None:
-        self.problem, self.row, self.solver, self.goal, self.target = problem, row, solver, goal, target
+        self, problem: Problem, row: Row, solver: Solver, time_limit: float, goal: Goal, target: float,
+        written: bool,
+    ) -> None:  # fmt: skip
+        self.problem, self.row, self.solver, self.target = problem, row, solver, target
+        self.goal: Goal = goal
         self.start, self.limit = perf_counter(), time_limit
         k, self.h = row.unit.shape
         self.useful = (row.unit != 0).any(axis=0)
@@ -131,8 +138,10 @@ class _Run:
             self.useful |= (problem.flips.unit[row.flip.any(axis=0)] != 0).any(axis=0)
             largest = max(largest, float(row.flip.max()), float((row.flip @ np.abs(problem.flips.unit)).max(initial=0)))
         self.steepest = 2.0 ** math.ceil(math.log2(max(STEEPEST * largest, 1e-300)))
-        self.bits = min(BITS, 30 - math.ceil(math.log2(self.steepest)))
+        self.bits = min(BITS, 30 - math.ceil(math.log2(self.steepest))) if written else None
         self.bytes = 9 * k * (self.h + row.flip.shape[1]) + 8 * len(problem.region.rhs)
+        self.flips = bool(row.flip.any())
+        self.last: tuple[Cell, Shape] | None = None
         self.point: np.ndarray | None = None
         self.value = -np.inf
         self.count, self.pushed, self.note, self.complete = 0, 0, "", True
@@ -148,6 +157,7 @@ class _Run:
     def grow(self, most: int, like: Tree | None) -> None:
         """Split until done; the reasons for stopping early go to `note`."""
         plunge: Node | None = None
+        searching = SEARCH_AT[self.goal]
         try:
             for node in self._taken_over(like, most) if like is not None else [self.root]:
                 self._push(self.bounded(node))
@@ -160,6 +170,10 @@ class _Run:
                 if perf_counter() - self.start > self.limit:
                     self.complete, self.note = False, "the time limit was reached"
                     return
+                if self.count >= searching:
+                    searching = most + 1
+                    self._search()
+                    continue
                 node = plunge if plunge is not None else heapq.heappop(self.heap)[2]
                 plunge = None
                 if not self.split(node):
@@ -197,6 +211,12 @@ class _Run:
         bound = max(-self.heap[0][0] if self.heap else -np.inf, -np.inf if plunge is None else plunge.bound)
         return bound <= self._threshold() or (self.goal != "optimum" and self.value > self.target)
 
+    def _search(self) -> None:
+        """A better point from the search stack; the points of the LPs are often good enough, and free."""
+        found = search(self.problem, self.row, rng=np.random.default_rng(0))
+        if len(found) and found.value[0] > self.value:
+            self.point, self.value = found.u[0], float(found.value[0])
+
     def _push(self, node: Node) -> None:
         self.pushed += 1
         heapq.heappush(self.heap, (-node.bound, self.pushed, node))
@@ -227,17 +247,17 @@ class _Run:
         """
         cell = node.cell
         self.count += 1
-        base, lp = self._box(cell)
+        lp = self._box(cell)[1]
         if lp is None:
-            node.bound = -np.inf
+            node.bound, node.proved = -np.inf, True
             return node
         hint = None
         if parent is not None and cell.lo is parent.cell.lo and cell.hi is parent.cell.hi:
             hint = self.hints.get(id(parent))
-        relaxed = lp.solve(cell.phase, cell.flip, None if hint is None else hint.basis)
+        relaxed = lp.solve(cell.phase, self._cut(cell) if self.flips else None, None if hint is None else hint.basis)
         if relaxed is None or relaxed.x is None:
-            made = cut(self.problem, base, cell.phase, cell.flip)
-            node.bound = rule_bound(self.problem, self.row, made, node.slopes)
+            made = self._cut(cell)
+            node.bound, node.proved = rule_bound(self.problem, self.row, made, node.slopes), True
             if relaxed is not None and len(relaxed.multipliers) and node.bound > self._threshold():
                 self._along(node, made, lp.slopes(relaxed))
             return node
@@ -252,8 +272,14 @@ class _Run:
     def _prove(self, node: Node) -> None:
         """Replace an LP's value by the leaf rule's bound."""
         if not node.proved:
-            made = cut(self.problem, self._box(node.cell)[0], node.cell.phase, node.cell.flip)
-            node.bound, node.proved = rule_bound(self.problem, self.row, made, node.slopes), True
+            node.bound = rule_bound(self.problem, self.row, self._cut(node.cell), node.slopes)
+            node.proved = True
+
+    def _cut(self, cell: Cell) -> Shape:
+        """The shape of a cell; the last one is kept."""
+        if self.last is None or self.last[0] is not cell:
+            self.last = cell, cut(self.problem, self._box(cell)[0], cell.phase, cell.flip)
+        return self.last[1]
 
     def _better(self, node: Node, made: Shape, slopes: Slopes) -> None:
         slopes = self._writable(slopes)
@@ -281,7 +307,9 @@ class _Run:
                 return
 
     def _writable(self, slopes: Slopes) -> Slopes:
-        """Clipped and rounded to what a certificate can hold."""
+        """Clipped and rounded to what a certificate can hold, if it is for one."""
+        if self.bits is None:
+            return slopes
         scale = 2.0**self.bits
         return Slopes(*(np.rint(np.clip(a, -self.steepest, self.steepest) * scale) / scale
                         for a in (slopes.unit, slopes.flip, slopes.rows)))  # fmt: skip
@@ -313,8 +341,9 @@ class _Run:
                 if value > self.value:
                     self.point, self.value = point, value
         open_units = int(((cell.phase == 0) & (base.low < 0) & (base.high > 0)).any(axis=0)[self.useful].sum())
+        made = self._cut(cell) if self.flips else base
         chosen = (
-            moving_split(region, cell, open_units) or phase_split(self.problem, self.row, cell, base, slack)
+            moving_split(region, cell, open_units) or phase_split(self.problem, self.row, cell, made, slack)
             or fractional_group(region, u) or open_group(region, cell) or input_split(region, cell, u)
         )  # fmt: skip
         if chosen is None:

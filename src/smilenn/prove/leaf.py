@@ -158,9 +158,9 @@ def flip_ranges(problem: Problem, region: Region, low: np.ndarray, high: np.ndar
     for c in range(k):
         on, open_ = (low[c] >= 0).astype(np.float64), ((low[c] < 0) & (high[c] > 0)).astype(np.float64)
         slope, const = f.slope + (f.unit * on) @ s.hidden_weight, f.const + (f.unit * on) @ s.hidden_bias
-        affine_low, affine_high = region.unit_ranges(slope, const)
+        affine_low, affine_high = region.copy_ranges(c, slope, const)
         most = np.maximum(high[c], 0) * open_  # an open unit's relu lies between 0 and this
-        out_low[c], out_high[c] = affine_low[c] + down @ most, affine_high[c] + up @ most
+        out_low[c], out_high[c] = affine_low + down @ most, affine_high + up @ most
     return out_low, out_high
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.leaf import Shape, Slopes, cut
+from smilenn.prove.leaf import Shape, Slopes
 from smilenn.prove.linear_model import LinearModel
 from smilenn.prove.solvers.base import Solver, Status
 
@@ -220,8 +220,8 @@ class BoxLP:
 
     # ---- solving ------------------------------------------------------------------------------------------------
 
-    def solve(self, phase: np.ndarray, flip: np.ndarray, basis: Any = None) -> Relaxation | None:
-        """The LP on the cell of this box with phases [k, H] and [k, n].
+    def solve(self, phase: np.ndarray, shape: Shape | None = None, basis: Any = None) -> Relaxation | None:
+        """The LP on the cell of this box with phases [k, H]; its shape is needed where there are flip units.
 
         None where the solver has no answer; a value of −inf without multipliers where no corner of a unit is left.
         """
@@ -234,8 +234,7 @@ class BoxLP:
         if len(changed):
             self.session.columns(self.inputs + changed, np.zeros(len(changed)), top[changed])
             self.top = top
-        if len(self.flips):
-            shape = cut(self.problem, self.base, phase, flip)
+        if shape is not None and len(self.flips):
             if shape.empty:
                 return Relaxation(-np.inf, np.zeros(0), None, None)
             self._cut_flips(shape)
