@@ -64,6 +64,14 @@ def test_certifair_without_weight_is_agnostic(repaid):
     assert np.array_equal(net.predict(repaid.x_test), same.predict(repaid.x_test))
 
 
+def test_the_spread_of_rows_is_the_mean_of_their_spreads(repaid):
+    net = fit_agnostic(repaid, mlp((16, 16)), 4, task="binary", descent=Descent(epochs=1)).double()
+    u = net.scale(torch.as_tensor(repaid.x_test))
+    each = [float(spread(net, "race", u[i : i + 1]).detach()) for i in range(len(u))]
+    assert len(set(each)) < len(each), "some rows share their box"
+    assert float(spread(net, "race", u).detach()) == pytest.approx(np.mean(each))
+
+
 def test_the_spread_bounds_every_counterfactual_change_in_its_boxes(repaid):
     """|f(x, race 1) − f(x', race 0)| ≤ UB − LB for inputs that share the row's categories."""
     net = fit_agnostic(repaid, mlp((16, 16)), 4, task="binary", descent=Descent(epochs=2)).double()

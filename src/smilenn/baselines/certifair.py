@@ -51,11 +51,14 @@ def spread(net: Network, protected: str, u: torch.Tensor) -> torch.Tensor:
     numeric = torch.tensor(
         [f.kind in ("continuous", "integer") for f in domain.features for _ in f.coordinates], device=u.device
     )
-    lower, upper = torch.where(numeric, net.u_lo, u), torch.where(numeric, net.u_hi, u)
-    layers = layers_of(net.module)
+    fixed = torch.where(numeric, net.u_lo, u)
+    fixed[:, race] = 0.0
+    # rows with the same categories have the same box: bound each box once and weigh it
+    lower, count = torch.unique(fixed, dim=0, return_counts=True)
+    upper = torch.where(numeric, net.u_hi, lower)
+    boxes = len(lower)
     # both groups in one batch: the first half has race = 1, the second race = 0
-    group = torch.cat([torch.ones(len(u)), torch.zeros(len(u))]).to(u)
     low, high = lower.repeat(2, 1), upper.repeat(2, 1)
-    low[:, race], high[:, race] = group, group
-    least, most = symbolic(layers, low, high)
-    return (most[: len(u)] - least[len(u) :]).abs().mean()
+    low[:boxes, race] = high[:boxes, race] = 1.0
+    least, most = symbolic(layers_of(net.module), low, high)
+    return ((most[:boxes, 0] - least[boxes:, 0]).abs() * count).sum() / len(u)
