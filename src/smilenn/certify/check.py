@@ -162,7 +162,7 @@ def _check(folder: str) -> Report:
     need(reader.end == len(data), "certificate.bin holds bytes that no row uses")
     good = all(row.excess <= 0 for claim in claims for row in claim.rows)
     status, digest = "certified" if good else "unknown", sha256(files["certificate.json"])
-    return Report(status, "", digest, net.profile, tuple(net.lines), tuple(claims))
+    return Report(status, "", digest, net.profile, tuple(net.given.lines), tuple(claims))
 
 
 # ---- 6. files -------------------------------------------------------------------------------------------------------
@@ -318,72 +318,20 @@ def dot(a: Iterable[int], b: Iterable[int]) -> int:
     return sum(map(mul, a, b))
 
 
-class Net:
-    """The certified part in integers: s_j, lower, second (and d = second − lower) as functions of raw inputs."""
+def floats_of(name: str, shape: Ints, kinds: dict[str, tuple[str, Ints]], raw: dict[str, bytes]) -> tuple[float, ...]:
+    """The numbers of a float64 tensor of this shape."""
+    size = math.prod(shape)
+    need(kinds.get(name) == ("F64", shape), f"{name} is missing, or has another type or shape")
+    need(len(raw[name]) == 8 * size, f"{name} has another size than its shape")
+    values = struct.unpack(f"<{size}d", raw[name])
+    need(all(map(math.isfinite, values)), f"{name} is not finite")
+    return values
 
-    def __init__(self, model: Any, kinds: dict[str, tuple[str, Ints]], raw: dict[str, bytes]) -> None:
-        net: Any = model.get("net") if isinstance(model, dict) else None
-        need(isinstance(net, dict), "model.json describes no network")
-        keys = "domain boxes auxiliaries hidden skip embedding outputs output_scale profile grid backbone"
-        need(is_object(net, *keys.split()), "model.json describes a network with missing or unknown parts")
-        need(net["boxes"] in ("gap", "paper"), "unknown boxes")
-        need(net["auxiliaries"] in ("constant", "affine", "relu"), "unknown auxiliaries")
-        need(is_int(net["embedding"]) and net["embedding"] >= 1, "embedding is not a positive whole number")
-        self.profile, self.grid = net["profile"], net["grid"]
-        need(self.profile in ("f64-aux", "fixed-order", "dyadic"), "unknown numeric profile")
-        need(is_int(self.grid), "grid is malformed")
-        need(1 <= self.grid <= 52 if self.profile == "dyadic" else self.grid == 0, "grid does not suit the profile")
-        need(is_int(net["hidden"]) and isinstance(net["skip"], bool), "hidden or skip is malformed")
-        self.outputs, self.scales = net["outputs"], net["output_scale"]
-        need(is_texts(self.outputs) and len(set(self.outputs)) == len(self.outputs) >= 1, "outputs need unique names")
-        need(isinstance(self.scales, list) and len(self.scales) == len(self.outputs), "output_scale is malformed")
-        for s in self.scales:
-            need(
-                isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5, "output_scale is no power of two"
-            )
-        self.output_index = {name: place for place, name in enumerate(self.outputs)}
-        self.read_domain(net["domain"])
-        self.paper, kind, skip = net["boxes"] == "paper", net["auxiliaries"], net["skip"]
-        self.n, self.o = net["embedding"], len(self.outputs)
-        n, m, o, h = self.n, self.m, self.o, net["hidden"] if kind == "relu" else 0
-        need(kind != "relu" or h >= 1, "hidden is not a positive whole number")
-        shapes = {"lower.const": [n], "second.const": [n], "head_weight": [o, n], "head_bias": [o]}
-        for part in ("lower.", "second."):
-            if (kind == "affine" or skip) and (self.paper or part == "lower."):
-                shapes[part + "slope"] = [n, m]
-            if kind == "relu":
-                shapes |= {part + "weight": [h, m], part + "bias": [h], part + "out": [n, h]}
-        if kind == "affine" and not self.paper:
-            shapes |= {"second.rise": [n, m], "second.fall": [n, m]}
-        need(set(kinds) == set(shapes), "weights.safetensors has missing or unknown tensors")
-        floats: dict[str, tuple[float, ...]] = {}
-        for name, shape in shapes.items():
-            size = math.prod(shape)
-            need(kinds[name] == ("F64", shape), f"{name} has another type or shape")
-            need(len(raw[name]) == 8 * size, f"{name} has another size than its shape")
-            floats[name] = struct.unpack(f"<{size}d", raw[name])
-            need(all(map(math.isfinite, floats[name])), f"{name} is not finite")
-            signed = not self.paper and name in ("second.const", "second.rise", "second.fall", "second.out")
-            need(not signed or min(floats[name]) >= 0, f"{name} is negative: the box could flip")
-        digest = hashlib.sha256(canonical({key: value for key, value in net.items() if key != "backbone"}))
-        for name in sorted(shapes):
-            digest.update(name.encode() + b"\0" + raw[name])
-        self.digest = digest.hexdigest()
-        # whole numbers: all weights times 2^e
-        self.e = max(map(exponent, floats.values()))
-        self.t: dict[str, list[Ints]] = {}
-        for name, shape in shapes.items():
-            flat, width = [whole(v, self.e) for v in floats[name]], shape[-1]
-            self.t[name] = [flat[i : i + width] for i in range(0, len(flat), width)]
-        self.zero_gap = not self.paper and not any(
-            any(line) for key in ("const", "rise", "fall", "out") for line in self.t.get("second." + key, ())
-        )
-        self.rounding: list[Fraction] = []  # E_o, set by the caller
-        self.widen()
-        self.assemble(h)
 
-    def read_domain(self, domain: Any) -> None:
-        """Features and coordinates."""
+class Space:
+    """The domain: features by name, and per coordinate its bounds, scale and kind."""
+
+    def __init__(self, domain: Any) -> None:
         need(is_object(domain, "features") and isinstance(domain["features"], list), "the domain is malformed")
         need(domain["features"], "the domain has no features")
         self.features: dict[str, list[int]] = {}
@@ -426,6 +374,83 @@ class Net:
         self.u_hi = [(hi - shift) * mult for hi, shift, mult in zip(self.hi, self.shift, self.mult, strict=True)]
         need(all(abs(v) < 2.0**1000 for v in (*self.u_lo, *self.u_hi)), "the scaled domain may overflow")
 
+    def lookup(self, name: str) -> list[int]:
+        """Coordinates of a feature, or one coordinate by its own name."""
+        found = self.features.get(name) or ([self.index[name]] if name in self.index else [])
+        need(found, f"there is no input {name!r}")
+        return found
+
+
+class Net:
+    """The certified part in integers: s_j, lower, second (and d = second − lower) as functions of raw inputs."""
+
+    def __init__(self, model: Any, kinds: dict[str, tuple[str, Ints]], raw: dict[str, bytes]) -> None:
+        net: Any = model.get("net") if isinstance(model, dict) else None
+        need(isinstance(net, dict), "model.json describes no network")
+        keys = "domain boxes auxiliaries hidden skip embedding outputs output_scale profile grid backbone"
+        own = {key: value for key, value in net.items() if key != "encoder"}
+        need(is_object(own, *keys.split()), "model.json describes a network with missing or unknown parts")
+        need(net["boxes"] in ("gap", "paper"), "unknown boxes")
+        need(net["auxiliaries"] in ("constant", "affine", "relu"), "unknown auxiliaries")
+        need(is_int(net["embedding"]) and net["embedding"] >= 1, "embedding is not a positive whole number")
+        self.profile, self.grid = net["profile"], net["grid"]
+        need(self.profile in ("f64-aux", "fixed-order", "dyadic"), "unknown numeric profile")
+        need(is_int(self.grid), "grid is malformed")
+        need(1 <= self.grid <= 52 if self.profile == "dyadic" else self.grid == 0, "grid does not suit the profile")
+        need(is_int(net["hidden"]) and isinstance(net["skip"], bool), "hidden or skip is malformed")
+        self.outputs, self.scales = net["outputs"], net["output_scale"]
+        need(is_texts(self.outputs) and len(set(self.outputs)) == len(self.outputs) >= 1, "outputs need unique names")
+        need(isinstance(self.scales, list) and len(self.scales) == len(self.outputs), "output_scale is malformed")
+        for s in self.scales:
+            need(
+                isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5, "output_scale is no power of two"
+            )
+        self.output_index = {name: place for place, name in enumerate(self.outputs)}
+        self.given = Space(net["domain"])
+        self.encoder = Encoder(self.given, net["encoder"], kinds, raw) if "encoder" in net else None
+        need(self.encoder is None or self.profile != "dyadic", "a dyadic network has no encoder")
+        space = self.encoder or self.given
+        self.m, self.groups, self.grouped, self.whole = space.m, space.groups, space.grouped, space.whole
+        self.lo, self.hi, self.shift, self.mult = space.lo, space.hi, space.shift, space.mult
+        self.u_lo, self.u_hi = space.u_lo, space.u_hi
+        self.paper, kind, skip = net["boxes"] == "paper", net["auxiliaries"], net["skip"]
+        self.n, self.o = net["embedding"], len(self.outputs)
+        n, m, o, h = self.n, self.m, self.o, net["hidden"] if kind == "relu" else 0
+        need(kind != "relu" or h >= 1, "hidden is not a positive whole number")
+        shapes = {"lower.const": [n], "second.const": [n], "head_weight": [o, n], "head_bias": [o]}
+        for part in ("lower.", "second."):
+            if (kind == "affine" or skip) and (self.paper or part == "lower."):
+                shapes[part + "slope"] = [n, m]
+            if kind == "relu":
+                shapes |= {part + "weight": [h, m], part + "bias": [h], part + "out": [n, h]}
+        if kind == "affine" and not self.paper and self.encoder is None:
+            shapes |= {"second.rise": [n, m], "second.fall": [n, m]}
+        encoded = self.encoder.shapes if self.encoder else {}
+        loose = self.encoder.modules if self.encoder else ()
+        certified = {name for name in kinds if not name.startswith(loose)} if loose else set(kinds)
+        need(certified == {*shapes, *encoded}, "weights.safetensors has missing or unknown tensors")
+        floats: dict[str, tuple[float, ...]] = {}
+        for name, shape in shapes.items():
+            floats[name] = floats_of(name, shape, kinds, raw)
+            signed = not self.paper and name in ("second.const", "second.rise", "second.fall", "second.out")
+            need(not signed or min(floats[name]) >= 0, f"{name} is negative: the box could flip")
+        digest = hashlib.sha256(canonical({key: value for key, value in net.items() if key != "backbone"}))
+        for name in sorted(certified):
+            digest.update(name.encode() + b"\0" + raw[name])
+        self.digest = digest.hexdigest()
+        # whole numbers: all weights times 2^e
+        self.e = max(map(exponent, floats.values()))
+        self.t: dict[str, list[Ints]] = {}
+        for name, shape in shapes.items():
+            flat, width = [whole(v, self.e) for v in floats[name]], shape[-1]
+            self.t[name] = [flat[i : i + width] for i in range(0, len(flat), width)]
+        self.zero_gap = not self.paper and not any(
+            any(line) for key in ("const", "rise", "fall", "out") for line in self.t.get("second." + key, ())
+        )
+        self.rounding: list[Fraction] = []  # E_o, set by the caller
+        self.widen()
+        self.assemble(h)
+
     def widen(self) -> None:
         """§5.3: how far the network's rounded inputs x̂ lie from x, and which of them are whole."""
         self.omega = [Fraction(0)] * self.m
@@ -440,12 +465,6 @@ class Net:
         t = self.t
         none: list[Ints] = [[]] * self.n
         return [a + v for a, v in zip(t.get("lower.slope", none), t.get("lower.out", none), strict=True)]
-
-    def lookup(self, name: str) -> list[int]:
-        """Coordinates of a feature, or one coordinate by its own name."""
-        found = self.features.get(name) or ([self.index[name]] if name in self.index else [])
-        need(found, f"there is no input {name!r}")
-        return found
 
     def assemble(self, h: int) -> None:
         """Functions of raw inputs: slopes at 2^(e+em), constants at 2^(e+em+ex), outputs of hidden units at 2^e."""
@@ -495,6 +514,233 @@ class Net:
 def canonical(value: Any) -> bytes:
     """JSON with sorted keys and no white space."""
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+# ---- 1. and 3.1 encoders ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A coordinate in all copies: its range, the range of its difference, whether it certainly rises and falls."""
+
+    lo: Fraction
+    hi: Fraction
+    low: Fraction
+    high: Fraction
+    rises: bool
+    falls: bool
+
+    @property
+    def size(self) -> Fraction:
+        """The largest absolute value."""
+        return max(abs(self.lo), abs(self.hi))
+
+
+def settled(lo: Fraction, hi: Fraction, low: Fraction, high: Fraction, rises: bool, falls: bool) -> Spread:
+    """Differences cut by what is certain."""
+    need(max(abs(lo), abs(hi)) < HUGE, "the encoder may overflow")
+    low = Fraction(0) if rises else max(min(low, Fraction(0)), lo - hi)
+    high = Fraction(0) if falls else min(max(high, Fraction(0)), hi - lo)
+    return Spread(lo, hi, low, high, rises, falls)
+
+
+class Encoder:
+    """Branches of layers, and e as a space: `source` has the input that a coordinate passes on, or None."""
+
+    def __init__(self, given: Space, branches: Any, kinds: dict[str, tuple[str, Ints]], raw: dict[str, bytes]) -> None:
+        need(isinstance(branches, list) and branches, "the encoder has no branches")
+        self.given, self.kinds, self.raw = given, kinds, raw
+        self.shapes: dict[str, Ints] = {}
+        self.modules: tuple[str, ...] = ()
+        self.source: list[int | None] = []
+        self.branches: list[tuple[Ints, list[dict[str, Any]]]] = []
+        self.names: list[str] = []
+        features: list[str] = []
+        self.groups: list[range] = []
+        for b, branch in enumerate(branches):
+            need(is_object(branch, "name", "columns", "layers"), "a branch of the encoder is malformed")
+            name, columns, layers = branch["name"], branch["columns"], branch["layers"]
+            need(isinstance(name, str) and isinstance(layers, list) and isinstance(columns, list), "a malformed branch")
+            need(columns and all(is_int(i) and 0 <= i < given.m for i in columns), "a branch reads no such input")
+            need(len(set(columns)) == len(columns), "a branch reads an input twice")
+            if layers:
+                need(name and name not in given.features, "a branch needs a name of its own")
+                layers, width = self.read_layers(f"encoder.branches.{b}.layers.", layers, len(columns))
+                features.append(name)
+                self.names += [f"{name}.{i}" for i in range(width)]
+                self.source += [None] * width
+            else:
+                passed = [(f, own) for f, own in given.features.items() if own[0] in columns]
+                need(columns == [i for _, own in passed for i in own], "a branch passes parts of features on")
+                start = len(self.source)
+                self.groups += [range(start + columns.index(g[0]), start + columns.index(g[0]) + len(g))
+                                for g in given.groups if g[0] in columns]  # fmt: skip
+                features += [f for f, _ in passed]
+                self.names += [given.names[i] for i in columns]
+                self.source += columns
+            self.branches.append((columns, layers))
+        need(len(set(features)) == len(features), "two branches have one name, or pass one feature on")
+        need(
+            len(set(self.names)) == len(self.names) == len(self.source), "two coordinates of the encoder have one name"
+        )
+        self.m, self.grouped = len(self.source), {i for group in self.groups for i in group}
+        lo, hi = (self.tensor(f"encoder.{end}", [self.m]) for end in ("lo", "hi"))
+        need(all(map(float.__le__, lo, hi)), "the encoder's box is empty")
+
+        def along(own: Sequence[Any], other: Sequence[Any]) -> list[Any]:
+            return [other[at] if i is None else own[i] for at, i in enumerate(self.source)]
+
+        zeros, ones = [0.0] * self.m, [1.0] * self.m
+        self.lo, self.hi = along(given.lo, lo), along(given.hi, hi)
+        self.shift, self.mult, self.whole = (
+            along(given.shift, zeros),
+            along(given.mult, ones),
+            along(given.whole, zeros),
+        )
+        self.whole = list(map(bool, self.whole))
+        self.u_lo, self.u_hi = along(given.u_lo, lo), along(given.u_hi, hi)
+
+    def tensor(self, name: str, shape: Ints) -> tuple[float, ...]:
+        """The numbers of one of the encoder's tensors."""
+        self.shapes[name] = shape
+        return floats_of(name, shape, self.kinds, self.raw)
+
+    def read_layers(self, prefix: str, layers: list[Any], width: int) -> tuple[list[dict[str, Any]], int]:
+        """The layers of a branch with their tensors, and the number of outputs."""
+        keys = {"ramps": "source", "linear": "inputs outputs base", "kinks": "size convex", "pool": "side block",
+                "distance": "inputs outputs", "pinned": "outputs module"}  # fmt: skip
+        base, out = 0, []
+        for number, given in enumerate(layers):
+            kind = given.get("kind") if isinstance(given, dict) else None
+            need(isinstance(kind, str) and kind in keys, "the encoder has a layer of unknown kind")
+            need(is_object(given, "kind", *keys[str(kind)].split()), "a layer of the encoder is malformed")
+            layer = dict(given)
+            out.append(layer)
+            sizes = [value for key, value in layer.items() if key not in ("kind", "source", "module")]
+            need(all(is_int(v) and v >= 0 for v in sizes), "a layer of the encoder has a malformed size")
+            place, inputs, outputs = f"{prefix}{number}.", layer.get("inputs", width), layer.get("outputs", width)
+            if kind == "ramps":
+                places = layer["source"]
+                need(isinstance(places, list) and places, "a layer of ramps is malformed")
+                need(all(is_int(i) and 0 <= i < width for i in places), "a ramp reads no such input")
+                outputs = len(places)
+                layer["start"], layer["rate"] = (self.tensor(place + t, [outputs]) for t in ("start", "rate"))
+                need(min(layer["rate"]) > 0, "a ramp does not rise")
+            elif kind == "kinks":
+                need(layer["size"] == width and layer["convex"] <= width, "a layer of kinks has another size")
+            elif kind == "pool":
+                side, block = layer["side"], layer["block"]
+                need(block >= 1 and side * side == width and side % block == 0, "a layer of means has another size")
+                outputs = (side // block) ** 2
+            elif kind == "pinned":
+                need(number == len(layers) - 1, "a pinned module is not the last layer of its branch")
+                self.modules += (place + "module.",)
+            else:
+                extra = layer.get("base", 0)
+                need(extra in (0, base), "a layer appends something else than the first layer's outputs")
+                shape = [outputs, inputs + extra]
+                need(inputs == width and outputs >= 1, "a layer of the encoder has another size")
+                flat = self.tensor(place + "weight", shape)
+                layer["rows"] = [flat[i : i + shape[1]] for i in range(0, len(flat), shape[1])]
+                layer["bias"] = self.tensor(place + "bias", [outputs])
+            need(outputs >= 1, "a layer of the encoder has no outputs")
+            width, base = outputs, base or outputs
+        return out, width
+
+    def scaled(
+        self, i: int, lo: Fraction, hi: Fraction, low: Fraction, high: Fraction, rises: bool, falls: bool
+    ) -> Spread:
+        """Input i in model units."""
+        shift, mult = Fraction(self.given.shift[i]), Fraction(self.given.mult[i])
+        _, _, error = scaler(self.given, i)
+        ends = (mult * (lo - shift) - error, mult * (hi - shift) + error)
+        return settled(*ends, mult * low - 2 * error, mult * high + 2 * error, rises, falls)
+
+    def spreads(self, start: list[Spread]) -> list[Spread]:
+        """All coordinates of e."""
+        out: list[Spread] = []
+        for columns, layers in self.branches:
+            y = [start[i] for i in columns]
+            base: list[Spread] = []
+            for layer in layers:
+                y = getattr(self, layer["kind"])(layer, y + base if layer.get("base") else y)
+                base = base or y
+            out += y
+        return [s if i is not None else self.cut(s, at) for at, (i, s) in enumerate(zip(self.source, out, strict=True))]
+
+    def cut(self, s: Spread, at: int) -> Spread:
+        """To the box, which keeps order and shortens differences."""
+        lo, hi = Fraction(self.lo[at]), Fraction(self.hi[at])
+        return settled(max(lo, min(s.lo, hi)), max(lo, min(s.hi, hi)), s.low, s.high, s.rises, s.falls)
+
+    def ramps(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
+        """clip((y − start)·rate, 0, 1)"""
+        out = []
+        for i, a, r in zip(layer["source"], layer["start"], layer["rate"], strict=True):
+            s, start, rate = y[i], Fraction(a), Fraction(r)
+            d = max(abs(s.lo - start), abs(s.hi - start))
+            need(d * rate < HUGE and d < HUGE, "the encoder may overflow")
+            error = ((1 + U) ** 2 - 1) * d * rate + 2 * ETA * (1 + rate + d)
+            ends = rate * s.low - 2 * error, rate * s.high + 2 * error
+            out.append(settled(Fraction(0), Fraction(1), *ends, s.rises, s.falls))
+        return out
+
+    def linear(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
+        """Σ w·y + b"""
+        return [self.sum(row, b, y) for row, b in zip(layer["rows"], layer["bias"], strict=True)]
+
+    def sum(self, row: Sequence[float | Fraction], bias: float, y: list[Spread]) -> Spread:
+        """One sum: interval arithmetic, and LIN for its rounding."""
+        lo = hi = Fraction(bias)
+        low = high = total = Fraction(0)
+        weights = size = Fraction(0)
+        rises = falls = True
+        for w, s in zip([Fraction(v) for v in row], y, strict=True):
+            a, b, c, d = (s.lo, s.hi, s.low, s.high) if w > 0 else (s.hi, s.lo, s.high, s.low)
+            lo, hi, low, high = lo + w * a, hi + w * b, low + w * c, high + w * d
+            total, weights, size = total + abs(w) * s.size, weights + abs(w), size + s.size
+            if w:
+                rises, falls = rises and (s.rises if w > 0 else s.falls), falls and (s.falls if w > 0 else s.rises)
+        count, total = len(y), total + abs(Fraction(bias))
+        gamma = (count + 5) * U / (1 - (count + 5) * U)
+        error = gamma * total + (1 + gamma) * ETA * (3 * count + 3 + weights + size)
+        need(total + error < HUGE, "the encoder may overflow")
+        return settled(lo - error, hi + error, low - 2 * error, high + 2 * error, rises, falls)
+
+    def kinks(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
+        """max(y, 0) and min(y, 0)"""
+        out = []
+        for at, s in enumerate(y):
+            cut = max if at < layer["convex"] else min
+            ends = cut(s.lo, Fraction(0)), cut(s.hi, Fraction(0))
+            out.append(settled(*ends, s.low, s.high, s.rises, s.falls))
+        return out
+
+    def pool(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
+        """Means of blocks, row by row."""
+        side, block = layer["side"], layer["block"]
+        share, out = [Fraction(1, block * block)] * (block * block), []
+        for top in range(0, side, block):
+            for left in range(0, side, block):
+                rows = range(top, top + block)
+                out.append(self.sum(share, 0.0, [y[r * side + left + c] for r in rows for c in range(block)]))
+        return out
+
+    def distance(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
+        """max_i |y_i − w_ji| + b_j"""
+        size, most = max(s.size for s in y), max(max(-s.low, s.high) for s in y)
+        same, out = all(s.rises and s.falls for s in y), []
+        for row, b in zip(layer["rows"], map(Fraction, layer["bias"]), strict=True):
+            far = Fraction(max(map(abs, row))) + size
+            error = U * far + ETA + U * (far + U * far + ETA + abs(b)) + ETA
+            ends = -most - 2 * error, most + 2 * error
+            out.append(settled(b - error, far + b + error, *ends, same, same))
+        return out
+
+    def pinned(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
+        """Any function: the same bits if nothing that it reads may differ; the box bounds it."""
+        same, huge = all(s.rises and s.falls for s in y), Fraction(HUGE - 1)
+        return [settled(-huge, huge, -2 * huge, 2 * huge, same, same)] * layer["outputs"]
 
 
 # ---- 3. the claim and its premise -----------------------------------------------------------------------------------
@@ -550,13 +796,13 @@ class Premise:
 
     def coordinate(self, name: str) -> int:
         """The coordinate of a name in a row."""
-        found = self.net.lookup(name)
+        found = self.net.given.lookup(name)
         need(len(found) == 1, f"the category {name!r} is used as a number")
         return found[0]
 
     def ground(self) -> None:
         """Sort the rows of `when`."""
-        net, k, m = self.net, self.k, self.net.m
+        net, k, m = self.net.given, self.k, self.net.given.m
         lo = [[Fraction(v) for v in net.lo] for _ in range(k)]
         hi = [[Fraction(v) for v in net.hi] for _ in range(k)]
         strips: dict[int, list[Fraction | None]] = {}
@@ -589,7 +835,7 @@ class Premise:
             if net.whole[i]:
                 low, high = strip
                 strip[:] = [low and Fraction(math.ceil(low)), high and Fraction(math.floor(high))]
-        self.pinned = self.pins(strips)
+        self.pinned = self.stated = self.pins(strips)
         for i in range(m):
             if self.pinned[i]:
                 low, high = max(copy[i] for copy in lo), min(copy[i] for copy in hi)
@@ -598,7 +844,8 @@ class Premise:
             if net.whole[i]:
                 for c in range(k):
                     lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
-        for i, by in enumerate(net.omega):  # §5.3; order and equality of two copies survive the grid
+        for i in range(m):  # §5.3; order and equality of two copies survive the grid
+            by = self.net.omega[i] if self.net.grid else Fraction(0)
             for c in range(k if by else 0):
                 lo[c][i], hi[c][i] = lo[c][i] - by, hi[c][i] + by
             low, high = strips.get(i, (None, None))
@@ -614,14 +861,40 @@ class Premise:
             least, most = lo[0][i] - hi[1][i], hi[0][i] - lo[1][i]
             strip = (least if low is None else max(low, least), most if high is None else min(high, most))
             self.delta.append((Fraction(0), Fraction(0)) if self.pinned[i] else strip)
-        self.scale = 1 << net.ex
-        for denominator in {v.denominator for side in (lo, hi, self.delta) for line in side for v in line}:
+        if self.net.encoder:
+            self.encode(self.net.encoder)
+        self.scale = 1 << self.net.ex
+        sides = (self.lo, self.hi, self.delta)
+        for denominator in {v.denominator for side in sides for line in side for v in line}:
             self.scale = math.lcm(self.scale, denominator)
             need(self.scale.bit_length() < 1 << 17, "the bounds of a claim have too large a common denominator")
 
+    def encode(self, encoder: Encoder) -> None:
+        """§3.1: the premise on e."""
+        space, k = self.net.given, self.k
+        start = []
+        for i in range(space.m):
+            lo, hi = min(line[i] for line in self.lo), max(line[i] for line in self.hi)
+            low, high = self.delta[i] if k == 2 else (lo - hi, hi - lo)
+            ordered = k == 2 and i not in space.grouped
+            start.append(
+                encoder.scaled(
+                    i, lo, hi, low, high, *(self.pinned[i] or (ordered and v) for v in (low >= 0, high <= 0))
+                )
+            )
+        spreads = encoder.spreads(start)
+        place = {i: at for at, i in enumerate(encoder.source) if i is not None}
+        passing = [(i, spread) for i, spread in zip(encoder.source, spreads, strict=True)]
+        self.lo = [[s.lo if i is None else line[i] for i, s in passing] for line in self.lo]
+        self.hi = [[s.hi if i is None else line[i] for i, s in passing] for line in self.hi]
+        self.delta = [(s.low, s.high) if i is None else self.delta[i] for i, s in passing] if k == 2 else []
+        self.pinned = [k > 1 and s.rises and s.falls if i is None else self.pinned[i] for i, s in passing]
+        kept = [row for row in self.extra if all(i in place for _, i in row[0])]
+        self.extra = [({(c, place[i]): a for (c, i), a in terms.items()}, rhs, same) for terms, rhs, same in kept]
+
     def pins(self, strips: dict[int, list[Fraction | None]]) -> list[bool]:
         """Coordinates with one value in all copies."""
-        net, claim, m = self.net, self.claim, self.net.m
+        net, claim, m = self.net.given, self.claim, self.net.given.m
         equal = {i for name in set(claim["equal"]) for i in net.lookup(name)}
         named = {term[3] for terms, _, _ in self.when for term in terms}
         free = {i for name in named.union(claim["free"]) for i in net.lookup(name)}
@@ -633,7 +906,7 @@ class Premise:
 
     def check_witness(self, witness: Any) -> None:
         """The premise is not empty: these k points satisfy it."""
-        net, k = self.net, self.k
+        net, k = self.net.given, self.k
         good = isinstance(witness, list) and len(witness) == k
         need(good and all(isinstance(x, list) and len(x) == net.m for x in witness), "a witness is malformed")
         need(all(isinstance(v, float) for x in witness for v in x), "a witness is malformed")
@@ -643,7 +916,7 @@ class Premise:
             need(all(v.is_integer() for v, w in zip(x, net.whole, strict=True) if w), reason)
             need(all(sum(x[i] for i in group) == 1 for group in net.groups), reason)
         for i in range(net.m):
-            need(not self.pinned[i] or len({x[i] for x in witness}) == 1, reason)
+            need(not self.stated[i] or len({x[i] for x in witness}) == 1, reason)
         for terms, op, rhs in self.when:
             total = sum((a * Fraction(witness[c][self.coordinate(name)]) for a, c, _, name in terms), Fraction(0))
             need(total <= rhs and (op == "<=" or total == rhs), reason)
@@ -674,6 +947,9 @@ class Goal:
         for coef, copy, kind, name in row[0]:
             if kind == "in":
                 i = premise.coordinate(name)
+                if net.encoder:
+                    need(i in net.encoder.source, f"{name} is a conclusion's input that the encoder does not pass on")
+                    i = net.encoder.source.index(i)
                 self.b[copy][i] = self.b[copy].get(i, Fraction(0)) + sign * coef
             else:
                 place = 0 if name == "" and net.o == 1 else net.output_index.get(name)
@@ -1374,20 +1650,27 @@ def lin(net: Net, rows: list[Ints], bias: Ints, sizes: list[Fraction], errors: l
     return out
 
 
+def scaler(space: Space | Encoder | Net, i: int) -> tuple[Fraction, Fraction, Fraction]:
+    """D, U and e_u of coordinate i: how far it lies from its shift, its size in model units, and the scaler's error."""
+    shift, factor = Fraction(space.shift[i]), Fraction(space.mult[i])
+    d = max(abs(Fraction(space.lo[i]) - shift), abs(Fraction(space.hi[i]) - shift))
+    need(d < HUGE, "the domain may overflow")
+    error = ((1 + U) ** 2 - 1) * d * factor + 2 * ETA * (1 + factor + d)
+    return d, d * factor, Fraction(0) if shift == 0 and factor == 1 else error
+
+
 def margins(net: Net) -> list[Fraction]:
     """E_o per output: how far its computed value may lie from one of the real function."""
     t, n = net.t, net.n
     d, size_u, error_u, rises, falls = [], [], [], [], []
-    for lo, hi, shift, mult in zip(net.lo, net.hi, net.shift, net.mult, strict=True):
+    for i, (lo, hi, shift, mult) in enumerate(zip(net.lo, net.hi, net.shift, net.mult, strict=True)):
         ends, factor = (Fraction(lo) - Fraction(shift), Fraction(hi) - Fraction(shift)), Fraction(mult)
         rises.append((len(d), Fraction(net.u_lo[len(d)]) - ends[0] * factor))
         falls.append((len(d), ends[1] * factor - Fraction(net.u_hi[len(d)])))
-        d.append(max(map(abs, ends)))
-        need(d[-1] < HUGE, "the domain may overflow")
-        size_u.append(d[-1] * factor)
-        exact = shift == 0 and mult == 1
-        error = ((1 + U) ** 2 - 1) * d[-1] * factor + 2 * ETA * (1 + factor + d[-1])
-        error_u.append(Fraction(0) if exact else error)
+        far, size, error = scaler(net, i)
+        d.append(far)
+        size_u.append(size)
+        error_u.append(error)
     auxiliary = []
     for part in ("lower.", "second."):
         rows: list[Ints] = [[] for _ in range(n)]
