@@ -1,0 +1,237 @@
+"""Attack on saved models: pairs that are sampled, climbed and moved by single floats, through the reloaded network.
+
+    python -m benchmarks.attack_models                 trains small models of the acceptance list and attacks them
+    python -m benchmarks.attack_models FOLDER …        attacks model folders
+
+The network is loaded from its folder. For every row ``left ≤ rhs`` of every claim, 100,000 tuples of its premise go
+through it in batches of 4,096, the 10,000 with the largest left sides once more one by one: a quarter sampled, a
+quarter at corners of the premise, a quarter round the points at which Frank-Wolfe drives the box to its worst, and a
+quarter climbing from the best so far by the network's own outputs. Around the worst, every coordinate is moved to the
+neighbouring floats. Where a left side comes near what the folder's certificate promises, premise and left side are
+computed again in rationals, the outputs being the floats that were returned: above the promise is a violation.
+
+The promise is the row's right side if the checker certifies it, else the bound + margin that it has checked; without a
+certificate, the bound of the saved verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from smilenn.certify import check
+from smilenn.datasets.mnist import fetch_mnist
+from smilenn.domain import Domain
+from smilenn.estimators.store import load
+from smilenn.experiments import fairness, monotonicity, robustness
+from smilenn.experiments.recipe import Recipe, store
+from smilenn.experiments.study import Options
+from smilenn.model.net import SmileNet
+from smilenn.problem import Given, Problem, build
+from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.library import Robust
+from smilenn.properties.premise import holds_exactly
+from smilenn.prove.realise import exact_violation, raw, violations
+from smilenn.search.gradient import search
+from smilenn.search.oracle import Oracle
+from smilenn.train.config import Config
+
+COUNT, SINGLE, WORST = 100_000, 10_000, 64
+Forward = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What came of one row: the largest left side that was found and what was promised, and true violations of it."""
+
+    row: str
+    tuples: int
+    largest: float
+    promise: float
+    violations: int
+
+
+def attack(
+    net: SmileNet, claim: Claim, promises: Sequence[Fraction], *, count: int = COUNT, single: int = SINGLE,
+    forward: Forward | None = None, seed: int = 0,
+) -> Iterator[Attacked]:  # fmt: skip
+    """Attack all rows of a claim; `promises` holds what their left sides may reach, `forward` (raw x [B, m] → [B, o])
+    stands in for the network's own prediction.
+    """
+    problem = build(claim, net.snapshot())
+    for r, (inequality, promise) in enumerate(zip(claim.rows, promises, strict=True)):
+        rng = np.random.default_rng((seed, r))
+        batched = _left_sides(problem.given, inequality, forward or net.predict)
+        x, value = _tuples(problem, inequality, batched, count, rng)
+        order = np.argsort(-value)
+        near = _neighbours(problem.given, x[order[:WORST]], max(2, min(WORST, count // 1000)), rng)
+        x, value = np.concatenate([x, near]), np.concatenate([value, batched(near)])
+        order = np.argsort(-value)
+        found = _broken(problem.given, inequality, x[order], value[order], promise, forward or net.predict)
+        if single:
+            worst = x[order[:single]]
+            one = _left_sides(problem.given, inequality, lambda rows: net.predict(rows, batch=1))
+            alone = one(worst)
+            found += _broken(problem.given, inequality, worst, alone, promise, lambda rows: net.predict(rows, batch=1))
+            value = np.concatenate([value, alone])
+        yield Attacked(inequality.text(), len(value), float(value.max()), float(promise), found)
+
+
+def _left_sides(given: Given, inequality: Inequality, forward: Forward) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda x: violations(given, inequality, x, forward) + float(inequality.rhs)
+
+
+def _tuples(
+    problem: Problem, inequality: Inequality, left: Callable[[np.ndarray], np.ndarray], count: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """`count` tuples [count, k, m] in raw units and their left sides; few of them are not in the premise exactly."""
+    given, part = problem.given, count // 4
+    region, (k, m) = given.region, given.region.lo.shape
+    oracle = Oracle(region)
+    width = np.maximum(region.hi - region.lo, 0.0)
+
+    def snapped(u: np.ndarray) -> np.ndarray:
+        return raw(given, region.snap(u))
+
+    def round_about(centres: np.ndarray, size: int, reach: float) -> np.ndarray:
+        near = centres[rng.integers(0, len(centres), size=size)]
+        return snapped(near + reach * rng.uniform(-1, 1, size=near.shape) ** 3 * width)
+
+    out = [snapped(oracle.sample(part, rng)), raw(given, region.argmax(rng.normal(size=(part, k, m))))]
+    rows = [row for row in problem.rows if row.text == inequality.text()] or problem.rows[:1]
+    if problem.snapshot.encoding is None:
+        best = search(problem, rows[0], starts=64, iterations=30, rng=rng).u
+    else:
+        best = given.domain.scale(out[0][:64])
+    out.append(round_about(best, part, 0.05))
+    values = [left(x) for x in out]
+    for reach in (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-6, 1e-9):
+        x, value = np.concatenate(out), np.concatenate(values)
+        best = given.domain.scale(x[np.argsort(-value)[:WORST]])
+        out.append(round_about(best, part // 8, reach))
+        values.append(left(out[-1]))
+    return np.concatenate(out), np.concatenate(values)
+
+
+def _neighbours(given: Given, x: np.ndarray, times: int, rng: np.random.Generator) -> np.ndarray:
+    """Tuples [W, k, m], `times` each, every coordinate moved by one float up, down or not; pinned ones alike."""
+    fixed = given.domain.integral
+    out = []
+    for _ in range(times):
+        way = rng.integers(-1, 2, size=x.shape)
+        way = np.where(given.premise.pinned, way[:, :1], way)
+        moved = np.where(way == 0, x, np.nextafter(x, np.where(way > 0, np.inf, -np.inf)))
+        out.append(np.clip(np.where(fixed, x, moved), given.domain.lo, given.domain.hi))
+    return np.concatenate(out)
+
+
+def _broken(
+    given: Given, inequality: Inequality, x: np.ndarray, value: np.ndarray, promise: Fraction, forward: Forward
+) -> int:
+    """How many of these tuples, largest left sides first, break the promise in exact arithmetic; at most 1,000 are
+    looked at, and only those near it: floats that lie clearly below it need no second look.
+    """
+    allowance = 1e-9 * (1.0 + abs(float(promise)))
+    count = 0
+    suspects = [i for i in np.argsort(-value)[:1000] if value[i] > float(promise) - allowance]
+    for i in suspects:
+        outputs = np.asarray(forward(x[i]), dtype=np.float64)
+        left = exact_violation(given, inequality, x[i], outputs)
+        if left is not None and left + inequality.rhs > promise and holds_exactly(given.claim, given.domain, x[i]):
+            count += 1
+    return count
+
+
+def promised(folder: Path) -> tuple[str, list[tuple[Claim, list[Fraction]]]]:
+    """The status of a model folder, and its claims with what the left sides of their rows may reach."""
+    estimator = load(folder)
+    report = check.check_folder(folder)
+    if report.claims:
+        lists = [[row.rhs if row.excess <= 0 else row.bound + row.margin for row in c.rows] for c in report.claims]
+    else:
+        bound = Fraction(max(0.0, float(estimator.verdict_.bound)))
+        lists = [[row.rhs + bound for row in claim.rows] for claim in estimator.claims_]
+    return report.status if report.claims else str(estimator.verdict_).split()[0], list(
+        zip(estimator.claims_, lists, strict=True)
+    )
+
+
+# ---- the models of the acceptance list ------------------------------------------------------------------------------
+
+
+def train(models: Path, only: Sequence[str] = ()) -> None:
+    """Nine sines with both recipes, Compas, digits, MNIST; fewer epochs and rows than the experiments have."""
+    options = Options(quick=True, models=models)
+    chosen: list[tuple[str, Callable[[], object]]] = [
+        (f"sine-{model}-{a}-{w}", lambda m=model, a=a, w=w: monotonicity.compute(m, a, w, 0, True, options=options))
+        for model in ("default", "faithful")
+        for a, w in monotonicity.TASKS
+    ]
+    for model in ("default", "faithful"):
+        chosen += [
+            (f"compas-{model}", lambda m=model: fairness.compute(m, "compas", 0, True, 0.01, options=options)),
+            (f"digits-{model}", lambda m=model: robustness.compute(m, 0, True, 0.05, 1.0, options=options)),
+        ]
+    chosen.append(("mnist-default", lambda: _mnist(models)))
+    for name, compute in chosen:
+        if not only or any(text in name for text in only):
+            start = time.perf_counter()
+            compute()
+            print(f"trained {name} in {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def _mnist(models: Path, rows: int = 5_000) -> None:
+    """Zero or not, on a part of MNIST: the proof and the attack are those of all of it, the accuracy is not."""
+    data = fetch_mnist("train").zero_or_not()
+    frame, target = data.frame[:rows], data.target[:rows]
+    size = frame.shape[1]
+    domain = Domain.box([0.0] * size, [1.0] * size, [f"p{i}" for i in range(size)])
+    config = Config(pretrain_epochs=3, epochs=5, batch_size=128, margin=1.5)
+    recipe = Recipe("gap", "affine", embedding=8, backbone=robustness.backbone, config=config)
+    store(recipe.estimator("binary", [Robust(0.05, 1.0)], domain, 0).fit(frame, target), models, "mnist-default")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print one line per row; the exit code is 1 if a promise was broken."""
+    parser = argparse.ArgumentParser(description="attack saved models")
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--count", type=int, default=COUNT)
+    parser.add_argument("--single", type=int, default=SINGLE)
+    parser.add_argument("--only", nargs="*", default=(), help="train only models whose name contains one of these")
+    parser.add_argument("--models", type=Path, help="keep the trained models here")
+    chosen = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as place:
+        folders = chosen.folders
+        if not folders:
+            models = chosen.models or Path(place)
+            train(models, chosen.only)
+            folders = sorted(p for p in models.iterdir() if p.is_dir())
+        heads = f"{'status':>10s} {'tuples':>8s} {'largest left':>14s} {'promise':>14s} {'broken':>6s} {'s':>6s}"
+        print(f"{'model':34s} {heads}", flush=True)
+        broken = 0
+        for folder in folders:
+            status, claims = promised(folder)
+            net = load(folder).net_
+            for claim, promises in claims:
+                start = time.perf_counter()
+                for found in attack(net, claim, promises, count=chosen.count, single=chosen.single):
+                    took, start = time.perf_counter() - start, time.perf_counter()
+                    numbers = f"{found.tuples:8d} {found.largest:14.8g} {found.promise:14.8g} {found.violations:6d}"
+                    print(f"{folder.name:34s} {status:>10s} {numbers} {took:6.1f}", flush=True)
+                    broken += found.violations
+    return int(broken > 0)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    sys.exit(main(sys.argv[1:]))
