@@ -131,11 +131,15 @@ def dump_weights(net: SmileNet) -> bytes:
 
 
 def certified_tensors(net: SmileNet) -> dict[str, bytes]:
-    """Raw data, as stored, of the tensors a certificate speaks of: all but the backbone's."""
+    """Raw data, as stored, of the tensors a certificate speaks of: all but the backbone's and pinned modules'."""
     from safetensors.torch import load
 
     tensors = load(dump_weights(net))
-    return {name: t.numpy().tobytes() for name, t in tensors.items() if not name.startswith("backbone.")}
+    return {
+        name: t.numpy().tobytes()
+        for name, t in tensors.items()
+        if not name.startswith("backbone.") and not (name.startswith("encoder.") and ".module." in name)
+    }
 
 
 def load_weights(net: SmileNet, data: bytes, *, where: str = WEIGHTS) -> None:

@@ -15,6 +15,8 @@ import numpy as np
 from smilenn.errors import AlteredError, SmileError
 
 if TYPE_CHECKING:
+    import torch
+
     from smilenn.model.net import SmileNet
 
 NAME = "selftest.json"
@@ -64,7 +66,7 @@ def _ends(net: SmileNet, x: np.ndarray) -> np.ndarray:
     import torch
 
     with torch.no_grad():
-        lower, upper = net.box(net.encode(net.scale(torch.as_tensor(x, device=net.shift.device))))
+        lower, upper = _box(net, x)
         return torch.stack([net.head(lower), net.head(torch.where(upper > lower, upper, lower))]).cpu().numpy()
 
 
@@ -73,6 +75,18 @@ def _sizes(net: SmileNet, x: np.ndarray) -> np.ndarray:
     import torch
 
     with torch.no_grad():
-        lower, upper = net.box(net.encode(net.scale(torch.as_tensor(x, device=net.shift.device))))
+        lower, upper = _box(net, x)
         head, _ = net.effective_head()
         return (net.output_scale + torch.maximum(lower.abs(), upper.abs()) @ head.abs().T).cpu().numpy()
+
+
+def _box(net: SmileNet, x: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    """lower and upper as deployed: an encoder in training mode computes faster and otherwise."""
+    import torch
+
+    training = net.training
+    net.eval()
+    try:
+        return net.box(net.encode(net.scale(torch.as_tensor(x, device=net.shift.device))))
+    finally:
+        net.train(training)
