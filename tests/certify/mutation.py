@@ -51,6 +51,7 @@ TARGETS = {
         "reader",
         "exact_model",
         "exact_premise",
+        "exact_encoder",
         "exact_dyadic",
         "exact_order",
         "exact_rules",

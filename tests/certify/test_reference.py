@@ -37,7 +37,16 @@ from smilenn.prove.sweep import Sweep
 
 F = Fraction
 HERE = Path(check_reference.__file__).parent
-OWN = ("reader", "exact_model", "exact_premise", "exact_rules", "exact_order", "exact_dyadic", "check_reference")
+OWN = (
+    "reader",
+    "exact_model",
+    "exact_premise",
+    "exact_encoder",
+    "exact_rules",
+    "exact_order",
+    "exact_dyadic",
+    "check_reference",
+)
 
 
 class Adversary(nn.Module):

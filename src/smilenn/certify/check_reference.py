@@ -3,8 +3,8 @@
     python -m smilenn.certify.check_reference model/      0 certified, 1 refused, 2 unreadable, 3 bound above the claim
 
 It follows docs/certificate.md section by section: reader.py (1, 6), exact_model.py (2, 5.1), exact_premise.py (3),
-exact_rules.py (4.1 to 4.3), exact_order.py (4.4), exact_dyadic.py (5.3), and the verdict here. `check.py` is the
-second, fast checker; the two share no code.
+exact_encoder.py (3.1), exact_rules.py (4.1 to 4.3), exact_order.py (4.4), exact_dyadic.py (5.3), and the verdict here.
+`check.py` is the second, fast checker; the two share no code.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Literal
 
 from smilenn.certify.exact_dyadic import moves
+from smilenn.certify.exact_encoder import encoded
 from smilenn.certify.exact_model import ZERO, Model, Psi, Vector, build_model, margins, reduce_row, row_margin
 from smilenn.certify.exact_order import order_rule
 from smilenn.certify.exact_premise import Premise, check_witness, ground
@@ -110,7 +111,7 @@ def check_folder(path: str | os.PathLike[str]) -> Report:
     try:
         folder = read_folder(path)
         model = build_model(folder.net)
-        margin, omega = margins(model), [ZERO] * len(folder.net.domain.names)
+        margin, omega = margins(model), None
         if folder.net.profile == "dyadic":  # nothing rounds, but the inputs are moved
             margin, omega = [ZERO] * len(margin), moves(model)
         budget = Budget(MOST_NODES, MOST_WORK)
@@ -123,10 +124,10 @@ def check_folder(path: str | os.PathLike[str]) -> Report:
     return Report(status, "", claims, _describe(folder.net.domain), folder.net.profile)
 
 
-def _check_claim(entry: Entry, model: Model, margin: Vector, omega: Vector, budget: Budget) -> ClaimReport:
+def _check_claim(entry: Entry, model: Model, margin: Vector, omega: Vector | None, budget: Budget) -> ClaimReport:
     domain, claim = model.net.domain, entry.claim
     check_witness(entry, domain)
-    premise = ground(claim, domain, omega)
+    premise = encoded(model.net, ground(claim, domain, omega))
     rows: list[RowReport] = []
     psis = []
     for r, (row, proof) in enumerate(zip(claim.rows(), entry.proofs, strict=True)):

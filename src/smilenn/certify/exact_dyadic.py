@@ -33,7 +33,7 @@ def moves(model: Model) -> Vector:
         raise Refused("The profile 'dyadic' needs boxes of zero width.")
     if any(not 2.0**-MOST_SCALE <= scale <= 2.0**MOST_SCALE for scale in net.output_scale):
         raise Refused("The profile 'dyadic' needs output scales from 2^-400 to 2^400.")
-    if any(error > Fraction(1, 2 ** (grid + 1)) for error in scaler(net)[1]):
+    if any(error > Fraction(1, 2 ** (grid + 1)) for error in scaler(net.domain)[1]):
         raise Refused("The scaled inputs may err by more than half a step of the network's grid.")
     # û_lo and û_hi, halves to even: Y = max(|û_lo|, |û_hi|)
     ends = [[Fraction(round(v * 2**grid), 2**grid) for v in side] for side in model.ends]

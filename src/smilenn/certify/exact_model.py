@@ -1,7 +1,8 @@
 """The real function of a network and its rounding margin, in `Fraction`: docs/certificate.md, sections 2 and 5.
 
-For the reference checker only; the formula stands above each function. The conditions of the profile ``dyadic`` (5.3)
-are in exact_dyadic.py.
+It is a function of the coordinates that the auxiliaries see: the inputs, or what an encoder makes of them. For the
+reference checker only; the formula stands above each function. The conditions of the profile ``dyadic`` (5.3) are in
+exact_dyadic.py.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from smilenn.certify.reader import Net, Refused, Row
+from smilenn.certify.reader import Domain, Net, Refused, Row
 
 Vector = list[Fraction]
 Matrix = list[Vector]
@@ -57,9 +58,11 @@ class Model:
 # second(x) likewise, plus for affine gaps  rise·(u − û_lo) + fall·(û_hi − u)
 def build_model(net: Net) -> Model:
     """Fold the scaler in; units are those of lower, then those of second."""
-    m, n, h = len(net.domain.names), net.embedding, net.hidden
-    shift, mult = [Fraction(v) for v in net.domain.shift], [Fraction(v) for v in net.domain.mult]
-    ends = _scaled_ends(net)
+    m, n, h = len(net.inner.names), net.embedding, net.hidden
+    shift, mult = [Fraction(v) for v in net.inner.shift], [Fraction(v) for v in net.inner.mult]
+    ends = _scaled_ends(net.inner)
+    if net.encoder:
+        _scaled_ends(net.domain)  # inputs must not overflow either
 
     def fold(slope: Sequence[Fraction], const: Fraction) -> tuple[Vector, Fraction]:
         raw = [a * s for a, s in zip(slope, mult, strict=True)]
@@ -91,11 +94,11 @@ def build_model(net: Net) -> Model:
 
 
 # û_lo = fl(fl(lo − shift)·mult), û_hi likewise: Python's float is the same IEEE double
-def _scaled_ends(net: Net) -> tuple[Vector, Vector]:
-    d, ends = net.domain, ([], [])
+def _scaled_ends(d: Domain) -> tuple[Vector, Vector]:
+    ends = ([], [])
     for lo, hi, shift, mult in zip(d.lo, d.hi, d.shift, d.mult, strict=True):
         for end, side in ((lo, ends[0]), (hi, ends[1])):
-            _bounded(abs(Fraction(end) - Fraction(shift)))
+            bounded(abs(Fraction(end) - Fraction(shift)))
             u = (end - shift) * mult
             if not abs(u) < float(LARGEST):
                 _overflow()
@@ -121,10 +124,15 @@ class Psi:
 def reduce_row(model: Model, row: Row, copies: int) -> Psi:
     """ψ of one row of the conclusion."""
     net, n = model.net, model.net.embedding
-    m, o, h = len(net.domain.names), len(net.outputs), len(model.bias)
+    m, o, h = len(net.inner.names), len(net.outputs), len(model.bias)
     a, b = [[ZERO] * o for _ in range(copies)], [[ZERO] * m for _ in range(copies)]
     for term in row.terms:
-        (a if term.output else b)[term.copy][term.index] += term.coef
+        if term.output:
+            a[term.copy][term.index] += term.coef
+        elif term.index in net.passed:
+            b[term.copy][net.passed[term.index]] += term.coef
+        else:
+            raise Refused(f"A conclusion names the input {term.name!r}, which the encoder does not pass on.")
     const, q, kappa, p = ZERO, [], [], []
     for c in range(copies):
         v = [dot(a[c], [model.head[k][i] for k in range(o)]) for i in range(n)]
@@ -174,7 +182,8 @@ def _overflow() -> None:
     raise Refused("The network's numbers are so large that its evaluation could overflow.")
 
 
-def _bounded(value: Fraction) -> Fraction:
+def bounded(value: Fraction) -> Fraction:
+    """The value; Refused unless it is below 2¹⁰⁰⁰."""
     if value >= LARGEST:
         _overflow()
     return value
@@ -191,15 +200,15 @@ def lin(w: Vector, b: Fraction, size: Vector, error: Vector, eta: Fraction = ETA
     total = dot(w, reach) + abs(b)
     out = dot(w, error) + gamma * total
     out += (1 + gamma) * eta * (3 * len(w) + 3 + sum(w, ZERO) + sum(reach, ZERO))
-    return out, _bounded(total + out)
+    return out, bounded(total + out)
 
 
 # e_u = 0 if shift = 0 and mult = 1, else ((1 + u)² − 1)·D·mult + 2η(1 + mult + D), U = D·mult
-def scaler(net: Net) -> tuple[Vector, Vector]:
+def scaler(d: Domain) -> tuple[Vector, Vector]:
     """U and e_u per coordinate: how large a scaled input is, and how far it errs before it is put on a grid."""
     size_u, error_u = [], []
-    for lo, hi, shift, mult in zip(net.domain.lo, net.domain.hi, net.domain.shift, net.domain.mult, strict=True):
-        far = _bounded(max(abs(Fraction(lo) - Fraction(shift)), abs(Fraction(hi) - Fraction(shift))))
+    for lo, hi, shift, mult in zip(d.lo, d.hi, d.shift, d.mult, strict=True):
+        far = bounded(max(abs(Fraction(lo) - Fraction(shift)), abs(Fraction(hi) - Fraction(shift))))
         scale = Fraction(mult)
         size_u.append(far * scale)
         plain = shift == 0 and mult == 1
@@ -211,7 +220,7 @@ def margins(model: Model) -> Vector:
     """E_o per output, sums in any order; numbers that could overflow are refused, whatever the profile."""
     net = model.net
     get: Callable[[str], Matrix | None] = lambda name: exact(net.tensors[name]) if name in net.tensors else None  # noqa: E731
-    size_u, error_u = scaler(net)
+    size_u, error_u = scaler(net.inner)
     # lower and second: hidden units e_s = LIN(W, b; U, e_u), size Σ|W|U + |b|; then LIN over slopes and outputs
     errors, sizes = {}, {}
     for name in ("lower", "second"):
@@ -241,7 +250,7 @@ def margins(model: Model) -> Vector:
         if net.boxes == "gap":
             e_u = e_l + e_s + U * (s_l + s_s + e_l + e_s) + ETA
             size = s_l + s_s
-            _bounded(size + e_u)
+            bounded(size + e_u)
         else:
             e_u, size = max(e_l, e_s), max(s_l, s_s)
         size_z.append(max(s_l, size))
@@ -250,16 +259,16 @@ def margins(model: Model) -> Vector:
     out = []
     for row, b, scale in zip(model.head, model.head_bias, map(Fraction, net.output_scale), strict=True):
         for value in (*row, b):
-            _bounded(abs(value) / scale)
+            bounded(abs(value) / scale)
         error, reach = lin(row, b, size_z, error_z, ETA * max(Fraction(1), scale))
-        _bounded(reach / scale)
+        bounded(reach / scale)
         out.append(error)
     return out
 
 
 # g_i = Σ_k rise_ik·max(0, û_lo,k − u_lo,k) + fall_ik·max(0, u_hi,k − û_hi,k): how far the real gap may dip below zero
 def _dips(model: Model, rise: Matrix | None, fall: Matrix | None) -> Vector:
-    d = model.net.domain
+    d = model.net.inner
     if rise is None or fall is None:
         return [ZERO] * model.net.embedding
     low, high = [], []
@@ -269,11 +278,11 @@ def _dips(model: Model, rise: Matrix | None, fall: Matrix | None) -> Vector:
     return [dot(r, low) + dot(f, high) for r, f in zip(rise, fall, strict=True)]
 
 
-# the margin of a row: Σ_c Σ_o |a_co|·E_o + Σ_c Σ_i |b_ci|·ω_i, where ω = 0 but for dyadic, and there E = 0
-def row_margin(psi: Psi, margin: Vector, omega: Vector) -> Fraction:
+# the margin of a row: Σ_c Σ_o |a_co|·E_o + Σ_c Σ_i |b_ci|·ω_i, where ω = 0 (None) but for dyadic, and there E = 0
+def row_margin(psi: Psi, margin: Vector, omega: Vector | None) -> Fraction:
     """How much the deployed left side may exceed the real one, the outputs' part and the inputs' part."""
 
     def size(coefficients: Matrix, errors: Vector) -> Fraction:
         return sum((abs(a) * e for copy in coefficients for a, e in zip(copy, errors, strict=True)), ZERO)
 
-    return size(psi.a, margin) + size(psi.b, omega)
+    return size(psi.a, margin) + (ZERO if omega is None else size(psi.b, omega))

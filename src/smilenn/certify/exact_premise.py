@@ -27,7 +27,8 @@ class ExtraRow:
 class Premise:
     """Bounds per (copy, coordinate), pins, strips for k = 2 (empty lists otherwise), extra rows; raw units.
 
-    `whole` says which coordinates take whole values only: those of the domain that are not moved to a grid.
+    The coordinates are those of `domain`: the inputs, or what an encoder makes of them (exact_encoder.py). `whole` says
+    which of them take whole values only: those of the domain that are not moved to a grid.
     """
 
     domain: Domain
