@@ -144,7 +144,7 @@ def test_every_leaf_is_bounded_by_the_rule_itself(boxes):
             for most in (1, 7, 200):
                 tree = Branch().search(problem, r, time_limit=20, goal="optimum", most=most)
                 found = [rule_bound(problem, r, shape(problem, n.cell), n.slopes) for n in leaves(tree)]
-                assert tree.bound == max(found)
+                assert max(found) <= tree.bound <= max(found) + 1e-9
 
 
 def test_slopes_are_what_a_certificate_writes():

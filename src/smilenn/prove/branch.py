@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.leaf import Cell, Shape, Slopes, box_shape, cut, rule_bound
+from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, rule_bound
 from smilenn.prove.prover import FOREVER, GAP, Goal, Prover, allowance, evaluated
 from smilenn.prove.relaxation import BoxLP, Relaxation
 from smilenn.prove.solvers.base import Solver
@@ -94,8 +94,7 @@ class Branch(Prover):
     ) -> Maximum:
         """Bound the row; see `Prover.maximise`."""
         tree = self.search(problem, row, time_limit=time_limit, goal=goal, target=target, written=False)
-        # the rule's sums contain slopes besides the network's coefficients
-        upper = tree.bound + (2.0 + STEEPEST) * allowance(problem, row)
+        upper = tree.bound + allowance(problem, row)
         return Maximum(upper, tree.value, tree.point, tree.complete, tree.note or self.title, tree.seconds, tree.nodes)
 
     def search(
@@ -140,7 +139,7 @@ class _Run:
         self.steepest = 2.0 ** math.ceil(math.log2(max(STEEPEST * largest, 1e-300)))
         self.bits = min(BITS, 30 - math.ceil(math.log2(self.steepest))) if written else None
         self.bytes = 9 * k * (self.h + row.flip.shape[1]) + 8 * len(problem.region.rhs)
-        self.flips = bool(row.flip.any())
+        self.flips, self.rounding = bool(row.flip.any()), Rounding(problem, row)
         self.last: tuple[Cell, Shape] | None = None
         self.point: np.ndarray | None = None
         self.value = -np.inf
@@ -257,7 +256,7 @@ class _Run:
         relaxed = lp.solve(cell.phase, self._cut(cell) if self.flips else None, None if hint is None else hint.basis)
         if relaxed is None or relaxed.x is None:
             made = self._cut(cell)
-            node.bound, node.proved = rule_bound(self.problem, self.row, made, node.slopes), True
+            node.bound, node.proved = self._rule(made, node.slopes), True
             if relaxed is not None and len(relaxed.multipliers) and node.bound > self._threshold():
                 self._along(node, made, lp.slopes(relaxed))
             return node
@@ -272,8 +271,12 @@ class _Run:
     def _prove(self, node: Node) -> None:
         """Replace an LP's value by the leaf rule's bound."""
         if not node.proved:
-            node.bound = rule_bound(self.problem, self.row, self._cut(node.cell), node.slopes)
+            node.bound = self._rule(self._cut(node.cell), node.slopes)
             node.proved = True
+
+    def _rule(self, made: Shape, slopes: Slopes) -> float:
+        """The leaf rule's bound, rounding included."""
+        return rule_bound(self.problem, self.row, made, slopes) + self.rounding.error(slopes)
 
     def _cut(self, cell: Cell) -> Shape:
         """The shape of a cell; the last one is kept."""
@@ -283,7 +286,7 @@ class _Run:
 
     def _better(self, node: Node, made: Shape, slopes: Slopes) -> None:
         slopes = self._writable(slopes)
-        bound = rule_bound(self.problem, self.row, made, slopes)
+        bound = self._rule(made, slopes)
         if bound < node.bound:
             node.bound, node.slopes = bound, slopes
 

@@ -192,3 +192,32 @@ def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes) -> floa
         affine = affine - np.einsum("r,rkm->km", slopes.rows, region.coef)
         const += float(slopes.rows @ region.rhs)
     return const + float(region.maximum(affine[None])[0])
+
+
+class Rounding:
+    """How far `rule_bound` may fall below the exact value of its formula, for one row over the whole region.
+
+    A sum of n terms errs by at most n·u·Σ|terms|, u = eps/2, nested sums by the sum of their lengths. The terms are
+    those of slopes and coefficients times pre-activations before anything cancels, |t|·(|w|·|x| + |b|); corners and
+    ranges are sums of the same kind. Four times that is used, as in `prover.allowance`.
+    """
+
+    def __init__(self, problem: Problem, row: Row) -> None:
+        s, region, f = problem.snapshot, problem.region, problem.flips
+        largest = np.maximum(np.abs(region.lo), np.abs(region.hi))  # [k, m]
+        self.unit = largest @ np.abs(s.hidden_weight).T + np.abs(s.hidden_bias)  # [k, H]
+        self.rows = np.abs(region.rhs) + np.einsum("rkm,km->r", np.abs(region.coef), largest)
+        self.plain = float((np.abs(row.slope) * largest).sum() + (np.abs(row.unit) * self.unit).sum())
+        self.plain += abs(row.const) + abs(row.rhs)
+        self.flip = np.zeros(row.flip.shape)
+        if row.flip.any():
+            self.flip = np.abs(f.const) + largest @ np.abs(f.slope).T + self.unit @ np.abs(f.unit).T
+            self.plain += float((row.flip * self.flip).sum())
+        terms = region.size + len(s.hidden_bias) + s.embedding + problem.copies + len(region.rhs) + 8
+        self.share = 2.0 * float(np.finfo(np.float64).eps) * terms
+
+    def error(self, slopes: Slopes) -> float:
+        """The allowance for one evaluation."""
+        total = self.plain + float((np.abs(slopes.unit) * self.unit).sum())
+        total += float((np.abs(slopes.flip) * self.flip).sum() + np.abs(slopes.rows) @ self.rows)
+        return self.share * total

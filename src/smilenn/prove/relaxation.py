@@ -10,7 +10,7 @@ all cells of a box, and every column has two finite bounds, so the dual simplex 
 the paper's boxes change a bound and a coefficient each, d ∈ [α, β] and y below the chord of relu over [α, β].
 
 Phases that contradict each other would leave no point, and multipliers without end. The rows of t may therefore be
-missed at a price: s_cj by e_cj at the cost steepest·|e_cj|, which is the same as |t_cj| ≤ steepest for the multipliers.
+missed at a price: s_cj by e_cj at the cost p_cj·|e_cj|, which is the same as |t_cj| ≤ p_cj for the multipliers.
 Units whose phase the box decides are folded into q.
 """
 
@@ -27,6 +27,7 @@ from smilenn.prove.leaf import Shape, Slopes
 from smilenn.prove.linear_model import LinearModel
 from smilenn.prove.solvers.base import Solver, Status
 
+ENOUGH = 64.0  # multiples of the largest gain of a corner: what missing a row by its size costs, at most
 FAR = 10.0  # a row may be missed by this multiple of its size, which is more than it takes
 
 
@@ -176,7 +177,10 @@ class BoxLP:
         rows = np.concatenate([np.arange(k * many), self.flip_row + np.arange(live)])
         up = n + corners + 2 * live + np.arange(missed)
         a[rows, up], a[rows, up + missed] = 1.0, -1.0
-        price = np.concatenate([np.tile(self.size, k), np.ones(live)]) * self.steepest
+        sizes = np.concatenate([np.tile(self.size, k), self._reach()])
+        worth = np.abs(np.concatenate([self.gain, row.flip[self.flips[:, 0], self.flips[:, 1]] * self._reach()]))
+        price = np.minimum(self.steepest * sizes, ENOUGH * max(float(worth.max(initial=0.0)), 1e-300))
+        price[k * many :] /= sizes[k * many :]  # the rows of flip units are not scaled
         cost[up] = cost[up + missed] = -price
         col_hi[up] = col_hi[up + missed] = FAR * np.concatenate([np.ones(k * many), self._reach()])
         scale = row.scale
