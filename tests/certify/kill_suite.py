@@ -176,7 +176,7 @@ def _printed(main: Callable[[list[str]], int], arguments: list[str], encoding: s
 def constants(loaded: SimpleNamespace) -> Any:
     """Numbers that docs/certificate.md fixes."""
     m = loaded.check
-    return m.MIB, m.NODES, m.WORK, m.ALL, m.FILES, m.EXIT, m.U, m.ETA, m.HUGE
+    return m.MIB, m.NODES, m.WORK, m.ALL, m.FILES, m.EXIT, m.U, m.ETA, m.HUGE, m.DENOMINATOR, m.BITS
 
 
 def sizes_of_files(loaded: SimpleNamespace) -> Any:
@@ -398,6 +398,30 @@ def command(loaded: SimpleNamespace) -> Any:
     ]
 
 
+def common_denominators(loaded: SimpleNamespace) -> Any:
+    """The scale of a premise at its limit, which only a giant file would reach."""
+    m, out = loaded.check, []
+    for bits in (1, m.BITS - 2, m.BITS - 1, m.BITS):
+        premise = object.__new__(m.Premise)
+        premise.k, premise.when = 1, []
+        premise.claim = {"equal": [], "free": [], "others": "equal"}
+        premise.net = SimpleNamespace(m=1, lo=[-1.0], hi=[1.0], whole=[False], omega=[F(0)], groups=[], ex=bits)
+        out.append(_said(lambda p=premise: p.ground()))
+    return out
+
+
+def ranges(loaded: SimpleNamespace) -> Any:
+    """range_of with the smallest numbers there are."""
+    m, out = loaded.check, []
+    cell = object.__new__(m.Cell)
+    cell.net = SimpleNamespace(grouped={2, 3}, groups=[range(2, 4)])
+    cell.x, cell.allowed = 1, [[3]]
+    cell.lo, cell.hi = [[-3, 1, 0, 0]], [[5, 2, 1, 1]]
+    for slope in itertools.product((-2, -1, 0, 1, 2), repeat=4):
+        out.append(cell.range_of(list(slope), 7, 0))
+    return out
+
+
 def errors_of_sums(loaded: SimpleNamespace) -> Any:
     """LIN with and without inputs, and at the limits of size."""
     m, out = loaded.check, []
@@ -417,7 +441,8 @@ def errors_of_sums(loaded: SimpleNamespace) -> Any:
 
 
 FAST = [
-    constants, sizes_of_files, grown_files, strict_texts, little_types, scales, numbers_of_claims, maxima_of_one,
+    constants, common_denominators, ranges, sizes_of_files, grown_files, strict_texts, little_types,
+    scales, numbers_of_claims, maxima_of_one,
     order_of_points, maxima_of_groups, layouts, words, reports, command, errors_of_sums, maxima_of_two,
 ]  # fmt: skip
 

@@ -50,7 +50,7 @@ def _sibling(name: str) -> ModuleType:
     return sys.modules[full]
 
 
-forge, folders = _sibling("forge"), _sibling("random_folder")
+forge, folders, more_details = _sibling("forge"), _sibling("random_folder"), _sibling("corpus_details")
 Files = dict[str, bytes]
 Entry = tuple[str, str, Files]  # name, class of reason, files (a manifest is made unless there is one)
 
@@ -543,7 +543,7 @@ WITNESSES: dict[str, Any] = {
     "copy-of-another-kind": [1.0, 2.0],
     "three-copies": [[0.25, 1.0, 1.0, 0.0]] * 3,
     "short": [[0.25, 1.0, 1.0], [0.25, 2.0, 1.0]],
-    "above-the-box": [[1.25, 1.0, 1.0, 0.0], [1.25, 1.0, 1.0, 0.0]],
+    "above-the-box": [[1.25, 0.0, 1.0, 0.0], [1.25, 0.0, 1.0, 0.0]],
     "below-the-box": [[-0.25, 1.0, 1.0, 0.0], [-0.25, 1.0, 1.0, 0.0]],
     "half-a-number": [[0.25, 1.5, 1.0, 0.0], [0.25, 1.0, 1.0, 0.0]],
     "two-categories": [[0.25, 1.0, 1.0, 1.0], [0.25, 1.0, 1.0, 1.0]],
@@ -1193,6 +1193,9 @@ def entries() -> Iterator[Entry]:
         corners,
     ):
         yield from part()
+    this = sys.modules[__name__]
+    for part in (more_details.details, more_details.limits):
+        yield from part(this)
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from typing import Any
 
 MIB = 1 << 20
 NODES, WORK = 1 << 24, 1 << 36
+DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
 ALL = 255  # the copy byte of splits that concern all copies
 FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
 META = "__metadata__"  # an entry of a safetensors header that is no tensor
@@ -270,7 +271,7 @@ def read_folder(folder: str) -> dict[str, bytes]:
 def tensors_of(data: bytes) -> tuple[dict[str, tuple[str, Ints]], dict[str, bytes]]:
     """Types and shapes, and the raw data of the tensors outside the backbone; the layout has no gap or overlap."""
     size = int.from_bytes(data[:8], "little")
-    if len(data) < 8 or size > min(16 * MIB, len(data) - 8):
+    if size > min(16 * MIB, len(data) - 8):
         raise UnreadableError("weights.safetensors is truncated or its header too large")
     header, body = parse(data[8 : 8 + size], "the header of weights.safetensors"), memoryview(data)[8 + size :]
 
@@ -352,8 +353,8 @@ class Space:
             need(kind != "integer" or (lo.is_integer() and hi.is_integer()), f"{name} has bounds that are not whole")
             need(kind in ("continuous", "integer") or box == (0, 1, 0, 1), f"{name} is not a 0/1 input")
             need(is_texts(values) and is_texts(columns), f"{name} has malformed categories")
-            sizes = {"category": len(values) or -1, "binary": 2 if values else 0}
-            need(len(values) == sizes.get(kind, 0) == len(set(values)), f"{name} has malformed categories")
+            enough = {"category": bool(values), "binary": len(values) in (0, 2)}.get(kind, not values)
+            need(enough and len(set(values)) == len(values), f"{name} has malformed categories")
             need(len(columns) in (0, len(values)) and (kind == "category" or not columns), f"{name}: columns")
             own = (columns or [f"{name}={v}" for v in values]) if kind == "category" else [name]
             need(name not in self.features, f"two features are called {name}")
@@ -383,6 +384,8 @@ class Space:
 
 class Net:
     """The certified part in integers: s_j, lower, second (and d = second − lower) as functions of raw inputs."""
+
+    rounding: list[Fraction]  # E_o, set by the caller
 
     def __init__(self, model: Any, kinds: dict[str, tuple[str, Ints]], raw: dict[str, bytes]) -> None:
         net: Any = model.get("net") if isinstance(model, dict) else None
@@ -447,7 +450,6 @@ class Net:
         self.zero_gap = not self.paper and not any(
             any(line) for key in ("const", "rise", "fall", "out") for line in self.t.get("second." + key, ())
         )
-        self.rounding: list[Fraction] = []  # E_o, set by the caller
         self.widen()
         self.assemble(h)
 
@@ -469,7 +471,7 @@ class Net:
     def assemble(self, h: int) -> None:
         """Functions of raw inputs: slopes at 2^(e+em), constants at 2^(e+em+ex), outputs of hidden units at 2^e."""
         self.em = exponent(self.mult)
-        self.ex = max(map(exponent, (self.lo, self.hi, self.shift, self.u_lo, self.u_hi)))
+        self.ex = max(map(exponent, (self.shift, self.u_lo, self.u_hi)))
         self.ex = max(self.ex, *(v.denominator.bit_length() - 1 for v in self.omega))
         mult = [whole(v, self.em) for v in self.mult]
         shift = [whole(v, self.ex) for v in self.shift]
@@ -791,7 +793,7 @@ class Premise:
         for terms, _, rhs in (*self.when, *self.then):
             for value in (rhs, *(term[0] for term in terms)):
                 common = math.lcm(common, value.denominator)
-                need(common < 10**1000, "the denominators of a claim have too large a common multiple")
+                need(common < DENOMINATOR, "the denominators of a claim have too large a common multiple")
         self.ground()
 
     def coordinate(self, name: str) -> int:
@@ -846,7 +848,7 @@ class Premise:
                     lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
         for i in range(m):  # §5.3; order and equality of two copies survive the grid
             by = self.net.omega[i] if self.net.grid else Fraction(0)
-            for c in range(k if by else 0):
+            for c in range(k):
                 lo[c][i], hi[c][i] = lo[c][i] - by, hi[c][i] + by
             low, high = strips.get(i, (None, None))
             if low is not None:
@@ -867,7 +869,7 @@ class Premise:
         sides = (self.lo, self.hi, self.delta)
         for denominator in {v.denominator for side in sides for line in side for v in line}:
             self.scale = math.lcm(self.scale, denominator)
-            need(self.scale.bit_length() < 1 << 17, "the bounds of a claim have too large a common denominator")
+            need(self.scale.bit_length() < BITS, "the bounds of a claim have too large a common denominator")
 
     def encode(self, encoder: Encoder) -> None:
         """§3.1: the premise on e."""
@@ -941,7 +943,8 @@ class Goal:
 
     def __init__(self, premise: Premise, row: Row, sign: int) -> None:
         net, k = premise.net, premise.k
-        self.premise, self.row, self.rhs = premise, (row[0], "<=", row[2]), sign * row[2]
+        self.premise, self.rhs = premise, sign * row[2]
+        self.row: Row = ([(sign * term[0], *term[1:]) for term in row[0]], "<=", self.rhs)
         self.a = [[Fraction(0)] * net.o for _ in range(k)]
         self.b: list[dict[int, Fraction]] = [{} for _ in range(k)]
         for coef, copy, kind, name in row[0]:
@@ -952,12 +955,10 @@ class Goal:
                     i = net.encoder.source.index(i)
                 self.b[copy][i] = self.b[copy].get(i, Fraction(0)) + sign * coef
             else:
-                place = 0 if name == "" and net.o == 1 else net.output_index.get(name)
-                need(place is not None, f"there is no output {name!r}")
-                self.a[copy][place or 0] += sign * coef
+                called = net.outputs[0] if name == "" and net.o == 1 else name
+                need(called in net.output_index, f"there is no output {name!r}")
+                self.a[copy][net.output_index[called]] += sign * coef
         self.b = [{i: v for i, v in part.items() if v} for part in self.b]
-        if sign < 0:
-            self.row = ([(-t[0], *t[1:]) for t in row[0]], "<=", -row[2])
 
     def ordered(self) -> dict[int, int]:
         """The direction σ_i in which every unpinned input moves from x_2 to x_1, for rows tight on the diagonal."""
@@ -1001,10 +1002,8 @@ class Goal:
                 psi.p.append([value << (f - e) for value in plus])
             else:
                 parts += zip(plus, net.aux[1], strict=True)
-            parts = [(value, line) for value, line in parts if value]
             factors = [value for value, _ in parts]
             q = [dot(factors, column) << f for column in zip(*(line[0] for _, line in parts), strict=True)]
-            q = q or [0] * net.m
             for i, coef in self.b[c].items():
                 q[i] += int(coef * d) << (2 * e + net.em + f)
             psi.q.append(q)
@@ -1012,7 +1011,7 @@ class Goal:
             const += dot(a, net.t["head_bias"][0]) << (e + net.em + net.ex)
             psi.const += (const << f) * grow
             kappa = [dot(factors, column) << (f - e) for column in zip(*(line[2] for _, line in parts), strict=True)]
-            psi.kappa.append(kappa or [0] * net.units)
+            psi.kappa.append(kappa)
         psi.offset = [value * grow for value in net.offset]
         psi.flips = [([v << e for v in slope], (const << e) * grow, out) for slope, const, out in net.flips]
         return psi
@@ -1028,8 +1027,9 @@ class Psi:
         self.q: list[Ints] = []
         self.kappa: list[Ints] = []
         self.p: list[Ints] = []
-        self.offset: Ints = []
-        self.flips: list[tuple[Ints, int, Ints]] = []  # of d_i: slopes, constant, weights on relu(s_j)
+
+    offset: Ints
+    flips: list[tuple[Ints, int, Ints]]  # of d_i: slopes, constant, weights on relu(s_j)
 
 
 # ---- 4. the rules ---------------------------------------------------------------------------------------------------
@@ -1088,7 +1088,7 @@ class Reader:
                 need(index < len(net.groups), "a node splits a group that is not there")
                 shared, children = all(premise.pinned[i] for i in net.groups[index]), len(net.groups[index])
             else:
-                need(kind == 5 and leaf is not None and net.paper, "a node has an unknown kind")
+                need(kind == 5 and net.paper, "a node has an unknown kind")
                 need(index < net.n, "a node splits a flip unit that is not there")
             need(shared or leaf is not None, "the slope rule splits a moving input")
             need(copy == ALL if shared else copy < k, "a node names the wrong copy")
@@ -1119,18 +1119,16 @@ class Cell:
 
         self.lo, self.hi = [scaled(v) for v in premise.lo], [scaled(v) for v in premise.hi]
         self.allowed = [[premise.allows(c, group) for group in net.groups] for c in range(premise.k)]
-        self.delta = [] if one_point else [tuple(scaled(strip)) for strip in premise.delta]
+        self.delta = [tuple(scaled(strip)) for strip in premise.delta]
         self.k = k = 1 if one_point else premise.k
-        if one_point:  # the hull of the copies
+        if one_point:  # the hull of the copies; all groups are pinned, so both copies allow the same categories
             self.lo, self.hi = [list(map(min, *self.lo))], [list(map(max, *self.hi))]
-            self.allowed = [[a | b for a, b in zip(*self.allowed, strict=True)]]
-            self.pinned = [False] * net.m
         tracks = k + (k == 2)
         self.low = [list(offset) if c < k else [0] * net.units for c in range(tracks)]
         self.high = [list(line) for line in self.low]
         self.columns = [[line[i] for line in net.weight] for i in range(net.m)]
-        self.phase = [[[0] * net.units for _ in range(k)] for _ in range(2)]  # splits on the path: s ≤ 0, s ≥ 0
-        self.turn = [[[0] * net.n for _ in range(k)] for _ in range(2)]  # d ≤ 0, d ≥ 0
+        self.phase = [[[0] * net.units for _ in range(k)] for _ in "≤≥"]  # splits on the path: s ≤ 0, s ≥ 0
+        self.turn = [[[0] * net.n for _ in range(k)] for _ in "≤≥"]  # d ≤ 0, d ≥ 0
         self.path = array("q")  # phase splits: unit + 1 for s ≥ 0, −unit − 1 for s ≤ 0
         self.stale = {i for i in range(net.m) if i not in net.grouped}
         self.stale_groups = set(range(len(net.groups)))
@@ -1221,22 +1219,21 @@ class Cell:
         found: Ints = []
         if k == 2:
             one, two = choices
-            must = [p for p, i in enumerate(group) if not self.same[i]]  # members that differ between the copies
+            must = {p for p, i in enumerate(group) if not self.same[i]}  # members that differ between the copies
             up, down = [p for p in one if self.up[group[p]]], [p for p in two if self.down[group[p]]]
             if not must:
                 found += [values[0][p] + values[1][p] for p in set(one).intersection(two)]
                 if up and down:  # if the best two are one category, it is among those above
                     found.append(max(values[0][p] for p in up) + max(values[1][p] for p in down))
-            else:  # one of the two is must[0]
-                z = must[0]
+            else:  # one of the two is any of these; a strip without 0 allows it one way only
+                z = next(iter(must))
                 pairs = ([(z, q) for q in down] if z in up else []) + ([(p, z) for p in up] if z in down else [])
-                found += [values[0][p] + values[1][q] for p, q in pairs if p != q and {p, q}.issuperset(must[:3])]
+                found += [values[0][p] + values[1][q] for p, q in pairs if must <= {p, q}]
         else:
             loose = [[p for p in some if not self.pinned[group[p]]] for some in choices]
             if all(loose):
                 found.append(sum(max(values[c][p] for p in loose[c]) for c in range(k)))
-            tied = [p for p in set(choices[0]).intersection(*choices) if self.pinned[group[p]]]
-            found += [sum(line[p] for line in values) for p in tied]
+            found += [sum(line[p] for line in values) for p in set(choices[0]).intersection(*choices)]
         return max(found, default=None)
 
     def update(self) -> bool:
@@ -1252,8 +1249,7 @@ class Cell:
                 return False
             ends[i] = new
         for g in self.stale_groups:
-            nothing = [0] * len(self.net.groups[g])
-            if not all(self.allowed[c][g] for c in range(k)) or self.group_max([nothing] * k, g) is None:
+            if self.group_max([range(len(self.net.groups[g]))] * k, g) is None:
                 return False
         for i, new in ends.items():
             for track, ((low, high), (a, b)) in enumerate(zip(new, self.ends[i], strict=True)):
@@ -1265,7 +1261,7 @@ class Cell:
             self.ends[i] = new
         for g in self.stale_groups:
             group = self.net.groups[g]
-            parts: list[list[tuple[int, int]]] = [[] for _ in self.low]
+            parts: list[list[tuple[int, int]]] = [[] for _ in self.parts[g]]
             for line in weight:
                 w = [line[i] for i in group]
                 for c in range(k):
@@ -1289,7 +1285,7 @@ class Cell:
         """The range of slope·x_c + const over the cell's bounds of copy c."""
         low = high = const
         for i, (ends, q) in enumerate(zip(zip(self.lo[c], self.hi[c], strict=True), slope, strict=True)):
-            if q and i not in self.net.grouped:
+            if i not in self.net.grouped:
                 low += q * ends[q < 0]
                 high += q * ends[q > 0]
         for g, group in enumerate(self.net.groups):
@@ -1325,7 +1321,7 @@ def corner(q: int, r: int, a: int, b: int, c: int, d: int, low: int, high: int) 
 def joint(a: int, b: int, c: int, d: int, low: int, high: int, kx: int, tx: int, ky: int, ty: int) -> int | None:
     """max kx·relu(x) − tx·x + ky·relu(y) − ty·y over a ≤ x ≤ b, c ≤ y ≤ d, low ≤ x − y ≤ high; None if empty."""
     a, b, c, d = max(a, c + low), min(b, d + high), max(c, a - high), min(d, b - low)
-    if a > b or c > d:
+    if a > b:  # then c > d too
         return None
     px, py = kx - tx, ky - ty
     if (a >= 0 or b <= 0) and (c >= 0 or d <= 0):
