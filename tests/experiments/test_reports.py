@@ -127,19 +127,20 @@ def test_which_figures():
 def test_numbers_in_the_tables():
     first, second = tables(monotonicity.report(monotone_rows(), Options()))
     assert first[2][:3] == ["2, 0.4", "0.9500", "0.9050 ± 0.0071"] and len(first) == 2 + 9 + 1
-    assert second[2] == ["faithful", "0.0450", "0.0450", "0", "18/18", "1"]
+    assert second[2] == ["faithful", "0.0450", "0.0450", "0", "18/18", "0/18", "1"]
     (accuracy, times) = tables(robustness.report(robust_rows(), Options()))
-    assert ["0.100", "*SMiLE, paper*", "95.87", "92.17", "90.57", "", ""] in accuracy
+    assert ["0.100", "*SMiLE, paper*", "95.87", "92.17", "90.57", "", "", ""] in accuracy
     assert [
         "0.100",
         "SMiLE, default",
         *["99.00 ± 0.00", "95.00 ± 0.00", "90.00 ± 0.00", "80.00 ± 0.00"],
         "2/2",
+        "0/2",
     ] in accuracy
     assert ["CROWN-IBP", "2", "14138", "0.01", "11.2", "98.00", "91.00"] in times
     text = fairness.report(fair_rows(), Options())
     compas, against, *_ = tables(text)
-    assert ["faithful", "ε = 0.2", "0.7000", "0.6500", "0.7200", "0.1000", "1/1", "1"] in compas
+    assert ["faithful", "ε = 0.2", "0.7000", "0.6500", "0.7200", "0.1000", "1/1", "0/1", "1"] in compas
     assert against[2] == ["0.025", "0.7000", "0.2000", "0.7000", "+0.0000", "0.4"]
 
 
@@ -178,9 +179,13 @@ def test_measures():
     }  # fmt: skip
     assert r2(truth, truth) == 1.0 and r2(truth, np.full(4, 0.75)) == 0.0
     assert fall(np.array([0.0, 1.0, 2.0])) == 0.0
-    rows = [{"a": 1.0, "status": "proved"}, {"a": 3.0, "status": "unknown"}, {"a": None, "status": "none"}]
-    assert mean(rows, "a") == 2.0 and spread(rows, "a") == pytest.approx(2**0.5) and proved(rows) == "1/2"
-    assert np.isnan(mean([], "a")) and number(mean([], "a")) == "–" and proved(rows[2:]) == "–"
+    rows = [
+        {"a": 1.0, "status": "proved", "certified": True},
+        {"a": 3.0, "status": "unknown"},
+        {"a": None, "status": "none"},
+    ]
+    assert mean(rows, "a") == 2.0 and spread(rows, "a") == pytest.approx(2**0.5) and proved(rows) == ["1/2", "1/2"]
+    assert np.isnan(mean([], "a")) and number(mean([], "a")) == "–" and proved(rows[2:]) == ["–", "–"]
     assert mean_and_spread(rows[:1], "a", 1) == "1.0"
     result, seconds = timed(lambda: 7, repeats=2)
     assert result == 7 and seconds >= 0

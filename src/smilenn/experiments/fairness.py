@@ -201,9 +201,9 @@ def report(rows: list[Row], options: Options) -> str:
                 swept = f"ε = {key:g}" if key is not None else f"λ = {value:g}" if value is not None else ""
                 extra = [mean_and_spread(point, metric) for metric in ("balanced", "auc")] if binary else []
                 lines.append([model, swept, mean_and_spread(point, "quality"), *extra,
-                              mean_and_spread(point, "variation"), proved(point), seconds(point)])  # fmt: skip
+                              mean_and_spread(point, "variation"), *proved(point), seconds(point)])  # fmt: skip
         middle = ["accuracy", "balanced", "AUC"] if binary else ["R²"]
-        parts += [f"## {name}", markdown(["model", "", *middle, "variation", "proved", "seconds"], lines)]
+        parts += [f"## {name}", markdown(["model", "", *middle, "variation", "proved", "certified", "seconds"], lines)]
         against = _against_certifair(here)
         if against:
             parts += [

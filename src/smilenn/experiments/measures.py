@@ -82,7 +82,10 @@ def spread(rows: Iterable[Row], name: str) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0 if values else float("nan")
 
 
-def proved(rows: list[Row]) -> str:
-    """`3/5`, or a dash where nothing is to be proved."""
+def proved(rows: list[Row]) -> list[str]:
+    """How many are proved and how many certified: `4/5` and `3/5`, or dashes where nothing is to be proved."""
     asked = [row for row in rows if row["status"] != "none"]
-    return f"{sum(row['status'] == 'proved' for row in asked)}/{len(asked)}" if asked else "–"
+    if not asked:
+        return ["–", "–"]
+    counts = (sum(row["status"] == "proved" for row in asked), sum(bool(row.get("certified")) for row in asked))
+    return [f"{count}/{len(asked)}" for count in counts]

@@ -163,8 +163,8 @@ def report(rows: list[Row], options: Options) -> str:
         by_task = [mean(chosen(group, alpha=a, omega=w), "below") for a, w in TASKS if chosen(group, alpha=a, omega=w)]
         worst = number(max(by_task)) if by_task else "–"
         deepest = max(row["fall"] for row in group)
-        lines.append([name, number(mean(group, "below")), worst, f"{deepest:.3g}", proved(group), seconds(group)])
-    parts.append(markdown(["model", "below", "largest", "fall", "proved", "seconds"], lines))
+        lines.append([name, number(mean(group, "below")), worst, f"{deepest:.3g}", *proved(group), seconds(group)])
+    parts.append(markdown(["model", "below", "largest", "fall", "proved", "certified", "seconds"], lines))
     for row in chosen(rows, model="evolution"):
         parts.append(
             f"y = x³: {row['verdict']}; largest change over a step of 0.1 is {row['change']:.4f}, {row['allowed']:.4f} "

@@ -181,17 +181,17 @@ def report(rows: list[Row], options: Options) -> str:
             if printed and not options.quick:
                 said = [f"{value:.2f}" for value in printed]
                 name = "SMiLE" if model == "faithful" else title[model]
-                lines.append([f"{delta:.3f}", f"*{name}, paper*", *said, "", ""])
+                lines.append([f"{delta:.3f}", f"*{name}, paper*", *said, "", "", ""])
             group = chosen(rows, model=model, delta=delta)
             if group:
                 values = [mean_and_spread(group, name, 2, 100.0) for name in METRICS]
-                lines.append([f"{delta:.3f}", title[model], *values, proved(group)])
+                lines.append([f"{delta:.3f}", title[model], *values, *proved(group)])
     data = sorted({row["data"] for row in rows})
     parts = [
         "# Robustness",
         f"Data: {', '.join(data)}. Per cent of the first {FIRST} test images (digits: all 360), mean ± standard "
         "deviation over seeds and, for SMiLE, ε, as the paper does.",
-        markdown(["δ", "model", "Clean", "PGD", "Verified", "balanced verified", "proved"], lines),
+        markdown(["δ", "model", "Clean", "PGD", "Verified", "balanced verified", "proved", "certified"], lines),
         "Seconds of training, and of predicting with verification for these images; all test images:",
     ]
     lines = []
