@@ -21,7 +21,8 @@ from smilenn.certify.reader import Branch, Layer, Net, Refused
 
 ANYTHING = Fraction(2**1024)
 """Beyond every float: what a pinned module returns is cut to a box of floats before anything is done with it."""
-MOST_BITS = 1 << 17
+MOST_BITS = 1 << 13
+"""Of a denominator. A layer of an honest encoder adds some hundred, a forged one thousands, which would be slow."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,11 @@ class Spread:
 
 # low = 0 if y rises, else max(min(low, 0), lo − hi);  high = 0 if y falls, else min(max(high, 0), hi − lo)
 def settled(lo: Fraction, hi: Fraction, low: Fraction, high: Fraction, rises: bool, falls: bool) -> Spread:
-    """A spread after a step; Refused if it needs more than 2¹⁷ bits, so that many layers cannot keep a checker busy."""
+    """A spread after a step; Refused if it needs too many bits, so that many layers cannot keep a checker busy."""
     low = ZERO if rises else max(min(low, ZERO), lo - hi)
     high = ZERO if falls else min(max(high, ZERO), hi - lo)
     if any(v.denominator.bit_length() > MOST_BITS for v in (lo, hi, low, high)):
-        raise Refused("The ranges that the encoder gives need more than 2^17 bits.")
+        raise Refused(f"The ranges of the encoder's layers need numbers of more than {MOST_BITS} bits.")
     return Spread(lo, hi, low, high, rises, falls)
 
 
