@@ -14,7 +14,7 @@ from typing import Any
 
 from smilenn.errors import SmileError, listed
 
-AT_LEAST_ONE = ("batch_size", "search_every", "pool", "search_starts", "check_every", "pretrain_patience")
+AT_LEAST_ONE = ("batch_size", "search_every", "pool", "search_starts", "check_every", "pretrain_patience", "patience")
 POSITIVE = ("generator_seconds", "generator_limit", "projector_radius")  # a time-out of 0 would double forever
 
 
@@ -27,6 +27,7 @@ class Config:
     pretrain_patience: int | None = 10  # epochs without improvement of the training loss by 0.1 % before stopping
     # training: dual ascent on abstracted counterexamples
     epochs: int = 100
+    patience: int | None = 20  # encoders: epochs without improvement on held-out rows before training stops
     batch_size: int = 256
     learning_rate: float = 1e-3
     train_learning_rate: float | None = None  # None: learning_rate, or 3 × it after a feasible start

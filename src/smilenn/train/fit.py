@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -30,6 +31,7 @@ from smilenn.prove.model import prove
 from smilenn.prove.portfolio import choose
 from smilenn.prove.verdict import Verdict
 from smilenn.train.config import Config
+from smilenn.train.encoded import encoded_epoch, finished, settle
 from smilenn.train.feasible import start_feasible
 from smilenn.train.generator import Generator
 from smilenn.train.losses import LossKind, task_loss
@@ -179,6 +181,8 @@ class _Run:
     def train(self) -> None:
         """Run every phase from where the state stands."""
         state, config = self.state, self.task.config
+        if self.net.encoder is not None:
+            self._train_encoded()
         while state.phase == "pretrain":
             patience = config.pretrain_patience
             stalled = patience is not None and state.stall >= patience
@@ -204,6 +208,29 @@ class _Run:
             if proved:
                 self._keep()
             self._done(record, config.posttrain_rounds, last=proved)
+
+    def _train_encoded(self) -> None:
+        """An encoder keeps the claims by construction: train, keep the best state on held-out rows, fit its box."""
+        state, config, net = self.state, self.task.config, self.net
+        if state.phase == "pretrain":
+            state.enter("train")
+        while state.phase == "train":
+            patient = config.patience is None or state.stall < config.patience
+            if state.unit >= config.epochs or not patient or self.over_time():
+                if state.best is not None:
+                    net.load_state_dict(state.best)
+                settle(net, self.task.x)
+                state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
+                state.enter("done")
+                continue
+            record = encoded_epoch(state, self.task)
+            if finished(net):
+                loss = record["held_out"] = self.task.held_out_loss(net)
+                state.stall = 0 if loss < state.best_loss else state.stall + 1
+                if loss < state.best_loss:
+                    state.best, state.best_loss = state.weights(), loss
+            self._done(record, config.epochs)
+        state.best_loss = math.inf
 
     def _begin_training(self) -> None:
         state, task, config = self.state, self.task, self.task.config

@@ -72,7 +72,7 @@ def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
         accuracy = sum(task.loss(f, y, w) for f in (p.clipped, p.lower, p.upper, p.free))
         box = box_loss(p)
         loss = accuracy + task.config.lambda_box * box
-        _step(state.optimizer, loss, net)
+        finite_step(state.optimizer, loss, net)
         totals += [float(loss.detach()), float(box.detach())]
     mean, box = totals / len(batches)
     if mean < state.stall_loss * 0.999:
@@ -104,7 +104,7 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
             accuracy, box = task.loss(p.clipped, y, w), box_loss(p)
         prop, worst = property_loss(net, pools)
         _finite(float(prop.detach()))
-        _step(state.optimizer, accuracy + config.lambda_box * box + state.lam * prop, net)
+        finite_step(state.optimizer, accuracy + config.lambda_box * box + state.lam * prop, net)
         state.dual_step(float(prop.detach()), config.dual_step)
         totals += [float(accuracy.detach()), float(box.detach()), float(prop.detach())]
     accuracy, box, prop = totals / len(batches)
@@ -198,7 +198,8 @@ def _refresh(net: SmileNet, generators: tuple[Generator, ...], rng: np.random.Ge
     return [generator.refresh(snapshot, rng) for generator in generators]
 
 
-def _step(optimizer: torch.optim.Optimizer, loss: torch.Tensor, net: SmileNet) -> None:
+def finite_step(optimizer: torch.optim.Optimizer, loss: torch.Tensor, net: SmileNet) -> None:
+    """One optimiser step, signs restored after it; a loss that is not finite is an error."""
     _finite(float(loss.detach()))
     optimizer.zero_grad(set_to_none=True)
     if loss.requires_grad:

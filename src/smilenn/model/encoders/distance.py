@@ -74,12 +74,13 @@ def _block(x: torch.Tensor, w: torch.Tensor) -> int:
 class Distance(Layer):
     """``max_i |x_i − w_ji| + b_j``; in training mode ‖·‖_p with the `p` that is set, centred. Weights start normal."""
 
-    mean: torch.Tensor
+    mean: torch.Tensor | None  # of the distances, while training
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
         self.inputs, self.outputs = inputs, outputs
-        self.register_buffer("mean", torch.zeros(outputs, dtype=torch.float64), persistent=False)
+        self.register_buffer("mean", None)
+        self.register_load_state_dict_pre_hook(self._expect_mean)
         self.weight = nn.Parameter(torch.randn(outputs, inputs, dtype=torch.float64))
         self.bias = nn.Parameter(torch.zeros(outputs, dtype=torch.float64))
         self.p = math.inf
@@ -90,15 +91,21 @@ class Distance(Layer):
         assert isinstance(norm, torch.Tensor)
         if self.training:
             mean = norm.mean(dim=0)
-            self.mean.mul_(0.9).add_(0.1 * mean.detach().to(self.mean.dtype))
+            latest = mean.detach().to(self.bias.dtype)
+            self.mean = latest.clone() if self.mean is None else self.mean.mul_(0.9).add_(0.1 * latest)
             return norm - mean + self.bias.to(y.dtype)
-        return norm + (self.bias - self.mean).to(y.dtype)
+        return norm + (self.bias if self.mean is None else self.bias - self.mean).to(y.dtype)
 
     @torch.no_grad()
     def settle_(self) -> None:
         """Fold the running mean into the bias: from now on the layer is what its formula says."""
-        self.bias.sub_(self.mean)
-        self.mean.zero_()
+        if self.mean is not None:
+            self.bias.sub_(self.mean)
+            self.mean = None
+
+    def _expect_mean(self, module: nn.Module, state_dict: Any, prefix: str, *_: Any) -> None:
+        """A checkpoint of training has the running mean; a deployed layer has none."""
+        self.mean = torch.zeros_like(self.bias) if prefix + "mean" in state_dict else None
 
     def propagate(self, spread: Spread) -> Spread:
         """Every difference is at most the largest one before."""

@@ -1,0 +1,152 @@
+"""Networks with encoders learn, keep their claims by construction, resume bit for bit, and end certified."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from smilenn.certify.certify import certify
+from smilenn.domain import Domain, Feature
+from smilenn.model.backbones import MLP
+from smilenn.model.encoders import Branch, Distance, Encoder
+from smilenn.model.net import SmileNet
+from smilenn.properties import Convex, Fair, Monotone, Robust
+from smilenn.prove.verdict import Proved
+from smilenn.train.config import Config
+from smilenn.train.encoded import members
+from smilenn.train.fit import fit
+from smilenn.train.recipe import encoded
+
+QUICK = Config(epochs=25, batch_size=64, learning_rate=3e-3)
+
+
+def people(rows=400, seed=0):
+    rng = np.random.default_rng(seed)
+    domain = Domain((
+        Feature("income", "continuous", 0.0, 8.0, shift=4.0, mult=0.5),
+        Feature("debt", "continuous", 0.0, 5.0, shift=2.5, mult=0.7),
+        Feature("race", "category", categories=("a", "b")),
+    ))  # fmt: skip
+    x = domain.sample(rows, rng)
+    y = np.sqrt(x[:, 0]) - 0.4 * x[:, 1] + 0.5 * x[:, 2] + 0.3 * np.sin(2 * x[:, 1]) * (x[:, 0] > 4)
+    return domain, x, y + 0.05 * rng.normal(size=rows)
+
+
+def r2(net, x, y):
+    return 1 - ((net.predict(x)[:, 0] - y) ** 2).mean() / y.var()
+
+
+def recipe(properties, seed=0):
+    domain, x, y = people(seed=seed)
+    torch.manual_seed(seed)
+    found = encoded(domain, x, properties, output_scale=float(y.std()), start=float(y.mean()), classify=False)
+    assert found is not None
+    claims = [claim for p in properties for claim in p.lower(domain)]
+    return found, claims, x, y
+
+
+@pytest.mark.parametrize(
+    ("properties", "profile", "least"),
+    [
+        ([Monotone(increasing=["income"], decreasing=["debt"])], "fixed-order", 0.85),
+        ([Fair(["race"], 0.3)], "f64-aux", 0.85),
+        ([Fair(["race"], 0.0), Monotone(increasing=["income"])], "fixed-order", 0.7),
+    ],
+)
+def test_the_default_recipe_learns_and_is_certified(properties, profile, least):
+    found, claims, x, y = recipe(properties)
+    done = fit(found.net, x, y, claims, config=QUICK, validation=people(seed=1)[1:])
+    assert isinstance(done.verdict, Proved) and found.net.profile == profile
+    assert {record["phase"] for record in done.history} <= {"train"}
+    assert r2(found.net, *people(seed=2)[1:]) > least
+    assert certify(found.net, claims, time_limit=10).report.status == "certified"
+
+
+def test_a_width_lets_the_backbone_use_the_protected_column():
+    """Race is worth 0.5; with ε = 0.3 a part of it can be predicted, with ε = 0 nothing."""
+    scores = []
+    for eps in (0.3, 0.0):
+        found, claims, x, y = recipe([Fair(["race"], eps)])
+        fit(found.net, x, y, claims, config=QUICK)
+        scores.append(r2(found.net, *people(seed=2)[1:]))
+    assert scores[0] > scores[1] + 0.02
+
+
+def test_a_run_that_was_cut_off_continues_bit_for_bit(tmp_path):
+    class Cut(Exception):
+        pass
+
+    def stop(progress):
+        if progress.step == 3:
+            raise Cut
+
+    properties = [Monotone(increasing=["income"])]
+    found, claims, x, y = recipe(properties)
+    fit(found.net, x, y, claims, config=QUICK.replace(epochs=6))
+    again, *_ = recipe(properties)
+    with pytest.raises(Cut):
+        fit(again.net, x, y, claims, config=QUICK.replace(epochs=6), checkpoint=tmp_path / "run", callback=stop)
+    third, *_ = recipe(properties)
+    fit(third.net, x, y, claims, config=QUICK.replace(epochs=6), checkpoint=tmp_path / "run")
+    for (name, one), two in zip(found.net.state_dict().items(), third.net.state_dict().values(), strict=True):
+        assert torch.equal(one, two), name
+
+
+def half(rows, seed):
+    rng = np.random.default_rng(seed)
+    domain = Domain.box([0.0] * 4, [1.0] * 4)
+    x = domain.sample(rows, rng)
+    return domain, x, (x[:, 0] + 0.2 * x[:, 1] > 0.6).astype(float)
+
+
+def distance_net(domain, seed):
+    torch.manual_seed(seed)
+    encoder = Encoder(domain, [Branch("far", range(4), [Distance(4, 16), Distance(16, 2)])])
+    net = SmileNet(domain, MLP(4, (2,), 1), 1, encoder=encoder, auxiliaries="affine", output_scale=8.0)
+    net.gap.scale_(0.0)
+    with torch.no_grad():
+        net.lower.slope.copy_(torch.tensor([[1.0, -1.0]]))
+        net.head_weight.fill_(1.0)
+    for parameter in (*net.lower.parameters(), *net.gap.parameters(), net.head_weight, net.head_bias):
+        parameter.requires_grad_(False)
+    return net
+
+
+def test_a_distance_net_learns_ends_with_the_maximum_and_is_certified():
+    domain, x, y = half(1500, 0)
+    net = distance_net(domain, 0)
+    claims = Robust(0.02, 2 * 0.02 * 8.0 * 1.001).lower(domain)
+    config = QUICK.replace(epochs=40, learning_rate=0.02, train_learning_rate=0.02)
+    done = fit(net, x, y, claims, loss="bce", config=config)
+    assert all(layer.p == math.inf and layer.mean is None for layer in net.modules() if isinstance(layer, Distance))
+    assert isinstance(done.verdict, Proved)
+    _, fresh, truth = half(1000, 1)
+    assert ((net.predict(fresh)[:, 0] > 0) == truth).mean() > 0.9
+    assert certify(net, claims, time_limit=10).report.status == "certified"
+
+
+def test_members_are_trained_each_by_itself():
+    found, *_ = recipe([Monotone(increasing=["income"])])
+    e = torch.arange(8.0, dtype=torch.float64).reshape(2, 4)
+    assert [part.tolist() for part in members(found.net.encoder, e)] == [
+        [[k] * 4, [k + 4] * 4] for k in (0.0, 1.0, 2.0, 3.0)
+    ]
+    assert members(distance_net(half(1, 0)[0], 0).encoder, e[:, :2])[0] is not None
+
+
+def test_properties_without_a_recipe_get_none():
+    domain, x, _ = people()
+
+    def ask(*properties, classify=False):
+        return encoded(domain, x, properties, output_scale=1.0, start=0.0, classify=classify)
+
+    assert ask() is None
+    assert ask(Convex(["income"])) is None
+    assert ask(Monotone(increasing=["income"]), Robust(0.1, 1.0)) is None
+    assert ask(Robust(0.1, 1.0), classify=True) is None  # few columns
+    assert ask(Fair(["income", "debt", "race"], 0.1)) is None  # nothing left to read
+    assert ask(Fair(["income"], 0.1), Monotone(increasing=["income"])) is None
+    pixels = Domain.box([0.0] * 64, [1.0] * 64)
+    found = encoded(pixels, np.zeros((2, 64)), [Robust(0.1, 1.0)], output_scale=1.0, start=0.0, classify=True)
+    assert found is not None and "distance" in found.reasons
