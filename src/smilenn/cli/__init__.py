@@ -176,7 +176,9 @@ def predict(
 @app.command()
 def prove(
     model: Model,
-    prover: Annotated[str, typer.Option(help="auto, or one by name: closed-form, sweep, mip, paper-mip.")] = "auto",
+    prover: Annotated[
+        str, typer.Option(help="auto, or one by name: closed-form, sweep, branch, mip, paper-mip.")
+    ] = "auto",
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.0, help="For the prover, and as much for the certificate.")
     ] = 60.0,
@@ -216,6 +218,31 @@ def demo(
     from smilenn.cli import demonstration as command
 
     raise typer.Exit(command.run(out, quiet=quiet))
+
+
+@app.command()
+def bench(
+    subject: Annotated[str, typer.Argument(help="What to measure: proof.", show_default=False)],
+    case: Annotated[list[str] | None, typer.Option(help="A case, fair-20x4; repeat.", show_default="all")] = None,
+    job: Annotated[list[str] | None, typer.Option(help="opt, prove or find; repeat.", show_default="all")] = None,
+    peer: Annotated[
+        list[str] | None, typer.Option(help="A peer, paper-highs; repeat.", show_default="all that are installed")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Networks per case.")] = 3,
+    limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="For each solve of a peer.")] = 20.0,
+    plot: Annotated[
+        Path | None, typer.Option(help="Measure over sizes and draw this figure.", show_default="none")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Provers against each other in one run: ours, the paper's model and the reduced MIP on every solver there is."""
+    from smilenn.cli import benching as command
+
+    raise typer.Exit(
+        command.run(
+            subject, case=case or (), job=job or (), peer=peer or (), seeds=seeds, limit=limit, plot=plot, json=json
+        )
+    )
 
 
 @app.command()

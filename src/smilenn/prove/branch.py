@@ -260,19 +260,21 @@ class _Run:
             if relaxed is not None and len(relaxed.multipliers) and node.bound > self._threshold():
                 self._along(node, made, lp.slopes(relaxed))
             return node
-        node.slopes = self._writable(lp.slopes(relaxed))
         node.bound, node.proved = relaxed.value, False
+        self.hints[id(node)] = relaxed
         if relaxed.value <= self._threshold() + GAP * self.row.scale:
             self._prove(node)
-        if node.bound > self._threshold():
-            self.hints[id(node)] = relaxed
+            if node.bound <= self._threshold():
+                self._forget(node)
         return node
 
     def _prove(self, node: Node) -> None:
-        """Replace an LP's value by the leaf rule's bound."""
+        """Replace an LP's value by the leaf rule's bound with the LP's slopes."""
         if not node.proved:
-            node.bound = self._rule(self._cut(node.cell), node.slopes)
-            node.proved = True
+            relaxed, lp = self.hints.get(id(node)), self._box(node.cell)[1]
+            if relaxed is not None and lp is not None:
+                node.slopes = self._writable(lp.slopes(relaxed))
+            node.bound, node.proved = self._rule(self._cut(node.cell), node.slopes), True
 
     def _rule(self, made: Shape, slopes: Slopes) -> float:
         """The leaf rule's bound, rounding included."""

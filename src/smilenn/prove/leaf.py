@@ -97,7 +97,7 @@ def box_shape(problem: Problem, lo: np.ndarray, hi: np.ndarray) -> Shape:
     if not empty and s.boxes == "paper":
         flip_low, flip_high, empty = _cut(*flip_ranges(problem, region, low, high), np.zeros((k, n)))
     if not empty and h and k == 2:
-        points, inside = _polygon(low, high, *region.difference_ranges(s.hidden_weight))
+        points, inside = polygon(low, high, *region.difference_ranges(s.hidden_weight))
         empty = bool((~inside.any(axis=1)).any())
     elif not empty and h:
         each = np.stack([low, high, np.zeros_like(low)], axis=-1)  # [k, H, 3]
@@ -131,7 +131,7 @@ def _cut(low: np.ndarray, high: np.ndarray, phase: np.ndarray) -> tuple[np.ndarr
     return low, np.maximum(low, high), empty
 
 
-def _polygon(low: np.ndarray, high: np.ndarray, dl: np.ndarray, du: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def polygon(low: np.ndarray, high: np.ndarray, dl: np.ndarray, du: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Corners of box ∩ strip cut by the axes: [H, 21, 2], and which lie in the polygon [H, 21]."""
     zero = np.zeros_like(dl)
     first, second, strip = (low[0], high[0], zero), (low[1], high[1], zero), (dl, du)

@@ -1,0 +1,46 @@
+"""``smile bench proof``: provers side by side, as a table of geometric means or as JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from smilenn.errors import SmileError, listed
+from smilenn.experiments.proofs import CASES, JOBS, SCALING, Job, draw, line, records, summary
+
+SUBJECTS = ("proof",)
+
+
+def run(
+    subject: str, *, case: Sequence[str], job: Sequence[str], peer: Sequence[str], seeds: int, limit: float,
+    plot: Path | None, json: bool,
+) -> int:  # fmt: skip
+    """Measure and print; the exit code is 0 whatever the ratios are."""
+    if subject not in SUBJECTS:
+        raise SmileError(f"There is no benchmark {subject!r}; there are: {listed(SUBJECTS)}.")
+    known = {c.name: c for c in (*CASES, *SCALING)}
+    for given, names in ((case, known), (job, JOBS)):
+        wrong = [name for name in given if name not in names]
+        if wrong:
+            raise SmileError(f"There is no case or job {wrong[0]!r}; there are: {listed(tuple(names), 40)}.")
+    chosen = [known[name] for name in case] or list(SCALING if plot else CASES)
+    jobs: Sequence[Job] = [name for name in JOBS if name in job] or (["prove"] if plot else list(JOBS))
+    rows = []
+    for entry in records(chosen, seeds=seeds, limit=limit, against=peer, jobs=jobs):
+        rows.append(entry)
+        if json:
+            typer.echo(line(entry))
+        else:
+            typer.echo(f"{entry['case']} seed {entry['seed']} {entry['peer']}: {entry['ratio']:.1f}", err=True)
+    if not json:
+        heads = ("ours s", "peer s", "ratio", "least", "nodes")
+        typer.echo(f"{'case':26s} {'peer':16s} " + " ".join(f"{head:>9s}" for head in heads) + "  finished")
+        for s in summary(rows):
+            values = (s["ours_s"], s["peer_s"], s["ratio"], s["least"], s["nodes"])
+            done = f"{s['ours_done']}/{s['seeds']} against {s['peer_done']}/{s['seeds']}"
+            typer.echo(f"{s['case']:26s} {s['peer']:16s} " + " ".join(f"{v:9.4g}" for v in values) + f"  {done}")
+    if plot is not None:
+        draw(rows, plot)
+    return 0

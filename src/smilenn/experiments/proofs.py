@@ -1,0 +1,238 @@
+"""Provers against each other on trained networks: ours, the paper's big-M model and the reduced MIP, side by side.
+
+    python -m smilenn bench proof
+
+An instance is a small network trained on a random teacher and hardened against its own counterexamples for some epochs,
+as the training loop leaves it before posttraining. With m* the optimum of its first row there are three jobs:
+
+    opt     the maximum, within 1e-6
+    prove   no violation above ε = m* + 0.1 %, with the leaves that a certificate needs where there is a tree
+    find    a violation of at least half of m*
+
+Seconds are CPU seconds of one thread, ours from the weights (a claim's premise is grounded once, as in training). A
+peer that runs into its limit counts with the limit, so such a ratio is a lower bound. The peers' M are the smallest
+that interval bounds allow, per unit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import process_time
+from typing import Any, Literal
+
+import numpy as np
+
+from smilenn.certify.emit import _leaf_proof
+from smilenn.domain import Domain, Feature
+from smilenn.errors import SmileError, listed
+from smilenn.model.snapshot import Boxes, Snapshot
+from smilenn.problem import Problem, Row, build
+from smilenn.properties.claim import Claim
+from smilenn.properties.library import Fair, Monotone, Robust
+from smilenn.prove.branch import Branch
+from smilenn.prove.mip import ReducedMip
+from smilenn.prove.paper_mip import two_sided
+from smilenn.prove.portfolio import choose
+from smilenn.prove.solvers import Status, installed, solver
+from smilenn.prove.solvers.highs import Highs
+
+Kind = Literal["fair", "robust", "monotone"]
+Job = Literal["opt", "prove", "find"]
+JOBS: tuple[Job, ...] = ("opt", "prove", "find")
+EMBEDDING, ROWS = 8, 2000
+
+
+@dataclass(frozen=True)
+class Case:
+    """A claim and a network's size; `hidden` units in each of the two auxiliary nets, 0 for affine ones."""
+
+    kind: Kind
+    inputs: int
+    hidden: int
+    boxes: Boxes = "gap"
+
+    @property
+    def name(self) -> str:
+        """``fair-20x4``."""
+        size = f"{self.inputs}x{self.hidden}" if self.hidden else f"affine-{self.inputs}"
+        return f"{self.kind}-{size}" + ("-flips" if self.boxes == "paper" else "")
+
+
+CASES = (
+    Case("fair", 20, 4), Case("fair", 100, 4), Case("robust", 32, 4), Case("monotone", 1, 32), Case("robust", 784, 0),
+    Case("fair", 20, 4, "paper"), Case("robust", 8, 8), Case("fair", 20, 8), Case("robust", 32, 8),
+    Case("robust", 8, 16), Case("fair", 32, 16), Case("robust", 32, 16),
+)  # fmt: skip
+SCALING = (
+    *(Case("fair", 20, h) for h in (2, 4, 6, 8, 12, 16)), *(Case("fair", m, 4) for m in (10, 40, 80, 160, 320)),
+)  # fmt: skip
+EVERY_PEER = ("paper-highs", "reduced-highs", "paper-gurobi", "reduced-gurobi", "paper-scip")
+
+
+def instance(case: Case, seed: int) -> tuple[Snapshot, Claim]:
+    """A trained network and its claim."""
+    import torch
+
+    from smilenn.model.backbones import MLP
+    from smilenn.model.net import SmileNet
+    from smilenn.train.config import Config
+    from smilenn.train.fit import fit
+
+    rng = np.random.default_rng(seed)
+    if case.kind == "fair":
+        rest = tuple(Feature(f"x{i}") for i in range(case.inputs - 6))
+        domain = Domain((*rest, Feature("group", "category", categories=tuple("abcdef"))))
+        claim = Fair(["group"], 0.3).lower(domain)[0]
+    else:
+        domain = Domain.box([0.0] * case.inputs, [1.0] * case.inputs)
+        claim = (Robust(0.1, 0.5) if case.kind == "robust" else Monotone(["x0"])).lower(domain)[0]
+    x = domain.sample(ROWS, rng)
+    centred = x - x.mean(axis=0)
+    weight = 2.0 * rng.normal(size=(case.inputs, 12)) / math.sqrt(case.inputs)
+    y = np.maximum(centred @ weight + 0.3 * rng.normal(size=12), 0.0) @ rng.normal(size=12)
+    if case.kind == "monotone":  # a sine on a slope
+        y = 4.0 * x[:, 0] + np.sin(20.0 * x[:, 0] + rng.uniform(0.0, 6.0))
+    y = (y - y.mean()) / y.std()
+    torch.manual_seed(seed)
+    net = SmileNet(
+        domain, MLP(domain.size, (32, 32), EMBEDDING), EMBEDDING, hidden=max(1, case.hidden), boxes=case.boxes,
+        auxiliaries="relu" if case.hidden else "affine",
+    )  # fmt: skip
+    config = Config(
+        pretrain_epochs=15, epochs=15, posttrain_rounds=0, feasible_start=False, least_quality=0.0, learning_rate=3e-3,
+        train_learning_rate=3e-3, generator_limit=0.1, generator_seconds=0.1,
+    )  # fmt: skip
+    fit(net, x, y, [claim], config=config, seed=seed)
+    return net.snapshot(), claim
+
+
+def peers(asked: Sequence[str] = ()) -> list[str]:
+    """The peers whose solvers are installed, or those asked for."""
+    unknown = [name for name in asked if name not in EVERY_PEER]
+    if unknown:
+        raise SmileError(f"There is no peer {unknown[0]!r}; the peers are {listed(EVERY_PEER)}.")
+    return list(asked) or [name for name in EVERY_PEER if name.split("-")[1] in installed()]
+
+
+def records(
+    cases: Sequence[Case], *, seeds: int = 3, limit: float = 20.0, against: Sequence[str] = (),
+    jobs: Sequence[Job] = JOBS,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """One dictionary per case, seed, job and peer: case, peer, ours_s, peer_s, ratio, and what helps to read them."""
+    for case in cases:
+        for seed in range(seeds):
+            snapshot, claim = instance(case, seed)
+            problem = build(claim, snapshot)
+            row = problem.rows[0]
+            ours = choose(problem, row).prover
+            if problem.copies == 2 and case.inputs > 1 and case.hidden:
+                ours = Branch()
+            found = ours.maximise(problem, row, time_limit=120.0)
+            best = found.upper + row.rhs  # the largest Σψ
+            for job in jobs:
+                if job == "find" and best <= 1e-6 * row.scale:  # nothing to find
+                    continue
+                seconds, nodes, done = _ours(problem, ours, job, best)
+                for peer in peers(against):
+                    other, finished = _peer(problem, row, peer, job, best, limit)
+                    yield {
+                        "case": f"{case.name}/{job}", "seed": seed, "method": ours.name, "peer": peer,
+                        "ours_s": seconds, "peer_s": other, "ratio": other / seconds, "ours_done": done,
+                        "peer_done": finished, "nodes": nodes, "optimum": best,
+                    }  # fmt: skip
+
+
+def _ours(problem: Problem, prover: Any, job: Job, best: float) -> tuple[float, int, bool]:
+    """CPU seconds from weights and grounded premise to the answer, nodes, and whether the job was done."""
+    start = process_time()
+    problem = build(problem.claim, problem.snapshot, like=problem)
+    row = _shifted(problem.rows[0], job, best)
+    if job == "prove" and isinstance(prover, Branch):
+        tree = prover.search(problem, row, time_limit=120.0)
+        _leaf_proof(problem, row, tree.root)
+        return process_time() - start, tree.nodes, tree.complete and tree.bound <= 0
+    goal = {"opt": "optimum", "prove": "prove", "find": "find"}[job]
+    found = prover.maximise(problem, row, time_limit=120.0, goal=goal)
+    done = {"opt": found.complete, "prove": found.upper <= 0, "find": found.lower > 0}[job]
+    return process_time() - start, found.nodes, done
+
+
+def _shifted(row: Row, job: Job, best: float) -> Row:
+    """The row with the right side of the job: violations above it are searched or excluded."""
+    if job == "opt":
+        return row
+    return replace(row, rhs=best + 1e-3 * max(abs(best), 0.1 * row.scale) if job == "prove" else 0.5 * best)
+
+
+def _peer(problem: Problem, row: Row, peer: str, job: Job, best: float, limit: float) -> tuple[float, bool]:
+    """CPU seconds of a peer, its limit if it did not finish, and whether it did."""
+    model, name = peer.split("-")
+    # the paper's model meets HiGHS as it comes; the reduced one has our settings
+    engine = Highs(feasibility=1e-7, integrality=1e-6, heuristics=True) if peer == "paper-highs" else solver(name)
+    start = process_time()
+    if model == "reduced":
+        goal = {"opt": "optimum", "prove": "prove", "find": "find"}[job]
+        found = ReducedMip(engine).maximise(problem, _shifted(row, job, best), time_limit=limit, goal=goal)  # type: ignore[arg-type]
+        done = found.complete
+    else:
+        eps = _shifted(row, job, best).rhs if job != "opt" else 0.0
+        answer = two_sided(
+            problem, -eps if problem.premise.symmetric else None, eps, engine=engine, time_limit=limit,
+            target=None if job == "opt" else 0.0,
+        )  # fmt: skip
+        done = answer.status in (Status.OPTIMAL, Status.ABOVE, Status.BELOW)
+    seconds = process_time() - start
+    return (seconds, True) if done else (max(limit, seconds), False)
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Geometric means over the seeds, one dictionary per case and peer; `least` is the worst ratio."""
+    out = []
+    for key in dict.fromkeys((r["case"], r["peer"]) for r in rows):
+        some = [r for r in rows if (r["case"], r["peer"]) == key]
+        mean = {k: math.exp(sum(math.log(max(r[k], 1e-9)) for r in some) / len(some)) for k in ("ours_s", "peer_s")}
+        out.append({
+            "case": key[0], "peer": key[1], "seeds": len(some), **mean, "ratio": mean["peer_s"] / mean["ours_s"],
+            "least": min(r["ratio"] for r in some), "peer_done": sum(r["peer_done"] for r in some),
+            "ours_done": sum(r["ours_done"] for r in some),
+            "nodes": math.exp(sum(math.log(max(r["nodes"], 1)) for r in some) / len(some)),
+        })  # fmt: skip
+    return out
+
+
+def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:
+    """Seconds of the proof against hidden units and against inputs, ours and the first peer."""
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise SmileError("The plot needs matplotlib; install it with: pip install 'smilenn[report]'") from error
+    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), sharey=True)
+    for axis, fixed, label in ((axes[0], 1, "hidden units per net, 20 inputs"), (axes[1], 0, "inputs, 4 hidden units")):
+        points = []
+        for entry in summary([r for r in rows if r["case"].endswith("/prove")]):
+            inputs, hidden = (int(v) for v in entry["case"].split("/")[0].split("-")[1].split("x"))
+            if (inputs == 20) if fixed else (hidden == 4):
+                points.append((hidden if fixed else inputs, entry))
+        for peer in dict.fromkeys(e["peer"] for _, e in points):
+            mine = sorted(((v, e) for v, e in points if e["peer"] == peer), key=lambda pair: pair[0])
+            axis.plot([v for v, _ in mine], [e["peer_s"] for _, e in mine], "o--", label=peer)
+        ours = sorted({v: e["ours_s"] for v, e in points}.items())
+        axis.plot([v for v, _ in ours], [s for _, s in ours], "o-", label="smilenn", color="black")
+        axis.set(xlabel=label, yscale="log")
+    axes[0].set_ylabel("CPU seconds, prove")
+    axes[0].legend()
+    figure.tight_layout()
+    figure.savefig(file, dpi=150)
+    plt.close(figure)
+
+
+def line(entry: dict[str, Any]) -> str:
+    """One JSON object."""
+    return json.dumps({k: round(v, 6) if isinstance(v, float) else v for k, v in entry.items()})

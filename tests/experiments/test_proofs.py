@@ -1,0 +1,41 @@
+"""The proof benchmark: instances, records and the command, on cases that take a moment."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from smilenn.cli import app
+from smilenn.errors import SmileError
+from smilenn.experiments.proofs import Case, instance, peers, records, summary
+
+
+def test_records_follow_the_contract():
+    rows = list(records([Case("robust", 3, 2)], seeds=1, limit=10.0, against=["paper-highs", "reduced-highs"]))
+    assert {r["case"] for r in rows} <= {"robust-3x2/opt", "robust-3x2/prove", "robust-3x2/find"}
+    assert {r["peer"] for r in rows} == {"paper-highs", "reduced-highs"}
+    for r in rows:
+        assert {"case", "peer", "ours_s", "peer_s", "ratio"} <= set(r)
+        assert r["ours_done"] and r["peer_done"] and r["ratio"] == r["peer_s"] / r["ours_s"]
+    means = summary(rows)
+    assert len(means) == len(rows) and all(m["ratio"] == pytest.approx(m["least"]) for m in means)
+
+
+def test_an_instance_depends_on_its_seed_alone():
+    first, again, other = (instance(Case("fair", 8, 2), seed)[0].digest for seed in (0, 0, 1))
+    assert first == again != other
+
+
+def test_unknown_names_are_errors():
+    with pytest.raises(SmileError, match="no peer 'cplex'"):
+        peers(["cplex"])
+    assert CliRunner().invoke(app, ["bench", "proof", "--case", "fair-1x1"]).exit_code == 2
+    assert CliRunner().invoke(app, ["bench", "speed"]).exit_code == 2
+
+
+def test_the_command_prints_json_lines():
+    options = ["--json", "--case", "monotone-1x32", "--job", "opt", "--peer", "reduced-highs", "--seeds", "1"]
+    result = CliRunner().invoke(app, ["bench", "proof", *options])
+    assert result.exit_code == 0
+    lines = [json.loads(text) for text in result.stdout.splitlines()]
+    assert [r["case"] for r in lines] == ["monotone-1x32/opt"] and lines[0]["method"] == "sweep"
