@@ -169,3 +169,24 @@ def test_slopes_that_are_wrong_between_whole_numbers_only_are_certified(tmp_path
     real = network(Domain.box([0.0, 0.0], [1.0, 1.0], ["x", "n"]), hidden=2, embedding=1, gap=0.0)
     real.load_state_dict(net.state_dict())
     assert certify(real, Monotone(["x"]).lower(real.domain), time_limit=5).report.status == "unknown"
+
+
+def test_a_certificate_of_a_weaker_claim_does_not_certify_the_stated_one(tmp_path):
+    """Right sides may be raised for rounding, not for comfort: ε = 5 beside a stated ε = 0.01 is a bound, no more."""
+    from smilenn.certify.verdicts import examine, verdict
+    from smilenn.prove.verdict import Unknown
+
+    domain = Domain.box([0.0, 0.0], [1.0, 1.0])
+    torch.manual_seed(0)
+    net = SmileNet(domain, MLP(2, (4,), 2), 2, hidden=3)
+    stated, weaker = (Robust(0.1, eps).lower(domain) for eps in (0.01, 50.0))
+    found = certify(net, weaker, time_limit=5)
+    assert found.accepted
+    save_net(
+        tmp_path / "model", net, documents={"properties.json": {"claims": [c.to_json() for c in stated]}},
+        extra=found.files,
+    )  # fmt: skip
+    seen = examine(tmp_path / "model")
+    assert not seen.accepted and not any(seen.holds)
+    said = verdict(seen)
+    assert isinstance(said, Unknown) and said.violation_bound > 1

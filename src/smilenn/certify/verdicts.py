@@ -21,6 +21,7 @@ from smilenn.properties.claim import Claim, Inequality
 from smilenn.prove.verdict import Proved, Rejected, Unknown, Verdict
 
 METHOD = "exact check of the certificate"
+ROUNDING = 1e-8  # of the output scale: what may be added to a right side and called rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,7 @@ class Certificate:
     notes : why a proof search stopped early, where one did.
     seconds : what proving and checking took.
     interrupted : whether Ctrl-C cut a search off.
+    scale : the network's largest output scale.
     """
 
     files: dict[str, bytes]
@@ -45,11 +47,12 @@ class Certificate:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     interrupted: bool = False
+    scale: float = 1.0
 
     @property
     def accepted(self) -> bool:
-        """Whether the checker accepted: every claim certified."""
-        return self.report.status == "certified"
+        """Whether every claim is certified: the checker accepted, and right sides were raised for rounding at most."""
+        return self.report.status == "certified" and self.raised <= ROUNDING * self.scale
 
     @property
     def sha256(self) -> str:
@@ -61,7 +64,9 @@ class Certificate:
         """For each claim whether the checker certified it."""
         if not self.report.claims:
             return tuple(False for _ in self.claims)
-        return tuple(all(row.excess <= 0 for row in found.rows) for found in self.report.claims)
+        together = zip(self.report.claims, self.bounds, strict=True)
+        room = ROUNDING * self.scale
+        return tuple(all(row.excess <= 0 for row in found.rows) and bound <= room for found, bound in together)
 
     @cached_property
     def bounds(self) -> tuple[float, ...]:
@@ -152,7 +157,9 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected:
     stated = _stated(files, proved)
     if stated is None:
         return Rejected(METHOD, reason="the certificate speaks of other claims than properties.json")
-    return Certificate({name: files[name] for name in (JSON_NAME, BINARY_NAME)}, report, stated, content["weights"])
+    scales = parse_json(files["model.json"], "model.json")["net"]["output_scale"]
+    own = {name: files[name] for name in (JSON_NAME, BINARY_NAME)}
+    return Certificate(own, report, stated, content["weights"], scale=max(scales))
 
 
 def verdict(certificate: Certificate) -> Verdict:
