@@ -217,12 +217,13 @@ def lin(w, b, y):
 
 def test_inputs_are_scaled_and_pass_through_kinks(premise_on_e):
     """kinks(u) shows the spread of u itself: u = 2(x − 1/4) in [−1/2, 3/2] up to its error, |x_1 − x_2| ≤ 1/4."""
-    net = net_of([number(shift=0.25, mult=2.0)], [branch([0], kinks(1, 1))])
-    got = premise_on_e(net, tensors_of(1), pair(*strip(low=F(-1, 4), high=F(1, 8))), [[0.5], [0.5]])
+    net = net_of([number(shift=0.25, mult=2.0)], [branch([0], kinks(1, 1)), branch([0], kinks(1, 0), name="f")])
+    got = premise_on_e(net, tensors_of(2), pair(*strip(low=F(-1, 4), high=F(1, 8))), [[0.5], [0.5]])
     e_u = ((1 + U) ** 2 - 1) * F(3, 4) * 2 + 2 * ETA * (1 + 2 + F(3, 4))
-    assert got.lo == [[0], [0]] and got.hi == [[F(3, 2) + e_u]] * 2
-    assert (got.strip_lo, got.strip_hi) == ([-F(1, 2) - 2 * e_u], [F(1, 4) + 2 * e_u])
-    assert got.pinned == [False] and got.whole == [False] and not got.extra
+    assert got.lo == [[0, -F(1, 2) - e_u]] * 2 and got.hi == [[F(3, 2) + e_u, 0]] * 2
+    assert got.strip_lo == [-F(1, 2) - 2 * e_u, -F(1, 2) - e_u]  # the second: no more than its range is wide
+    assert got.strip_hi == [F(1, 4) + 2 * e_u] * 2
+    assert got.pinned == [False] * 2 and got.whole == [False] * 2 and not got.extra
 
 
 def test_plain_inputs_have_no_error_and_bounds_of_the_copies_are_joined(premise_on_e):
@@ -414,6 +415,13 @@ def test_part_of_a_group_may_be_read_and_moves_freely(premise_on_e):
     got = premise_on_e(net, tensors, claim, [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     e = lin([1, 0], 0, [F(1), F(1)])
     assert got.pinned == [True, False] and got.strip_lo == [0, -2 * e] and got.strip_hi == [0, 1 + 2 * e]
+    # b in copy 1 and not in copy 2: the difference is 1, but zero stays in the range
+    apart = pair(row([(-1, 0, "in", "c=b")], -1), row([(1, 1, "in", "c=b")], 0))
+    got = premise_on_e(net, tensors, apart, [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    assert got.strip_lo == [-1 - 2 * e, -2 * e] and got.strip_hi == [1 + 2 * e, 1 + 2 * e]
+    bent = net_of([category("c", "a", "b", "d")], [branch([1], kinks(1, 1))])
+    got = premise_on_e(bent, tensors_of(1), apart, [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    assert (got.strip_lo, got.strip_hi) == ([0], [1])
 
 
 @pytest.mark.parametrize("copies", [1, 3, 4])
@@ -762,8 +770,14 @@ def test_distances_that_could_overflow(checked):
         assert checked(net, tensors, single(), [[1.0]], SWEEP).status == status
 
 
-def test_very_many_layers_are_refused_quickly(checked):
-    depth = 2000
+@pytest.mark.parametrize(("depth", "status"), [(64, "certified"), (65, "refused")])
+def test_a_branch_has_64_layers_at_most(checked, depth, status):
+    net = net_of([number()], [branch([0], *[kinks(1, 1)] * depth)])
+    assert checked(net, tensors_of(1), single(), [[1.0]], SWEEP).status == status
+
+
+def test_layers_that_need_ever_longer_numbers_are_refused(checked):
+    depth = 64
     net = net_of([number()], [branch([0], *[linear(1, 1)] * depth)])
     layers = {f"b0_l{i}_weight": [[0.1 * 2.0**-500]] for i in range(depth)}
     layers |= {f"b0_l{i}_bias": [0.0] for i in range(depth)}

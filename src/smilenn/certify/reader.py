@@ -26,6 +26,7 @@ from typing import Any
 LARGEST_FILE, LARGEST_JSON, LARGEST_HEADER = 1 << 30, 64 << 20, 16 << 20
 LONGEST_NUMBER, DEEPEST, MOST_NODES, MOST_WORK = 400, 64, 1 << 24, 1 << 36
 LARGEST_DENOMINATOR = 10**1000
+MOST_LAYERS = 64  # of a branch: layers without tensors cost a file next to nothing and a checker a pass over all inputs
 NEEDED = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
 NET_KEYS = {
     "domain", "backbone", "embedding", "outputs", "auxiliaries", "hidden", "boxes", "skip", "output_scale",
@@ -505,7 +506,9 @@ def _encoder(value: Any, m: int, features: Mapping[str, tuple[int, ...]]) -> tup
         )
         _need(0 < len(columns) == len(set(columns)), f"The branch {name!r} has no columns, or one of them twice.")
         layers: list[Layer] = []
-        for one in _list(given["layers"], "The layers of a branch"):
+        described = _list(given["layers"], "The layers of a branch")
+        _need(len(described) <= MOST_LAYERS, f"The branch {name!r} has more than {MOST_LAYERS} layers.")
+        for one in described:
             # a pinned module may return anything, NaN included: only the box may follow it
             ended = bool(layers) and layers[-1].kind == "pinned"
             _need(not ended, f"A pinned module of the branch {name!r} is followed by another layer.")
