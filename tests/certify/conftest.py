@@ -25,6 +25,12 @@ def folders():
 
 
 @pytest.fixture(scope="session")
+def encoders():
+    """The module encoded_folder.py."""
+    return _sibling("encoded_folder")
+
+
+@pytest.fixture(scope="session")
 def corpus():
     """The module make_corpus.py: networks by hand, forgeries, the files of a folder."""
     return _sibling("make_corpus")

@@ -405,7 +405,8 @@ def common_denominators(loaded: SimpleNamespace) -> Any:
         premise = object.__new__(m.Premise)
         premise.k, premise.when = 1, []
         premise.claim = {"equal": [], "free": [], "others": "equal"}
-        premise.net = SimpleNamespace(m=1, lo=[-1.0], hi=[1.0], whole=[False], omega=[F(0)], groups=[], ex=bits)
+        given = SimpleNamespace(m=1, lo=[-1.0], hi=[1.0], whole=[False], groups=[])
+        premise.net = SimpleNamespace(given=given, grid=0, encoder=None, ex=bits)
         out.append(_said(lambda p=premise: p.ground()))
     return out
 
@@ -692,8 +693,8 @@ def reference_sums(loaded: SimpleNamespace) -> Any:
     return (
         out,
         m.dot([F(1), F(0), F(2)], [F(3), F(4), F(0)]),
-        _said(lambda: m._bounded(m.LARGEST)),
-        m._bounded(m.LARGEST - 1),
+        _said(lambda: m.bounded(m.LARGEST)),
+        m.bounded(m.LARGEST - 1),
     )
 
 

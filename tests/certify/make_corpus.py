@@ -51,6 +51,7 @@ def _sibling(name: str) -> ModuleType:
 
 
 forge, folders, more_details = _sibling("forge"), _sibling("random_folder"), _sibling("corpus_details")
+encoders = _sibling("encoded_folder")
 Files = dict[str, bytes]
 Entry = tuple[str, str, Files]  # name, class of reason, files (a manifest is made unless there is one)
 
@@ -275,6 +276,37 @@ def at_random() -> Iterator[Entry]:
                 files = {n: (Path(place) / "m" / n).read_bytes() for n in check.FILES}
                 good = check.check_folder(Path(place) / "m").status in ("certified", "unknown")
                 yield f"random-{name}-{seed}", "" if good else "rule", files
+
+
+def encoded() -> Iterator[Entry]:
+    """Random networks with encoders, random trees over what they give; and one odd value after the other."""
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "m"
+        for seed in (
+            *range(50),
+            64,
+            72,
+            78,
+            116,
+            118,
+            129,
+            145,
+            149,
+            157,
+            166,
+            173,
+            178,
+            193,
+            196,
+            209,
+            214,
+            242,
+            307,
+            387,
+        ):
+            encoders.encoded_folder(path, seed, rules=0.5 if seed % 2 else 0.1)
+            good = check.check_folder(path).status in ("certified", "unknown")
+            yield f"encoded-{seed}", "" if good else "encoder", {n: (path / n).read_bytes() for n in check.FILES}
 
 
 # ---- refused ---------------------------------------------------------------------------------------------------------
@@ -1191,6 +1223,7 @@ def entries() -> Iterator[Entry]:
         other_rules,
         profiles,
         corners,
+        encoded,
     ):
         yield from part()
     this = sys.modules[__name__]

@@ -70,6 +70,17 @@ def test_agrees_with_the_reference_on_every_profile(folders, tmp_path, profile):
     assert rules >= ({"leaf", "order"} if profile == "fixed-order" else {"leaf", "sweep", "slope"})
 
 
+@pytest.mark.parametrize(
+    ("first", "last"), [(0, 30), *(pytest.param(a, a + 150, marks=pytest.mark.slow) for a in range(30, 1530, 150))]
+)
+def test_agrees_with_the_reference_on_encoders(encoders, tmp_path, first, last):
+    statuses = []
+    for seed in range(first, last):
+        encoders.encoded_folder(tmp_path / "m", seed)
+        statuses.append(same(tmp_path / "m").status)
+    assert statuses.count("certified") > (last - first) // 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(30))
 def test_agrees_with_the_reference_on_many_random_folders(folders, tmp_path, chunk):

@@ -566,7 +566,7 @@ class Encoder:
             need(columns and all(is_int(i) and 0 <= i < given.m for i in columns), "a branch reads no such input")
             need(len(set(columns)) == len(columns), "a branch reads an input twice")
             if layers:
-                need(name and name not in given.features, "a branch needs a name of its own")
+                need(name not in given.features, "a branch needs a name of its own")
                 layers, width = self.read_layers(f"encoder.branches.{b}.layers.", layers, len(columns))
                 features.append(name)
                 self.names += [f"{name}.{i}" for i in range(width)]
