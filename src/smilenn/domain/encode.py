@@ -25,7 +25,7 @@ def encode(feature: Feature, frame: pd.DataFrame, first_row: int) -> np.ndarray:
     if feature.categories:
         if series.isna().any():
             row = first_row + int(np.flatnonzero(series.isna().to_numpy())[0])
-            raise SmileError(f"Row {row}, column {feature.name!r} is missing; drop the row or fill it in.")
+            raise SmileError(f"Row {row}, column {feature.name!r} is missing (NaN); drop the row or fill it in.")
         codes = pd.Index(feature.categories).get_indexer(pd.Index(labels(series)))
         bad = np.flatnonzero(codes < 0)
         if bad.size:

@@ -29,7 +29,7 @@ def learn(
     """One feature from its column."""
     if series.isna().any():
         row = int(np.flatnonzero(series.isna().to_numpy())[0])
-        raise SmileError(f"Row {row}, column {name!r} is missing; drop the row or fill it in.")
+        raise SmileError(f"Row {row}, column {name!r} is missing (NaN); drop the row or fill it in.")
     declared = kind
     if kind is None and isinstance(series.dtype, pd.CategoricalDtype):
         kind = "category"

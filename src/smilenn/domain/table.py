@@ -64,7 +64,7 @@ def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
     if bad.size:
         row, cell = int(bad[0]), series.iloc[int(bad[0])]
         if pd.isna(cell):
-            raise SmileError(f"Row {first_row + row}, column {name!r} is missing; drop the row or fill it in.")
+            raise SmileError(f"Row {first_row + row}, column {name!r} is missing (NaN); drop the row or fill it in.")
         if isinstance(cell, str):
             raise SmileError(
                 f"Row {first_row + row}, column {name!r} holds the text {cell!r} among numbers; correct the cell."

@@ -4,11 +4,16 @@
                         SmileNet ─▶ train.fit ─▶ certificate, checked ─▶ verdict_
 
 `__init__` only stores. Up to `restarts` networks are trained from different seeds; a proved one is preferred, then the
-one with the smaller loss on the held-out rows. Below `LEAST_ROWS` rows none are held out.
+one with the smaller loss on the held-out rows.
+
+With fewer than `LEAST_ROWS` (200) rows none are held out, equal rows are merged and the rest is put in order: what is
+learned then depends neither on the order of the rows nor on whether a row is repeated or weighted. The default batch of
+256 rows holds them all.
 """
 
 from __future__ import annotations
 
+import html
 import logging
 import math
 from abc import abstractmethod
@@ -21,12 +26,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, estimator_html_repr
 
-from smilenn.domain import Domain, Kind, OutOfBounds, Scaling, as_frame
+from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
 from smilenn.errors import SmileError
-from smilenn.estimators.checks import check_target, check_weights, held_out, numbered
+from smilenn.estimators.checks import LEAST_ROWS, check_inputs, check_target, check_weights, held_out, merged, numbered
 from smilenn.estimators.judged import Judged
+from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
 from smilenn.estimators.outside import all_carried
 from smilenn.progress import Progress, display
 from smilenn.properties.base import Property
@@ -46,7 +52,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LEAST_ROWS = 200  # with fewer training rows than this nothing is held out
 RANK = {"proved": 0, "unknown": 1, "violated": 2, "rejected": 3}
 
 
@@ -79,7 +84,10 @@ class SmileEstimator(Judged, BaseEstimator):
     certify_time_limit : seconds for the search for a certificate, after training and on top of `time_limit`; checking
         it takes a fraction of that. When they are over, the best bound reached is checked instead. 0: no certificate.
     random_state : seed or generator.
-    validation_fraction : share of the rows that choose the best state (none below 200 rows).
+    validation_fraction : share of the rows that choose the best state (none below 200 rows, which are also trained on
+        as one batch unless `config` asks for smaller ones).
+    missing : ``raise`` on missing cells, or ``fill`` them by the lower median or the most frequent text of the training
+        rows; a certificate speaks of complete rows, and a filled row is the one it was filled to.
     verbose : 0 silent, 1 shows progress on the standard error stream.
     device : torch device for training.
     restarts : how many networks to train; one whose auxiliaries die in pretraining does not count.
@@ -113,6 +121,7 @@ class SmileEstimator(Judged, BaseEstimator):
         certify_time_limit: float = 60.0,
         random_state: int | np.random.RandomState | None = None,
         validation_fraction: float = 0.1,
+        missing: Missing = "raise",
         verbose: int = 0,
         device: str = "cpu",
         restarts: int = 1,
@@ -139,6 +148,7 @@ class SmileEstimator(Judged, BaseEstimator):
         self.certify_time_limit = certify_time_limit
         self.random_state = random_state
         self.validation_fraction = validation_fraction
+        self.missing: Missing = missing
         self.verbose = verbose
         self.device = device
         self.restarts = restarts
@@ -175,8 +185,12 @@ class SmileEstimator(Judged, BaseEstimator):
     # ---- fitting ------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _target(self, y: np.ndarray) -> Target:
-        """The target as numbers."""
+    def _target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """The target y [n] as numbers, and the classes they stand for, if any."""
+
+    @abstractmethod
+    def _start(self, y: np.ndarray, classes: np.ndarray | None, weight: np.ndarray) -> tuple[Target, np.ndarray]:
+        """The target from which training starts, and the weights [n] of its rows."""
 
     def fit(
         self,
@@ -193,33 +207,41 @@ class SmileEstimator(Judged, BaseEstimator):
         After Ctrl-C the best state so far is kept and `interrupted_` is True: in training the proof and a short
         certification follow, in the certification itself only the check of what was found.
         """
-        frame = as_frame(X)
         self._check_parameters()
-        check_target(frame, y)
-        values = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y)
-        target = self._target(values)
+        kind = type(self).__name__
+        named = isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas")
+        frame = check_inputs(X, kind, None if self.domain is None or named else self.domain.columns)
+        values, target_name = check_target(frame, y, kind)
+        weight = check_weights(sample_weight, len(frame))
+        frame, values, weight = frame[weight > 0], values[weight > 0], weight[weight > 0]
+        if len(frame) == 1:
+            raise SmileError("The data has one sample only (n_samples = 1) that counts; give at least two rows.")
+        fill = learn_fill(frame) if self.missing == "fill" else {}
+        frame = filled(frame, fill)
         domain = self.domain
         if domain is None:
             domain = Domain.from_data(
-                X, kinds=self.kinds, bounds=self.bounds, groups=self.groups, margin=self.margin, scaling=self.scaling
-            )
-        else:
-            frame = as_frame(X, columns=domain.columns)
+                frame if named else frame.to_numpy(), kinds=self.kinds, bounds=self.bounds, groups=self.groups,
+                margin=self.margin, scaling=self.scaling,
+            )  # fmt: skip
         columns = tuple(frame.columns)
         claims = self.lower_on(self.all_properties(), domain, columns)
         outside = self._outside(claims, domain)
+        numbers, classes = self._target(values)
         x = domain.encode(frame, out_of_bounds=outside)
-        weight = check_weights(sample_weight, len(x))
+        if len(x) < LEAST_ROWS:
+            x, numbers, weight = merged(x, numbers, weight)
+        target, weight = self._start(numbers, classes, weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
             chosen, seed = self._train(domain, x, target, claims, weight, show, checkpoint)
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
             self.net_, self.history_ = chosen.net, chosen.history
             self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted
-            self.target_name_ = str(y.name) if isinstance(y, pd.Series) and y.name is not None else ""
-            self.n_features_in_ = frame.shape[1]
+            self.target_name_, self.fill_ = target_name, fill
+            self.n_features_in_, self.n_iter_ = frame.shape[1], len(chosen.history)
             if target.classes is not None:
                 self.classes_ = target.classes
-            if isinstance(X, pd.DataFrame):
+            if named:
                 self.feature_names_in_ = np.array(frame.columns, dtype=object)
             self._conclude(chosen.verdict, show)
         return self
@@ -230,7 +252,7 @@ class SmileEstimator(Judged, BaseEstimator):
         x: np.ndarray,
         target: Target,
         claims: tuple[Claim, ...],
-        weight: np.ndarray | None,
+        weight: np.ndarray,
         callback: Callable[[Progress], None] | None,
         checkpoint: Path | str | None,
     ) -> tuple[Fit, int]:
@@ -263,7 +285,7 @@ class SmileEstimator(Judged, BaseEstimator):
                         config=config,
                         seed=seed,
                         validation=validation,
-                        sample_weight=None if weight is None else weight[~held],
+                        sample_weight=weight[~held],
                         callback=callback,
                         checkpoint=None if checkpoint is None else numbered(checkpoint, i, self.restarts),
                         time_limit=None if self.time_limit is None else self.time_limit / self.restarts,
@@ -273,7 +295,8 @@ class SmileEstimator(Judged, BaseEstimator):
                     failure = error
                     continue
                 judged = held if held.any() else np.ones(len(x), dtype=bool)
-                loss = self._loss(result.net.predict(x[judged])[:, 0], target.y[judged])
+                each = self._loss(result.net.predict(x[judged])[:, 0], target.y[judged])
+                loss = float(np.average(each, weights=weight[judged]))
                 rank = (0 if result.verdict is None else RANK[result.verdict.status], loss)
                 if best is None or rank < best_rank:
                     best, best_rank = (result, seed), rank
@@ -285,8 +308,8 @@ class SmileEstimator(Judged, BaseEstimator):
         return best
 
     @abstractmethod
-    def _loss(self, output: np.ndarray, y: np.ndarray) -> float:
-        """Mean loss of outputs [n] for the choice between restarts."""
+    def _loss(self, output: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Loss of outputs [n], row by row, for the choice between restarts."""
 
     def _build(self, domain: Domain, target: Target) -> SmileNet:
         """A fresh network, its head starting at the target's mean."""
@@ -322,9 +345,25 @@ class SmileEstimator(Judged, BaseEstimator):
         """The network's outputs for the rows of X, float64 [n]; `first_row` numbers the first row in messages."""
         self._check_fitted()
         # an array's columns are those of the training data, in that order: the domain keeps one-hot columns together
-        frame = as_frame(X, columns=self.columns_)
+        frame = filled(check_inputs(X, type(self).__name__, self.columns_), self.fill_)
         x = self.domain_.encode(frame, out_of_bounds=self.outside_, first_row=first_row)
         return self.net_.predict(x)[:, 0]
+
+    def _html_repr(self) -> str:
+        """scikit-learn's diagram, with the verdict below it once there is one."""
+        diagram = estimator_html_repr(self)
+        if "net_" not in vars(self):
+            return diagram
+        colour = {"proved": "#1a7f37", "violated": "#cf222e"}.get(self.verdict_.status, "#9a6700")
+        lines = [self.verdict_.sentence(), *(claim.sentence or claim.formula() for claim in self.claims_)]
+        text = "<br>".join(html.escape(line) for line in lines)
+        return f'{diagram}<div style="border-left: 4px solid {colour}; padding-left: 0.6em">{text}</div>'
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing cells are accepted where `missing` fills them."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "fill"
+        return tags
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
         """Save as a model folder (weights, properties, verdict, certificate, history); see `smilenn.load`."""
@@ -341,6 +380,8 @@ class SmileEstimator(Judged, BaseEstimator):
     seed_: int
     target_name_: str
     n_features_in_: int
+    n_iter_: int
+    fill_: Fill
     classes_: np.ndarray
 
     def _outside(self, claims: tuple[Claim, ...], domain: Domain) -> OutOfBounds:
@@ -353,6 +394,8 @@ class SmileEstimator(Judged, BaseEstimator):
             raise SmileError(f"out_of_bounds is 'auto', 'clamp', 'raise' or 'warn', not {self.out_of_bounds!r}.")
         if not 0.0 <= self.validation_fraction < 1.0:
             raise SmileError(f"validation_fraction must lie in [0, 1), not {self.validation_fraction}.")
+        if self.missing not in ("raise", "fill"):
+            raise SmileError(f"missing is 'raise' or 'fill', not {self.missing!r}.")
         for name in ("restarts", "embedding"):
             if getattr(self, name) < 1:
                 raise SmileError(f"{name} must be at least 1, not {getattr(self, name)}.")

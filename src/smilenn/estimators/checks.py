@@ -1,38 +1,100 @@
-"""Checks of what `fit` is given beside X, and the choice of held-out rows."""
+"""Checks of what `fit` and `predict` are given, in scikit-learn's words where its users look for them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import numbers
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
 
-from smilenn.errors import SmileError
+from smilenn.domain import as_frame
+from smilenn.errors import SmileError, listed
+
+LEAST_ROWS = 200  # with fewer training rows nothing is held out, and equal rows are merged in a fixed order
 
 
-def check_target(frame: pd.DataFrame, y: Any) -> None:
-    """One target per row, and none of the features is the target itself."""
+class CellTypeError(SmileError, TypeError):
+    """A cell that is neither a number nor a text."""
+
+
+def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """X as a frame; `columns` are those of the training data, whose order and number an array must have."""
+    if sparse.issparse(X):
+        raise CellTypeError("Sparse data is not supported; pass a data frame or X.toarray().")
+    if not isinstance(X, pd.DataFrame) and not hasattr(X, "to_pandas"):
+        array = np.asarray(X)
+        if np.iscomplexobj(array):
+            raise SmileError("Complex data not supported; give real numbers.")
+        if array.ndim == 1:
+            raise SmileError(
+                "Expected 2D array, got 1D array instead. Reshape your data: X.reshape(1, -1) is one row, "
+                "X.reshape(-1, 1) one column."
+            )
+        if columns is not None and array.ndim == 2 and array.shape[1] != len(columns):
+            raise SmileError(
+                f"X has {array.shape[1]} features, but {estimator} is expecting {len(columns)} features as input."
+            )
+        X = array
+    frame = as_frame(X, columns=columns)
+    if frame.shape[1] == 0:
+        raise SmileError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
+    for name in frame.columns:
+        if frame[name].dtype == object:
+            _check_cells(frame[name], str(name))
+    return frame
+
+
+def _check_cells(column: pd.Series, name: str) -> None:
+    for row, cell in enumerate(column):
+        if isinstance(cell, (Mapping, list, tuple, set, complex)):
+            raise CellTypeError(
+                f"Row {row}, column {name!r}: the argument must be a string or a number, not {type(cell).__name__!r}."
+            )
+
+
+def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarray, str]:
+    """y as an array [n] and its name: one target per row, and none of the features is the target itself."""
+    if y is None:
+        raise SmileError(f"{estimator} requires y to be passed, but the target y is None.")
+    name = str(y.name) if isinstance(getattr(y, "name", None), str) and y.name else ""
+    values = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; its one column is used.",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        values = values[:, 0]
     if len(frame) == 0:
-        raise SmileError("The data has no rows; give at least one.")
-    length = len(y) if isinstance(y, (Sequence, np.ndarray, pd.Series)) else np.asarray(y).size
-    if length != len(frame):
-        raise SmileError(f"X has {len(frame)} rows but y has {length} values; give one value per row.")
-    if np.ndim(y) != 1:
-        raise SmileError(f"y has {np.ndim(y)} dimensions; give one column of values.")
-    if isinstance(y, pd.Series) and y.name is not None and str(y.name) in frame.columns:
-        raise SmileError(f"The target {str(y.name)!r} is among the features; drop that column from X.")
-    missing = np.flatnonzero(pd.Series(y).isna().to_numpy())
+        raise SmileError("The data has no rows; give at least two.")
+    if values.ndim != 1:
+        raise SmileError(f"y has {values.ndim} dimensions; give one column of values.")
+    if len(values) != len(frame):
+        raise SmileError(f"X has {len(frame)} rows but y has {len(values)} values; give one value per row.")
+    if np.iscomplexobj(values):
+        raise SmileError("Complex data not supported; give real numbers as targets.")
+    if name and name in frame.columns:
+        raise SmileError(f"The target {name!r} is among the features; drop that column from X.")
+    missing = np.flatnonzero(pd.isna(values))
     if missing.size:
-        raise SmileError(f"Row {int(missing[0])} of the target is missing; drop the row or fill it in.")
+        raise SmileError(f"Row {int(missing[0])} of the target is missing (NaN); drop the row or fill it in.")
+    return values, name
 
 
-def check_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
-    """Weights as float64 [n], or None."""
+def check_weights(sample_weight: Any, rows: int) -> np.ndarray:
+    """Weights as float64 [n]; ones where there are none. A row of weight zero counts as absent."""
     if sample_weight is None:
-        return None
+        return np.ones(rows)
     weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0 and np.isfinite(weight) and weight > 0:
+        weight = np.full(rows, float(weight))
     if weight.shape != (rows,):
         raise SmileError(f"sample_weight has shape {weight.shape}; give one weight per row, {rows} in all.")
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
@@ -43,6 +105,37 @@ def check_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
     if not weight.any():
         raise SmileError("sample_weight is zero everywhere; give at least one row some weight.")
     return weight
+
+
+def class_weights(codes: np.ndarray, classes: np.ndarray, wanted: Any, weight: np.ndarray) -> np.ndarray:
+    """Row weights [n] times those of their classes: ``balanced`` gives every class the same total."""
+    if wanted is None:
+        return weight
+    if isinstance(wanted, str):
+        if wanted != "balanced":
+            raise SmileError(f"class_weight is 'balanced' or a dictionary class → weight, not {wanted!r}.")
+        totals = np.array([weight[codes == i].sum() for i in range(len(classes))])
+        return weight * (weight.sum() / (len(classes) * totals))[codes]
+    if not isinstance(wanted, Mapping):
+        raise SmileError(f"class_weight is 'balanced' or a dictionary class → weight, not {wanted!r}.")
+    unknown = [key for key in wanted if key not in set(classes.tolist())]
+    if unknown:
+        raise SmileError(f"class_weight names {listed(unknown)}; the classes are {listed(classes)}.")
+    factors = [wanted.get(label, 1.0) for label in classes.tolist()]
+    for label, factor in zip(classes, factors, strict=True):
+        if not isinstance(factor, numbers.Real) or not 0 <= float(factor) < math.inf:
+            raise SmileError(f"class_weight of {label!r} is {factor!r}; weights are finite and not negative.")
+    return weight * np.array(factors, dtype=np.float64)[codes]
+
+
+def merged(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Equal rows of x [n, m] and y [n] as one row with the sum of their weights, in the order of their values.
+
+    Training on few rows then depends neither on their order nor on whether a row is repeated or weighted.
+    """
+    table = np.column_stack([x, y])
+    rows, places = np.unique(table, axis=0, return_inverse=True)
+    return rows[:, :-1], rows[:, -1], np.bincount(places.ravel(), weights=weight, minlength=len(rows))
 
 
 def held_out(y: np.ndarray, share: float, loss: str, rng: np.random.RandomState) -> np.ndarray:

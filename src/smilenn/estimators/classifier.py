@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.base import SmileEstimator, Target
+from smilenn.estimators.checks import class_weights
+from smilenn.estimators.missing import Missing
 from smilenn.estimators.steady import largest_change, steady
+from smilenn.properties.base import Property
+from smilenn.properties.claim import Claim
 from smilenn.properties.library import Fair, Robust
+from smilenn.train.config import Config
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from smilenn.model.auxiliaries import AuxiliaryKind
+    from smilenn.model.snapshot import Boxes
 
 DEFAULT_EPS = 1.0  # ε is a gauge on a logit: scaling the logit scales it
 
@@ -21,33 +34,115 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
 
     Parameters are those of `SmileEstimator`. The output that properties speak of is the logit of ``classes_[1]``: ε on
     it is an odds ratio of e^ε and a change of the probability by at most tanh(ε/4). A `Robust` without eps gets ε = 1.
+    Scaling the logit, as calibration does, scales ε along: after multiplying it by c the same rules hold with c·ε.
+
+    class_weight : class → weight of its rows, ``balanced`` for equal totals; multiplied with ``sample_weight``.
     """
 
     loss = "bce"
     task: ClassVar[str] = "binary"
 
+    def __init__(
+        self,
+        *,
+        properties: Sequence[Property | Claim] = (),
+        increasing: Sequence[str | int] = (),
+        decreasing: Sequence[str | int] = (),
+        protected: Mapping[str, float] | None = None,
+        domain: Domain | None = None,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        kinds: Mapping[str, Kind] | None = None,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        margin: float = 0.05,
+        scaling: Scaling = "unit",
+        boxes: Boxes = "gap",
+        auxiliaries: AuxiliaryKind = "relu",
+        hidden: int = 16,
+        embedding: int = 8,
+        backbone: Callable[[int, int], nn.Module] | None = None,
+        backbone_sizes: Sequence[int] = (32, 32),
+        config: Config | None = None,
+        out_of_bounds: OutOfBounds | Literal["auto"] = "auto",
+        time_limit: float | None = None,
+        certify_time_limit: float = 60.0,
+        random_state: int | np.random.RandomState | None = None,
+        validation_fraction: float = 0.1,
+        missing: Missing = "raise",
+        verbose: int = 0,
+        device: str = "cpu",
+        restarts: int = 1,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+    ) -> None:
+        super().__init__(
+            properties=properties,
+            increasing=increasing,
+            decreasing=decreasing,
+            protected=protected,
+            domain=domain,
+            bounds=bounds,
+            kinds=kinds,
+            groups=groups,
+            margin=margin,
+            scaling=scaling,
+            boxes=boxes,
+            auxiliaries=auxiliaries,
+            hidden=hidden,
+            embedding=embedding,
+            backbone=backbone,
+            backbone_sizes=backbone_sizes,
+            config=config,
+            out_of_bounds=out_of_bounds,
+            time_limit=time_limit,
+            certify_time_limit=certify_time_limit,
+            random_state=random_state,
+            validation_fraction=validation_fraction,
+            missing=missing,
+            verbose=verbose,
+            device=device,
+            restarts=restarts,
+        )
+        self.class_weight = class_weight
+
     def _default_eps(self) -> float:
         return DEFAULT_EPS
 
-    def _target(self, y: np.ndarray) -> Target:
+    def __sklearn_tags__(self) -> Any:
+        """Two classes, no more."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if y.dtype.kind == "f" and (y != np.rint(y)).any():
-            raise SmileError("The target holds fractions; classify whole numbers or texts, or use SmileRegressor.")
+            raise SmileError(
+                "Unknown label type: continuous. The target holds fractions; classify whole numbers or texts, or use "
+                "SmileRegressor."
+            )
         try:
             classes, codes = np.unique(y, return_inverse=True)
         except TypeError:
-            raise SmileError("The target mixes numbers and texts; give every class one kind of name.") from None
+            raise SmileError(
+                "Unknown label type: the target mixes numbers and texts; give every class one kind of name."
+            ) from None
         if len(classes) == 1:
             raise SmileError(f"The target has one class only, {classes[0]!r}; a classifier needs two.")
         if len(classes) > 2:
             raise SmileError(
-                f"The target has {len(classes)} classes ({listed(classes, 4)}); SmileClassifier takes two: predict one "
-                "against the rest."
+                f"Only binary classification is supported, and the target has {len(classes)} classes "
+                f"({listed(classes, 4)}); predict one against the rest."
             )
-        share = float(codes.mean())
-        return Target(codes.astype(np.float64), 1.0, math.log(share / (1.0 - share)), classes)
+        return codes.astype(np.float64), classes
 
-    def _loss(self, output: np.ndarray, y: np.ndarray) -> float:
-        return float(np.mean(np.logaddexp(0.0, output) - y * output))
+    def _start(self, y: np.ndarray, classes: np.ndarray | None, weight: np.ndarray) -> tuple[Target, np.ndarray]:
+        assert classes is not None
+        weight = class_weights(y.astype(int), classes, self.class_weight, weight)
+        share = float(np.average(y, weights=weight))
+        if not 0.0 < share < 1.0:
+            raise SmileError("The weights leave rows of one class only; a classifier needs two.")
+        return Target(y, 1.0, math.log(share / (1.0 - share)), classes), weight
+
+    def _loss(self, output: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.logaddexp(0.0, output) - y * output
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Logits of ``classes_[1]``, float64 [n]."""
@@ -55,7 +150,8 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Class labels [n]: ``classes_[1]`` where the logit is positive."""
-        return self.classes_[(self.outputs(X) > 0).astype(int)]
+        positive = self.outputs(X) > 0
+        return self.classes_[positive.astype(int)]
 
     def predict_certified(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Class labels [n], and [n] bool: which of them no change that the properties speak of can turn.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import NotFittedError
 
 from smilenn.certify.verdicts import Certificate
-from smilenn.estimators.judgement import INTERRUPTED, Judgement, current, judge, unjudged
+from smilenn.estimators.judgement import CHANGED, INTERRUPTED, Judgement, current, judge, unjudged
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.prove.model import prove
@@ -103,10 +103,12 @@ class Judged(ABC):
     ) -> Verdict:
         """Search for a counterexample, prove and certify the network as it is now; sets and returns ``verdict_``.
 
-        `time_limit` seconds for the prover and as many for the certificate; None takes ``certify_time_limit``. Ctrl-C
-        is raised and leaves the judgement as it was.
+        `time_limit` seconds for the prover and as many for the certificate; None takes ``certify_time_limit``. A
+        network that was changed is evaluated in plain float64 from now on: a profile without rounding was made for the
+        old weights. Ctrl-C is raised and leaves the judgement as it was.
         """
-        self._check_fitted()
+        if self._judged().note == CHANGED:
+            self.net_.set_profile("f64-aux")
         limit = self.certify_time_limit if time_limit is None else time_limit
         found = prove(self, prover=prover, time_limit=limit) if self.claims_ else None
         if _interrupted(found):

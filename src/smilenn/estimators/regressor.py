@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,8 +15,8 @@ from smilenn.estimators.base import SmileEstimator, Target
 class SmileRegressor(RegressorMixin, SmileEstimator):
     """Regression with properties that hold everywhere on the domain.
 
-    Parameters are those of `SmileEstimator`. After `fit`: ``verdict_``, ``violation_bound_``, ``history_``, ``net_``,
-    ``domain_``, ``claims_``. ε of a property is in units of the target.
+    Parameters are those of `SmileEstimator`. After `fit`: ``verdict_``, ``certificate_``, ``violation_bound_``,
+    ``history_``, ``net_``, ``domain_``, ``claims_``. ε of a property is in units of the target.
 
     >>> from smilenn.estimators.regressor import SmileRegressor
     >>> SmileRegressor(increasing=["income"]).all_properties()[0].sentence()
@@ -30,7 +31,7 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
             "Robust needs eps in a regression: the largest change of the output, as in Robust(0.1, eps=2)."
         )
 
-    def _target(self, y: np.ndarray) -> Target:
+    def _target(self, y: np.ndarray) -> tuple[np.ndarray, None]:
         try:
             values = np.asarray(y, dtype=np.float64)
         except (TypeError, ValueError):
@@ -39,11 +40,15 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
         bad = np.flatnonzero(~np.isfinite(values))
         if bad.size:
             raise SmileError(f"Row {int(bad[0])} of the target is {values[bad[0]]}; give a finite number.")
-        spread = float(values.std())
-        return Target(values, spread if spread > 0 else 1.0, float(values.mean()))
+        return values, None
 
-    def _loss(self, output: np.ndarray, y: np.ndarray) -> float:
-        return float(np.mean((output - y) ** 2))
+    def _start(self, y: np.ndarray, classes: np.ndarray | None, weight: np.ndarray) -> tuple[Target, np.ndarray]:
+        mean = float(np.average(y, weights=weight))
+        spread = math.sqrt(np.average((y - mean) ** 2, weights=weight))
+        return Target(y, spread if spread > 0 else 1.0, mean), weight
+
+    def _loss(self, output: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return (output - y) ** 2
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions for the rows of X in the target's units, float64 [n]."""

@@ -44,7 +44,7 @@ CLASSES: dict[str, type[SmileEstimator]] = {"SmileRegressor": SmileRegressor, "S
 PLAIN = (
     "increasing", "decreasing", "protected", "bounds", "kinds", "groups", "margin", "scaling", "boxes", "auxiliaries",
     "hidden", "embedding", "backbone_sizes", "out_of_bounds", "time_limit", "certify_time_limit",
-    "validation_fraction", "verbose", "device", "restarts",
+    "validation_fraction", "missing", "verbose", "device", "restarts",
 )  # fmt: skip
 
 
@@ -59,6 +59,8 @@ def save(estimator: SmileEstimator, folder: Path | str, *, overwrite: bool = Fal
         "seconds": estimator.seconds_,
         "interrupted": estimator.interrupted_,
         "target": estimator.target_name_,
+        "fill": estimator.fill_,
+        "n_iter": estimator.n_iter_,
     }
     if "feature_names_in_" in vars(estimator):
         learned["feature_names_in"] = [str(name) for name in estimator.feature_names_in_]
@@ -135,6 +137,7 @@ def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegre
         estimator.columns_ = tuple(learned["columns"])
         estimator.seed_, estimator.seconds_ = learned["seed"], learned["seconds"]
         estimator.interrupted_, estimator.target_name_ = learned["interrupted"], learned["target"]
+        estimator.fill_, estimator.n_iter_ = learned.get("fill", {}), learned.get("n_iter", len(documents[HISTORY]))
         if "feature_names_in" in learned:
             estimator.feature_names_in_ = np.array(learned["feature_names_in"], dtype=object)
         if "classes" in learned:
@@ -203,6 +206,11 @@ def _params(estimator: SmileEstimator) -> dict[str, Any]:
     out: dict[str, Any] = {name: _plain(params[name]) for name in PLAIN}
     state = params["random_state"]
     out["random_state"] = int(state) if isinstance(state, (int, np.integer)) else None
+    if "class_weight" in params:  # labels are no keys of JSON
+        wanted = params["class_weight"]
+        out["class_weight"] = (
+            [[_plain(k), _plain(v)] for k, v in wanted.items()] if isinstance(wanted, dict) else wanted
+        )
     out["config"] = None if params["config"] is None else asdict(params["config"])
     # the short forms are parameters of their own: only the properties that were listed are listed again
     out["listed_properties"] = len(params["properties"])
@@ -226,6 +234,9 @@ def _from_params(stored: dict[str, Any]) -> dict[str, Any]:
     for name in ("bounds", "groups"):
         if params.get(name) is not None:
             params[name] = {key: tuple(value) for key, value in params[name].items()}
+    if "class_weight" in stored:
+        wanted = stored["class_weight"]
+        params["class_weight"] = {key: value for key, value in wanted} if isinstance(wanted, list) else wanted
     config = stored["config"]
     known = {field.name for field in fields(Config)}
     if config is not None:
