@@ -31,6 +31,12 @@ def encoders():
 
 
 @pytest.fixture(scope="session")
+def fuzzing():
+    """The module fuzzing.py."""
+    return _sibling("fuzzing")
+
+
+@pytest.fixture(scope="session")
 def corpus():
     """The module make_corpus.py: networks by hand, forgeries, the files of a folder."""
     return _sibling("make_corpus")

@@ -1,0 +1,159 @@
+"""Fuzzing of a checker: files of real folders changed by hypothesis, for a given time; see test_fuzz_*.py.
+
+Whatever the files hold, a checker answers with one of its four statuses: it raises nothing, does not hang, and reading
+takes no more memory than a few times the files' size. (JSON is the exception: ``[],[],…`` becomes lists of 64 bytes,
+some 25 times its text, in any reader that builds values.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import tarfile
+import time
+import tracemalloc
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
+FOLDERS = (
+    "forged-nothing", "random-slope-5", "encoded-78", "dyadic-extra-8", "order-pinned-group", "random-paper-2",
+    "two-claims",
+)  # fmt: skip
+STATUSES = {"certified", "unknown", "refused", "unreadable"}
+SECONDS = 30.0
+FLOATS, TEXT = 16, 40  # bytes of memory per byte of binary and of JSON files, when they are read
+
+INTERESTING = [0, 1, 2, 127, 128, 254, 255]
+VALUES: list[Any] = [
+    None, True, -1, 0, 1, 2**31, 2**63, 10**399, 0.5, -0.0, 5e-324, 1e308, "", "1/3", "1/0", "x0", "\ud800", "\0", [],
+    {}, [[]], {"": 0},
+]  # fmt: skip
+
+
+def samples(corpus: Path) -> list[dict[str, bytes]]:
+    """Files of some folders of the corpus."""
+    with tarfile.open(corpus / "folders.tar.xz") as archive:
+        members = {member.name: member for member in archive.getmembers()}
+        out = []
+        for folder in FOLDERS:
+            files = {}
+            for name in FILES:
+                file = archive.extractfile(members[f"{folder}/{name}"])
+                assert file is not None
+                files[name] = file.read()
+            out.append(files)
+    return out
+
+
+def _bytes(draw: Callable[..., Any], data: bytes) -> bytes:
+    """Some bytes changed, cut out, repeated or put in."""
+    out = bytearray(data)
+    for _ in range(draw(st.integers(1, 4))):
+        at, size = draw(st.integers(0, max(0, len(out) - 1))), draw(st.integers(1, 64))
+        match draw(st.integers(0, 5)):
+            case 0:
+                out[at : at + 1] = bytes([draw(st.sampled_from(INTERESTING))])
+            case 1:
+                out[at : at + 1] = bytes([(out[at] if out else 0) ^ 1 << draw(st.integers(0, 7))])
+            case 2:
+                del out[at:]
+            case 3:
+                del out[at : at + size]
+            case 4:
+                out[at:at] = out[at : at + size] * draw(st.integers(1, 50))
+            case _:
+                out[at : at + size] = draw(st.binary(max_size=64))
+    return bytes(out)
+
+
+def _value(draw: Callable[..., Any], value: Any) -> Any:
+    """JSON with one value replaced, dropped or doubled."""
+    where = value
+    for _ in range(draw(st.integers(1, 8))):
+        keys = list(where) if isinstance(where, dict) else list(range(len(where))) if isinstance(where, list) else []
+        if not keys:
+            break
+        key = draw(st.sampled_from(keys))
+        if isinstance(where[key], dict | list) and where[key] and draw(st.booleans()):
+            where = where[key]
+            continue
+        match draw(st.integers(0, 2)):
+            case 0:
+                where[key] = draw(st.sampled_from(VALUES))
+            case 1:
+                del where[key]
+            case _:
+                if isinstance(where, list):
+                    where += where[-1:] * draw(st.integers(1, 30))
+        break
+    return value
+
+
+def changed(draw: Callable[..., Any], files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """One file changed; usually the hashes fit again, so that more than the manifest is looked at."""
+    out = dict(files)
+    name = draw(st.sampled_from(FILES))
+    if name.endswith(".json") and draw(st.booleans()):
+        out[name] = json.dumps(_value(draw, json.loads(out[name]))).encode("utf-8", "surrogatepass")
+    elif name == "weights.safetensors" and draw(st.booleans()):
+        size = int.from_bytes(out[name][:8], "little")
+        header = json.dumps(_value(draw, json.loads(out[name][8 : 8 + size]))).encode("utf-8", "surrogatepass")
+        out[name] = len(header).to_bytes(8, "little") + header + out[name][8 + size :]
+    else:
+        out[name] = _bytes(draw, out[name])
+    with contextlib.suppress(Exception):  # what cannot be parsed any more keeps its old hash
+        content = json.loads(out["certificate.json"])
+        content["proofs_sha256"] = hashlib.sha256(out["certificate.bin"]).hexdigest()
+        for entry in content["claims"]:
+            text = json.dumps({**entry["claim"], "sentence": ""}, sort_keys=True, separators=(",", ":"))
+            entry["claim_sha256"] = hashlib.sha256(text.encode()).hexdigest()
+        out["certificate.json"] = json.dumps(content).encode()
+    listed = {n: {"sha256": hashlib.sha256(d).hexdigest(), "bytes": len(d)} for n, d in out.items()}
+    body: dict[str, Any] = {"format": "smilenn-model", "version": 1, "library": "0", "files": listed}
+    digest = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    out["manifest.json"] = json.dumps(body | {"digest": digest}).encode()
+    if draw(st.integers(0, 19)) == 0:
+        out["manifest.json"] = _bytes(draw, out["manifest.json"])
+    return out
+
+
+def fuzz(module: ModuleType, read: Callable[[Path], Any], corpus: Path, place: Path, seconds: float = SECONDS) -> int:
+    """How many folders `module.check_folder` has answered; `read` is its reading alone, whose memory is measured."""
+    given_files = samples(corpus)
+    place.mkdir()
+    count = rounds = 0
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+
+        @seed(rounds)
+        @settings(max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @given(st.data())
+        def attack(data: st.DataObject) -> None:
+            nonlocal count
+            files = changed(data.draw, data.draw(st.sampled_from(given_files)))
+            for name, content in files.items():
+                (place / name).write_bytes(content)
+            report = module.check_folder(place)
+            assert report.status in STATUSES
+            count += 1
+            if count % 10 == 0:
+                text = sum(len(content) for name, content in files.items() if name.endswith(".json"))
+                header = min(1 << 16, len(files["weights.safetensors"]))
+                rest = sum(map(len, files.values())) - text
+                tracemalloc.start()
+                with contextlib.suppress(module.CheckError):
+                    read(place)
+                peak = tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+                assert peak < FLOATS * rest + TEXT * (text + header) + (1 << 18), (peak, text, rest)
+
+        attack()
+        rounds += 1
+    return count

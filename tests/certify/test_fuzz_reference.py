@@ -1,0 +1,10 @@
+"""Half a minute of fuzzing for the reference checker."""
+
+from pathlib import Path
+
+from smilenn.certify import check_reference, reader
+
+
+def test_the_reference_checker_answers_whatever_the_files_hold(fuzzing, tmp_path):
+    corpus = Path(__file__).with_name("corpus")
+    assert fuzzing.fuzz(check_reference, reader.read_folder, corpus, tmp_path / "m") > 100
