@@ -305,6 +305,8 @@ def test_bad_data(change, message):
         ({"restarts": 0}, "restarts"),
         ({"embedding": 0}, "embedding"),
         ({"time_limit": 0}, "time_limit"),
+        ({"device": "abacus"}, "none that torch knows"),
+        ({"device": "cuda:99"}, "is not there"),
         ({"backbone": lambda m, n: None}, "returns a torch module"),
     ],
 )

@@ -30,7 +30,16 @@ from sklearn.utils import check_random_state, estimator_html_repr
 
 from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
 from smilenn.errors import SmileError
-from smilenn.estimators.checks import LEAST_ROWS, check_inputs, check_target, check_weights, held_out, merged, numbered
+from smilenn.estimators.checks import (
+    LEAST_ROWS,
+    check_device,
+    check_inputs,
+    check_target,
+    check_weights,
+    held_out,
+    merged,
+    numbered,
+)
 from smilenn.estimators.judged import Judged
 from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
 from smilenn.estimators.outside import all_carried
@@ -394,6 +403,7 @@ class SmileEstimator(Judged, BaseEstimator):
             raise SmileError(f"out_of_bounds is 'auto', 'clamp', 'raise' or 'warn', not {self.out_of_bounds!r}.")
         if not 0.0 <= self.validation_fraction < 1.0:
             raise SmileError(f"validation_fraction must lie in [0, 1), not {self.validation_fraction}.")
+        check_device(self.device)
         if self.missing not in ("raise", "fill"):
             raise SmileError(f"missing is 'raise' or 'fill', not {self.missing!r}.")
         for name in ("restarts", "embedding"):

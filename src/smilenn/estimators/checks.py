@@ -138,6 +138,18 @@ def merged(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray
     return rows[:, :-1], rows[:, -1], np.bincount(places.ravel(), weights=weight, minlength=len(rows))
 
 
+def check_device(device: str) -> None:
+    """A device that torch knows and that is there."""
+    import torch
+
+    try:
+        known = torch.device(device)
+    except RuntimeError:
+        raise SmileError(f"device {device!r} is none that torch knows; use 'cpu' or 'cuda'.") from None
+    if known.type == "cuda" and (known.index or 0) >= torch.cuda.device_count():
+        raise SmileError(f"device {device!r} is not there: torch sees {torch.cuda.device_count()} GPUs; use 'cpu'.")
+
+
 def held_out(y: np.ndarray, share: float, loss: str, rng: np.random.RandomState) -> np.ndarray:
     """[n] bool: a random share of the rows, of each class for a classifier."""
     held = np.zeros(len(y), dtype=bool)
