@@ -26,7 +26,7 @@ def people(rows=400, seed=0):
     domain = Domain((
         Feature("income", "continuous", 0.0, 8.0, shift=4.0, mult=0.5),
         Feature("debt", "continuous", 0.0, 5.0, shift=2.5, mult=0.7),
-        Feature("race", "category", categories=("a", "b")),
+        Feature("race", "category", categories=("a", "b", "c")),
     ))  # fmt: skip
     x = domain.sample(rows, rng)
     y = np.sqrt(x[:, 0]) - 0.4 * x[:, 1] + 0.5 * x[:, 2] + 0.3 * np.sin(2 * x[:, 1]) * (x[:, 0] > 4)

@@ -689,25 +689,34 @@ class Encoder:
 
     def linear(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """Σ w·y + b"""
-        return [self.sum(row, b, y) for row, b in zip(layer["rows"], layer["bias"], strict=True)]
+        e = max(map(exponent, layer["rows"]))
+        rows = [[whole(v, e) for v in row] for row in layer["rows"]]
+        return self.sums(rows, Fraction(1, 1 << e), layer["bias"], y)
 
-    def sum(self, row: Sequence[float | Fraction], bias: float, y: list[Spread]) -> Spread:
-        """One sum: interval arithmetic, and LIN for its rounding."""
-        lo = hi = Fraction(bias)
-        low = high = total = Fraction(0)
-        weights = size = Fraction(0)
-        rises = falls = True
-        for w, s in zip([Fraction(v) for v in row], y, strict=True):
-            a, b, c, d = (s.lo, s.hi, s.low, s.high) if w > 0 else (s.hi, s.lo, s.high, s.low)
-            lo, hi, low, high = lo + w * a, hi + w * b, low + w * c, high + w * d
-            total, weights, size = total + abs(w) * s.size, weights + abs(w), size + s.size
-            if w:
-                rises, falls = rises and (s.rises if w > 0 else s.falls), falls and (s.falls if w > 0 else s.rises)
-        count, total = len(y), total + abs(Fraction(bias))
+    def sums(self, rows: list[Ints], unit: Fraction, bias: Sequence[float], y: list[Spread]) -> list[Spread]:
+        """Σ w·y + b with weights in multiples of `unit`: interval arithmetic in integers, and LIN for the rounding."""
+        common = math.lcm(*(v.denominator for s in y for v in (s.lo, s.hi, s.low, s.high)))
+        unit /= common
+        ends = [
+            [int(v * common) for v in column] for column in zip(*((s.lo, s.hi, s.low, s.high) for s in y), strict=True)
+        ]
+        sizes = [max(abs(lo), abs(hi)) for lo, hi in zip(ends[0], ends[1], strict=True)]
+        count, out = len(y), []
         gamma = (count + 5) * U / (1 - (count + 5) * U)
-        error = gamma * total + (1 + gamma) * ETA * (3 * count + 3 + weights + size)
-        need(total + error < HUGE, "the encoder may overflow")
-        return settled(lo - error, hi + error, low - 2 * error, high + 2 * error, rises, falls)
+        for row, b in zip(rows, map(Fraction, bias), strict=True):
+            up, down, w = [max(v, 0) for v in row], [min(v, 0) for v in row], list(map(abs, row))
+            lo, hi, low, high = (
+                unit * (dot(up, one) + dot(down, other))
+                for one, other in ((ends[0], ends[1]), (ends[1], ends[0]), (ends[2], ends[3]), (ends[3], ends[2]))
+            )
+            total = unit * dot(w, sizes) + abs(b)
+            small = 3 * count + 3 + unit * common * sum(w) + Fraction(sum(sizes), common)
+            error = gamma * total + (1 + gamma) * ETA * small
+            need(total + error < HUGE, "the encoder may overflow")
+            rises = all(s.rises if v > 0 else s.falls for v, s in zip(row, y, strict=True) if v)
+            falls = all(s.falls if v > 0 else s.rises for v, s in zip(row, y, strict=True) if v)
+            out.append(settled(lo + b - error, hi + b + error, low - 2 * error, high + 2 * error, rises, falls))
+        return out
 
     def kinks(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """max(y, 0) and min(y, 0)"""
@@ -721,11 +730,11 @@ class Encoder:
     def pool(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """Means of blocks, row by row."""
         side, block = layer["side"], layer["block"]
-        share, out = [Fraction(1, block * block)] * (block * block), []
+        ones, share, out = [[1] * (block * block)], Fraction(1, block * block), []
         for top in range(0, side, block):
             for left in range(0, side, block):
-                rows = range(top, top + block)
-                out.append(self.sum(share, 0.0, [y[r * side + left + c] for r in rows for c in range(block)]))
+                part = [y[r * side + left + c] for r in range(top, top + block) for c in range(block)]
+                out += self.sums(ones, share, [0.0], part)
         return out
 
     def distance(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
@@ -1651,8 +1660,9 @@ def scaler(space: Space | Encoder | Net, i: int) -> tuple[Fraction, Fraction, Fr
     shift, factor = Fraction(space.shift[i]), Fraction(space.mult[i])
     d = max(abs(Fraction(space.lo[i]) - shift), abs(Fraction(space.hi[i]) - shift))
     need(d < HUGE, "the domain may overflow")
-    error = ((1 + U) ** 2 - 1) * d * factor + 2 * ETA * (1 + factor + d)
-    return d, d * factor, Fraction(0) if shift == 0 and factor == 1 else error
+    if shift == 0 and factor == 1:
+        return d, d, Fraction(0)
+    return d, d * factor, ((1 + U) ** 2 - 1) * d * factor + 2 * ETA * (1 + factor + d)
 
 
 def margins(net: Net) -> list[Fraction]:

@@ -123,7 +123,7 @@ def _shrink_signs(net: SmileNet, claims: Sequence[Claim], config: Config) -> flo
 def _wrong(net: SmileNet, claims: Sequence[Claim]) -> tuple[torch.Tensor, torch.Tensor]:
     """Which weights [h, m] and slopes [n, m] of lower push some output the wrong way in an ordered feature."""
     s, h = net.snapshot(), net.lower.hidden
-    weight, slope = np.zeros((h, net.domain.size), dtype=bool), np.zeros(s.lower_slope.shape, dtype=bool)
+    weight, slope = np.zeros((h, s.domain.size), dtype=bool), np.zeros(s.lower_slope.shape, dtype=bool)
     for problem in build_all(claims, s):
         region = problem.region
         sigma = np.where(region.delta_hi <= 0, -1.0, 1.0) * (~region.pinned & ~_both_ways(problem))
