@@ -103,12 +103,12 @@ class Branch(Prover):
     ) -> Tree:  # fmt: skip
         """Grow the tree until the goal is reached: the optimum, or a bound below or a point above the target.
 
-        `like` is a tree of the same claim on other weights: its splits are taken over, which saves most of the work
+        `like` is a tree of the same claim on other weights: its splits are taken over, which saves half of the nodes
         where the weights moved little. `written` slopes are rounded as certificates write them. Interrupting (Ctrl-C)
         returns the tree as it stands.
         """
         run = _Run(problem, row, self._solver(), time_limit, goal, target, written)
-        most = min(most, max(1, int(MEMORY * 2**30 / (600 + run.bytes))))
+        most = min(most, max(1, int(MEMORY * 2**30 / (2000 + run.bytes))))  # a node's own objects and its arrays
         run.grow(most, like)
         return run.tree()
 
@@ -138,7 +138,8 @@ class _Run:
             largest = max(largest, float(row.flip.max()), float((row.flip @ np.abs(problem.flips.unit)).max(initial=0)))
         self.steepest = 2.0 ** math.ceil(math.log2(max(STEEPEST * largest, 1e-300)))
         self.bits = min(BITS, 30 - math.ceil(math.log2(self.steepest))) if written else None
-        self.bytes = 9 * k * (self.h + row.flip.shape[1]) + 8 * len(problem.region.rhs)
+        # phases and slopes of a node, and the LP's answer of an open one: about 25 corners a unit, inputs, rows
+        self.bytes = 9 * k * (self.h + row.flip.shape[1]) + 8 * (30 * self.h + 2 * k * problem.region.size)
         self.flips, self.rounding = bool(row.flip.any()), Rounding(problem, row)
         self.last: tuple[Cell, Shape] | None = None
         self.point: np.ndarray | None = None
@@ -164,7 +165,7 @@ class _Run:
                 if self._reached(plunge):
                     return
                 if self.count >= most:
-                    self.complete, self.note = False, f"the tree reached its limit of {most} nodes"
+                    self.complete, self.note = False, f"the tree reached its limit of {most} nodes (memory is capped)"
                     return
                 if perf_counter() - self.start > self.limit:
                     self.complete, self.note = False, "the time limit was reached"
