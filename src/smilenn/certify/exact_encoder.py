@@ -88,8 +88,9 @@ def _ramps(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[Spre
     out = []
     for place, start, rate in zip(layer.source, tensors("start")[0], tensors("rate")[0], strict=True):
         y = given[place]
-        # y − start must not overflow: infinity times a rate that is flushed to zero is NaN
+        # neither y − start nor the product may overflow: infinity times a rate that is flushed to zero is NaN
         far = bounded(max(abs(y.lo - start), abs(y.hi - start)))
+        bounded(far * rate)
         error = ((1 + U) ** 2 - 1) * far * rate + 2 * ETA * (1 + rate + far)
         low, high = rate * y.low - 2 * error, rate * y.high + 2 * error
         out.append(settled(ZERO, Fraction(1), low, high, y.rises, y.falls))
