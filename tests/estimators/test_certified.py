@@ -38,6 +38,11 @@ def fitted(**options):
     return SmileRegressor(**SMALL | {"protected": {"g": 2.0}} | options).fit(*line())
 
 
+def easy(**options):
+    """A model that is hardly trained, with a rule that holds all the same."""
+    return fitted(**{"config": ROUGH, "protected": {"g": 1000.0}} | options)
+
+
 @pytest.fixture(scope="module")
 def certified():
     """A certified model; tests that change it work on a copy."""
@@ -91,14 +96,14 @@ def test_without_a_proof_the_checked_bound_is_reported(open_, tmp_path):
 
 
 def test_without_properties_and_without_asking_there_is_none(certified):
-    none = SmileRegressor(**SMALL).fit(*line())
+    none = easy(protected=None)
     assert none.certificate_ is None and none.certificate_note_ == "No property was asked for."
     assert none.verdict_.status == "unknown"
-    named = fitted(certify_time_limit=0)
+    named = easy(certify_time_limit=0)
     assert named.certificate_ is None and "No certificate was asked for" in named.certificate_note_
     assert named.verdict_.sentence().startswith("proved by ") and named.verdict_.exit_code == 3
     with pytest.raises(SmileError, match="certify_time_limit must be 0 seconds or more"):
-        fitted(certify_time_limit=-1)
+        easy(certify_time_limit=-1)
 
 
 def test_a_time_out_or_ctrl_c_gives_the_best_checked_bound(monkeypatch):
@@ -183,7 +188,7 @@ def test_refitting_replaces_the_certificate(certified):
     model.fit(X, -y)
     assert model.verdict_.weights == model.net_.snapshot().digest != certified.verdict_.weights
     assert model.certificate_.weights != certified.certificate_.weights
-    model.set_params(increasing=(), protected=None).fit(X, y)
+    model.set_params(increasing=(), protected=None, config=ROUGH).fit(X, y)
     assert model.certificate_ is None and model.verdict_.status == "unknown"
     with pytest.raises(SmileError):
         copy.deepcopy(certified).fit(X, y[:-1])  # a fit that fails changes nothing
@@ -272,7 +277,7 @@ def test_ctrl_c_while_certifying_keeps_the_network(tmp_path):
             raise KeyboardInterrupt
 
     X, y = line()
-    model = SmileRegressor(protected={"g": 2.0}, **SMALL).fit(X, y, callback=stop)
+    model = SmileRegressor(**SMALL | {"config": ROUGH, "protected": {"g": 1000.0}}).fit(X, y, callback=stop)
     assert model.interrupted_ and model.certificate_ is None
     assert model.verdict_.status == "unknown" and "interrupted" in model.verdict_.reason
     assert model.violation_bound_ == np.inf and model.predict(X).shape == (120,)
@@ -300,7 +305,7 @@ def test_ctrl_c_in_the_proof_ends_the_fit(monkeypatch):
     from smilenn.train import fit as training
 
     monkeypatch.setattr(training, "prove", lambda *a, **o: Unknown("HiGHS", reason="interrupted"))
-    model = fitted()
+    model = easy()
     assert model.interrupted_ and model.certificate_ is None and model.verdict_.status == "unknown"
 
 
@@ -316,14 +321,14 @@ def test_a_failing_certification_does_not_lose_the_network(monkeypatch, failure,
         raise failure
 
     monkeypatch.setattr(certifying, "certify", fail)
-    model = fitted()
+    model = easy()
     assert model.verdict_.status == "unknown" and model.violation_bound_ == np.inf
     assert model.certificate_ is None and re.search(message, model.certificate_note_)
 
 
 def test_what_the_checker_refuses_is_no_certificate(monkeypatch):
     monkeypatch.setattr(certifying, "check_folder", lambda folder: Report("refused", "a leaf is missing"))
-    model = fitted()
+    model = easy()
     assert model.certificate_ is None and model.verdict_.status == "unknown"
     assert "the checker refused the proof (a leaf is missing)" in model.verdict_.sentence()
     assert judgement.CHANGED not in model.certificate_note_
@@ -331,7 +336,8 @@ def test_what_the_checker_refuses_is_no_certificate(monkeypatch):
 
 def test_progress_tells_of_the_certification():
     seen = []
-    SmileRegressor(protected={"g": 2.0}, increasing=["x"], **SMALL).fit(*line(), callback=seen.append)
+    rules = {"properties": [Robust({"x": 1}, 1e6)], "protected": {"g": 1000.0}}
+    SmileRegressor(**SMALL | {"config": ROUGH} | rules).fit(*line(), callback=seen.append)
     steps = [(p.step, p.steps, p.message) for p in seen if p.phase == "certify"]
     assert steps == [(0, 2, ""), (1, 2, ""), (2, 2, "the checker accepts")]
     seconds = [p.seconds for p in seen]
