@@ -81,6 +81,11 @@ def _limits(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
                     high = middle
             with _replaced(module, **{name: low - 1}):
                 out.append((low, module.check_folder(path).reason))
+        for name in () if fast else ("LARGEST_JSON", "LARGEST_FILE"):  # which file falls under which limit
+            sizes = sorted(file.stat().st_size for file in path.iterdir())
+            for size in (*sizes, *(size - 1 for size in sizes)):
+                with _replaced(loaded.reader, **{name: size}):
+                    out.append((name, size, module.check_folder(path).reason))
         return out
 
     return ask
@@ -176,7 +181,7 @@ def _printed(main: Callable[[list[str]], int], arguments: list[str], encoding: s
 def constants(loaded: SimpleNamespace) -> Any:
     """Numbers that docs/certificate.md fixes."""
     m = loaded.check
-    return m.MIB, m.NODES, m.WORK, m.ALL, m.FILES, m.EXIT, m.U, m.ETA, m.HUGE, m.DENOMINATOR, m.BITS
+    return m.MIB, m.NODES, m.WORK, m.ALL, m.FILES, m.EXIT, m.U, m.ETA, m.HUGE, m.DENOMINATOR, m.BITS, m.LAYERS
 
 
 def sizes_of_files(loaded: SimpleNamespace) -> Any:
@@ -457,7 +462,7 @@ def reference_constants(loaded: SimpleNamespace) -> Any:
     return (
         r.LARGEST_FILE, r.LARGEST_JSON, r.LARGEST_HEADER, r.LONGEST_NUMBER, r.DEEPEST, r.MOST_NODES, r.MOST_WORK,
         r.LARGEST_DENOMINATOR,
-        r.NEEDED, e.U, e.ETA, e.LARGEST, c.EXIT, loaded.exact_rules.ALL,
+        r.NEEDED, r.MOST_LAYERS, e.U, e.ETA, e.LARGEST, c.EXIT, loaded.exact_rules.ALL,
     )  # fmt: skip
 
 

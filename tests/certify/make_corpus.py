@@ -307,6 +307,87 @@ def encoded() -> Iterator[Entry]:
             encoders.encoded_folder(path, seed, rules=0.5 if seed % 2 else 0.1)
             good = check.check_folder(path).status in ("certified", "unknown")
             yield f"encoded-{seed}", "" if good else "encoder", {n: (path / n).read_bytes() for n in check.FILES}
+        # a branch of very many layers, a weight that is zero
+        encoders.encoded_folder(path, 78)
+        files = {n: (path / n).read_bytes() for n in check.FILES}
+        branches = json.loads(files["model.json"])["net"]["encoder"]
+        kinks = next(i for i, b in enumerate(branches) if b["layers"] and b["layers"][0]["kind"] == "kinks")
+        for count, why in ((64, ""), (65, "encoder")):
+            many = json.loads(json.dumps(branches))
+            first = many[kinks]["layers"][0]
+            many[kinks] = {"name": "many", "columns": many[kinks]["columns"], "layers": [first] * count}
+            header, data = forge.unpacked(files["weights.safetensors"])
+            kept = {n: e for n, e in header.items() if not n.startswith(f"encoder.branches.{kinks}.")}
+            width, end, body = sum(_width(b) for b in many), 0, b""
+            for name in sorted(kept, key=lambda n: kept[n].get("data_offsets", [0])):
+                if name != "__metadata__":
+                    piece = data[slice(*kept[name]["data_offsets"])]
+                    if name in ("encoder.lo", "encoder.hi"):
+                        piece = struct.pack(f"<{width}d", *[float(name == "encoder.hi")] * width)
+                        kept[name] = kept[name] | {"shape": [width]}
+                    elif "slope" in name or name in ("lower.weight", "second.weight"):
+                        rows = kept[name]["shape"][0]
+                        piece, kept[name] = b"\0" * (8 * rows * width), kept[name] | {"shape": [rows, width]}
+                    kept[name] = kept[name] | {"data_offsets": [end, end + len(piece)]}
+                    end, body = end + len(piece), body + piece
+            changed = files | {"weights.safetensors": forge.safetensors(kept, body)}
+            yield f"encoder-of-{count}-layers", why, _unmoduled(changed, many)
+        for what, odd in _odd_encoders(branches):
+            entry = f"encoder-odd-{what}", "encoder", _unmoduled(files, odd)
+            yield more_details.judged(sys.modules[__name__], *entry)
+        header, _ = forge.unpacked(files["weights.safetensors"])
+        name = next(n for n in header if n.endswith(".weight") and n.startswith("encoder.") and ".module." not in n)
+        size = math.prod(header[name]["shape"])
+        values = [0.0 if i % 2 else 1.0 - i for i in range(size)]
+        yield "encoder-weight-zero", "", _unmoduled(files, branches, {name: values})
+
+
+def _odd_encoders(branches: Any) -> Iterator[tuple[str, Any]]:
+    """A description with one value replaced, dropped or doubled."""
+
+    def walk(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield (*path, key)
+            if isinstance(value[key], dict | list) and key != "module":
+                yield from walk(value[key], (*path, key))
+
+    for number, path in enumerate(walk(branches)):
+        for odd, new in enumerate((None, True, -1, 0, 1, 99, 1.0, "", [], {}, "drop", "more")):
+            copy = json.loads(json.dumps(branches))
+            where = copy
+            for key in path[:-1]:
+                where = where[key]
+            if new == "drop":
+                where.pop(path[-1])
+            elif new == "more" and isinstance(where[path[-1]], list):
+                where[path[-1]] += where[path[-1]][:1]
+            elif new == "more" and isinstance(where[path[-1]], dict):
+                where[path[-1]]["more"] = 1
+            else:
+                where[path[-1]] = new
+            yield f"{number}-{odd}", copy
+
+
+def _width(branch: dict[str, Any]) -> int:
+    """Outputs of a branch."""
+    last = branch["layers"][-1] if branch["layers"] else {"size": len(branch["columns"])}
+    if last.get("kind") == "pool":
+        return (last["side"] // last["block"]) ** 2
+    return len(last["source"]) if "source" in last else last.get("outputs", last.get("size"))
+
+
+def _unmoduled(files: Files, encoder: Any, tensors: Any = None) -> Files:
+    """`forged` for networks with encoders, whose pinned modules are not part of the weights' digest; one empty tree."""
+    out = forge.forged(files, net={"encoder": encoder}, tensors=tensors)
+    header, data = forge.unpacked(out["weights.safetensors"])
+    raw = {
+        n: data[slice(*e["data_offsets"])]
+        for n, e in header.items()
+        if n != "__metadata__" and not n.startswith("backbone.") and ".module." not in n
+    }
+    content = json.loads(out["certificate.json"])
+    content["weights"] = c.weights_digest(json.loads(out["model.json"])["net"], raw)
+    return out | {"certificate.json": json.dumps(content).encode()}
 
 
 # ---- refused ---------------------------------------------------------------------------------------------------------
@@ -481,7 +562,9 @@ def forgeries() -> Iterator[Entry]:
         "profile-none": ("profile", {"certificate": {"profile": None}}),
         "file-of-proofs": ("form", {"certificate": {"proofs": "../certificate.bin"}}),
         "certificate-with-another-key": ("form", {"certificate": {"more": 1}}),
-        "net-with-another-key": ("form", {"net": {"encoder": {}}}),
+        "net-with-another-key": ("form", {"net": {"more": {}}}),
+        "encoder-of-another-kind": ("encoder", {"net": {"encoder": {}}}),
+        "encoder-without-branches": ("encoder", {"net": {"encoder": []}}),
         "weight-nan": ("weights", {"tensors": {"head_bias": [math.nan]}}),
         "weight-infinite": ("weights", {"tensors": {"head_bias": [math.inf]}}),
         "weight-minus-infinite": ("weights", {"tensors": {"second.bias": [0.0, -math.inf]}}),

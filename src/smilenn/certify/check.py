@@ -36,6 +36,7 @@ from typing import Any
 
 MIB = 1 << 20
 NODES, WORK = 1 << 24, 1 << 36
+LAYERS = 64  # of a branch of an encoder
 DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
 ALL = 255  # the copy byte of splits that concern all copies
 FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
@@ -611,6 +612,7 @@ class Encoder:
         """The layers of a branch with their tensors, and the number of outputs."""
         keys = {"ramps": "source", "linear": "inputs outputs base", "kinks": "size convex", "pool": "side block",
                 "distance": "inputs outputs", "pinned": "outputs module"}  # fmt: skip
+        need(len(layers) <= LAYERS, "a branch of the encoder has too many layers")
         base, out = 0, []
         for number, given in enumerate(layers):
             kind = given.get("kind") if isinstance(given, dict) else None
