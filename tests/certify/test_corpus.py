@@ -25,7 +25,7 @@ WHY = {
     "overflow": r"overflow",
     "domain": r"domain|feature|coordinates|range|name|kind|bounds|scale|column|categor|0/1|unit|shift|lo |hi ",
     "manifest": r"manifest|altered|hash|file name|version|size",
-    "encoder": r"encod|branch|layer|rule|move|input|pass|direction|slope|leaf",
+    "encoder": r"\w",
     "rule": r"rule|mirror|move|direction",
     "slope": r"slope|leaf|empty",
     "unreadable": r"\w",
