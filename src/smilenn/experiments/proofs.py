@@ -204,7 +204,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:
-    """Seconds of the proof against hidden units and against inputs, ours and the first peer."""
+    """Seconds of the proof against hidden units and against inputs, ours and the peers' where they finished."""
     try:
         import matplotlib
 
@@ -220,7 +220,8 @@ def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:
             if (inputs == 20) if fixed else (hidden == 4):
                 points.append((hidden if fixed else inputs, entry))
         for peer in dict.fromkeys(e["peer"] for _, e in points):
-            mine = sorted(((v, e) for v, e in points if e["peer"] == peer), key=lambda pair: pair[0])
+            done = [(v, e) for v, e in points if e["peer"] == peer and e["peer_done"] == e["seeds"]]
+            mine = sorted(done, key=lambda pair: pair[0])
             axis.plot([v for v, _ in mine], [e["peer_s"] for _, e in mine], "o--", label=peer)
         ours = sorted({v: e["ours_s"] for v, e in points}.items())
         axis.plot([v for v, _ in ours], [s for _, s in ours], "o-", label="smilenn", color="black")

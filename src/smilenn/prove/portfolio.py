@@ -2,9 +2,9 @@
 
     closed form  →  one-input sweep  →  LP branch-and-bound  →  reduced MIP (claims tight on the diagonal, three copies)
 
-Crossovers are measured (docs/performance.md): branch-and-bound beats the reduced MIP on HiGHS on every shape of one or
-two copies that was tried; its joint bounds do not cover three copies, and a claim with ε = 0 is met on the diagonal
-only within a tolerance, which the MIP has.
+Crossovers are measured (docs/performance.md): in the mean branch-and-bound was ahead of the reduced MIP on HiGHS on
+every two-copy shape where both finished. Its joint bounds do not cover three copies, and a claim with ε = 0 is met on
+the diagonal only within a tolerance, which the MIP has.
 
 A claim is *proved* if every row's upper bound is ≤ its tolerance; *violated* only if the model itself, evaluated on
 inputs that satisfy Q exactly, breaks a row; anything else, a time-out included, is *unknown* with the proved bound.
