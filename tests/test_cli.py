@@ -541,6 +541,28 @@ def test_ctrl_c_while_certifying_keeps_the_model(csv, tmp_path, monkeypatch):
     assert smilenn.load(tmp_path / "m").certificate_ is not None
 
 
+@pytest.mark.parametrize("where", ["save", "measured", "report"])
+def test_ctrl_c_at_the_very_end_does_not_lose_the_model(csv, tmp_path, monkeypatch, where):
+    from smilenn.cli import fitting
+
+    pressed = []
+
+    def once(*arguments, **options):
+        if not pressed:
+            pressed.append(True)
+            raise KeyboardInterrupt
+        return real(*arguments, **options)
+
+    target = SmileRegressor if where == "save" else fitting
+    real = getattr(target, where)
+    monkeypatch.setattr(target, where, once)
+    code, out, err = smile("fit", csv, "--target", "y", "--robust", "5%:1000", "--out", tmp_path / "m", "--epochs", "3")
+    assert pressed and code == 130 and "nothing was written" not in err
+    assert "Interrupted: the " in out and "saved in" in out
+    assert smilenn.load(tmp_path / "m").interrupted_ == (where == "save")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "m"]
+
+
 def test_unforeseen_errors_are_one_sentence(monkeypatch, capsys):
     import smilenn.cli
 

@@ -99,16 +99,34 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     say("Properties to hold for every input of the domain:")
     for item in properties:
         say(f"  - {stated(item, logit)}")
-    with display("off" if quiet else "auto") as show:
-        train(estimator, frame[~in_test], y[~in_test], request, show, say)
-    estimator.save(request.out)
-    if request.checkpoint is not None and not estimator.interrupted_:
-        forget(request.checkpoint, request.restarts)
-    numbers: dict[str, float] = {}
-    if in_test.any():
-        numbers = measured(estimator, frame[in_test], y[in_test], y[~in_test], logit)
-    report(request, estimator, numbers, int(in_test.sum()), logit, quiet=quiet, json=json)
+    try:
+        with display("off" if quiet else "auto") as show:
+            train(estimator, frame[~in_test], y[~in_test], request, show, say)
+    except KeyboardInterrupt:
+        if "net_" not in vars(estimator):
+            raise
+        estimator.interrupted_ = True  # there is a network already: it is kept
+    keep(estimator, request.out)
+    try:
+        if request.checkpoint is not None and not estimator.interrupted_:
+            forget(request.checkpoint, request.restarts)
+        numbers: dict[str, float] = {}
+        if in_test.any():
+            numbers = measured(estimator, frame[in_test], y[in_test], y[~in_test], logit)
+        report(request, estimator, numbers, int(in_test.sum()), logit, quiet=quiet, json=json)
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted: the model is saved in {str(request.out)!r}.")
+        return INTERRUPTED
     return INTERRUPTED if estimator.interrupted_ else estimator.verdict_.exit_code
+
+
+def keep(estimator: SmileRegressor | SmileClassifier, out: Path) -> None:
+    """Save; Ctrl-C in the middle of it, which leaves no half-written folder, does not lose the model either."""
+    try:
+        estimator.save(out)
+    except KeyboardInterrupt:
+        estimator.interrupted_ = True
+        estimator.save(out, overwrite=out.exists())
 
 
 def train(
@@ -176,7 +194,7 @@ def report(
         typer.echo(f"Interrupted: the best model so far is saved in {str(request.out)!r}.")
         if request.checkpoint is not None:
             typer.echo("To go on from there, give the same command and checkpoint with another --out.")
-        elif estimator.certificate_ is None:
+        elif estimator.verdict_.exit_code == 3:
             typer.echo(f"To certify it: smile prove {request.out}")
     elif not quiet:
         typer.echo(f"Saved in {str(request.out)!r} after {duration(estimator.seconds_)} of training.")
