@@ -428,6 +428,103 @@ def ranges(loaded: SimpleNamespace) -> Any:
     return out
 
 
+SPREADS = [
+    (-3, 5, -1, 2, False, False), (F(1, 3), 2, 0, 1, True, False), (-2, -1, F(-1, 2), 0, False, True),
+    (1, 1, 0, 0, True, True), (0, 7, -7, 7, False, False), (-9, 0, -9, 0, False, True), (4, 6, 0, 2, True, False),
+    (F(-1, 7), F(1, 9), F(-1, 4), F(1, 5), False, False), (-(10**300), 10**300, -1, 10**300, False, False),
+]  # fmt: skip
+BIG = (0, 2**1000 - 1, 0, 1, True, False)
+LAYERS: list[tuple[str, dict[str, Any]]] = [
+    ("ramps", {"source": [0, 1, 2, 3, 8], "start": [0.5, -1.0, 4.0, 1.0, 3.0], "rate": [0.25, 3.0, 1.0, 1e-3, 7.0]}),
+    ("ramps", {"source": [5, 6, 7, 4], "start": [-0.1, 2.0, 9.0, 0.0], "rate": [0.1, 0.2, 0.3, 5e-324]}),
+    ("linear", {"rows": [[1.0, -2.0, 0.0, 0.5, 3.0, -1.0, 0.1, 1.0, 1e-300]] * 2, "bias": [0.0, -1.25]}),
+    ("linear", {"rows": [[0.0] * 9, [1.0] * 9, [-1.0] * 9], "bias": [1.0, 0.1, -2.0]}),
+    ("linear", {"rows": [[0.0, 1.0, 0.0, 0.0, 0.0, -1.0, 2.0, 0.0, 0.0], [0.0, -1.0, 0.0, 5.0, 0.0, 1.0, *[0.0] * 3]],
+                "bias": [1.0, -7.0]}),
+    ("kinks", {"convex": 0}), ("kinks", {"convex": 4}), ("kinks", {"convex": 9}),
+    ("pool", {"side": 3, "block": 1, "inputs": 9}), ("pool", {"side": 3, "block": 3, "inputs": 9}),
+    ("distance", {"rows": [[1.0, -2.0, 0.0, 0.5, 3.0, -1.0, 0.1, 1.0, -4.0], [0.0] * 9], "bias": [0.25, -3.0]}),
+    ("pinned", {"outputs": 2}), ("pinned", {"outputs": 1}),
+]  # fmt: skip
+
+
+WIDE: list[tuple[str, dict[str, Any]]] = [
+    *(("ramps", {"source": [0], "start": [start], "rate": [rate]})
+      for start, rate in ((0.0, 1.0), (-1.0, 0.5), (-2.0, 0.5), (0.0, 2.0))),
+    ("linear", {"rows": [[1.0]], "bias": [0.0]}), ("linear", {"rows": [[0.5]], "bias": [0.0]}),
+    ("distance", {"rows": [[0.0]], "bias": [0.0]}), ("kinks", {"convex": 1}),
+]  # fmt: skip
+
+
+def _several(given: list[Any]) -> list[list[Any]]:
+    """Spreads for nine inputs: mixed, equal, rising, falling."""
+    rising, falling = [given[1], given[3], given[6]], [given[2], given[3], given[5]]
+    return [given, [given[3]] * 9, given[::-1], rising * 3, falling * 3, [given[1], *[given[3]] * 8]]
+
+
+def _spread(spread: Any) -> Any:
+    return spread.lo, spread.hi, spread.low, spread.high, spread.rises, spread.falls, spread.size
+
+
+def _settled(settled: Callable[..., Any]) -> list[Any]:
+    ends = [(a, b) for a in (-3, -1, 0, 2) for b in (-1, 0, 1, 4) if a <= b]
+    moves = [(a, b) for a in (-5, -1, 0, 1) for b in (-1, 0, 2, 9)]
+    ways = list(itertools.product((False, True), repeat=2))
+    small = [_spread(settled(*map(F, (*e, *m)), *w)) for e in ends for m in moves for w in ways]
+    far = [(a, b) for a in (-(2**1000), 1 - 2**1000, 0) for b in (0, 2**1000 - 1, 2**1000)]
+    return small + [_said(lambda e=e: _spread(settled(F(e[0]), F(e[1]), F(0), F(0), False, False))) for e in far]
+
+
+def layers_of_encoders(loaded: SimpleNamespace) -> Any:
+    """Every layer on spreads made by hand, exact, and at the limits of size."""
+    m, out = loaded.check, []
+    encoder = object.__new__(m.Encoder)
+    given = [m.Spread(*(F(v) if not isinstance(v, bool) else v for v in s)) for s in SPREADS]
+    wide = m.Spread(*(F(v) if not isinstance(v, bool) else v for v in BIG))
+    for kind, layer in LAYERS:
+        for y in _several(given):
+            out.append(_said(lambda k=kind, a=layer, y=y: [_spread(s) for s in getattr(encoder, k)(a, y)]))
+    four = {"side": 4, "block": 2, "inputs": 16}
+    out.append([_spread(s) for s in encoder.pool(four, [*given, *given[:7]])])
+    for kind, layer in WIDE:
+        out.append(_said(lambda k=kind, a=layer: [_spread(s) for s in getattr(encoder, k)(a, [wide])]))
+    encoder.lo, encoder.hi = [-1.0, 0.5, 6.0], [1.0, 0.5, 9.0]
+    out += [_spread(encoder.cut(s, at)) for s in given for at in range(3)]
+    return out, _settled(m.settled)
+
+
+def reference_layers(loaded: SimpleNamespace) -> Any:
+    """Every layer on spreads made by hand, exact, and at the limits of size."""
+    m, out = loaded.exact_encoder, []
+    given = [m.Spread(*(F(v) if not isinstance(v, bool) else v for v in s)) for s in SPREADS]
+    wide = m.Spread(*(F(v) if not isinstance(v, bool) else v for v in BIG))
+
+    def ask(kind: str, layer: dict[str, Any], y: list[Any]) -> Any:
+        rows = {"weight": layer.get("rows"), "bias": [layer.get("bias")], "start": [layer.get("start")],
+                "rate": [layer.get("rate")]}  # fmt: skip
+        described = SimpleNamespace(**{"source": (), "convex": 0, "block": 1, "inputs": 9, "outputs": 1} | layer)
+
+        def tensors(name: str) -> Any:
+            return [[F(v) for v in row] for row in rows[name]]
+
+        return _said(lambda: [_spread(s) for s in m.LAYERS[kind](described, tensors, y)])
+
+    for kind, layer in LAYERS:
+        for y in _several(given):
+            out.append(ask(kind, layer, y))
+    out.append(ask("pool", {"side": 4, "block": 2, "inputs": 16}, [*given, *given[:7]]))
+    for kind, layer in WIDE:
+        out.append(ask(kind, layer, [wide]))
+    out += [_spread(m.boxed(s, F(lo), F(hi))) for s in given for lo, hi in ((-1, 1), (F(1, 2), F(1, 2)), (6, 9))]
+    for bits in (m.MOST_BITS - 1, m.MOST_BITS, m.MOST_BITS + 1):
+        tiny = F(1, 1 << bits)
+        out += [
+            _said(lambda a=a: _spread(m.settled(*a, False, False)))
+            for a in itertools.permutations([F(0), F(0), F(0), tiny])
+        ]
+    return out, _settled(m.settled)
+
+
 def errors_of_sums(loaded: SimpleNamespace) -> Any:
     """LIN with and without inputs, and at the limits of size."""
     m, out = loaded.check, []
@@ -447,7 +544,7 @@ def errors_of_sums(loaded: SimpleNamespace) -> Any:
 
 
 FAST = [
-    constants, common_denominators, ranges, sizes_of_files, grown_files, strict_texts, little_types,
+    constants, common_denominators, layers_of_encoders, ranges, sizes_of_files, grown_files, strict_texts, little_types,
     scales, numbers_of_claims, maxima_of_one,
     order_of_points, maxima_of_groups, layouts, words, reports, command, errors_of_sums, maxima_of_two,
 ]  # fmt: skip
@@ -705,6 +802,6 @@ def reference_sums(loaded: SimpleNamespace) -> Any:
 
 REFERENCE = [
     reference_constants, reference_files, reference_texts, reference_numbers, reference_types, reference_layouts,
-    reference_pairs, reference_empty_premises,
+    reference_pairs, reference_empty_premises, reference_layers,
     reference_words, reference_reports, reference_command, reference_sums, reference_polygons,
 ]  # fmt: skip
