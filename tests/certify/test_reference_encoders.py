@@ -291,6 +291,23 @@ def test_linear_and_its_base(premise_on_e):
     assert got.pinned == [False, True]  # a sum without terms is the same in all copies
 
 
+def test_the_base_is_what_the_first_layer_returns(premise_on_e):
+    """y, then 2y, then 0·2y + y: the base is y."""
+    net = net_of([number()], [branch([0], linear(1, 1), linear(1, 1), linear(1, 1, base=1))])
+    tensors = tensors_of(1, b0_l0_weight=[[1.0]], b0_l0_bias=[0.0], b0_l1_weight=[[2.0]], b0_l1_bias=[0.0],
+                         b0_l2_weight=[[0.0, 1.0]], b0_l2_bias=[0.0])  # fmt: skip
+    got = premise_on_e(net, tensors, single(), [[0.5]])
+    assert 1 < got.hi[0][0] < 1 + F(1, 2**40)
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3])
+def test_a_constant_is_pinned_where_there_are_several_copies(premise_on_e, copies):
+    net = net_of([number()], [branch([0], linear(1, 1))])
+    tensors = tensors_of(1, b0_l0_weight=[[0.0]], b0_l0_bias=[3.0])
+    got = premise_on_e(net, tensors, single(copies=copies, others="free"), [[0.5]] * copies)
+    assert got.pinned == [copies > 1]
+
+
 @pytest.mark.parametrize(
     ("weights", "rises", "falls"),
     [
@@ -769,6 +786,20 @@ def test_ramps_that_could_overflow(checked, start, rate, status):
 def test_unread_inputs_must_not_overflow_either(checked):
     net = net_of([number(), number("y", lo=-(2.0**1000))], [branch([0])])
     assert checked(net, tensors_of(1), single(), [[1.0, 0.0]], SWEEP).status == "refused"
+
+
+def test_model_units_must_stay_below_the_limit_with_their_error(checked):
+    net = net_of([number(hi=math.nextafter(2.0**999, 0), mult=2.0)], [branch([0], pinned(1))])
+    assert "overflow" in checked(net, tensors_of(1), single(), [[1.0]], SWEEP).reason
+    smaller = net_of([number(hi=2.0**998, mult=2.0)], [branch([0], pinned(1))])
+    assert checked(smaller, tensors_of(1), single(), [[1.0]], SWEEP).status == "certified"
+
+
+@pytest.mark.parametrize(("size", "status"), [(2.0**997, "certified"), (2.0**999, "refused")])
+def test_a_pool_sums_before_it_divides(checked, size, status):
+    features = [number(name, hi=size) for name in "xyzt"]
+    net = net_of(features, [branch(range(4), {"kind": "pool", "side": 2, "block": 2})])
+    assert checked(net, tensors_of(1), single(), [[0.0] * 4], SWEEP).status == status
 
 
 def test_distances_that_could_overflow(checked):
