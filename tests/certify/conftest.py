@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 
-def _sibling(name):
+def _sibling(name, folder=Path(__file__).parent):
     full = f"smilenn_tests_{name}"
     if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, Path(__file__).with_name(f"{name}.py"))
+        spec = importlib.util.spec_from_file_location(full, folder / f"{name}.py")
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[full] = module
@@ -34,6 +34,12 @@ def encoders():
 def fuzzing():
     """The module fuzzing.py."""
     return _sibling("fuzzing")
+
+
+@pytest.fixture(scope="session")
+def attack():
+    """The attack of benchmarks/attack_models.py."""
+    return _sibling("attack_models", Path(__file__).resolve().parents[2] / "benchmarks").attack
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 import torch
-from benchmarks.attack_models import attack
 from torch import nn
 
 from smilenn.certify import check, check_reference
@@ -106,7 +105,7 @@ def flags():
 
 
 @pytest.mark.parametrize("name", [*HOSTILE, "stateful"])
-def test_no_backbone_breaks_a_promise(folders, tmp_path, flags, name):
+def test_no_backbone_breaks_a_promise(attack, folders, tmp_path, flags, name):
     torch.manual_seed(0)
     rows = 0
     for seed, profile in enumerate(("f64-aux", "f64-aux", "fixed-order", "dyadic")):
@@ -132,7 +131,7 @@ def test_a_backbone_that_works_in_place_does_not_move_the_box():
         assert (net.predict(x) == wanted).all()
 
 
-def test_the_worst_oracle_is_met_and_not_exceeded(folders, tmp_path):
+def test_the_worst_oracle_is_met_and_not_exceeded(attack, folders, tmp_path):
     """Up at x', down at x'' and per coordinate the other way round: the left side comes near the bound, never above."""
     close = rows = 0
     for seed in range(6):
@@ -277,7 +276,7 @@ def test_any_order_of_summation_keeps_the_promise(folders, tmp_path, profile):
 
 
 @pytest.mark.parametrize("profile", ["f64-aux", "fixed-order", "dyadic"])
-def test_threads_and_batches_keep_the_promise(folders, tmp_path, profile):
+def test_threads_and_batches_keep_the_promise(attack, folders, tmp_path, profile):
     made = folders.random_folder(tmp_path / "m", 7, copies=2, profile=profile, claims=1, hidden=3)
     net, _ = load_net(tmp_path / "m")
     limits = promises(tmp_path / "m")[0]
@@ -298,7 +297,7 @@ def test_threads_and_batches_keep_the_promise(folders, tmp_path, profile):
 
 
 @pytest.mark.slow
-def test_a_compiled_network_keeps_the_promise(folders, tmp_path):
+def test_a_compiled_network_keeps_the_promise(attack, folders, tmp_path):
     made = folders.random_folder(tmp_path / "m", 7, copies=2, claims=1)
     net, _ = load_net(tmp_path / "m")
     limits = promises(tmp_path / "m")[0]
@@ -356,7 +355,7 @@ def test_a_scale_that_is_flushed_to_zero_is_refused(corpus, tmp_path):
     ids=["minus-zero", "subnormal", "cancelling", "far-apart", "zero-head", "large", "tiny-and-large"],
 )  # fmt: skip
 @pytest.mark.parametrize("flush", [False, True])
-def test_weights_of_all_sizes_keep_the_promise(corpus, tmp_path, flags, weights, flush):
+def test_weights_of_all_sizes_keep_the_promise(attack, corpus, tmp_path, flags, weights, flush):
     """Also on a processor that flushes subnormal numbers to zero."""
     net = corpus.plain(corpus.box("x"), [[1.0]], [-0.25], [1.0], [0.5])
     claim = Claim(2, (corpus.less("x", F(1, 10)), corpus.more("x", F(1, 10))), (corpus.difference(10**40),))
