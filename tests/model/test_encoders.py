@@ -283,3 +283,27 @@ def test_bad_branches_say_what_to_do():
             Encoder(domain, branches)
     with pytest.raises(SmileError, match="needs a name"):
         Branch("", [0], [Linear(1, 1)])
+
+
+def test_minus_zero_is_zero_to_a_pinned_module():
+    class Inverse(nn.Module):
+        def forward(self, y):
+            return 1.0 / y
+
+    domain = Domain.box([-1.0], [1.0])
+    encoder = Encoder(domain, [Branch("core", [0], [Pinned(Inverse(), 1)])]).eval()
+    e = encoder(torch.tensor([[0.0], [-0.0]], dtype=torch.float64))
+    assert e[0].item() == e[1].item()
+
+
+def test_a_loaded_network_is_ready_to_predict(tmp_path):
+    """A forward pass in training mode would move the running mean of a distance layer."""
+    domain = Domain.box([0.0] * 3, [1.0] * 3)
+    encoder = Encoder(domain, [Branch("far", range(3), [Distance(3, 2)])])
+    save_net(tmp_path / "model", fitted(encoder, domain, [1.0, -1.0]))
+    loaded, _ = load_net(tmp_path / "model")
+    x = domain.sample(5, np.random.default_rng(0))
+    before = loaded.predict(x)
+    with torch.no_grad():
+        loaded(torch.tensor(x))
+    assert not loaded.training and (loaded.predict(x) == before).all()

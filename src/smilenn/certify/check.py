@@ -559,6 +559,7 @@ class Encoder:
         self.branches: list[tuple[Ints, list[dict[str, Any]]]] = []
         self.names: list[str] = []
         features: list[str] = []
+        taken: set[str] = set()
         self.groups: list[range] = []
         for b, branch in enumerate(branches):
             need(is_object(branch, "name", "columns", "layers"), "a branch of the encoder is malformed")
@@ -569,8 +570,11 @@ class Encoder:
             if layers:
                 need(name not in given.features, "a branch needs a name of its own")
                 layers, width = self.read_layers(f"encoder.branches.{b}.layers.", layers, len(columns))
-                features.append(name)
-                self.names += [f"{name}.{i}" for i in range(width)]
+                need(name not in taken, "two branches have one name")
+                taken.add(name)
+                own = [f"{name}.{i}" for i in range(width)]
+                features += own
+                self.names += own
                 self.source += [None] * width
             else:
                 passed = [(f, own) for f, own in given.features.items() if own[0] in columns]
@@ -582,7 +586,7 @@ class Encoder:
                 self.names += [given.names[i] for i in columns]
                 self.source += columns
             self.branches.append((columns, layers))
-        need(len(set(features)) == len(features), "two branches have one name, or pass one feature on")
+        need(len(set(features)) == len(features), "two features of the encoder have one name")
         need(
             len(set(self.names)) == len(self.names) == len(self.source), "two coordinates of the encoder have one name"
         )
@@ -695,8 +699,13 @@ class Encoder:
         rows = [[whole(v, e) for v in row] for row in layer["rows"]]
         return self.sums(rows, Fraction(1, 1 << e), layer["bias"], y)
 
-    def sums(self, rows: list[Ints], unit: Fraction, bias: Sequence[float], y: list[Spread]) -> list[Spread]:
-        """Σ w·y + b with weights in multiples of `unit`: interval arithmetic in integers, and LIN for the rounding."""
+    def sums(
+        self, rows: list[Ints], unit: Fraction, bias: Sequence[float], y: list[Spread], divisor: int = 1
+    ) -> list[Spread]:
+        """Σ w·y + b with weights in multiples of `unit`: interval arithmetic in integers, and LIN for the rounding.
+
+        `divisor` is what the sum is divided by last, so that it is so many times larger before.
+        """
         common = math.lcm(*(v.denominator for s in y for v in (s.lo, s.hi, s.low, s.high)))
         unit /= common
         ends = [
@@ -714,7 +723,7 @@ class Encoder:
             total = unit * dot(w, sizes) + abs(b)
             small = 3 * count + 3 + unit * common * sum(w) + Fraction(sum(sizes), common)
             error = gamma * total + (1 + gamma) * ETA * small
-            need(total + error < HUGE, "the encoder may overflow")
+            need((total + error) * divisor < HUGE, "the encoder may overflow")
             rises = all(s.rises if v > 0 else s.falls for v, s in zip(row, y, strict=True) if v)
             falls = all(s.falls if v > 0 else s.rises for v, s in zip(row, y, strict=True) if v)
             out.append(settled(lo + b - error, hi + b + error, low - 2 * error, high + 2 * error, rises, falls))
@@ -736,7 +745,7 @@ class Encoder:
         for top in range(0, side, block):
             for left in range(0, side, block):
                 part = [y[r * side + left + c] for r in range(top, top + block) for c in range(block)]
-                out += self.sums(ones, share, [0.0], part)
+                out += self.sums(ones, share, [0.0], part, block * block)
         return out
 
     def distance(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:

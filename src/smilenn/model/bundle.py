@@ -51,7 +51,7 @@ def save_net(
 
 
 def load_net(folder: Path | str, *, backbone: nn.Module | None = None) -> tuple[SmileNet, dict[str, Any]]:
-    """The network of a model folder and the content of its JSON files by name (``model.json`` among them).
+    """The network of a model folder, ready to predict, and the content of its JSON files by name (``model.json`` too).
 
     `backbone` supplies the module of a network that was saved with one of the user's own; its weights are overwritten
     with the saved ones.
@@ -67,6 +67,7 @@ def load_net(folder: Path | str, *, backbone: nn.Module | None = None) -> tuple[
         raise SmileError(f"{str(folder / MODEL)!r} does not describe a network; save the model again.")
     net = rebuild_net(model["net"], backbone=backbone, where=str(folder / MODEL))
     load_weights(net, files[WEIGHTS], where=str(folder / WEIGHTS))
+    net.eval()
     if selftest.NAME in documents:
         selftest.replay(net, documents[selftest.NAME], str(folder / selftest.NAME))
     return net, documents
