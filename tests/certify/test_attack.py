@@ -297,6 +297,7 @@ def test_threads_and_batches_keep_the_promise(attack, folders, tmp_path, profile
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own
 def test_a_compiled_network_keeps_the_promise(attack, folders, tmp_path):
     made = folders.random_folder(tmp_path / "m", 7, copies=2, claims=1)
     net, _ = load_net(tmp_path / "m")
