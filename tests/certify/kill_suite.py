@@ -493,6 +493,40 @@ def layers_of_encoders(loaded: SimpleNamespace) -> Any:
     return out, _settled(m.settled)
 
 
+def premises_of_encoders(loaded: SimpleNamespace) -> Any:
+    """What an encoder is given of a premise, and what is made of its answer."""
+    m, out = loaded.check, []
+    spreads = [
+        SimpleNamespace(lo=F(-5), hi=F(6), low=F(-1), high=F(2), rises=rises, falls=falls)
+        for rises, falls in ((True, True), (True, False), (False, True), (False, False))
+    ]
+    for k, strip in itertools.product((1, 2, 3), ((-1, 2), (0, 2), (-2, 0), (1, 2), (-2, -1))):
+        seen: list[Any] = []
+        encoder = SimpleNamespace(
+            source=[None, 0, None, 2, None, None], scaled=lambda *a: a,
+            spreads=lambda start, seen=seen: seen.append(start) or [spreads[i % 4] for i in range(6)],
+        )  # fmt: skip
+        premise = object.__new__(m.Premise)
+        premise.k, premise.net = k, SimpleNamespace(given=SimpleNamespace(m=3, grouped={2}))
+        premise.lo = [[F(-c), F(c), F(0)] for c in range(k)]
+        premise.hi = [[F(7 - c), F(9 + c), F(1)] for c in range(k)]
+        premise.delta = [tuple(map(F, strip))] * 3 if k == 2 else []
+        premise.pinned = [False, k > 1, False]
+        premise.extra = [
+            ({(0, 0): F(1)}, F(1), True), ({(0, 1): F(1)}, F(2), False), ({(0, 0): F(3), (0, 2): F(1)}, F(4), False),
+        ]  # fmt: skip
+        premise.encode(encoder)
+        out.append((seen, premise.lo, premise.hi, premise.delta, premise.pinned, premise.extra))
+    encoder = object.__new__(m.Encoder)
+    encoder.given = SimpleNamespace(
+        shift=[0.5, 0.0, -3.0], mult=[3.0, 1.0, 0.1], lo=[0.0, -2.0, 1.0], hi=[1.0, 2.0, 5.0]
+    )
+    for i, ways in itertools.product(range(3), itertools.product((False, True), repeat=2)):
+        for low, high in ((-1, 2), (F(-1, 3), F(1, 7)), (1, 2)):
+            out.append(_spread(encoder.scaled(i, F(0), F(1), F(low), F(high), *ways)))
+    return out
+
+
 def reference_layers(loaded: SimpleNamespace) -> Any:
     """Every layer on spreads made by hand, exact, and at the limits of size."""
     m, out = loaded.exact_encoder, []
@@ -544,7 +578,9 @@ def errors_of_sums(loaded: SimpleNamespace) -> Any:
 
 
 FAST = [
-    constants, common_denominators, layers_of_encoders, ranges, sizes_of_files, grown_files, strict_texts, little_types,
+    constants, common_denominators, layers_of_encoders, premises_of_encoders, ranges, sizes_of_files, grown_files,
+    strict_texts,
+    little_types,
     scales, numbers_of_claims, maxima_of_one,
     order_of_points, maxima_of_groups, layouts, words, reports, command, errors_of_sums, maxima_of_two,
 ]  # fmt: skip

@@ -358,7 +358,11 @@ class Program:
                    if isinstance(base, ast.Name)}  # fmt: skip
         if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name not in derived:
             old = module.__dict__[statement.name]
-            exec(compile(ast.Module([statement], []), f"{mutant.module}.py", "exec"), module.__dict__)
+            tables = [  # of functions, made when the module was loaded
+                other for other in tree.body[mutant.top + 1 :] if isinstance(other, ast.Assign)
+                and any(isinstance(n, ast.Name) and n.id == statement.name for n in ast.walk(other.value))
+            ]  # fmt: skip
+            exec(compile(ast.Module([statement, *tables], []), f"{mutant.module}.py", "exec"), module.__dict__)
             for other in vars(loaded).values():
                 for name, value in list(vars(other).items()):
                     if value is old:
