@@ -126,3 +126,21 @@ def test_features_that_pass_stay_what_they_are(tmp_path):
     relu.gap.scale_(0.0)
     found = certified(relu.eval(), Lipschitz(["income"], 50.0).lower(domain), tmp_path / "relu")
     assert found.status == "certified"
+
+
+def test_both_checkers_refuse_ranges_of_too_many_bits(tmp_path):
+    from smilenn.certify.check_reference import check_folder as check_reference
+    from smilenn.model.encoders import Linear
+
+    domain = Domain.box([0.0], [1.0])
+    layers = [Linear(1, 1) for _ in range(12)]
+    with torch.no_grad():
+        for layer in layers:
+            layer.weight.fill_(1e-300)
+            layer.bias.fill_(1e-300)
+    net = built(Encoder(domain, [Branch("deep", [0], layers)]), domain, [1.0])
+    found = certify(net, Monotone(increasing=["x0"]).lower(domain), time_limit=5)
+    save_net(tmp_path / "model", net, extra=found.files)
+    for check in (check_folder, check_reference):
+        report = check(tmp_path / "model")
+        assert report.status == "refused" and "bits" in report.reason

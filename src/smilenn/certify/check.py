@@ -544,6 +544,8 @@ def settled(lo: Fraction, hi: Fraction, low: Fraction, high: Fraction, rises: bo
     need(max(abs(lo), abs(hi)) < HUGE, "the encoder may overflow")
     low = Fraction(0) if rises else max(min(low, Fraction(0)), lo - hi)
     high = Fraction(0) if falls else min(max(high, Fraction(0)), hi - lo)
+    fine = max(v.denominator.bit_length() for v in (lo, hi, low, high)) <= 1 << 13
+    need(fine, "the ranges of the encoder's layers need numbers of too many bits")
     return Spread(lo, hi, low, high, rises, falls)
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
 
 LEAST_BITS = 8  # for inputs, first and second weights each: below this, rounding would be seen in the predictions
+NOISE = 1e-9  # a prover's rounding; what is left of it in exact arithmetic the checker will say
 LIFTS = (0.0, 1.0, 4.0, 16.0)  # slopes given to ordered inputs, in multiples of what rounding may take away
 
 
@@ -85,7 +86,7 @@ def _holds(problems: Sequence[Problem], time_limit: float) -> bool:
                 or not (
                     slope_tree(problem, row, time_limit=left).complete
                     if applies(problem, row) is None
-                    else Branch().search(problem, row, time_limit=left, most=1).bound <= 0
+                    else Branch().search(problem, row, time_limit=left, most=1).bound <= NOISE * row.scale
                 )
             ):
                 return False

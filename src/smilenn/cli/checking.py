@@ -11,13 +11,14 @@ from smilenn.certify.certificate import JSON_NAME
 from smilenn.certify.check import check_folder
 from smilenn.certify.verdicts import check
 from smilenn.errors import SmileError
-from smilenn.model.folder import read_manifest, without_infinities
+from smilenn.model.folder import MANIFEST, read_manifest, without_infinities
 from smilenn.prove.record import verdict_to_json
 
 
 def run(model: Path, *, reference: bool, quiet: bool, json: bool) -> int:
     """Check, say what was found in the user's columns and units, give the verdict's exit code."""
-    read_manifest(model)  # a missing folder, or one that is none, is said as elsewhere
+    if not (model / MANIFEST).exists():
+        read_manifest(model)  # a missing folder, or one that is none, is said as elsewhere; the rest is the checker's
     if not (model / JSON_NAME).exists():
         raise SmileError(f"{str(model)!r} has no certificate.json; `smile prove` writes one where it can.")
     verdict = check(model, reference=reference)
