@@ -66,7 +66,8 @@ class Region:
         """Where û may be when a network rounds its inputs to multiples of 2^-g (docs/certificate.md §5.3).
 
         û_i lies within 2^-g·mult_i/2^⌊log2 mult_i⌋ of u_i, keeps the order and equality of two copies, and is not
-        whole-valued any more, unless raw and model units are the same.
+        whole-valued any more, unless raw and model units are the same. An equality row over such coordinates holds
+        only nearly: one side of it is kept, widened, so that rows keep their number.
         """
         by = np.where((self.step > 0) & (shift == 0) & (mult == 1), 0.0, 2.0**-g * 2 * np.frexp(mult)[0])
         kept = (self.delta_lo >= 0, self.delta_hi <= 0)
@@ -76,7 +77,7 @@ class Region:
         wider = np.einsum("rkm,m->r", np.abs(self.coef), by)
         return replace(
             self, lo=self.lo - by, hi=self.hi + by, delta_lo=delta_lo, delta_hi=delta_hi,
-            rhs=self.rhs + np.where(self.equality, 0.0, wider), step=np.where(by > 0, 0.0, self.step),
+            rhs=self.rhs + wider, equality=self.equality & (wider == 0), step=np.where(by > 0, 0.0, self.step),
         )  # fmt: skip
 
     @property

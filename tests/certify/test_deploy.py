@@ -200,3 +200,32 @@ def test_a_million_pairs(tmp_path, kind):
     (row,) = found.report.claims[0].rows
     assert found.report.status == "certified" and row.rule == ("order" if kind == "signs" else "slope")
     attack(tmp_path / "model", inputs, 1_000_000, [(4096, 1.0), (7, 0.01), (1, 0.01)])
+
+
+def test_rounded_inputs_of_a_premise_lie_in_the_region_that_is_proved():
+    """Equality rows too: x̂ satisfies them only nearly, so a proof may not use them as they are."""
+    from smilenn.problem import build
+    from smilenn.properties import Custom
+
+    space = Domain((
+        Feature("x", "continuous", -1.0, 1.0, shift=0.1, mult=0.7),
+        Feature("y", "continuous", -1.0, 1.0, shift=0.3, mult=1.9),
+        Feature("n", "integer", 0.0, 9.0, shift=4.1, mult=0.3),
+    ))  # fmt: skip
+    net = SmileNet(space, MLP(3, (2,), 1), 1, hidden=3)
+    net.gap.scale_(0.0)
+    net.set_profile("dyadic", 4)
+    when = ["a.x == b.y", "a.y == b.x", "a.x + a.y <= 0.5", "a.n >= b.n"]
+    (claim,) = Custom(copies=2, when=when, then=["a.out - b.out <= 1"]).lower(space)
+    region = build(claim, net.snapshot()).region
+    assert not region.equality.any()
+    rng = np.random.default_rng(0)
+    pairs = np.zeros((2000, 2, 3))
+    pairs[:, 0, :2] = rng.uniform(-1, 1, size=(2000, 2))
+    pairs[:, 1, :2] = pairs[:, 0, 1::-1]
+    pairs[:, :, 2] = np.sort(rng.integers(0, 10, size=(2000, 2)), axis=1)[:, ::-1]
+    pairs = pairs[pairs[:, 0, :2].sum(axis=1) <= 0.5]
+    u = net.scale(torch.tensor(pairs.reshape(-1, 3))).numpy().reshape(-1, 2, 3)
+    assert region.contains(u, 1e-12).all()
+    exact = np.abs(u[:, 0, 0] / 0.7 + 0.1 - u[:, 1, 1] / 1.9 - 0.3)
+    assert exact.max() > 1e-3  # as an equality the row would exclude them

@@ -47,7 +47,7 @@ def certify(
     """
     claims, begun = tuple(claims), perf_counter()
     problems = build_all(claims, net.snapshot())
-    todo = [mirrored(problem).count(None) for problem in problems]
+    searches = [mirrored(problem).count(None) for problem in problems]
     emitted: list[Emitted] = []
 
     def tell(message: str = "") -> None:
@@ -58,7 +58,7 @@ def certify(
     for problem in problems:
         tell()
         left = 0.0 if any(entry.interrupted for entry in emitted) else time_limit - (perf_counter() - begun)
-        emitted.append(emit(problem, time_limit=max(0.0, left) / sum(todo[len(emitted) :])))
+        emitted.append(emit(problem, time_limit=max(0.0, left) / sum(searches[len(emitted) :])))
     notes = tuple(note for entry in emitted for note in entry.notes)
     weights = weights_digest(net.describe(), certified_tensors(net))
     scale = float(net.output_scale.max())

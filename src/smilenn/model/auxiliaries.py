@@ -10,6 +10,7 @@ floats too: the box can never flip. Constant nets have only c; affine ones A (or
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Literal
 
 import torch
@@ -22,7 +23,7 @@ AuxiliaryKind = Literal["constant", "affine", "relu"]
 KINDS: tuple[AuxiliaryKind, ...] = ("constant", "affine", "relu")
 
 
-class _Auxiliary(nn.Module):
+class _Auxiliary(nn.Module, ABC):
     """Shared parts: the constant and the optional hidden layer; m inputs, n outputs, H hidden units."""
 
     def __init__(self, kind: AuxiliaryKind, inputs: int, size: int, hidden: int) -> None:
@@ -44,9 +45,9 @@ class _Auxiliary(nn.Module):
     def _units(self, u: torch.Tensor) -> torch.Tensor:
         return torch.relu(u @ self.weight.T + self.bias)
 
+    @abstractmethod
     def _terms(self, u: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Inputs and weights of the last sum, less its hidden units, in the order of `ordered`."""
-        raise NotImplementedError
 
     def ordered(self, u: torch.Tensor) -> torch.Tensor:
         """[B, m] → [B, n], every sum in index order: the profile ``fixed-order``."""

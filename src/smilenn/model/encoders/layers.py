@@ -14,6 +14,7 @@ and monotone sums stay monotone in floats; training uses matrix products.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from smilenn.model.profile import in_order
 from smilenn.model.spread import WIDER, Spread
 
 
-class Layer(nn.Module):
+class Layer(nn.Module, ABC):
     """A layer of an encoder; `outputs` is the number of coordinates it returns."""
 
     outputs: int
@@ -34,13 +35,13 @@ class Layer(nn.Module):
         """The deployed function, [B, i] → [B, outputs]: the same bits for a row whatever its batch."""
         return self(y)
 
+    @abstractmethod
     def propagate(self, spread: Spread) -> Spread:
         """What is known of the outputs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """JSON-ready, enough to rebuild the layer with fresh weights."""
-        raise NotImplementedError
 
     def project_(self) -> None:
         """Restore sign constraints after an optimiser step."""
