@@ -173,3 +173,12 @@ def test_a_foreign_self_test_is_refused(tmp_path):
         write_folder(tmp_path / "model", files, overwrite=True)
         with pytest.raises(SmileError, match="self-test"):
             load_net(tmp_path / "model")
+
+
+def test_an_edited_scaler_is_noticed():
+    """It is no weight, but a network with another scaler is another function."""
+    net = small_net()
+    net.snapshot()
+    net.mult[0] = -1.0
+    with pytest.raises(SmileError, match="scaler was edited"):
+        net.snapshot()

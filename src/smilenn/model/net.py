@@ -263,7 +263,13 @@ class SmileNet(nn.Module):
         def array(tensor: torch.Tensor) -> np.ndarray:
             return tensor.detach().cpu().numpy().astype(np.float64)
 
-        space = self.space
+        space, domain = self.space, self.domain
+        for buffer, wanted in ((self.shift, domain.shift), (self.mult, domain.mult),
+                               (self.u_lo, domain.scale(domain.lo)), (self.u_hi, domain.scale(domain.hi))):  # fmt: skip
+            if not np.array_equal(array(buffer), wanted):
+                raise SmileError(
+                    "The network's scaler was edited, so it no longer is that of its domain; load it again."
+                )
         n, m = self.embedding, space.size
         hidden_lo, hidden_up = self.lower.hidden, self.second.hidden
         h = hidden_lo + hidden_up
