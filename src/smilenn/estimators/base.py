@@ -350,13 +350,16 @@ class SmileEstimator(Judged, BaseEstimator):
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 
-    def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
-        """The network's outputs for the rows of X, float64 [n]; `first_row` numbers the first row in messages."""
+    def encoded(self, X: Any, *, first_row: int = 0) -> np.ndarray:
+        """The rows of X as the network sees them, raw units [n, m]; `first_row` numbers the first row in messages."""
         self._check_fitted()
         # an array's columns are those of the training data, in that order: the domain keeps one-hot columns together
         frame = filled(check_inputs(X, type(self).__name__, self.columns_), self.fill_)
-        x = self.domain_.encode(frame, out_of_bounds=self.outside_, first_row=first_row)
-        return self.net_.predict(x)[:, 0]
+        return self.domain_.encode(frame, out_of_bounds=self.outside_, first_row=first_row)
+
+    def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
+        """The network's outputs for the rows of X, float64 [n]; `first_row` numbers the first row in messages."""
+        return self.net_.predict(self.encoded(X, first_row=first_row))[:, 0]
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram, with the verdict below it once there is one."""
