@@ -3,8 +3,8 @@
     max γ   over x', x'', r', r'', s', s'', z', z'', t', t'', y', y'', b
     l ≤ x', x'' ≤ u,   δ_lo ≤ x' − x'' ≤ δ_hi,   whole and one-hot features as in X
     r ≥ 0, r ≥ a, r ≤ a − L(1 − s), r ≤ U s, s ∈ {0,1}      every unit a = W x + b of both nets, in both copies
-    z ≥ lower(x), z ≤ lower(x) + M(1 − t), z ≤ upper(x) + M t, t ∈ {0,1}ⁿ     (free pair)
-    z ≥ lower(x), z ≤ lower(x) + gap(x)                                       (flip-free boxes)
+    z ≥ lower(x), z ≤ lower(x) + M(1 − t), z ≤ upper(x) + M t, t ∈ {0,1}ⁿ
+    z ≥ lower(x), z ≤ lower(x) + gap(x)          instead, where it is told that boxes cannot flip (`flips` False)
     y = G z + g_0
     γ ≤ y' − y'' − ε_hi + M b,   γ ≤ −y' + y'' + ε_lo + M (1 − b),   b ∈ {0,1}
 
@@ -13,8 +13,10 @@ all of them is what the paper describes, with its traps: too small cuts off true
 integrality tolerance buy violation, and ε_lo = −M for a one-sided claim makes γ ≤ 0 always. A one-sided claim here
 drops the other side. γ is left free below, so that a bound is reported where the paper's γ > 0 would be infeasible.
 
-`PaperMip` bounds one row (any number of copies and outputs, input terms included) and always takes interval bounds;
-`two_sided` is the formula above, for experiments also with a fixed M, whose bounds then prove nothing.
+`PaperMip` bounds one row (any number of copies and outputs, input terms included), always takes interval bounds and
+knows of flip-free boxes; `two_sided` is the formula above, for experiments also with a fixed M, whose bounds then prove
+nothing. The paper knows no flip-free boxes: to its model upper = lower + gap is a net like any other, with bounds of
+its own.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ class PaperMip(Prover):
         """Solve; bound from the solver's dual side, point re-evaluated."""
         start = perf_counter()
         build = Builder()
-        inputs, y = _network(build, problem, None)
+        inputs, y = _network(build, problem, None, flips=problem.snapshot.boxes == "paper")
         gamma = build.column(-np.inf, np.inf, gain=1.0, name="gamma")
         columns, values, const = _violation(row, inputs, y)
         build.dense(
@@ -93,17 +95,18 @@ class TwoSided:
 def two_sided(
     problem: Problem, eps_lo: float | None, eps_hi: float | None, *, big_m: float | None = None,
     engine: Solver | None = None, time_limit: float = FOREVER, target: float | None = None, threads: int = 1,
+    flips: bool = True, gap: float = GAP,
 ) -> TwoSided:  # fmt: skip
     """``eps_lo ≤ f(x') − f(x'') ≤ eps_hi`` in one model with the paper's b; None drops a side.
 
     `big_m` None takes interval bounds. With `target` the solver may stop at a point above it, or once the bound is at
-    or below it.
+    or below it. `flips` False leaves the t out where boxes cannot flip.
     """
     s = problem.snapshot
     if problem.copies != 2 or len(s.outputs) != 1 or (eps_lo is None and eps_hi is None):
         raise SmileError("The two-sided model needs two copies, one output and at least one side.")
     build = Builder()
-    inputs, y = _network(build, problem, big_m)
+    inputs, y = _network(build, problem, big_m, flips=flips or s.boxes == "paper")
     widest = 2.0 * max(_spread(problem), abs(eps_lo or 0.0), abs(eps_hi or 0.0)) if big_m is None else big_m
     gamma = build.column(-np.inf, np.inf, gain=1.0, name="gamma")
     both = eps_lo is not None and eps_hi is not None
@@ -117,7 +120,7 @@ def two_sided(
         )
     above, below = (np.inf, -np.inf) if target is None else (target + 1e-9, target)
     result = (engine or solver()).solve(
-        build.model(), time_limit=time_limit, above=above, below=below, gap=GAP, threads=threads
+        build.model(), time_limit=time_limit, above=above, below=below, gap=gap, threads=threads
     )
     point, value = None, -np.inf
     if result.x is not None:
@@ -140,15 +143,24 @@ def difference(problem: Problem, u: np.ndarray, sign: int) -> float:
     return float(g @ (high - low))
 
 
-def _network(build: Builder, problem: Problem, big_m: float | None) -> tuple[Inputs, np.ndarray]:
+def _network(build: Builder, problem: Problem, big_m: float | None, *, flips: bool) -> tuple[Inputs, np.ndarray]:
     """All columns and rows up to y = G z + g_0, every copy by itself; returns the inputs and y's columns [k, o]."""
     s, region = problem.snapshot, problem.region
     inputs = input_columns(build, region, share=False)
     low, high = region.unit_ranges(s.hidden_weight, s.hidden_bias)
     k, n = problem.copies, s.embedding
-    room_lo, room_hi = _flip_ranges(problem)
     units_pad, flips_pad = _pads(problem)
-    low, high, room_lo, room_hi = low - units_pad, high + units_pad, room_lo - flips_pad, room_hi + flips_pad
+    low, high = low - units_pad, high + units_pad
+    upper_const, upper_slope, upper_out = s.second_const, s.second_slope, s.second_out
+    if s.boxes == "gap":
+        upper_const, upper_slope = s.lower_const + upper_const, s.lower_slope + upper_slope
+        upper_out = s.lower_out + upper_out
+        lower_lo, lower_hi = _net_ranges(problem, s.lower_const, s.lower_slope, s.lower_out)
+        upper_lo, upper_hi = _net_ranges(problem, upper_const, upper_slope, upper_out)
+        room_lo, room_hi = upper_lo - lower_hi, upper_hi - lower_lo
+    else:
+        room_lo, room_hi = _flip_ranges(problem)
+    room_lo, room_hi = room_lo - flips_pad, room_hi + flips_pad
     y = np.zeros((k, len(s.outputs)), dtype=np.int64)
     for c in range(k):
         x, offset, factor = inputs.column[c], inputs.offset[c], inputs.factor[c]
@@ -161,18 +173,18 @@ def _network(build: Builder, problem: Problem, big_m: float | None) -> tuple[Inp
         columns = np.concatenate([x, units])
         for i in range(n):
             lower = np.concatenate([s.lower_slope[i] * factor, s.lower_out[i]])
-            second = np.concatenate([s.second_slope[i] * factor, s.second_out[i]])
+            upper = np.concatenate([upper_slope[i] * factor, upper_out[i]])
             lower_const = float(s.lower_const[i] + s.lower_slope[i] @ offset)
-            second_const = float(s.second_const[i] + s.second_slope[i] @ offset)
+            upper_at = float(upper_const[i] + upper_slope[i] @ offset)
             build.dense([z[i], *columns], [1.0, *-lower], lower_const, np.inf)
-            if s.boxes == "gap":
-                build.dense([z[i], *columns], [1.0, *-(lower + second)], -np.inf, lower_const + second_const)
+            if not flips:
+                build.dense([z[i], *columns], [1.0, *-upper], -np.inf, upper_at)
                 continue
             t = build.column(0.0, 1.0, whole=True, name=f"t{c}.{i}")
             open_, shut = (big_m, big_m) if big_m is not None else (room_hi[c, i], -room_lo[c, i])
             open_, shut = max(open_, 0.0), max(shut, 0.0)
             build.dense([z[i], t, *columns], [1.0, open_, *-lower], -np.inf, lower_const + open_)
-            build.dense([z[i], t, *columns], [1.0, -shut, *-second], -np.inf, second_const)
+            build.dense([z[i], t, *columns], [1.0, -shut, *-upper], -np.inf, upper_at)
         for o in range(len(s.outputs)):
             y[c, o] = build.column(-np.inf, np.inf, name=f"y{c}.{o}")
             build.dense([y[c, o], *z], [1.0, *-s.head_weight[o]], s.head_bias[o], s.head_bias[o])
@@ -205,7 +217,7 @@ def _pads(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
 
 def _relu(build: Builder, x: np.ndarray, weight: np.ndarray, bias: float, low: float, high: float) -> int:
     """r = relu(weight·x + bias) with a binary, big-M rows from [low, high]; returns r's column."""
-    r = build.column(0.0, np.inf)
+    r = build.column(0.0, high)
     s = build.column(0.0, 1.0, whole=True)
     build.dense([r, *x], [1.0, *-weight], bias, np.inf)
     build.dense([r, s, *x], [1.0, -low, *-weight], -np.inf, bias - low)
