@@ -1,0 +1,91 @@
+"""Training of l∞-distance nets for images: ``f = s·(e_0 − e_1)``, robust by construction whatever the weights.
+
+    L = mean relu(θ − t·f/s) / θ,      t = ±1 the class, θ in units of the inputs
+
+Every change of the inputs by δ moves f/s by at most 2δ, so an image that passes its decision by 2δ is verified: the
+hinge asks for θ, beyond the largest δ of interest, and then leaves an image alone. The gradient of a maximum is a
+single coordinate: each layer learns with ‖·‖_p, p = p_0·(p_1/p_0)^q, q growing with the steps, and with the maximum
+itself for the last `TAIL` of them, while the rate falls along a half cosine. Steps are Adam's with a short memory of
+squares (distances have sparse gradients) and decoupled decay of the weights, in float32: the deployed network is
+float64 and its claims do not depend on how it was trained.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+from smilenn.model.encoders import Branch, Distance
+from smilenn.model.net import SmileNet
+from smilenn.train.augment import augmented
+from smilenn.train.phases import Task, finite_step
+from smilenn.train.state import State, rngs
+
+P_START, P_END, TAIL = 8.0, 100.0, 0.15
+THETA = 0.5  # of the inputs' range
+BETAS, EPS, DECAY = (0.9, 0.99), 1e-10, 5e-3
+SETTLE_ROWS, BLOCK = 8192, 1024
+
+
+def has_distances(net: SmileNet) -> bool:
+    """Whether the encoder has distance layers, which are trained here."""
+    return bool(_distances(net))
+
+
+def _distances(net: SmileNet) -> list[Distance]:
+    return [] if net.encoder is None else [layer for layer in net.encoder.modules() if isinstance(layer, Distance)]
+
+
+def distance_epoch(state: State, task: Task) -> dict[str, Any]:
+    """One epoch; the record for the history."""
+    net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
+    layers, batches = _distances(net), task.batches(rng)
+    size = float((net.effective_head()[0].abs() @ net.lower.slope.abs()).max().detach())  # s
+    total = 0.0
+    for step, index in enumerate(batches):
+        done = (state.unit + step / len(batches)) / max(1, config.epochs)
+        rate = config.rate * (0.5 * (1 + math.cos(math.pi * min(1.0, done))) + 1e-3)
+        p = P_START * (P_END / P_START) ** (done / (1 - TAIL)) if done < 1 - TAIL else math.inf
+        for layer in layers:
+            layer.p = p
+        for group in state.optimizer.param_groups:
+            group.update(lr=rate, betas=BETAS, eps=EPS)
+        x, y, w = task.rows(index)
+        if config.augment == "affine":
+            x = augmented(x, rng)
+        f = net.head(net.lower(net.encode(net.scale(x).float())))
+        short = torch.relu(THETA - (2 * y - 1) * f / size).mean(dim=1) / THETA
+        loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
+        finite_step(state.optimizer, loss, net)
+        with torch.no_grad():
+            for layer in layers:
+                layer.weight.mul_(1 - rate * DECAY)
+                layer.bias.mul_(1 - rate * DECAY)
+        total += float(loss.detach())
+    return {"loss": total / len(batches)}
+
+
+@torch.no_grad()
+def recentre(net: SmileNet, x: torch.Tensor) -> None:
+    """Replace the running means, noisy at the end of training, by those of the maximum over training rows x [N, m].
+
+    Layer by layer: each sees what the settled layers before it return.
+    """
+    assert net.encoder is not None
+    pick = np.random.default_rng(0).permutation(len(x))[:SETTLE_ROWS]
+    rows = net.scale(x[torch.as_tensor(np.sort(pick), device=x.device)])
+    net.encoder.eval()
+    for branch in net.encoder.branches:
+        assert isinstance(branch, Branch)
+        y = rows[:, branch.columns]
+        for layer in branch.layers:
+            if isinstance(layer, Distance):
+                layer.p = math.inf
+                layer.mean = torch.zeros_like(layer.bias)
+                raw = torch.cat([layer(part) for part in y.split(BLOCK)])
+                layer.mean = (raw - layer.bias).mean(dim=0)
+                layer.settle_()
+            y = torch.cat([layer(part) for part in y.split(BLOCK)])

@@ -1,0 +1,122 @@
+"""Distance nets: training, scaling by δ, augmentation; certified by construction."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from smilenn.certify.certify import certify
+from smilenn.datasets.digits import load_digits_zero
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.model.encoders import Distance
+from smilenn.model.encoders.robust import robust_encoder
+from smilenn.properties import Robust
+from smilenn.properties.spec import lower_all
+from smilenn.train.augment import augmented
+from smilenn.train.config import Config
+from smilenn.train.fit import fit
+from smilenn.train.robust import robust_net
+
+PIXELS = Domain.box([0.0] * 64, [1.0] * 64, [f"p{i}" for i in range(64)])
+DELTAS = (0.01, 0.05, 0.1)
+CONFIG = Config(epochs=6, batch_size=128, train_learning_rate=0.03)
+
+
+def trained(config=CONFIG, units=(32,)):
+    data = load_digits_zero("train")
+    torch.manual_seed(0)
+    properties = [Robust(delta, 2 * delta) for delta in DELTAS]
+    net, claims = robust_net(PIXELS, properties, units=units), lower_all(properties, PIXELS)
+    x, y = data.frame.astype(np.float64), data.target.to_numpy(dtype=np.float64)
+    return fit(net, x, y, claims, loss="bce", config=config), claims, x, y
+
+
+def test_one_net_for_several_deltas_is_proved_and_better_than_the_constant():
+    result, claims, x, y = trained(CONFIG.replace(epochs=10))
+    assert result.verdict is not None and result.verdict.status == "proved"
+    f = result.net.predict(x)[:, 0]
+    verified = ((2 * y - 1) * f > 2 * DELTAS[-1]).mean()
+    assert verified > max(y.mean(), 1 - y.mean()) + 0.03
+    certificate = certify(result.net, claims)
+    assert certificate.accepted
+
+
+def test_the_deployed_layers_are_what_their_formula_says():
+    result, _, x, _ = trained(CONFIG.replace(epochs=1))
+    encoder = result.net.encoder
+    assert encoder is not None
+    layers = [layer for layer in encoder.modules() if isinstance(layer, Distance)]
+    assert all(layer.mean is None and math.isinf(layer.p) for layer in layers)
+    y = x[:50]
+    for layer in layers:
+        w, b = layer.weight.detach().numpy(), layer.bias.detach().numpy()
+        y = np.abs(y[:, None, :] - w[None]).max(axis=2) + b
+    e = encoder(torch.tensor(x[:50])).detach().numpy()
+    assert np.array_equal(e, y)
+
+
+def test_training_is_reproducible():
+    one, two = (trained(CONFIG.replace(epochs=2, augment="affine"))[0].net.predict(np.full((1, 64), 0.3)) for _ in "ab")
+    assert np.array_equal(one, two)
+
+
+def test_columns_with_unequal_delta_are_scaled_so_that_each_may_move_by_its_own():
+    domain = Domain.box([0.0, 0.0, -1.0], [1.0, 4.0, 1.0], ["a", "b", "c"])
+    properties = [Robust({"a": 0.1, "b": 1.0, "c": 0.05}, 0.5)]
+    net = robust_net(domain, properties, units=(16,)).eval()
+    rng = np.random.default_rng(0)
+    reach = np.array([0.1, 1.0, 0.05])
+    x = rng.uniform([0, 0, -1], [1, 4, 1], (4000, 3))
+    near = np.clip(x + rng.uniform(-1, 1, x.shape) * reach, [0, 0, -1], [1, 4, 1])
+    assert net.encoder is not None
+    with torch.no_grad():
+        moved = net.encoder(net.scale(torch.tensor(x))) - net.encoder(net.scale(torch.tensor(near)))
+    most = 2 * float(net.lower.slope.detach().abs().max()) * float(moved.abs().max())
+    assert 0.1 < most <= 0.5
+    assert np.abs(net.predict(x) - net.predict(near)).max() <= 0.5
+
+
+def test_a_delta_of_zero_is_refused():
+    with pytest.raises(SmileError, match=r"must be more than 0; it is not for \['p3'\]"):
+        robust_encoder(PIXELS, np.where(np.arange(64) == 3, 0.0, 0.1))
+
+
+def test_blocks_need_a_square_image():
+    domain = Domain.box([0.0] * 6, [1.0] * 6)
+    with pytest.raises(SmileError, match="6 columns are no square"):
+        robust_encoder(domain, np.full(6, 0.1), block=2)
+    with pytest.raises(SmileError, match="6 columns are no square"):
+        augmented(torch.zeros(2, 6), np.random.default_rng(0))
+    assert robust_encoder(PIXELS, np.full(64, 0.1), block=2, units=(8,)).size == 2
+
+
+def test_augmentation_moves_images_a_little_and_keeps_their_mass():
+    images = np.zeros((200, 28, 28))
+    images[:, 10:18, 10:18] = 1.0
+    out = augmented(torch.tensor(images.reshape(200, -1)), np.random.default_rng(0)).numpy().reshape(200, 28, 28)
+    assert out.dtype == np.float64
+    assert 0.0 <= out.min() and out.max() <= 1.0 + 1e-6
+    assert np.abs(out.sum(axis=(1, 2)) / 64 - 1).max() < 0.35
+    rows = (out * np.arange(28)[:, None]).sum(axis=(1, 2)) / out.sum(axis=(1, 2))
+    assert 0.2 < rows.std() < 1.0
+
+
+def test_an_interrupted_run_is_settled():
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    data = load_digits_zero("train")
+    properties = [Robust(0.05, 0.1)]
+    net = robust_net(PIXELS, properties, units=(8,))
+    x, y = data.frame.astype(np.float64), data.target.to_numpy(dtype=np.float64)
+    result = fit(net, x, y, lower_all(properties, PIXELS), loss="bce", config=CONFIG, callback=stop)
+    assert result.interrupted
+    assert result.verdict is not None and result.verdict.status == "proved"
+    assert all(layer.mean is None for layer in net.modules() if isinstance(layer, Distance))
+
+
+def test_config_knows_its_augmentations():
+    with pytest.raises(SmileError, match="augment is 'none' or 'affine'"):
+        Config(augment="mirror")  # type: ignore[arg-type]
