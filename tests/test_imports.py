@@ -25,11 +25,11 @@ LAYER = {
     "prove": 5,
     "certify": 6,
     "train": 7,
+    "report": 8,
     "estimators": 8,
     "datasets": 9,
     "baselines": 9,
     "experiments": 10,
-    "report": 10,
     "cli": 11,
     "__main__": 12,
 }

@@ -383,6 +383,31 @@ class SmileEstimator(Judged, BaseEstimator):
 
         save(self, folder, overwrite=overwrite)
 
+    def report(
+        self,
+        path: Path | str | None,
+        X: Any = None,
+        y: Any = None,
+        *,
+        card: Path | str | None = None,
+        name: str = "model",
+        held_out: bool | None = None,
+        train: tuple[Any, Any] | None = None,
+        seconds: float = 60.0,
+        image: tuple[int, int] | None = None,
+    ) -> None:
+        """Write one self-contained HTML file (and a Markdown card) on what the model obeys and how well it predicts.
+
+        X [n, columns] and y [n] are rows to measure on, best held-out ones (`held_out` is said in the report); `train`
+        (X, y) trains references within `seconds`; `image` (rows, columns) shows the inputs as pictures.
+        """
+        from smilenn.report.write import write_report
+
+        self._check_fitted()
+        write_report(
+            self, path, X, y, card_path=card, name=name, held_out=held_out, train=train, seconds=seconds, image=image
+        )
+
     # ---- checks -------------------------------------------------------------------------------------------------
 
     domain_: Domain

@@ -1,0 +1,209 @@
+"""The report's plots: from findings to SVG."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from smilenn.report.probe import Probe
+from smilenn.report.quality import Group
+from smilenn.report.slices import Slice
+from smilenn.report.svg import Frame, number, spread
+from smilenn.report.tradeoff import Point, Tradeoff
+
+BINS = 30
+MOST_DOTS = 400
+CALIBRATION_BINS = 10
+CLASS = {"model": "ours", "constant": "idle", "free": "free", "unaware": "unaware", "other": "ours-weak"}
+
+
+def tradeoff_plot(found: Tradeoff) -> str:
+    """Quality against the guaranteed ε; references without a guarantee as horizontal lines.
+
+    Where no rule has an ε, the models stand side by side. The constant is drawn only where it lies near the others.
+    """
+    promised = sorted((p for p in found.points if p.eps is not None), key=lambda p: p.eps or 0.0)
+    if not promised:
+        values = [v for p in found.points for v in _ends(p)]
+        frame = Frame((-0.5, len(found.points) - 0.5), spread(values), "", found.metric,
+                      tuple(p.name for p in found.points))  # fmt: skip
+        marks = []
+        for i, point in enumerate(found.points):
+            marks += _estimate(frame, i, point.quality, CLASS[point.kind], f"{point.name}: {found.metric}")
+        return frame.svg(marks, f"{found.metric} of {len(found.points)} models")
+    eps = [p.eps for p in promised if p.eps is not None]
+    y = spread([v for p in found.points if p.kind != "constant" for v in _ends(p)], 0.15)
+    frame = Frame((0.0, max(eps) * 1.15 or 1.0), y, "ε guaranteed for every input", found.metric)
+    marks = [
+        frame.horizontal(point.quality.value, CLASS[point.kind], "")
+        for point in found.points
+        if point.eps is None and y[0] <= point.quality.value <= y[1]
+    ]
+    marks.append(frame.line(eps, [p.quality.value for p in promised], "ours-line"))
+    for point in promised:
+        marks += _estimate(
+            frame, float(point.eps or 0.0), point.quality, CLASS[point.kind],
+            f"{point.name} ({point.status}): {found.metric}",
+        )  # fmt: skip
+    return frame.svg(marks, f"{found.metric} against the guaranteed epsilon")
+
+
+def change_plot(found: Tradeoff) -> str:
+    """Quality against the largest change found, every model a dot."""
+    points = [p for p in found.points if p.variation is not None]
+    changes = [p.variation or 0.0 for p in points]
+    frame = Frame((0.0, max(changes) * 1.1 or 1.0), spread([v for p in points for v in _ends(p)]),
+                  "largest change found", found.metric)  # fmt: skip
+    marks = []
+    for point, change in zip(points, changes, strict=True):
+        tip = f"{point.name}: change up to {number(change, 3)}, {found.metric}"
+        marks += _estimate(frame, change, point.quality, CLASS[point.kind], tip)
+    return frame.svg(marks, f"{found.metric} against the largest change found")
+
+
+def _ends(point: Point) -> list[float]:
+    quality = point.quality
+    return [v for v in (quality.value, quality.low, quality.high) if v is not None]
+
+
+def _estimate(frame: Frame, x: float, found: Any, name: str, tip: str) -> list[str]:
+    """A dot with its interval."""
+    words = f"{tip} {number(found.value)}"
+    marks = []
+    if found.low is not None and found.high is not None:
+        words += f" (95 %: {number(found.low)} to {number(found.high)})"
+        marks.append(frame.interval(x, found.low, found.high, f"{name}-whisker"))
+    return [*marks, frame.dot(x, found.value, f"{name}-dot", words, 5)]
+
+
+def group_plot(feature: str, groups: Sequence[Group], metric: str, overall: float) -> str:
+    """The metric of each group of one feature, with intervals, beside that of all rows."""
+    values = [v for g in groups for v in (g.quality.value, g.quality.low, g.quality.high) if v is not None]
+    frame = Frame((-0.5, len(groups) - 0.5), spread([*values, overall]), feature, metric,
+                  tuple(g.value for g in groups))  # fmt: skip
+    marks = [frame.horizontal(overall, "idle", "all rows")]
+    for i, group in enumerate(groups):
+        marks += _estimate(frame, i, group.quality, "ours", f"{group.value}, {group.rows} rows: {metric}")
+    return frame.svg(marks, f"{metric} by {feature}")
+
+
+def agreement_plot(y: np.ndarray, output: np.ndarray, name: str) -> str:
+    """Predicted against true values, up to `MOST_DOTS` rows."""
+    kept = np.arange(len(y)) if len(y) <= MOST_DOTS else np.linspace(0, len(y) - 1, MOST_DOTS).astype(int)
+    a, b = y[kept], output[kept]
+    both = spread([*a.tolist(), *b.tolist()])
+    frame = Frame(both, both, f"true {name}", f"predicted {name}")
+    marks = [frame.line(both, both, "idle")]
+    marks += [frame.dot(float(u), float(v), "point", "", 2.5) for u, v in zip(a, b, strict=True)]
+    return frame.svg(marks, "predicted against true values")
+
+
+def calibration_plot(y: np.ndarray, logit: np.ndarray, name: str) -> str:
+    """Observed share of positives against the predicted probability, in ten groups of equal size."""
+    probability = 1 / (1 + np.exp(-np.clip(logit, -700, 700)))
+    order = np.argsort(probability, kind="stable")
+    frame = Frame((0.0, 1.0), (0.0, 1.0), f"predicted probability of {name}", "observed share")
+    marks = [frame.line((0.0, 1.0), (0.0, 1.0), "idle")]
+    xs, ys = [], []
+    for part in np.array_split(order, min(CALIBRATION_BINS, len(order))):
+        xs.append(float(probability[part].mean()))
+        ys.append(float(y[part].mean()))
+        tip = f"{len(part)} rows predicted {xs[-1]:.0%} on average: {ys[-1]:.0%} were {name}"
+        marks.append(frame.dot(xs[-1], ys[-1], "ours-dot", tip, 4.5))
+    return frame.svg([*marks[:1], frame.line(xs, ys, "ours-line"), *marks[1:]], "calibration")
+
+
+def history_plot(history: Sequence[Mapping[str, Any]], keys: Sequence[str], ylabel: str, *, log: bool) -> str:
+    """Quantities of the training over its units, each drawn in the class of its name; empty where none was kept."""
+    lines = {key: [_number(record.get(key)) for record in history] for key in keys}
+    lines = {key: values for key, values in lines.items() if any(v is not None and v > 0 for v in values)}
+    if not lines:
+        return ""
+    steps = list(range(1, len(history) + 1))
+    every = [v for values in lines.values() for v in values if v is not None]
+    positive = [v for v in every if v > 0]
+    top = max(positive)
+    low = max(min(positive), top * 1e-5)  # what lies below, 0 included, is drawn on the bottom line
+    y = (10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(top) + 1e-9)) if log else (0.0, top * 1.06)
+    if y[0] == y[1]:
+        y = (y[0], y[1] * 10)
+    frame = Frame((1, max(2, len(history))), y, "epoch or round", ylabel, log_y=log)
+    marks = []
+    for start, phase in _phases(history):
+        marks.append(frame.vertical(max(1, start), "phase", phase))
+    marks += [frame.line(steps, [math.nan if v is None else v for v in values], key)
+              for key, values in lines.items()]  # fmt: skip
+    return frame.svg(marks, f"{ylabel} over the training")
+
+
+def _phases(history: Sequence[Mapping[str, Any]]) -> list[tuple[int, str]]:
+    """Where each phase begins, counted from 1; a phase that would be hidden behind the next one is left out."""
+    out: list[tuple[int, str]] = []
+    for i, record in enumerate(history, 1):
+        phase = str(record.get("phase", ""))
+        if not out or out[-1][1] != phase:
+            out.append((i, phase))
+    room = 0.16 * len(history)
+    return [entry for entry, after in zip(out, [*out[1:], None], strict=True)
+            if after is None or after[0] - entry[0] >= room]  # fmt: skip
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def slice_plot(found: Slice, output: str) -> str:
+    """The output along one feature with the box, and from two further rows as thin lines."""
+    feature = found.feature
+    unit = f" ({feature.unit})" if feature.unit else ""
+    values = [*found.output, *found.low, *found.high, *(v for line in found.others for v in line)]
+    wide = found.high - found.low
+    if float(wide.max(initial=0.0)) > 20 * float(np.ptp(values[: len(found.output)]) + 1e-9):
+        values = [*found.output, *(v for line in found.others for v in line)]  # a box that would dwarf the function
+    y = spread(values)
+    if found.names:
+        frame = Frame((-0.5, len(found.at) - 0.5), y, f"{feature.name}{unit}", output, found.names)
+        marks = [frame.interval(i, float(lo), float(hi), "box", 26)
+                 for i, (lo, hi) in enumerate(zip(found.low, found.high, strict=True))]  # fmt: skip
+        for line in found.others:
+            marks += [frame.dot(i, float(v), "other-dot", "", 2.5) for i, v in enumerate(line)]
+        for i, value in enumerate(found.output):
+            box = f"{number(float(found.low[i]))} to {number(float(found.high[i]))}"
+            marks.append(frame.dot(i, float(value), "ours-dot", f"{found.names[i]}: {number(float(value))}, box {box}"))
+        return frame.svg(marks, f"{output} by {feature.name}, with the box")
+    lo, hi = float(found.at[0]), float(found.at[-1])
+    frame = Frame((lo, hi if hi > lo else lo + 1.0), y, f"{feature.name}{unit}", output)
+    marks = [frame.band(found.at, found.low, found.high, "box")]
+    marks += [frame.line(found.at, line, "other") for line in found.others]
+    marks.append(frame.line(found.at, found.output, "ours-line"))
+    at = int(np.abs(found.at - found.here).argmin())
+    tip = f"the row itself: {feature.name} {number(found.here)}, {output} {number(float(found.output[at]))}"
+    marks.append(frame.dot(float(found.at[at]), float(found.output[at]), "ours-dot", tip))
+    return frame.svg(marks, f"{output} along {feature.name}, with the box")
+
+
+def variation_plot(found: Probe, proved: float | None, left: str) -> str:
+    """Histogram over rows of the largest left side found, with the limit and what was proved."""
+    limit = found.limit
+    values = found.value + (limit if limit is not None else 0.0)
+    line = limit if limit is not None else 0.0
+    marked = [line] + ([proved] if proved is not None and math.isfinite(proved) else [])
+    x = spread([*values.tolist(), *marked], 0.04)
+    low, high = float(values.min()), float(values.max())
+    if high - low < 1e-9 * max(1.0, abs(high)):
+        low, high = low - (x[1] - x[0]) / 80, high + (x[1] - x[0]) / 80
+    counts, edges = np.histogram(values, bins=BINS, range=(low, high))
+    frame = Frame(x, (0.0, float(counts.max()) * 1.12), left, "rows")
+    marks = [
+        frame.bar(float(a), float(b), int(count), "bar", f"{number(float(a))} to {number(float(b))}: {int(count)} rows")
+        for a, b, count in zip(edges[:-1], edges[1:], counts, strict=True)
+        if count
+    ]
+    name = f"ε = {number(line)}" if limit else f"limit {number(line)}"
+    marks.append(frame.vertical(line, "limit", name))
+    if len(marked) > 1 and abs(marked[1] - line) > 0.02 * (x[1] - x[0]):
+        marks.append(frame.vertical(marked[1], "proved", "proved", 1))
+    return frame.svg(marks, f"largest value of {left} found for each row; limit {number(line)}")

@@ -1,0 +1,241 @@
+"""Everything a report says, as values: gathered once, printed as a page and as a card."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.progress import Progress
+from smilenn.properties.library import Fair
+from smilenn.prove.verdict import Counterexample, Proved, Violated
+from smilenn.report.model import Reported, Rows, rows_of
+from smilenn.report.probe import Probe, probe
+from smilenn.report.quality import Quality, measure
+from smilenn.report.slices import Slice, slices
+from smilenn.report.tradeoff import Tradeoff, own_points, with_references
+
+MOST_ROWS = 20_000  # rows that quality is measured on; more are thinned evenly
+PROBED = 400  # rows around which tight pairs are looked for
+SAMPLED = 200  # rows drawn from the domain where no data are given
+LEAST_PIXELS = 25
+BRIGHTEST = 1.1  # pixels from 0 to 1, and the domain's margin
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One claim: sentence, formula, whether the checker certified it, and the checked bound on its violation."""
+
+    sentence: str
+    formula: str
+    certified: bool
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """The whole report.
+
+    `given` counts the rows that were handed in, `rows` those that were measured; `held_out` says what they are to the
+    model; `image` is (rows, columns) where the inputs are pixels.
+    """
+
+    name: str
+    model: Reported
+    headline: str
+    sentence: str
+    rules: tuple[Rule, ...]
+    certificate: str
+    limits: tuple[str, ...]
+    given: int
+    held_out: bool | None
+    quality: Quality | None
+    rows: Rows | None
+    output: np.ndarray | None
+    tradeoff: Tradeoff | None
+    slices: tuple[Slice, ...]
+    probes: tuple[Probe, ...]
+    example: Counterexample | None
+    image: tuple[int, int] | None
+
+    @property
+    def output_name(self) -> str:
+        """What the model returns, in words."""
+        target = self.model.target_name_
+        if self.model.task == "binary":
+            return f"logit of {target} = {self.positive}" if target else f"logit of {self.positive}"
+        return target or "output"
+
+    @property
+    def positive(self) -> str:
+        """The class that a positive logit stands for."""
+        return str(self.model.classes_[1])  # type: ignore[attr-defined] # classifiers only
+
+    @property
+    def unit(self) -> str:
+        """What a bound is counted in: `` on the logit`` or nothing."""
+        return " on the logit" if self.model.task == "binary" else ""
+
+
+def gather(
+    model: Reported,
+    X: Any = None,
+    y: Any = None,
+    *,
+    name: str = "model",
+    held_out: bool | None = None,
+    train: tuple[Any, Any] | None = None,
+    seconds: float = 60.0,
+    image: tuple[int, int] | None = None,
+    callback: Callable[[Progress], None] | None = None,
+) -> Findings:
+    """Measure everything; see `smilenn.report.write.write_report` for the parameters."""
+    tell = callback or (lambda progress: None)
+    domain = model.domain_
+    _image(domain, image)  # a wrong size is said before any work
+    if y is not None and X is None:
+        raise SmileError("A report got a target without its rows; give X as well.")
+    if train is not None and (X is None or y is None):
+        raise SmileError("References are compared on rows with a known target; give X and y as well.")
+    tell(Progress("report", 0, 4, message="reading rows"))
+    given = 0 if X is None else rows_of(model, X, y)
+    rows = None if isinstance(given, int) else _thinned(given)
+    around = rows.x if rows is not None else domain.sample(SAMPLED, np.random.default_rng(0))
+    output = None if rows is None else model.net_.predict(rows.x)[:, 0]
+    quality = tradeoff = None
+    if rows is not None and rows.y is not None and output is not None:
+        tell(Progress("report", 1, 4, message="measuring quality"))
+        quality = measure(rows.y, output, domain, rows.x, logit=model.task == "binary")
+        if train is None:
+            tradeoff = own_points(model, rows)
+        else:
+            tradeoff = with_references(model, rows, train, seconds=seconds, callback=callback)
+    tell(Progress("report", 2, 4, message="looking for tight pairs"))
+    few = around[_spaced(len(around), PROBED)]
+    probes = tuple(found for claim in model.claims_ if len((found := probe(model.net_, claim, few)).value))
+    tell(Progress("report", 3, 4, message="slices"))
+    verdict, certificate = model.verdict_, model.certificate_
+    pixels = _image(domain, image)
+    example = verdict.counterexample if isinstance(verdict, Violated) else None
+    return Findings(
+        name=name,
+        model=model,
+        headline=_headline(model),
+        sentence=verdict.sentence(),
+        rules=_rules(model),
+        certificate=certificate.sha256 if certificate is not None and certificate.accepted else "",
+        limits=_limits(model, held_out, rows is not None),
+        given=0 if isinstance(given, int) else len(given),
+        held_out=held_out,
+        quality=quality,
+        rows=rows,
+        output=output,
+        tradeoff=tradeoff,
+        slices=slices(model.net_, model.claims_, around) if pixels is None else (),
+        probes=probes,
+        example=example,
+        image=pixels,
+    )
+
+
+def value_words(domain: Domain, names: frozenset[str] | set[str]) -> str:
+    """What 0 and 1 stand for in the two-valued text columns among `names`; empty where there is none.
+
+    >>> from smilenn.domain import Feature
+    >>> value_words(Domain((Feature("smoker", "binary", categories=("no", "yes")),)), {"smoker"})
+    "'smoker' rises from 'no' to 'yes'"
+    """
+    parts = [
+        f"{feature.name!r} rises from {feature.categories[0]!r} to {feature.categories[1]!r}"
+        for feature in domain.features
+        if feature.kind == "binary" and feature.categories and feature.name in names
+    ]
+    return ", ".join(parts)
+
+
+def _rules(model: Reported) -> tuple[Rule, ...]:
+    certificate, out = model.certificate_, []
+    for i, claim in enumerate(model.claims_):
+        holds, bound = False, math.inf
+        if certificate is not None and i < len(certificate.holds):
+            holds, bound = certificate.holds[i], certificate.bounds[i]
+        values = value_words(model.domain_, set(claim.named))
+        sentence = claim.sentence or claim.formula()
+        out.append(Rule(f"{sentence} ({values})" if values else sentence, claim.formula(), holds, bound))
+    return tuple(out)
+
+
+def _headline(model: Reported) -> str:
+    verdict = model.verdict_
+    if isinstance(verdict, Proved) and verdict.certificate:
+        return "Certified"
+    if isinstance(verdict, Violated):
+        return "Violated"
+    if not model.claims_:
+        return "No rules"
+    return "Proved by a solver, not certified" if isinstance(verdict, Proved) else "Not certified"
+
+
+def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ...]:
+    """What is not guaranteed, for this model."""
+    out = []
+    open_rules = sum(1 for rule in _rules(model) if not rule.certified)
+    if model.claims_ and open_rules:
+        out.append(
+            f"{open_rules} of {len(model.claims_)} rules are not certified: {model.certificate_note_ or 'see above.'}"
+        )
+    out.append("Accuracy is not guaranteed: the figures below are measured on rows, and other rows may give others.")
+    if model.outside_ == "raise":
+        out.append("Rows outside the domain are refused: the rules say nothing of them.")
+    else:
+        out.append(
+            "Rows outside the domain are moved to its edge and predicted there; the rules hold for the moved rows."
+        )
+    if any(isinstance(item, Fair) for item in model.all_properties()):
+        out.append(
+            "Fairness here means: changing the protected columns alone moves the output by no more than ε. It says "
+            "nothing of other columns that stand in for them, nor of how the data came to be."
+        )
+    if model.fill_:
+        out.append("Missing cells are filled before prediction; the rules speak of the filled rows.")
+    if model.task == "binary":
+        out.append(
+            "The rules speak of the logit. Rescaling it, as calibration does, rescales every ε by the same factor."
+        )
+    out.append(
+        "The certificate speaks of the float64 numbers that these files return; exported or edited copies are others."
+    )
+    if data and held_out is None:
+        out.append("Whether the model has seen the rows measured here is not known to this report.")
+    if data and held_out is False:
+        out.append("The rows measured here were used in training: quality on new rows will be lower.")
+    return tuple(out)
+
+
+def _spaced(n: int, most: int) -> np.ndarray:
+    """Up to `most` of n positions, evenly spaced."""
+    return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(int))
+
+
+def _thinned(rows: Rows) -> Rows:
+    if len(rows) <= MOST_ROWS:
+        return rows
+    kept = _spaced(len(rows), MOST_ROWS)
+    return Rows(rows.x[kept], None if rows.y is None else rows.y[kept])
+
+
+def _image(domain: Domain, asked: tuple[int, int] | None) -> tuple[int, int] | None:
+    """(rows, columns) of the pixels: as asked, or a square where no column has a name and all lie between 0 and 1."""
+    if asked is not None:
+        if asked[0] * asked[1] != domain.size:
+            raise SmileError(f"An image of {asked[0]}x{asked[1]} has {asked[0] * asked[1]} pixels, not {domain.size}.")
+        return asked
+    side = math.isqrt(domain.size)
+    plain = all(feature.name == f"x{i}" and feature.kind != "category" for i, feature in enumerate(domain.features))
+    shades = float(domain.lo.min()) >= 0.0 and float(domain.hi.max()) <= BRIGHTEST
+    return (side, side) if plain and shades and side * side == domain.size >= LEAST_PIXELS else None

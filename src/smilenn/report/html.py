@@ -1,0 +1,74 @@
+"""The page: one HTML file with its style, script and pictures in it; nothing is fetched.
+
+Every text that came from a model or a table passes `svg.text`. The page's own content policy allows exactly its one
+script and one style (by their hashes) and images that lie in the file: even an unescaped name could run nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+
+from smilenn._version import __version__
+from smilenn.report import sections
+from smilenn.report.elements import capital
+from smilenn.report.findings import Findings
+from smilenn.report.svg import text
+
+TONE = {"Certified": "good", "Violated": "bad"}
+
+
+def page(found: Findings) -> str:
+    """The whole file."""
+    style, script = (files("smilenn.report").joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
+    parts = [
+        ("summary", "Summary", sections.summary(found)),
+        ("quality", "Quality", sections.quality(found)),
+        ("guarantee", "Accuracy and guarantee", sections.guarantee(found)),
+        ("pairs", "Tightest pairs", sections.pairs(found)),
+        ("variation", "Variation", sections.variation(found)),
+        ("slices", "Slices", sections.slices(found)),
+        ("training", "Training", sections.training(found)),
+    ]
+    body = "\n".join(
+        f'<section id="{key}" data-title="{title}"><h2>{title}</h2>\n{content}\n</section>'
+        for key, title, content in parts
+        if content
+    )
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    tone = TONE.get(found.headline, "open")
+    verdict = capital(found.sentence.removeprefix("certified, "))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{text(found.name)}: {text(found.headline.lower())}</title>
+<link rel="icon" href="data:,">
+<style>{style}</style>
+</head>
+<body>
+<header>
+<h1>{text(found.name)}</h1>
+<p><span class="badge {tone}">{text(found.headline)}</span> {text(verdict)}.</p>
+</header>
+<main>
+<div class="tabs" role="tablist" aria-label="Parts of the report" hidden></div>
+{body}
+</main>
+<footer>Written by smilenn {text(__version__)}. Sampled figures show where a rule is tight; only the certificate
+proves it.</footer>
+<div id="tip" role="tooltip" hidden></div>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def _digest(content: str) -> str:
+    return base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()

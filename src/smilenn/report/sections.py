@@ -1,0 +1,331 @@
+"""The parts of the page, each from the findings; an empty text leaves the part out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from smilenn.certify.verdicts import shown_bound
+from smilenn.domain import Domain
+from smilenn.progress import duration
+from smilenn.properties.claim import COPIES
+from smilenn.report import figures
+from smilenn.report.elements import capital, estimate_text, figure, key, plot_grid, table
+from smilenn.report.findings import Findings
+from smilenn.report.probe import Probe
+from smilenn.report.svg import number, picture, text
+
+TIGHTEST = 3
+MOST_FEATURES = 24  # longer tuples show only what differs
+
+# ---- summary --------------------------------------------------------------------------------------------------------
+
+
+def summary(found: Findings) -> str:
+    """Verdict, rules, certificate, what is not guaranteed, the domain."""
+    parts = []
+    tiles = [(f"{sum(rule.certified for rule in found.rules)} of {len(found.rules)}", "rules certified")]
+    if found.quality is not None:
+        first = found.quality.metrics[0]
+        words = first.name
+        if first.model.low is not None and first.model.high is not None:
+            words += f", 95 %: {number(first.model.low, 3)} to {number(first.model.high, 3)}"
+        tiles.append((number(first.model.value, 3), text(words)))
+        tiles.append((f"{found.quality.rows:,}".replace(",", " "), _rows_words(found)))
+    tiles.append((str(len(found.model.domain_.features)), "inputs"))
+    tiles.append((text(duration(found.model.seconds_)), "of training"))
+    shown = "".join(f'<div class="tile"><b>{value}</b><span>{words}</span></div>' for value, words in tiles)
+    parts.append(f'<div class="tiles">{shown}</div>')
+    parts.append("<h3>What the model must obey, for every input of the domain</h3>")
+    for rule in found.rules:
+        tone, word = ("good", "certified") if rule.certified else ("open", "not certified")
+        if rule.certified and rule.bound > 0:
+            word = f"certified up to {shown_bound(rule.bound)}, for rounding"
+        elif not rule.certified and math.isfinite(rule.bound):
+            word = f"not certified: may fail, by at most {shown_bound(rule.bound)}{found.unit}"
+        parts.append(
+            f'<div class="rule"><p><b>{text(rule.sentence)}</b></p>'
+            f'<span class="formula">{text(rule.formula)}</span><span class="badge {tone}">{text(word)}</span></div>'
+        )
+    if not found.rules:
+        parts.append("<p>No rule was asked for.</p>")
+    if found.example is not None:
+        parts.append(
+            f"<h3>Counterexample</h3><p>{text(found.example.row)} fails by {number(found.example.violation)}"
+            f"{found.unit}, evaluated by the network itself.</p>"
+        )
+        outputs = np.asarray(found.example.outputs)
+        parts.append(_tuple_table(found, found.example.x, outputs[:, 0]))
+    if found.certificate:
+        parts.append(
+            "<h3>Certificate</h3><p>Checked in exact arithmetic by a program that reads the model's files only. "
+            "Anybody can run it again: <code>smile check FOLDER</code>, or its one file with nothing but Python.</p>"
+            f'<p class="hash">SHA-256 {text(found.certificate)}</p>'
+        )
+    else:
+        parts.append(f"<h3>No accepted certificate</h3><p>{text(found.model.certificate_note_)}</p>")
+    parts.append(
+        "<h3>What is not guaranteed</h3><ul>" + "".join(f"<li>{text(item)}</li>" for item in found.limits) + "</ul>"
+    )
+    parts.append("<h3>The domain</h3>" + _domain_table(found.model.domain_))
+    return "\n".join(parts)
+
+
+def _rows_words(found: Findings) -> str:
+    what = {True: "held-out rows", False: "training rows", None: "rows"}[found.held_out]
+    assert found.quality is not None
+    more = f", thinned from {found.given}" if found.given > found.quality.rows else ""
+    return f"{what} measured{more}"
+
+
+def _domain_table(domain: Domain) -> str:
+    rows = []
+    for feature in domain.features[:200]:
+        if feature.categories:
+            values = ", ".join(feature.categories[:12]) + ("…" if len(feature.categories) > 12 else "")
+        else:
+            values = f"{number(feature.lo)} to {number(feature.hi)}" + (f" {feature.unit}" if feature.unit else "")
+        rows.append((text(feature.name), text(feature.kind), text(values)))
+    more = len(domain.features) - len(rows)
+    note = f'<p class="soft">{more} further inputs are left out here.</p>' if more > 0 else ""
+    listed = table(("input", "kind", "values"), rows)
+    return f"<details><summary>{len(domain.features)} inputs</summary>{listed}{note}</details>"
+
+
+# ---- quality --------------------------------------------------------------------------------------------------------
+
+
+def quality(found: Findings) -> str:
+    """Measures with intervals, calibration or agreement, groups."""
+    quality, rows, output = found.quality, found.rows, found.output
+    if quality is None or rows is None or rows.y is None or output is None:
+        return "<p>No rows with a known target were given: <code>smile report MODEL --data FILE.csv</code>.</p>"
+    lines = [
+        (text(m.name), estimate_text(m.model), number(m.constant, 3), "higher" if m.higher_is_better else "lower")
+        for m in quality.metrics
+    ]
+    parts = [
+        f"<p>On {quality.rows} {_rows_words(found).split(' measured')[0]}; brackets are 95 % confidence intervals.</p>",
+        table(("measure", "model", "best constant", "better is"), lines),
+    ]
+    name = found.model.target_name_ or "target"
+    if found.model.task == "binary":
+        words = "Calibration in groups of equal size; on the dashed line predictions mean what they say."
+        plots = [figure(figures.calibration_plot(rows.y, output, found.positive), words)]
+    else:
+        plots = [
+            figure(
+                figures.agreement_plot(rows.y, output, name),
+                "Every dot is a row; on the dashed line the prediction is exact.",
+            )
+        ]
+    features = list(dict.fromkeys(group.feature for group in quality.groups))
+    overall = next(m.model.value for m in quality.metrics if m.name == quality.group_metric)
+    for feature in features[:11]:
+        groups = [group for group in quality.groups if group.feature == feature]
+        plots.append(figure(figures.group_plot(feature, groups, quality.group_metric, overall),
+                             f"{capital(quality.group_metric)} by {text(feature)}, with 95 % intervals."))  # fmt: skip
+    parts.append(plot_grid(plots))
+    if quality.groups:
+        mean = "mean probability" if found.model.task == "binary" else "mean prediction"
+        share = f"share of {text(found.positive)}" if found.model.task == "binary" else f"mean {text(name)}"
+        lines = [
+            (f"{text(g.feature)}: {text(g.value)}", str(g.rows), estimate_text(g.quality), number(g.output, 3),
+             number(g.target, 3))
+            for g in quality.groups
+        ]  # fmt: skip
+        parts.append("<h3>By group</h3>" + table(("group", "rows", text(quality.group_metric), mean, share), lines))
+    return "\n".join(parts)
+
+
+# ---- guarantee ------------------------------------------------------------------------------------------------------
+
+
+def guarantee(found: Findings) -> str:
+    """Accuracy against guarantee, with references."""
+    trade = found.tradeoff
+    if trade is None:
+        return ""
+    parts = []
+    if trade.rule:
+        parts.append(f"<p>The guarantee: {text(trade.rule)}</p>")
+    trained = any(point.kind in ("free", "unaware", "other") for point in trade.points)
+    idle = next(point for point in trade.points if point.kind == "constant")
+    names = {"free": "no rules", "unaware": "unaware"}
+    legend = key("ours", "with a guarantee, 95 % intervals") + "".join(
+        key(point.kind, names[point.kind]) for point in trade.points if point.kind in names
+    )
+    words = f"{legend}. The best constant reaches {number(idle.quality.value, 3)}."
+    plots = [figure(figures.tradeoff_plot(trade), words)]
+    if any(point.variation is not None for point in trade.points[2:]):
+        caption = f"{legend}{key('idle', 'constant')}. The change found by sampling, on the same rows."
+        plots.append(figure(figures.change_plot(trade), caption))
+    parts.append(plot_grid(plots))
+    lines = [
+        (text(p.name), estimate_text(p.quality), "–" if p.eps is None else number(p.eps),
+         "–" if p.variation is None else number(p.variation, 3), text(p.status))
+        for p in trade.points
+    ]  # fmt: skip
+    parts.append(table(("model", text(trade.metric), "ε guaranteed", "largest change found", "status"), lines))
+    if trained:
+        parts.append(
+            '<p class="soft">References were trained for this report, each within its share of the time. Other ε: the '
+            "model's own recipe. <i>No rules</i>: an ordinary network of the same size; <i>unaware</i>: the same "
+            "without the protected columns. Changes are found by sampling: there may be larger ones.</p>"
+        )
+    else:
+        parts.append('<p class="soft">References without rules, without protected columns and with other ε are trained '
+                     "on request: <code>smile report MODEL --data FILE.csv --references</code>.</p>")  # fmt: skip
+    return "\n".join(parts)
+
+
+# ---- pairs and variation --------------------------------------------------------------------------------------------
+
+
+def _left(probe: Probe, found: Findings) -> str:
+    """What a histogram counts: the left side where all rows share a limit."""
+    if probe.limit is None:
+        return "left side − right side"
+    outputs = {(t.coef, t.copy) for row in probe.claim.rows for t in row.terms if t.kind == "out"}
+    inputs = any(t.kind == "in" for row in probe.claim.rows for t in row.terms)
+    if probe.claim.copies == 2 and len(probe.claim.rows) == 2 and not inputs and len(outputs) == 4:
+        return f"largest |change| of {found.output_name}"
+    return "left side of the rule: " + probe.claim.rows[0].text().rsplit(" <= ", 1)[0]
+
+
+def pairs(found: Findings) -> str:
+    """The tuples that come closest to breaking each rule, side by side."""
+    parts = []
+    around = "the measured rows" if found.rows is not None else "inputs drawn from the domain"
+    for probe in found.probes:
+        limit = probe.limit
+        parts.append(f"<h3>{text(probe.claim.sentence or probe.claim.formula())}</h3>")
+        cards = []
+        for place, i in enumerate(probe.tightest(TIGHTEST), 1):
+            value = float(probe.value[i])
+            left = "" if limit is None else f"left side {number(value + limit)}, limit {number(limit)}; "
+            slack = (
+                f"{number(-value)} to spare"
+                if value < 0
+                else "no room"
+                if value == 0
+                else f"exceeds it by {number(value)}"
+            )
+            title = f"<h4>{place}. {left}{slack}{found.unit}</h4>"
+            cards.append(f'<div class="pair">{title}{_shown(found, probe.tuples[i], probe.outputs[i, :, 0])}</div>')
+        parts.append(f'<div class="pairs">{"".join(cards)}</div>')
+    if not parts:
+        return ""
+    start = (
+        f"<p>The inputs that come closest to breaking each rule, looked for around {around} and evaluated by the "
+        "network. Marked lines differ between the copies. Closer ones may exist; none breaks a certified rule.</p>"
+    )
+    return start + "\n".join(parts)
+
+
+def _shown(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
+    """A tuple [k, m] as pictures where it is images, else as a table."""
+    if found.image is None:
+        return _tuple_table(found, x, outputs)
+    lo, hi = float(found.model.domain_.lo.min()), float(found.model.domain_.hi.max())
+    shades = (x - lo) / (hi - lo if hi > lo else 1.0)
+    shown = [(COPIES[c], shades[c], f"{found.output_name}: {number(float(outputs[c]))}") for c in range(len(x))]
+    if len(x) == 2:
+        change = np.abs(shades[0] - shades[1])
+        most = float(change.max())
+        shown.append(("difference", change / most if most > 0 else change, f"largest {number(most)} of the range"))
+    cells = []
+    for name, values, words in shown:
+        image = picture(values.reshape(found.image), f"{name}: {words}")
+        cells.append(f"<figure>{image}<figcaption><b>{name}</b><br>{text(words)}</figcaption></figure>")
+    return f'<div class="strip">{"".join(cells)}</div>'
+
+
+def _tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
+    """Inputs x [k, m] side by side in the user's columns, what differs first, and the outputs [k]."""
+    frame = found.model.domain_.decode(x)
+    units = {feature.name: f" ({feature.unit})" if feature.unit else "" for feature in found.model.domain_.features}
+    rows = []
+    for name in frame.columns:
+        cells = [number(float(v), 5) if isinstance(v, (float, np.floating)) else str(v) for v in frame[name]]
+        rows.append((f"{name}{units.get(str(name), '')}", cells, bool(frame[name].nunique() > 1)))
+    rows.sort(key=lambda row: not row[2])
+    kept = rows if len(rows) <= MOST_FEATURES else [row for row in rows if row[2]][:MOST_FEATURES]
+    lines = [(text(name), *(text(cell) for cell in cells)) for name, cells, _ in kept]
+    classes = ["differs" if differs and len(frame) > 1 else "" for _, _, differs in kept]
+    lines.append((text(found.output_name), *(number(float(v), 5) for v in outputs)))
+    hidden = len(rows) - len(kept)
+    note = f'<p class="soft">{hidden} further columns are left out.</p>' if hidden else ""
+    return table(("", *COPIES[: len(frame)]), lines, [*classes, "result"]) + note
+
+
+def variation(found: Findings) -> str:
+    """Histograms of the largest change found around each row."""
+    plots = []
+    certificate = found.model.certificate_
+    for probe in found.probes:
+        if len(probe.value) < 2:
+            continue
+        proved = None
+        if certificate is not None and probe.claim in certificate.claims and certificate.report.claims:
+            rows = certificate.report.claims[certificate.claims.index(probe.claim)].rows
+            most = max(float(row.bound + row.margin - row.rhs) for row in rows)
+            proved = most + (probe.limit or 0.0)
+        plot = figures.variation_plot(probe, proved, _left(probe, found))
+        sentence = probe.claim.sentence or probe.claim.formula()
+        largest = float(probe.value.max()) + (probe.limit or 0.0)
+        shown = (
+            "" if proved is None or not math.isfinite(proved) else f" Proved for all inputs: at most {number(proved)}."
+        )
+        plots.append(
+            figure(plot, f"{text(sentence)} Largest found around {len(probe.value)} rows: {number(largest)}.{shown}")
+        )
+    if not plots:
+        return ""
+    return (
+        "<p>For every row the largest value of the rule's left side that was found by changing the row within the "
+        "rule's premise. Right of the dashed line the rule would be broken.</p>" + plot_grid(plots)
+    )
+
+
+# ---- slices and training --------------------------------------------------------------------------------------------
+
+
+def slices(found: Findings) -> str:
+    """The output along each input, with the box."""
+    if not found.slices:
+        return ""
+    origin = "the row of median output" if found.rows is not None else "a point drawn from the domain"
+    legend = key("ours", f"through {origin}") + key("idle", "through rows of low and of high output") + key(
+        "k-box", "the box: where the output must lie whatever the backbone does")  # fmt: skip
+    plots = [figure(figures.slice_plot(part, found.output_name), text(part.feature.name)) for part in found.slices]
+    more = len(found.model.domain_.features) - len(found.slices)
+    note = f'<p class="soft">{more} further inputs are left out; those the rules name come first.</p>' if more else ""
+    wide = max(float((part.high - part.low).max()) for part in found.slices)
+    words = "The box has closed: its two ends are the same, so the certified part alone makes the prediction."
+    closed = "" if wide > 0 else f"<p>{words}</p>"
+    return f"<p>One input changes, the others stay. {legend}</p>{closed}{plot_grid(plots)}{note}"
+
+
+def training(found: Findings) -> str:
+    """Violation, bound, box width and loss over the training."""
+    history = list(found.model.history_)
+    if not history:
+        return ""
+    moves = f"how far the backbone may move {text(found.output_name)} within the box, mean over rows"
+    drawn = (
+        (("violation", "bound"), "violation", True, key("k-violation", "largest violation found by search")
+         + key("k-bound", "proved bound on it") + "; the bottom line means none"),
+        (("width",), "mean box width", False, key("k-width", moves)),
+        (("loss",), "training loss", True, key("k-loss", "training loss")),
+    )  # fmt: skip
+    plots = [figure(figures.history_plot(history, keys, label, log=log), words) for keys, label, log, words in drawn]
+    phases: dict[str, list[float]] = {}
+    before = 0.0
+    for record in history:
+        entry = phases.setdefault(str(record.get("phase", "")), [0, 0.0])
+        now = float(record.get("seconds") or before)
+        entry[0], entry[1], before = entry[0] + 1, entry[1] + max(0.0, now - before), now
+    lines = [(text(name), str(int(count)), text(duration(spent))) for name, (count, spent) in phases.items()]
+    return plot_grid(plots) + table(("phase", "epochs or rounds", "time"), lines)

@@ -1,0 +1,87 @@
+"""One-dimensional slices: the output along one feature, the others fixed, with the box around it.
+
+The box at an input is what the proof speaks of: the output lies in it whatever the backbone does,
+
+    Σ_i G⁺_i lower_i + G⁻_i upper_i + g_0   ≤   f   ≤   Σ_i G⁺_i upper_i + G⁻_i lower_i + g_0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from smilenn.domain import Domain, Feature
+from smilenn.model.net import SmileNet
+from smilenn.properties.claim import Claim
+
+POINTS = 81
+MOST = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """One feature: its values (numbers [p], or names), the output [p] and the box's ends [p] there.
+
+    `others` are the outputs [p] along the same feature from two further rows, of low and of high output.
+    """
+
+    feature: Feature
+    at: np.ndarray
+    names: tuple[str, ...]
+    output: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    others: tuple[np.ndarray, ...]
+    here: float
+
+
+def output_box(net: SmileNet, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the box in output units at x [n, m], of the first output, each [n]."""
+    import torch
+
+    with torch.no_grad():
+        e = net.encode(net.scale(torch.as_tensor(x, device=net.shift.device)))
+        lower, upper = net.box(e)
+        upper = torch.maximum(lower, upper)  # the paper's boxes may be flipped; the network resolves that so
+        weight, bias = (part.cpu().numpy() for part in net.effective_head())
+        lower, upper = lower.cpu().numpy(), upper.cpu().numpy()
+    up, down = np.maximum(weight[0], 0.0), np.minimum(weight[0], 0.0)
+    return lower @ up + upper @ down + bias[0], upper @ up + lower @ down + bias[0]
+
+
+def slices(net: SmileNet, claims: tuple[Claim, ...], rows: np.ndarray) -> tuple[Slice, ...]:
+    """Slices through the row of median output, for up to `MOST` features, those the rules name first; rows [n, m]."""
+    domain = net.domain
+    order = np.argsort(net.predict(rows)[:, 0], kind="stable")
+    low, middle, high = (rows[order[int(share * (len(order) - 1))]] for share in (0.1, 0.5, 0.9))
+    named = {name for claim in claims for name in (*claim.named, *claim.free)}
+    features = sorted(domain.features, key=lambda f: not ({f.name, *f.coordinates} & named))
+    return tuple(_slice(net, domain, feature, middle, (low, high)) for feature in features[:MOST])
+
+
+def _slice(
+    net: SmileNet, domain: Domain, feature: Feature, middle: np.ndarray, others: tuple[np.ndarray, ...]
+) -> Slice:
+    span = domain.slices[feature.name]
+    names: tuple[str, ...] = ()
+    if feature.kind == "category":
+        block, names = np.eye(len(feature.categories)), feature.categories
+        at, here = np.arange(len(names), dtype=np.float64), float(middle[span].argmax())
+    else:
+        if feature.kind == "continuous":
+            at = np.linspace(feature.lo, feature.hi, POINTS)
+        else:
+            at = np.unique(np.rint(np.linspace(feature.lo, feature.hi, POINTS)))
+            if feature.kind == "binary":
+                names = feature.categories or ("0", "1")
+        block, here = at[:, None], float(middle[span][0])
+
+    def along(row: np.ndarray) -> np.ndarray:
+        x = np.repeat(row[None], len(at), axis=0)
+        x[:, span] = block
+        return x
+
+    low, high = output_box(net, along(middle))
+    output = net.predict(along(middle))[:, 0]
+    return Slice(feature, at, names, output, low, high, tuple(net.predict(along(row))[:, 0] for row in others), here)

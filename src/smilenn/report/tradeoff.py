@@ -1,0 +1,148 @@
+"""Accuracy against guarantee: the model beside references that promise less, more, or nothing.
+
+    constant        the best constant: obeys every rule that compares outputs
+    no rules        an ordinary network of the same size
+    unaware         the same, without the protected columns (where a rule names some)
+    ε·½, ε·2        the model's own recipe and rules, tighter and looser (where a rule has an ε)
+
+References are trained only when asked, each within its share of the time. Every model is measured on the same rows;
+`variation` is the largest left side found by the probe of the model's first ε-rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sklearn.base import clone
+
+from smilenn.errors import SmileError
+from smilenn.progress import Progress
+from smilenn.properties.base import Property
+from smilenn.properties.library import Fair, Robust
+from smilenn.report.model import Reported, Rows, rows_of
+from smilenn.report.ordinary import ordinary
+from smilenn.report.probe import Function, probe
+from smilenn.report.quality import Estimate, Metric, measure
+
+FACTORS = (0.5, 2.0)
+PROBED = 200  # rows around which variation is looked for
+
+
+@dataclass(frozen=True)
+class Point:
+    """One model: what it guarantees (ε; None if nothing), its quality, the variation found, and what it is."""
+
+    name: str
+    kind: str
+    eps: float | None
+    quality: Estimate
+    variation: float | None
+    status: str
+
+
+@dataclass(frozen=True)
+class Tradeoff:
+    """All models on one chart; `metric` names the quality, `rule` the rule whose ε is the guarantee."""
+
+    metric: str
+    rule: str
+    points: tuple[Point, ...]
+
+
+def epsilon_rule(model: Reported) -> Fair | Robust | None:
+    """The first rule with an ε; a `Robust` of a classifier that leaves ε out has the default one."""
+    for item in model.all_properties():
+        if isinstance(item, Fair):
+            return item
+        if isinstance(item, Robust):
+            return item if item.eps is not None else item.with_eps(1)
+    return None
+
+
+def own_points(model: Reported, rows: Rows) -> Tradeoff:
+    """The model and the best constant on measured rows; nothing is trained."""
+    assert rows.y is not None
+    rule = epsilon_rule(model)
+    quality = measured(model, rows)
+    status = "certified" if model.verdict_.status == "proved" and model.certificate_ is not None else (
+        model.verdict_.status)  # fmt: skip
+    eps = None if rule is None else float(rule.eps)
+    name = "this model" if eps is None else f"this model, ε = {eps:g}"
+    ours = Point(name, "model", eps, quality.model, variation(model.net_, model, rows), status)
+    idle = Point("constant", "constant", None, Estimate(quality.constant), 0.0, "no rule needed")
+    return Tradeoff(quality.name, "" if rule is None else rule.sentence(), (ours, idle))
+
+
+def measured(model: Reported, rows: Rows, net: Function | None = None) -> Metric:
+    """The headline metric on the rows: of the model's network, or of another function of the same inputs."""
+    assert rows.y is not None
+    output = (model.net_ if net is None else net).predict(rows.x)[:, 0]
+    return measure(rows.y, output, model.domain_, rows.x, logit=model.task == "binary").metrics[0]
+
+
+def variation(net: Function, model: Reported, rows: Rows) -> float | None:
+    """The largest left side of the model's first ε-rule that `net` shows around the rows; None without such a rule."""
+    rule = epsilon_rule(model)
+    if rule is None:
+        return None
+    (claim,) = rule.lower(model.domain_)
+    found = probe(net, claim, rows.x[:PROBED])
+    return float(found.value.max() + float(rule.eps)) if len(found.value) else None
+
+
+def with_references(
+    model: Reported,
+    rows: Rows,
+    train: tuple[Any, Any],
+    *,
+    seconds: float,
+    callback: Callable[[Progress], None] | None = None,
+) -> Tradeoff:
+    """`own_points` and the references, trained on `train` (X, y) within `seconds` in all."""
+    if not seconds > 0:
+        raise SmileError(f"References need more than 0 seconds, not {seconds}.")
+    own, known = own_points(model, rows), rows_of(model, *train)
+    assert known.y is not None
+    stated = model.all_properties()
+    protected = tuple(str(name) for item in stated if isinstance(item, Fair) for name in item.protected)
+    rule = epsilon_rule(model)
+    scaled = [] if rule is None or rule.eps == 0 else [float(rule.eps) * factor for factor in FACTORS]
+    plain = [("no rules", "free", ()), ("unaware", "unaware", protected)][: 2 if protected else 1]
+    share, points = seconds / (len(plain) + len(scaled)), list(own.points)
+
+    def tell(name: str) -> None:
+        if callback is not None:
+            callback(Progress("references", len(points) - 2, len(plain) + len(scaled), message=name))
+
+    for name, kind, dropped in plain:
+        tell(name)
+        net = ordinary(model, known, dropped, seconds=share)
+        points.append(Point(name, kind, None, measured(model, rows, net).model, variation(net, model, rows), "none"))
+    for eps, factor in zip(scaled, FACTORS, strict=False):
+        name = f"ε = {eps:g}"
+        tell(name)
+        other = _fresh(model, [_scaled(item, factor) for item in stated], share).fit(*train)
+        accepted = other.certificate_ is not None and other.certificate_.accepted
+        quality, found = measured(model, rows, other.net_).model, variation(other.net_, model, rows)
+        points.append(Point(name, "other", eps, quality, found, "certified" if accepted else other.verdict_.status))
+    return replace(own, points=tuple(points))
+
+
+def _scaled(item: Property, factor: float) -> Property:
+    """The rule with ε times a factor, if it has one."""
+    if isinstance(item, Robust) and item.eps is None:
+        item = item.with_eps(1)
+    if isinstance(item, (Fair, Robust)):
+        return replace(item, eps=float(item.eps) * factor)
+    return item
+
+
+def _fresh(model: Reported, rules: Sequence[Property], share: float) -> Any:
+    """An unfitted estimator with the model's own recipe and domain, other rules and bounded time."""
+    other: Any = clone(model)  # type: ignore[type-var] # every reported model is an estimator
+    return other.set_params(
+        properties=tuple(rules), increasing=(), decreasing=(), protected=None, domain=model.domain_, random_state=0,
+        time_limit=max(1.0, 0.7 * share), certify_time_limit=max(1.0, 0.3 * share), verbose=0,
+    )  # fmt: skip
