@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from smilenn.certify import certificate as c
-from smilenn.certify import exact_encoder, exact_premise, reader
+from smilenn.certify import exact_encoder, exact_premise, reader, strict
 from smilenn.domain import Domain
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import MODEL, WEIGHTS, certified_tensors, dump_weights
@@ -61,7 +61,7 @@ def encoded_folder(folder: Path, seed: int, **choices: Any) -> SmileNet:
     try:
         read = reader.read_folder(folder)
         premise = exact_encoder.encoded(read.net, exact_premise.ground(read.entries[0].claim, read.net.domain))
-    except reader.CheckError:
+    except strict.CheckError:
         return net
     proofs: list[c.RowProof] = []
     for inequality in claim.rows:

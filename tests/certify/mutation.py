@@ -3,11 +3,11 @@
     python tests/certify/mutation.py fast FOLDERS [--jobs 2] [--only TEXT] [--out FILE]
     python tests/certify/mutation.py reference FOLDERS …
 
-`fast` is check.py; `reference` is check_reference.py with reader.py and exact_*.py. FOLDERS holds model folders
-(kill_suite.py). A mutant is *killed* if some check of the suite gives another answer than with the unchanged checker,
-raises, or does not end in time; otherwise it *survived*. Faults are planted in the syntax tree; every mutant runs in a
-forked process of its own, with limits on time and memory, is asked only what executes its line, and first what killed
-its neighbours.
+`fast` is check.py; `reference` is check_reference.py with strict.py, reader.py and exact_*.py. FOLDERS holds model
+folders (kill_suite.py). A mutant is *killed* if some check of the suite gives another answer than with the unchanged
+checker, raises, or does not end in time; otherwise it *survived*. Faults are planted in the syntax tree; every mutant
+runs in a forked process of its own, with limits on time and memory, is asked only what executes its line, and first
+what killed its neighbours.
 
 What is planted, wherever it makes sense:
 
@@ -49,12 +49,15 @@ SOURCE = HERE.parents[1] / "src" / "smilenn" / "certify"
 TARGETS = {
     "fast": ("check",),
     "reference": (
+        "strict",
+        "exact_net",
         "reader",
         "exact_model",
         "exact_premise",
         "exact_encoder",
         "exact_dyadic",
         "exact_order",
+        "exact_tree",
         "exact_rules",
         "check_reference",
     ),
@@ -76,7 +79,7 @@ NAMES = {}
 for _a, _b in (("min", "max"), ("any", "all"), ("floor", "ceil"), ("lo", "hi"), ("low", "high"), ("rise", "fall"),
                ("u_lo", "u_hi"), ("strip_lo", "strip_hi"), ("up", "down"), ("least", "most")):  # fmt: skip
     NAMES |= {_a: _b, _b: _a}
-REFUSALS = {"need", "_need", "CheckError", "UnreadableError", "Refused", "Unreadable"}
+REFUSALS = {"need", "CheckError", "UnreadableError", "Refused", "Unreadable"}
 
 
 @dataclass
@@ -301,7 +304,7 @@ class Planter:
         refusal = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in REFUSALS
         for name, value in ast.iter_fields(node):
             if refusal and name == "args":
-                if isinstance(node, ast.Call) and node.func.id in ("need", "_need"):  # type: ignore[attr-defined]
+                if isinstance(node, ast.Call) and node.func.id == "need":  # type: ignore[attr-defined]
                     self._expression(node, "args", 0, node.args[0])
             elif isinstance(node, ast.JoinedStr):
                 for part in node.values:

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smilenn.certify import certificate as c
-from smilenn.certify import check
+from smilenn.certify import check, check_reference, exact_premise, exact_rules, exact_tree, reader
 from smilenn.certify.check import Report, check_folder, corner, joint, single
 from smilenn.domain import Domain, Feature
 from smilenn.model.bundle import certified_tensors
@@ -502,3 +502,56 @@ def test_safetensors_layouts(folders, tmp_path):
     assert status({"a": 1}) == 2
     assert status({"a": {"dtype": "F64", "shape": [], "data_offsets": "ab"}}) == 2
     assert status({**header, "more": {"dtype": "F64", "shape": [0], "data_offsets": [0, 0]}}) == 1
+
+
+@pytest.mark.parametrize(
+    "choices", [{"boxes": "paper"}, {"boxes": "paper", "copies": 1}, {"rule": "sweep", "size": 1}, {"copies": 2}, {}]
+)
+def test_both_checkers_count_the_same_work(folders, tmp_path, monkeypatch, choices):
+    seen = 0
+    for seed in range(8):
+        folders.random_folder(tmp_path / "m", seed, **choices)
+        report, read = same(tmp_path / "m"), reader.read_folder(tmp_path / "m")
+        work, net = 0, read.net
+        for entry in read.entries:
+            k, h = entry.claim.copies, 2 * net.hidden
+            groups = net.inner.groups if k == 2 else ()
+            each = k * (h + 1) * (len(net.inner.names) + 1 + sum(len(g) ** 2 for g in groups))
+            each *= 1 + (net.embedding if net.boxes == "paper" else 0)
+            for proof in entry.proofs:
+                numbers = k * (net.embedding if net.boxes == "paper" else 0) + k * len(proof.units)
+                extra = len(exact_premise.ground(entry.claim, net.domain, None).extra)
+                nodes = exact_tree.count(proof.nodes, numbers + extra if proof.rule == "leaf" else 0, net.inner.groups)
+                work += each * (h + 1 if proof.rule == "sweep" else nodes)
+        if report.status in ("certified", "unknown"):
+            seen += 1
+            for checker, name in ((check, "WORK"), (check_reference, "MOST_WORK")):
+                monkeypatch.setattr(checker, name, work)
+                assert checker.check_folder(tmp_path / "m").status == report.status
+                monkeypatch.setattr(checker, name, work - 1)
+                assert checker.check_folder(tmp_path / "m").status == "refused"
+            monkeypatch.undo()
+    assert seen > 4
+
+
+def test_the_reference_counts_before_it_walks(folders, tmp_path, monkeypatch):
+    folders.random_folder(tmp_path / "m", 3, copies=2)
+    monkeypatch.setattr(check_reference, "MOST_WORK", 1)
+    monkeypatch.setattr(exact_rules, "Walk", lambda *_, **__: pytest.fail("walked"))
+    assert "work" in check_reference.check_folder(tmp_path / "m").reason
+
+
+def test_a_pinned_module_of_a_billion_outputs_is_refused_at_once(encoders, folders, tmp_path):
+    """The number stands in model.json alone: no list of that length is made before the tensors are compared."""
+    found = 0
+    for seed in range(40):
+        encoders.encoded_folder(tmp_path / "m", seed)
+        files = {name: (tmp_path / "m" / name).read_bytes() for name in check.FILES}
+        model = json.loads(files["model.json"])
+        layers = [y for b in model["net"]["encoder"] for y in b["layers"] if y["kind"] == "pinned"]
+        if layers:
+            found += 1
+            layers[0]["outputs"] = 10**9
+            folders.put(tmp_path / "m", files | {"model.json": json.dumps(model).encode()})
+            assert same(tmp_path / "m").status == "refused"
+    assert found

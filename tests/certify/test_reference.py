@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from smilenn.certify import certificate as c
-from smilenn.certify import check_reference, exact_model, exact_rules, reader
+from smilenn.certify import check_reference, exact_model, exact_rules, reader, strict
 from smilenn.certify.check_reference import check_folder
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
@@ -38,7 +38,10 @@ from smilenn.prove.sweep import Sweep
 F = Fraction
 HERE = Path(check_reference.__file__).parent
 OWN = (
+    "strict",
+    "exact_net",
     "reader",
+    "exact_tree",
     "exact_model",
     "exact_premise",
     "exact_encoder",
@@ -1083,7 +1086,7 @@ def test_files_that_are_no_files(folders, small, tmp_path):
 
 
 def test_large_files_are_not_read(small, monkeypatch):
-    monkeypatch.setattr(reader, "LARGEST_JSON", 100)
+    monkeypatch.setattr(strict, "LARGEST_JSON", 100)
     assert check_folder(small[0]).status == "unreadable"
 
 

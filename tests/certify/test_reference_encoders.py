@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from smilenn.certify import certificate as c
-from smilenn.certify import exact_encoder, exact_model, exact_premise, reader
+from smilenn.certify import exact_encoder, exact_model, exact_net, exact_premise, reader
 from smilenn.certify.check_reference import check_folder
 from smilenn.certify.emit import emit
 from smilenn.domain import Domain, Feature
@@ -1173,7 +1173,7 @@ def test_scaler_of_what_passes(checked):
     """e_u of a passing coordinate enters the margin as it does without an encoder."""
     features = [number(shift=0.3, mult=7.0)]
     plain = net_of(features, [branch([0])])
-    slow = exact_model.scaler(reader._domain(plain["domain"])[0])[1][0]
+    slow = exact_model.scaler(exact_net.read_domain(plain["domain"])[0])[1][0]
     assert slow > 0
     found = only(checked(plain, tensors_of(1), single(), [[0.5]], SWEEP))
     assert found.margin > slow and found.bound == 7 * (1 - F(0.3))

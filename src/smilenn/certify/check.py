@@ -26,12 +26,13 @@ import stat
 import struct
 import sys
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import cmp_to_key
-from operator import mul
+from functools import cmp_to_key, lru_cache
+from operator import mul, sub
 from typing import Any
 
 MIB = 1 << 20
@@ -145,8 +146,7 @@ def check_folder(path: str | os.PathLike[str]) -> Report:
 
 def _check(folder: str) -> Report:
     files = read_folder(folder)
-    net = Net(parse(files["model.json"], "model.json"), *tensors_of(files["weights.safetensors"]))
-    net.rounding = margins(net)
+    net = Net(parse(files["model.json"], "model.json"), Weights(files["weights.safetensors"]))
     content, data = parse(files["certificate.json"], "certificate.json"), files["certificate.bin"]
     keys = {"format", "version", "profile", "weights", "proofs", "proofs_sha256", "claims"}
     need(isinstance(content, dict) and content.get("format") == "smilenn-certificate", "this is not a certificate")
@@ -225,7 +225,7 @@ def parse(data: bytes, name: str) -> Any:
 
 def is_int(value: object) -> bool:
     """A whole number of JSON; `true` is none."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    return type(value) is int
 
 
 def is_texts(value: object) -> bool:
@@ -233,9 +233,14 @@ def is_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(v, str) for v in value)
 
 
+def is_sizes(value: object) -> bool:
+    """A list of whole numbers ≥ 0."""
+    return isinstance(value, list) and all(is_int(v) and v >= 0 for v in value)
+
+
 def is_object(value: object, *keys: str) -> bool:
     """A JSON object with exactly these keys."""
-    return isinstance(value, dict) and set(value) == set(keys)
+    return isinstance(value, dict) and len(value) == len(keys) and all(key in value for key in keys)
 
 
 def read_folder(folder: str) -> dict[str, bytes]:
@@ -255,10 +260,8 @@ def read_folder(folder: str) -> dict[str, bytes]:
     for name, entry in listed.items():
         plain = name.isprintable() and name not in ("", ".", "..") and not set(name) & set("/\\:")
         need(plain, f"{name!r} is no plain file name")
-        need(
-            is_object(entry, "sha256", "bytes") and is_int(entry["bytes"]),
-            f"the manifest's entry of {name} is malformed",
-        )
+        good = is_object(entry, "sha256", "bytes") and is_int(entry["bytes"])
+        need(good, f"the manifest's entry of {name} is malformed")
         data = read_file(folder, name)
         need(len(data) == entry["bytes"] and sha256(data) == entry["sha256"], f"{name} was altered: hash differs")
         if name in FILES:
@@ -271,24 +274,20 @@ def read_folder(folder: str) -> dict[str, bytes]:
 
 def tensors_of(data: bytes) -> tuple[dict[str, tuple[str, Ints]], dict[str, bytes]]:
     """Types and shapes, and the raw data of the tensors outside the backbone; the layout has no gap or overlap."""
-    size = int.from_bytes(data[:8], "little")
-    if size > min(16 * MIB, len(data) - 8):
-        raise UnreadableError("weights.safetensors is truncated or its header too large")
-    header, body = parse(data[8 : 8 + size], "the header of weights.safetensors"), memoryview(data)[8 + size :]
-
-    def sizes(value: object) -> bool:
-        return isinstance(value, list) and all(is_int(v) and v >= 0 for v in value)
 
     def readable(condition: bool, reason: str) -> None:
         if not condition:
             raise UnreadableError(f"weights.safetensors is not readable: {reason}")
 
+    size = int.from_bytes(data[:8], "little")
+    readable(size <= min(16 * MIB, len(data) - 8), "it is truncated or its header too large")
+    header, body = parse(data[8 : 8 + size], "the header of weights.safetensors"), memoryview(data)[8 + size :]
     readable(isinstance(header, dict), "its header is no table")
     places = []
     for name, e in header.items():
         if name != META:
             good = is_object(e, "dtype", "shape", "data_offsets") and isinstance(e["dtype"], str)
-            good = good and sizes(e["shape"]) and sizes(e["data_offsets"]) and len(e["data_offsets"]) == 2
+            good = good and is_sizes(e["shape"]) and is_sizes(e["data_offsets"]) and len(e["data_offsets"]) == 2
             readable(good, "the entry of a tensor is malformed")
             places.append((*e["data_offsets"], name))
     kinds, raw, end = {}, {}, 0
@@ -306,13 +305,19 @@ def tensors_of(data: bytes) -> tuple[dict[str, tuple[str, Ints]], dict[str, byte
 
 def exponent(values: Iterable[float]) -> int:
     """The least e ≥ 0 such that all values are whole numbers times 2^-e."""
-    return max((v.as_integer_ratio()[1].bit_length() for v in values), default=1) - 1
+    return max((v.as_integer_ratio()[1] for v in values), default=1).bit_length() - 1
 
 
-def whole(value: float, e: int) -> int:
-    """value·2^e, a whole number."""
+def whole(value: float, scale: int) -> int:
+    """value·scale, a whole number."""
     numerator, denominator = value.as_integer_ratio()
-    return (numerator << e) // denominator
+    return numerator * scale // denominator
+
+
+def integers(values: Sequence[Fraction]) -> tuple[Ints, int]:
+    """The values as whole numbers over one denominator."""
+    common = math.lcm(*(v.denominator for v in values))
+    return [v.numerator * (common // v.denominator) for v in values], common
 
 
 def dot(a: Iterable[int], b: Iterable[int]) -> int:
@@ -320,33 +325,58 @@ def dot(a: Iterable[int], b: Iterable[int]) -> int:
     return sum(map(mul, a, b))
 
 
-def floats_of(name: str, shape: Ints, kinds: dict[str, tuple[str, Ints]], raw: dict[str, bytes]) -> tuple[float, ...]:
-    """The numbers of a float64 tensor of this shape."""
-    size = math.prod(shape)
-    need(kinds.get(name) == ("F64", shape), f"{name} is missing, or has another type or shape")
-    need(len(raw[name]) == 8 * size, f"{name} has another size than its shape")
-    values = struct.unpack(f"<{size}d", raw[name])
-    need(all(map(math.isfinite, values)), f"{name} is not finite")
-    return values
+@dataclass(frozen=True)
+class Scale:
+    """The scaler u = mult·(x − shift) of one coordinate (§5.1)."""
+
+    u: tuple[float, float]  # û_lo, û_hi
+    far: Fraction  # D, the largest |x − shift|
+    size: Fraction  # U, the largest |u|
+    error: Fraction  # e_u
+    dips: tuple[Fraction, Fraction]  # by how much û_lo and û_hi lie inside the exact ends, if they do
+    gap: list[tuple[Fraction, Fraction]]  # size and error of u − û_lo and û_hi − u
+
+
+@lru_cache(maxsize=1 << 12)  # the pixels of an image are all alike
+def scaler(lo: float, hi: float, shift: float, mult: float) -> Scale:
+    """The scaler of a coordinate in [lo, hi]."""
+    low, high, factor = Fraction(lo) - Fraction(shift), Fraction(hi) - Fraction(shift), Fraction(mult)
+    u, far = ((lo - shift) * mult, (hi - shift) * mult), max(abs(low), abs(high))
+    need(far < HUGE and max(map(abs, u)) < HUGE, "the domain may overflow")
+    size, error = far * factor, Fraction(0)
+    if shift != 0 or mult != 1:
+        error = ((1 + U) ** 2 - 1) * size + 2 * ETA * (1 + factor + far)
+    dips = max(Fraction(0), Fraction(u[0]) - low * factor), max(Fraction(0), high * factor - Fraction(u[1]))
+    sizes = [size + abs(Fraction(end)) for end in u]
+    return Scale(u, far, size, error, dips, [(v, error + U * (v + error) + ETA) for v in sizes])
 
 
 class Space:
-    """The domain: features by name, and per coordinate its bounds, scale and kind."""
+    """Coordinates (name, lo, hi, shift, mult, whole-valued) with the groups among them."""
+
+    def __init__(self, coordinates: list[tuple[str, float, float, float, float, bool]], groups: list[range]) -> None:
+        names, self.lo, self.hi, self.shift, self.mult, self.whole = zip(*coordinates, strict=True)
+        self.m, self.groups, self.grouped = len(names), groups, {i for group in groups for i in group}
+        self.index = {name: i for i, name in enumerate(names)}
+        need(len(self.index) == self.m, "two coordinates have the same name")
+        self.coordinates, self.scale = coordinates, [scaler(*c[1:5]) for c in coordinates]
+
+
+class Domain(Space):
+    """The inputs: features by name, each with its coordinates, and a line of text for each."""
 
     def __init__(self, domain: Any) -> None:
         need(is_object(domain, "features") and isinstance(domain["features"], list), "the domain is malformed")
         need(domain["features"], "the domain has no features")
-        self.features: dict[str, list[int]] = {}
-        self.names: list[str] = []
-        self.groups: list[range] = []
-        self.whole: list[bool] = []
-        self.lo, self.hi, self.shift, self.mult = ([] for _ in range(4))
+        self.features: dict[str, range] = {}
         self.lines: list[str] = []
+        coordinates, groups = [], []
         known = {"name", "kind", "lo", "hi", "categories", "columns", "shift", "mult", "unit"}
         for f in domain["features"]:
             need(isinstance(f, dict) and {"name", "kind", "lo", "hi"} <= set(f) <= known, "a feature is malformed")
             name, kind, values, columns = f["name"], f["kind"], f.get("categories", []), f.get("columns", [])
-            need(isinstance(name, str) and name and isinstance(f.get("unit", ""), str), "a feature has no name")
+            unit = f.get("unit", "")
+            need(isinstance(name, str) and name and isinstance(unit, str), "a feature has no name")
             need(kind in ("continuous", "integer", "binary", "category"), f"{name} has an unknown kind")
             lo, hi, _, mult = box = (f["lo"], f["hi"], f.get("shift", 0.0), f.get("mult", 1.0))
             need(all(isinstance(v, float) for v in box), f"{name} has bounds or scales that are not floats")
@@ -359,41 +389,56 @@ class Space:
             need(len(columns) in (0, len(values)) and (kind == "category" or not columns), f"{name}: columns")
             own = (columns or [f"{name}={v}" for v in values]) if kind == "category" else [name]
             need(name not in self.features, f"two features are called {name}")
-            self.features[name] = list(range(len(self.names), len(self.names) + len(own)))
-            if kind == "category":
-                self.groups.append(range(len(self.names), len(self.names) + len(own)))
-            self.names += own
-            self.whole += [kind != "continuous"] * len(own)
-            for target, value in zip((self.lo, self.hi, self.shift, self.mult), box, strict=True):
-                target += [value] * len(own)
+            self.features[name] = range(len(coordinates), len(coordinates) + len(own))
+            groups += [self.features[name]] if kind == "category" else []
+            coordinates += [(one, *box, kind != "continuous") for one in own]
             what = f"one of {', '.join(own)}" if kind == "category" else f"in [{lo!r}, {hi!r}]"
-            self.lines.append(f"{name} {what}{' ' if f.get('unit') else ''}{f.get('unit', '')} ({kind})")
-        self.m = len(self.names)
-        self.index = {name: i for i, name in enumerate(self.names)}
-        need(len(self.index) == self.m, "two coordinates have the same name")
-        self.grouped = {i for group in self.groups for i in group}
-        self.u_lo = [(lo - shift) * mult for lo, shift, mult in zip(self.lo, self.shift, self.mult, strict=True)]
-        self.u_hi = [(hi - shift) * mult for hi, shift, mult in zip(self.hi, self.shift, self.mult, strict=True)]
-        need(all(abs(v) < 2.0**1000 for v in (*self.u_lo, *self.u_hi)), "the scaled domain may overflow")
+            self.lines.append(f"{name} {what}{' ' if unit else ''}{unit} ({kind})")
+        super().__init__(coordinates, groups)
 
-    def lookup(self, name: str) -> list[int]:
+    def lookup(self, name: str) -> Sequence[int]:
         """Coordinates of a feature, or one coordinate by its own name."""
         found = self.features.get(name) or ([self.index[name]] if name in self.index else [])
         need(found, f"there is no input {name!r}")
         return found
 
 
+class Weights:
+    """weights.safetensors: tensors that were asked for by name and shape, and whether these are all."""
+
+    def __init__(self, data: bytes) -> None:
+        self.kinds, self.raw = tensors_of(data)
+        self.asked: set[str] = set()
+        self.loose: tuple[str, ...] = ()  # how names of tensors begin that are nobody's business
+
+    def floats(self, name: str, shape: Ints) -> tuple[float, ...]:
+        """The numbers of a float64 tensor of this shape."""
+        size = math.prod(shape)
+        need(self.kinds.get(name) == ("F64", shape), f"{name} is missing, or has another type or shape")
+        need(len(self.raw[name]) == 8 * size, f"{name} has another size than its shape")
+        values = struct.unpack(f"<{size}d", self.raw[name])
+        need(all(map(math.isfinite, values)), f"{name} is not finite")
+        self.asked.add(name)
+        return values
+
+    def digest(self, net: dict[str, Any]) -> str:
+        """§6: the SHA-256 of the certified part."""
+        names = sorted(name for name in self.raw if not name.startswith(self.loose))
+        need(set(names) == self.asked, "weights.safetensors has unknown tensors")
+        digest = hashlib.sha256(canonical({key: value for key, value in net.items() if key != "backbone"}))
+        for name in names:
+            digest.update(name.encode() + b"\0" + self.raw[name])
+        return digest.hexdigest()
+
+
 class Net:
     """The certified part in integers: s_j, lower, second (and d = second − lower) as functions of raw inputs."""
 
-    rounding: list[Fraction]  # E_o, set by the caller
-
-    def __init__(self, model: Any, kinds: dict[str, tuple[str, Ints]], raw: dict[str, bytes]) -> None:
+    def __init__(self, model: Any, weights: Weights) -> None:
         net: Any = model.get("net") if isinstance(model, dict) else None
         need(isinstance(net, dict), "model.json describes no network")
         keys = "domain boxes auxiliaries hidden skip embedding outputs output_scale profile grid backbone"
-        own = {key: value for key, value in net.items() if key != "encoder"}
-        need(is_object(own, *keys.split()), "model.json describes a network with missing or unknown parts")
+        need(is_object(net, *keys.split(), *({"encoder"} & set(net))), "the network has missing or unknown parts")
         need(net["boxes"] in ("gap", "paper"), "unknown boxes")
         need(net["auxiliaries"] in ("constant", "affine", "relu"), "unknown auxiliaries")
         need(is_int(net["embedding"]) and net["embedding"] >= 1, "embedding is not a positive whole number")
@@ -406,19 +451,14 @@ class Net:
         need(is_texts(self.outputs) and len(set(self.outputs)) == len(self.outputs) >= 1, "outputs need unique names")
         need(isinstance(self.scales, list) and len(self.scales) == len(self.outputs), "output_scale is malformed")
         for s in self.scales:
-            need(
-                isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5, "output_scale is no power of two"
-            )
-        self.output_index = {name: place for place, name in enumerate(self.outputs)}
-        self.given = Space(net["domain"])
-        self.encoder = Encoder(self.given, net["encoder"], kinds, raw) if "encoder" in net else None
+            good = isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5
+            need(good, "output_scale is no power of two")
+        self.given = Domain(net["domain"])
+        self.encoder = Encoder(self.given, net["encoder"], weights) if "encoder" in net else None
         need(self.encoder is None or self.profile != "dyadic", "a dyadic network has no encoder")
-        space = self.encoder or self.given
-        self.m, self.groups, self.grouped, self.whole = space.m, space.groups, space.grouped, space.whole
-        self.lo, self.hi, self.shift, self.mult = space.lo, space.hi, space.shift, space.mult
-        self.u_lo, self.u_hi = space.u_lo, space.u_hi
+        self.space = self.encoder or self.given
         self.paper, kind, skip = net["boxes"] == "paper", net["auxiliaries"], net["skip"]
-        self.n, self.o = net["embedding"], len(self.outputs)
+        self.m, self.n, self.o = self.space.m, net["embedding"], len(self.outputs)
         n, m, o, h = self.n, self.m, self.o, net["hidden"] if kind == "relu" else 0
         need(kind != "relu" or h >= 1, "hidden is not a positive whole number")
         shapes = {"lower.const": [n], "second.const": [n], "head_weight": [o, n], "head_bias": [o]}
@@ -429,89 +469,67 @@ class Net:
                 shapes |= {part + "weight": [h, m], part + "bias": [h], part + "out": [n, h]}
         if kind == "affine" and not self.paper and self.encoder is None:
             shapes |= {"second.rise": [n, m], "second.fall": [n, m]}
-        encoded = self.encoder.shapes if self.encoder else {}
-        loose = self.encoder.modules if self.encoder else ()
-        certified = {name for name in kinds if not name.startswith(loose)} if loose else set(kinds)
-        need(certified == {*shapes, *encoded}, "weights.safetensors has missing or unknown tensors")
-        floats: dict[str, tuple[float, ...]] = {}
-        for name, shape in shapes.items():
-            floats[name] = floats_of(name, shape, kinds, raw)
-            signed = not self.paper and name in ("second.const", "second.rise", "second.fall", "second.out")
-            need(not signed or min(floats[name]) >= 0, f"{name} is negative: the box could flip")
-        digest = hashlib.sha256(canonical({key: value for key, value in net.items() if key != "backbone"}))
-        for name in sorted(certified):
-            digest.update(name.encode() + b"\0" + raw[name])
-        self.digest = digest.hexdigest()
+        floats = {name: weights.floats(name, shape) for name, shape in shapes.items()}
+        signed = [floats.get("second." + part, ()) for part in ("const", "rise", "fall", "out")]
+        need(self.paper or all(v >= 0 for part in signed for v in part), "a gap is negative: the box could flip")
+        self.zero_gap = not self.paper and not any(map(any, signed))
+        self.digest = weights.digest(net)
         # whole numbers: all weights times 2^e
         self.e = max(map(exponent, floats.values()))
         self.t: dict[str, list[Ints]] = {}
         for name, shape in shapes.items():
-            flat, width = [whole(v, self.e) for v in floats[name]], shape[-1]
+            flat, width = [whole(v, 1 << self.e) for v in floats[name]], shape[-1]
             self.t[name] = [flat[i : i + width] for i in range(0, len(flat), width)]
-        self.zero_gap = not self.paper and not any(
-            any(line) for key in ("const", "rise", "fall", "out") for line in self.t.get("second." + key, ())
-        )
         self.widen()
         self.assemble(h)
+        self.rounding = margins(self)  # E_o
 
     def widen(self) -> None:
         """§5.3: how far the network's rounded inputs x̂ lie from x, and which of them are whole."""
         self.omega = [Fraction(0)] * self.m
-        if self.grid:
-            for i, (shift, mult) in enumerate(zip(self.shift, self.mult, strict=True)):
-                if not (self.whole[i] and shift == 0 and mult == 1):
-                    self.omega[i] = Fraction(1, 1 << self.grid) / Fraction(2.0 ** (math.frexp(mult)[1] - 1))
-        self.steps = [w and not omega for w, omega in zip(self.whole, self.omega, strict=True)]
+        for i, (_, _, _, shift, mult, steps) in enumerate(self.space.coordinates if self.grid else ()):
+            if not (steps and shift == 0 and mult == 1):
+                self.omega[i] = Fraction(1, 1 << self.grid) / Fraction(2.0 ** (math.frexp(mult)[1] - 1))
+        self.steps = [w and not omega for w, omega in zip(self.space.whole, self.omega, strict=True)]
 
     def lower(self) -> list[Ints]:
         """Weights of each coordinate of lower: on the inputs, if it has slopes, and on its hidden units."""
-        t = self.t
         none: list[Ints] = [[]] * self.n
-        return [a + v for a, v in zip(t.get("lower.slope", none), t.get("lower.out", none), strict=True)]
+        return [a + v for a, v in zip(self.t.get("lower.slope", none), self.t.get("lower.out", none), strict=True)]
 
     def assemble(self, h: int) -> None:
         """Functions of raw inputs: slopes at 2^(e+em), constants at 2^(e+em+ex), outputs of hidden units at 2^e."""
-        self.em = exponent(self.mult)
-        self.ex = max(map(exponent, (self.shift, self.u_lo, self.u_hi)))
-        self.ex = max(self.ex, *(v.denominator.bit_length() - 1 for v in self.omega))
-        mult = [whole(v, self.em) for v in self.mult]
-        shift = [whole(v, self.ex) for v in self.shift]
-        u_lo, u_hi = ([whole(v, self.ex) for v in values] for values in (self.u_lo, self.u_hi))
+        t, none, zeros, space = self.t, [0] * self.m, [0] * h, self.space
+        ends = [[scale.u[side] for scale in space.scale] for side in (0, 1)]
+        self.em = exponent(space.mult)
+        self.ex = max(*map(exponent, (space.shift, *ends)), *(v.denominator.bit_length() - 1 for v in self.omega))
+        mult = [whole(v, 1 << self.em) for v in space.mult]
+        shift, u_lo, u_hi = ([whole(v, 1 << self.ex) for v in values] for values in (space.shift, *ends))
 
         def affine(slope: Ints, const: int) -> tuple[Ints, int]:
             """Slopes on u = mult·(x − shift) and a constant, as a function of x."""
             scaled = list(map(mul, slope, mult))
             return scaled, (const << self.em + self.ex) - dot(scaled, shift)
 
-        t, none = self.t, [0] * self.m
-        self.weight: list[Ints] = []
-        self.offset: Ints = []
-        for part in ("lower.", "second.") if h else ():
-            for line, bias in zip(t[part + "weight"], t[part + "bias"][0], strict=True):
-                weight, offset = affine(line, bias)
-                self.weight.append(weight)
-                self.offset.append(offset)
-        self.units = len(self.weight)
+        lines = [
+            affine(line, bias)
+            for part in (("lower.", "second.") if h else ())
+            for line, bias in zip(t[part + "weight"], t[part + "bias"][0], strict=True)
+        ]
+        self.units, self.weight, self.offset = len(lines), [line for line, _ in lines], [bias for _, bias in lines]
         self.aux: list[list[tuple[Ints, int, Ints]]] = []  # of lower and second: slopes, constant, outputs
         for part in ("lower.", "second."):
-            lines = []
+            self.aux.append([])
             for i, const in enumerate(t[part + "const"][0]):
                 out = t[part + "out"][i] if h else []
-                slope = t[part + "slope"][i] if part + "slope" in t else none
-                extra = 0
+                slope, extra = t[part + "slope"][i] if part + "slope" in t else none, 0
                 if part + "rise" in t:  # rise·(u − û_lo) + fall·(û_hi − u)
                     rise, fall = t["second.rise"][i], t["second.fall"][i]
-                    slope = [r - f for r, f in zip(rise, fall, strict=True)]
-                    extra = dot(fall, u_hi) - dot(rise, u_lo)
+                    slope, extra = list(map(sub, rise, fall)), dot(fall, u_hi) - dot(rise, u_lo)
                 scaled, c = affine(slope, const)
-                zeros = [0] * h
-                lines.append((scaled, c + (extra << self.em), out + zeros if part == "lower." else zeros + out))
-            self.aux.append(lines)
-        self.flips = [
-            ([b - a for a, b in zip(low[0], up[0], strict=True)], up[1] - low[1],
-             [b - a for a, b in zip(low[2], up[2], strict=True)])
-            for low, up in zip(*self.aux, strict=True)
-        ] if self.paper else []  # fmt: skip
+                self.aux[-1].append((scaled, c + (extra << self.em), out + zeros if part == "lower." else zeros + out))
+        pairs = zip(*self.aux, strict=True) if self.paper else ()
+        self.flips = [(list(map(sub, b[0], a[0])), b[1] - a[1], list(map(sub, b[2], a[2]))) for a, b in pairs]
 
 
 def canonical(value: Any) -> bytes:
@@ -533,15 +551,10 @@ class Spread:
     rises: bool
     falls: bool
 
-    @property
-    def size(self) -> Fraction:
-        """The largest absolute value."""
-        return max(abs(self.lo), abs(self.hi))
-
 
 def settled(lo: Fraction, hi: Fraction, low: Fraction, high: Fraction, rises: bool, falls: bool) -> Spread:
     """Differences cut by what is certain."""
-    need(max(abs(lo), abs(hi)) < HUGE, "the encoder may overflow")
+    need(lo > -HUGE and hi < HUGE, "the encoder may overflow")
     low = Fraction(0) if rises else max(min(low, Fraction(0)), lo - hi)
     high = Fraction(0) if falls else min(max(high, Fraction(0)), hi - lo)
     fine = max(v.denominator.bit_length() for v in (lo, hi, low, high)) <= 1 << 13
@@ -549,70 +562,43 @@ def settled(lo: Fraction, hi: Fraction, low: Fraction, high: Fraction, rises: bo
     return Spread(lo, hi, low, high, rises, falls)
 
 
-class Encoder:
+class Encoder(Space):
     """Branches of layers, and e as a space: `source` has the input that a coordinate passes on, or None."""
 
-    def __init__(self, given: Space, branches: Any, kinds: dict[str, tuple[str, Ints]], raw: dict[str, bytes]) -> None:
+    def __init__(self, given: Domain, branches: Any, weights: Weights) -> None:
         need(isinstance(branches, list) and branches, "the encoder has no branches")
-        self.given, self.kinds, self.raw = given, kinds, raw
-        self.shapes: dict[str, Ints] = {}
-        self.modules: tuple[str, ...] = ()
+        self.given, self.weights = given, weights
         self.source: list[int | None] = []
         self.branches: list[tuple[Ints, list[dict[str, Any]]]] = []
-        self.names: list[str] = []
-        features: list[str] = []
-        taken: set[str] = set()
-        self.groups: list[range] = []
+        names, features, taken, groups = [], [], set(given.features), []
         for b, branch in enumerate(branches):
             need(is_object(branch, "name", "columns", "layers"), "a branch of the encoder is malformed")
             name, columns, layers = branch["name"], branch["columns"], branch["layers"]
-            need(isinstance(name, str) and isinstance(layers, list) and isinstance(columns, list), "a malformed branch")
-            need(columns and all(is_int(i) and 0 <= i < given.m for i in columns), "a branch reads no such input")
+            need(isinstance(name, str) and isinstance(layers, list) and is_sizes(columns), "a malformed branch")
+            need(columns and max(columns) < given.m, "a branch reads no such input")
             need(len(set(columns)) == len(columns), "a branch reads an input twice")
             if layers:
-                need(name not in given.features, "a branch needs a name of its own")
-                layers, width = self.read_layers(f"encoder.branches.{b}.layers.", layers, len(columns))
-                need(name not in taken, "two branches have one name")
+                need(name not in taken, "a branch needs a name of its own")
                 taken.add(name)
-                own = [f"{name}.{i}" for i in range(width)]
-                features += own
-                self.names += own
+                layers, width = self.read_layers(f"encoder.branches.{b}.layers.", layers, len(columns))
+                own = features_of = [f"{name}.{i}" for i in range(width)]
                 self.source += [None] * width
             else:
-                passed = [(f, own) for f, own in given.features.items() if own[0] in columns]
-                need(columns == [i for _, own in passed for i in own], "a branch passes parts of features on")
-                start = len(self.source)
-                self.groups += [range(start + columns.index(g[0]), start + columns.index(g[0]) + len(g))
-                                for g in given.groups if g[0] in columns]  # fmt: skip
-                features += [f for f, _ in passed]
-                self.names += [given.names[i] for i in columns]
+                passed = {f: span for f, span in given.features.items() if span[0] in columns}
+                need(columns == [i for span in passed.values() for i in span], "a branch passes parts of features on")
+                own, features_of = [given.coordinates[i][0] for i in columns], list(passed)
+                starts = [(len(names) + columns.index(g[0]), len(g)) for g in given.groups if g[0] in columns]
+                groups += [range(start, start + size) for start, size in starts]
                 self.source += columns
+            names += own
+            features += features_of
             self.branches.append((columns, layers))
         need(len(set(features)) == len(features), "two features of the encoder have one name")
-        need(
-            len(set(self.names)) == len(self.names) == len(self.source), "two coordinates of the encoder have one name"
-        )
-        self.m, self.grouped = len(self.source), {i for group in self.groups for i in group}
-        lo, hi = (self.tensor(f"encoder.{end}", [self.m]) for end in ("lo", "hi"))
+        lo, hi = (weights.floats(f"encoder.{end}", [len(names)]) for end in ("lo", "hi"))
         need(all(map(float.__le__, lo, hi)), "the encoder's box is empty")
-
-        def along(own: Sequence[Any], other: Sequence[Any]) -> list[Any]:
-            return [other[at] if i is None else own[i] for at, i in enumerate(self.source)]
-
-        zeros, ones = [0.0] * self.m, [1.0] * self.m
-        self.lo, self.hi = along(given.lo, lo), along(given.hi, hi)
-        self.shift, self.mult, self.whole = (
-            along(given.shift, zeros),
-            along(given.mult, ones),
-            along(given.whole, zeros),
-        )
-        self.whole = list(map(bool, self.whole))
-        self.u_lo, self.u_hi = along(given.u_lo, lo), along(given.u_hi, hi)
-
-    def tensor(self, name: str, shape: Ints) -> tuple[float, ...]:
-        """The numbers of one of the encoder's tensors."""
-        self.shapes[name] = shape
-        return floats_of(name, shape, self.kinds, self.raw)
+        boxes = zip(self.source, names, lo, hi, strict=True)
+        super().__init__([(n, a, b, 0.0, 1.0, False) if i is None else given.coordinates[i] for i, n, a, b in boxes],
+                         groups)  # fmt: skip
 
     def read_layers(self, prefix: str, layers: list[Any], width: int) -> tuple[list[dict[str, Any]], int]:
         """The layers of a branch with their tensors, and the number of outputs."""
@@ -627,14 +613,13 @@ class Encoder:
             layer = dict(given)
             out.append(layer)
             sizes = [value for key, value in layer.items() if key not in ("kind", "source", "module")]
-            need(all(is_int(v) and v >= 0 for v in sizes), "a layer of the encoder has a malformed size")
+            need(is_sizes(sizes), "a layer of the encoder has a malformed size")
             place, inputs, outputs = f"{prefix}{number}.", layer.get("inputs", width), layer.get("outputs", width)
             if kind == "ramps":
                 places = layer["source"]
-                need(isinstance(places, list) and places, "a layer of ramps is malformed")
-                need(all(is_int(i) and 0 <= i < width for i in places), "a ramp reads no such input")
+                need(is_sizes(places) and places and max(places) < width, "a ramp reads no such input")
                 outputs = len(places)
-                layer["start"], layer["rate"] = (self.tensor(place + t, [outputs]) for t in ("start", "rate"))
+                layer["start"], layer["rate"] = (self.weights.floats(place + t, [outputs]) for t in ("start", "rate"))
                 need(min(layer["rate"]) > 0, "a ramp does not rise")
             elif kind == "kinks":
                 need(layer["size"] == width and layer["convex"] <= width, "a layer of kinks has another size")
@@ -644,39 +629,35 @@ class Encoder:
                 outputs = (side // block) ** 2
             elif kind == "pinned":
                 need(number == len(layers) - 1, "a pinned module is not the last layer of its branch")
-                self.modules += (place + "module.",)
+                need(outputs <= len(self.weights.raw.get("encoder.lo", ())), "a pinned module has too many outputs")
+                self.weights.loose += (place + "module.",)
             else:
                 extra = layer.get("base", 0)
                 need(extra in (0, base), "a layer appends something else than the first layer's outputs")
-                shape = [outputs, inputs + extra]
-                need(inputs == width and outputs >= 1, "a layer of the encoder has another size")
-                flat = self.tensor(place + "weight", shape)
-                layer["rows"] = [flat[i : i + shape[1]] for i in range(0, len(flat), shape[1])]
-                layer["bias"] = self.tensor(place + "bias", [outputs])
+                need(inputs == width, "a layer of the encoder has another size")
+                flat, columns = self.weights.floats(place + "weight", [outputs, inputs + extra]), inputs + extra
+                layer["rows"] = [flat[i : i + columns] for i in range(0, len(flat), columns)]
+                layer["bias"] = self.weights.floats(place + "bias", [outputs])
             need(outputs >= 1, "a layer of the encoder has no outputs")
             width, base = outputs, base or outputs
         return out, width
 
-    def scaled(
-        self, i: int, lo: Fraction, hi: Fraction, low: Fraction, high: Fraction, rises: bool, falls: bool
-    ) -> Spread:
-        """Input i in model units."""
-        shift, mult = Fraction(self.given.shift[i]), Fraction(self.given.mult[i])
-        _, _, error = scaler(self.given, i)
-        ends = (mult * (lo - shift) - error, mult * (hi - shift) + error)
-        return settled(*ends, mult * low - 2 * error, mult * high + 2 * error, rises, falls)
-
     def spreads(self, start: list[Spread]) -> list[Spread]:
-        """All coordinates of e."""
+        """All coordinates of e from the inputs in raw units."""
         out: list[Spread] = []
         for columns, layers in self.branches:
-            y = [start[i] for i in columns]
-            base: list[Spread] = []
+            y, base = [self.scaled(i, start[i]) for i in columns], []
             for layer in layers:
                 y = getattr(self, layer["kind"])(layer, y + base if layer.get("base") else y)
                 base = base or y
             out += y
         return [s if i is not None else self.cut(s, at) for at, (i, s) in enumerate(zip(self.source, out, strict=True))]
+
+    def scaled(self, i: int, s: Spread) -> Spread:
+        """Input i in model units."""
+        shift, mult, error = Fraction(self.given.shift[i]), Fraction(self.given.mult[i]), self.given.scale[i].error
+        ends = mult * (s.lo - shift) - error, mult * (s.hi - shift) + error
+        return settled(*ends, mult * s.low - 2 * error, mult * s.high + 2 * error, s.rises, s.falls)
 
     def cut(self, s: Spread, at: int) -> Spread:
         """To the box, which keeps order and shortens differences."""
@@ -688,7 +669,7 @@ class Encoder:
         out = []
         for i, a, r in zip(layer["source"], layer["start"], layer["rate"], strict=True):
             s, start, rate = y[i], Fraction(a), Fraction(r)
-            d = max(abs(s.lo - start), abs(s.hi - start))
+            d = max(start - s.lo, s.hi - start)
             need(d * rate < HUGE and d < HUGE, "the encoder may overflow")
             error = ((1 + U) ** 2 - 1) * d * rate + 2 * ETA * (1 + rate + d)
             ends = rate * s.low - 2 * error, rate * s.high + 2 * error
@@ -697,34 +678,25 @@ class Encoder:
 
     def linear(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """Σ w·y + b"""
-        e = max(map(exponent, layer["rows"]))
-        rows = [[whole(v, e) for v in row] for row in layer["rows"]]
-        return self.sums(rows, Fraction(1, 1 << e), layer["bias"], y)
+        unit = 1 << max(map(exponent, layer["rows"]))
+        return self.sums([[whole(v, unit) for v in row] for row in layer["rows"]], unit, layer["bias"], y, 1)
 
-    def sums(
-        self, rows: list[Ints], unit: Fraction, bias: Sequence[float], y: list[Spread], divisor: int = 1
-    ) -> list[Spread]:
-        """Σ w·y + b with weights in multiples of `unit`: interval arithmetic in integers, and LIN for the rounding.
+    def sums(self, rows: list[Ints], unit: int, bias: Sequence[float], y: list[Spread], divisor: int) -> list[Spread]:
+        """Σ w·y + b with weights in multiples of 1/unit: interval arithmetic in integers, and LIN for the rounding.
 
         `divisor` is what the sum is divided by last, so that it is so many times larger before.
         """
-        common = math.lcm(*(v.denominator for s in y for v in (s.lo, s.hi, s.low, s.high)))
-        unit /= common
-        ends = [
-            [int(v * common) for v in column] for column in zip(*((s.lo, s.hi, s.low, s.high) for s in y), strict=True)
-        ]
-        sizes = [max(abs(lo), abs(hi)) for lo, hi in zip(ends[0], ends[1], strict=True)]
-        count, out = len(y), []
-        gamma = (count + 5) * U / (1 - (count + 5) * U)
+        ends, common = integers([v for s in y for v in (s.lo, s.hi, s.low, s.high)])
+        lows, highs, least, most = (ends[side::4] for side in range(4))
+        sizes, count, out = [max(-lo, hi) for lo, hi in zip(lows, highs, strict=True)], len(y), []
         for row, b in zip(rows, map(Fraction, bias), strict=True):
             up, down, w = [max(v, 0) for v in row], [min(v, 0) for v in row], list(map(abs, row))
             lo, hi, low, high = (
-                unit * (dot(up, one) + dot(down, other))
-                for one, other in ((ends[0], ends[1]), (ends[1], ends[0]), (ends[2], ends[3]), (ends[3], ends[2]))
+                Fraction(dot(up, one) + dot(down, other), unit * common)
+                for one, other in ((lows, highs), (highs, lows), (least, most), (most, least))
             )
-            total = unit * dot(w, sizes) + abs(b)
-            small = 3 * count + 3 + unit * common * sum(w) + Fraction(sum(sizes), common)
-            error = gamma * total + (1 + gamma) * ETA * small
+            total = Fraction(dot(w, sizes), unit * common) + abs(b)
+            error = rounding(count, total, Fraction(sum(w), unit), Fraction(sum(sizes), common))
             need((total + error) * divisor < HUGE, "the encoder may overflow")
             rises = all(s.rises if v > 0 else s.falls for v, s in zip(row, y, strict=True) if v)
             falls = all(s.falls if v > 0 else s.rises for v, s in zip(row, y, strict=True) if v)
@@ -733,26 +705,24 @@ class Encoder:
 
     def kinks(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """max(y, 0) and min(y, 0)"""
-        out = []
-        for at, s in enumerate(y):
-            cut = max if at < layer["convex"] else min
-            ends = cut(s.lo, Fraction(0)), cut(s.hi, Fraction(0))
-            out.append(settled(*ends, s.low, s.high, s.rises, s.falls))
-        return out
+        cuts = [max if at < layer["convex"] else min for at in range(len(y))]
+        return [
+            settled(cut(s.lo, Fraction(0)), cut(s.hi, Fraction(0)), s.low, s.high, s.rises, s.falls)
+            for cut, s in zip(cuts, y, strict=True)
+        ]
 
     def pool(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """Means of blocks, row by row."""
-        side, block = layer["side"], layer["block"]
-        ones, share, out = [[1] * (block * block)], Fraction(1, block * block), []
+        side, block, out = layer["side"], layer["block"], []
         for top in range(0, side, block):
             for left in range(0, side, block):
                 part = [y[r * side + left + c] for r in range(top, top + block) for c in range(block)]
-                out += self.sums(ones, share, [0.0], part, block * block)
+                out += self.sums([[1] * len(part)], len(part), [0.0], part, len(part))
         return out
 
     def distance(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """max_i |y_i − w_ji| + b_j"""
-        size, most = max(s.size for s in y), max(max(-s.low, s.high) for s in y)
+        size, most = max(max(-s.lo, s.hi) for s in y), max(max(-s.low, s.high) for s in y)
         same, out = all(s.rises and s.falls for s in y), []
         for row, b in zip(layer["rows"], map(Fraction, layer["bias"]), strict=True):
             far = Fraction(max(map(abs, row))) + size
@@ -771,12 +741,15 @@ class Encoder:
 
 RATIONAL = re.compile(r"-?[0-9]{1,400}(?:/[0-9]{1,400})?")
 Row = tuple[list[tuple[Fraction, int, str, str]], str, Fraction]  # terms, op, rhs
+WIDE = Fraction(1 << 2000)  # more than any difference of two inputs: a side of a strip that was not given
+Terms = dict[tuple[int, int], Fraction]  # coefficients by (copy, coordinate)
 
 
-def rational(text: object) -> Fraction:
+@lru_cache(maxsize=1 << 12)
+def rational(text: str) -> Fraction:
     """A number of a claim."""
-    need(isinstance(text, str) and RATIONAL.fullmatch(text), "a number of a claim is no rational")
-    numerator, _, denominator = str(text).partition("/")
+    need(RATIONAL.fullmatch(text), "a number of a claim is no rational")
+    numerator, _, denominator = text.partition("/")
     need(int(denominator or "1"), "a number of a claim is divided by zero")
     return Fraction(int(numerator), int(denominator or "1"))
 
@@ -787,13 +760,14 @@ def read_rows(rows: Any, copies: int, kinds: tuple[str, ...]) -> list[Row]:
     out: list[Row] = []
     for row in rows:
         need(is_object(row, "terms", "op", "rhs") and isinstance(row["terms"], list), "a row is malformed")
-        need(row["op"] in ("<=", "=="), "a row has an unknown relation")
+        need(row["op"] in ("<=", "==") and isinstance(row["rhs"], str), "a row has an unknown relation")
         terms = []
         for term in row["terms"]:
             need(isinstance(term, list) and len(term) == 4, "a term is malformed")
             coef, copy, kind, name = term
             need(is_int(copy) and 0 <= copy < copies, "a term names a copy that is not there")
             need(kind in kinds and isinstance(name, str), "a term names neither an input nor an output, or not here")
+            need(isinstance(coef, str), "a number of a claim is no rational")
             terms.append((rational(coef), copy, kind, name))
         out.append((terms, row["op"], rational(row["rhs"])))
     return out
@@ -812,11 +786,18 @@ class Premise:
         self.then = read_rows(claim["then"], self.k, ("in", "out"))
         need(self.then, "a claim has no conclusion")
         common = 1
-        for terms, _, rhs in (*self.when, *self.then):
-            for value in (rhs, *(term[0] for term in terms)):
-                common = math.lcm(common, value.denominator)
-                need(common < DENOMINATOR, "the denominators of a claim have too large a common multiple")
+        rows = (*self.when, *self.then)
+        for denominator in {v.denominator for terms, _, rhs in rows for v in (rhs, *(term[0] for term in terms))}:
+            common = math.lcm(common, denominator)
+            need(common < DENOMINATOR, "the denominators of a claim have too large a common multiple")
+        self.rows = [(self.merged(terms), op == "==", rhs) for terms, op, rhs in self.when]
         self.ground()
+        if net.encoder:
+            self.encode(net.encoder)
+        self.scale = 1 << net.ex
+        for denominator in {v.denominator for side in (self.lo, self.hi, self.delta) for line in side for v in line}:
+            self.scale = math.lcm(self.scale, denominator)
+            need(self.scale.bit_length() < BITS, "the bounds of a claim have too large a common denominator")
 
     def coordinate(self, name: str) -> int:
         """The coordinate of a name in a row."""
@@ -824,91 +805,71 @@ class Premise:
         need(len(found) == 1, f"the category {name!r} is used as a number")
         return found[0]
 
+    def merged(self, terms: Iterable[tuple[Fraction, int, str, str]]) -> Terms:
+        """Like terms added, zeros dropped."""
+        out: Terms = {}
+        for coef, copy, _, name in terms:
+            key = (copy, self.coordinate(name))
+            out[key] = out[key] + coef if key in out else coef
+        return {key: a for key, a in out.items() if a}
+
     def ground(self) -> None:
-        """Sort the rows of `when`."""
-        net, k, m = self.net.given, self.k, self.net.given.m
-        lo = [[Fraction(v) for v in net.lo] for _ in range(k)]
-        hi = [[Fraction(v) for v in net.hi] for _ in range(k)]
-        strips: dict[int, list[Fraction | None]] = {}
-        self.extra: list[tuple[dict[tuple[int, int], Fraction], Fraction, bool]] = []
-        for terms, op, rhs in self.when:
-            merged: dict[tuple[int, int], Fraction] = {}
-            for coef, copy, _, name in terms:
-                key = (copy, self.coordinate(name))
-                merged[key] = merged.get(key, Fraction(0)) + coef
-            merged = {key: a for key, a in merged.items() if a}
-            places = sorted(merged)
-            if not merged:
-                need(rhs >= 0 and (op == "<=" or rhs == 0), "the premise is empty: a row of it is false")
-            elif len(merged) == 1:
-                (c, i), a = places[0], merged[places[0]]
-                if a > 0 or op == "==":
-                    hi[c][i] = min(hi[c][i], rhs / a)
-                if a < 0 or op == "==":
-                    lo[c][i] = max(lo[c][i], rhs / a)
-            elif k == 2 and len(merged) == 2 and places[0][1] == places[1][1] and not sum(merged.values()):
-                i, a = places[0][1], merged[places[0]]
-                strip = strips.setdefault(i, [None, None])
-                if a > 0 or op == "==":
-                    strip[1] = rhs / a if strip[1] is None else min(strip[1], rhs / a)
-                if a < 0 or op == "==":
-                    strip[0] = rhs / a if strip[0] is None else max(strip[0], rhs / a)
+        """Bounds, strips and extra rows from the rows of `when`."""
+        net, k, m, zero = self.net.given, self.k, self.net.given.m, Fraction(0)
+        self.lo, self.hi = ([list(map(Fraction, side)) for _ in range(k)] for side in (net.lo, net.hi))
+        strips: dict[int, list[Fraction]] = {}  # as given
+        self.extra: list[tuple[Terms, Fraction, bool]] = []
+        for terms, same, rhs in self.rows:
+            places = sorted(terms)
+            strip = k == 2 and len(places) == 2 and places[0][1] == places[1][1] and not sum(terms.values())
+            if not places:
+                need(rhs >= 0 and (not same or rhs == 0), "the premise is empty: a row of it is false")
+            elif len(places) > 1 and not strip:
+                self.extra.append((terms, rhs, same))
             else:
-                self.extra.append((merged, rhs, op == "=="))
-        for i, strip in strips.items():
+                (c, i), a = places[0], terms[places[0]]
+                ends = strips.setdefault(i, [-WIDE, WIDE]) if strip else [self.lo[c][i], self.hi[c][i]]
+                if a > 0 or same:
+                    ends[1] = min(ends[1], rhs / a)
+                if a < 0 or same:
+                    ends[0] = max(ends[0], rhs / a)
+                if not strip:
+                    self.lo[c][i], self.hi[c][i] = ends
+        for i, ends in strips.items():
             if net.whole[i]:
-                low, high = strip
-                strip[:] = [low and Fraction(math.ceil(low)), high and Fraction(math.floor(high))]
+                ends[:] = Fraction(math.ceil(ends[0])), Fraction(math.floor(ends[1]))
         self.pinned = self.stated = self.pins(strips)
         for i in range(m):
             if self.pinned[i]:
-                low, high = max(copy[i] for copy in lo), min(copy[i] for copy in hi)
+                low, high = max(line[i] for line in self.lo), min(line[i] for line in self.hi)
                 for c in range(k):
-                    lo[c][i], hi[c][i] = low, high
-            if net.whole[i]:
-                for c in range(k):
-                    lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
-        for i in range(m):  # §5.3; order and equality of two copies survive the grid
-            by = self.net.omega[i] if self.net.grid else Fraction(0)
+                    self.lo[c][i], self.hi[c][i] = low, high
+            for c in range(k if net.whole[i] else 0):
+                self.lo[c][i], self.hi[c][i] = Fraction(math.ceil(self.lo[c][i])), Fraction(math.floor(self.hi[c][i]))
+        for i, by in enumerate(self.net.omega if self.net.grid else ()):  # §5.3; order and equality survive the grid
             for c in range(k):
-                lo[c][i], hi[c][i] = lo[c][i] - by, hi[c][i] + by
-            low, high = strips.get(i, (None, None))
-            if low is not None:
-                low = max(low - 2 * by, Fraction(0)) if low >= 0 else low - 2 * by
-            if high is not None:
-                high = min(high + 2 * by, Fraction(0)) if high <= 0 else high + 2 * by
-            strips[i] = [low, high]
-        self.lo, self.hi = lo, hi
+                self.lo[c][i], self.hi[c][i] = self.lo[c][i] - by, self.hi[c][i] + by
+            if i in strips:
+                low, high = strips[i]
+                strips[i] = [low - 2 * by if low < 0 else max(low - 2 * by, zero),
+                             high + 2 * by if high > 0 else min(high + 2 * by, zero)]  # fmt: skip
         self.delta: list[tuple[Fraction, Fraction]] = []
         for i in range(m if k == 2 else 0):
-            low, high = strips[i]
-            least, most = lo[0][i] - hi[1][i], hi[0][i] - lo[1][i]
-            strip = (least if low is None else max(low, least), most if high is None else min(high, most))
-            self.delta.append((Fraction(0), Fraction(0)) if self.pinned[i] else strip)
-        if self.net.encoder:
-            self.encode(self.net.encoder)
-        self.scale = 1 << self.net.ex
-        sides = (self.lo, self.hi, self.delta)
-        for denominator in {v.denominator for side in sides for line in side for v in line}:
-            self.scale = math.lcm(self.scale, denominator)
-            need(self.scale.bit_length() < BITS, "the bounds of a claim have too large a common denominator")
+            low, high = strips.get(i, (-WIDE, WIDE))
+            strip = max(self.lo[0][i] - self.hi[1][i], low), min(self.hi[0][i] - self.lo[1][i], high)
+            self.delta.append((zero, zero) if self.pinned[i] else strip)
 
     def encode(self, encoder: Encoder) -> None:
         """§3.1: the premise on e."""
-        space, k = self.net.given, self.k
-        start = []
+        space, k, start = self.net.given, self.k, []
         for i in range(space.m):
             lo, hi = min(line[i] for line in self.lo), max(line[i] for line in self.hi)
             low, high = self.delta[i] if k == 2 else (lo - hi, hi - lo)
             ordered = k == 2 and i not in space.grouped
-            start.append(
-                encoder.scaled(
-                    i, lo, hi, low, high, *(self.pinned[i] or (ordered and v) for v in (low >= 0, high <= 0))
-                )
-            )
-        spreads = encoder.spreads(start)
+            rises, falls = (self.pinned[i] or (ordered and v) for v in (low >= 0, high <= 0))
+            start.append(Spread(lo, hi, low, high, rises, falls))
         place = {i: at for at, i in enumerate(encoder.source) if i is not None}
-        passing = [(i, spread) for i, spread in zip(encoder.source, spreads, strict=True)]
+        passing = list(zip(encoder.source, encoder.spreads(start), strict=True))
         self.lo = [[s.lo if i is None else line[i] for i, s in passing] for line in self.lo]
         self.hi = [[s.hi if i is None else line[i] for i, s in passing] for line in self.hi]
         self.delta = [(s.low, s.high) if i is None else self.delta[i] for i, s in passing] if k == 2 else []
@@ -916,7 +877,7 @@ class Premise:
         kept = [row for row in self.extra if all(i in place for _, i in row[0])]
         self.extra = [({(c, place[i]): a for (c, i), a in terms.items()}, rhs, same) for terms, rhs, same in kept]
 
-    def pins(self, strips: dict[int, list[Fraction | None]]) -> list[bool]:
+    def pins(self, strips: dict[int, list[Fraction]]) -> list[bool]:
         """Coordinates with one value in all copies."""
         net, claim, m = self.net.given, self.claim, self.net.given.m
         equal = {i for name in set(claim["equal"]) for i in net.lookup(name)}
@@ -941,18 +902,17 @@ class Premise:
             need(all(sum(x[i] for i in group) == 1 for group in net.groups), reason)
         for i in range(net.m):
             need(not self.stated[i] or len({x[i] for x in witness}) == 1, reason)
-        for terms, op, rhs in self.when:
-            total = sum((a * Fraction(witness[c][self.coordinate(name)]) for a, c, _, name in terms), Fraction(0))
-            need(total <= rhs and (op == "<=" or total == rhs), reason)
+        e = max(map(exponent, witness))
+        points = [[whole(v, 1 << e) for v in x] for x in witness]
+        for terms, same, rhs in self.rows:
+            (*coefs, right), _ = integers([*terms.values(), rhs])
+            total = sum(a * points[c][i] for a, (c, i) in zip(coefs, terms, strict=True)) - (right << e)
+            need(total <= 0 and (not same or total == 0), reason)
 
     def allows(self, c: int, group: range) -> int:
         """The categories that copy c may take, as a bit mask."""
         above = [i for i in group if self.lo[c][i] > 0]
-        mask = 0
-        for p, i in enumerate(group):
-            if self.hi[c][i] >= 1 and all(j == i for j in above):
-                mask |= 1 << p
-        return mask
+        return sum(1 << p for p, i in enumerate(group) if self.hi[c][i] >= 1 and all(j == i for j in above))
 
     def symmetric(self) -> bool:
         """Whether exchanging the two copies maps the premise onto itself."""
@@ -969,17 +929,17 @@ class Goal:
         self.row: Row = ([(sign * term[0], *term[1:]) for term in row[0]], "<=", self.rhs)
         self.a = [[Fraction(0)] * net.o for _ in range(k)]
         self.b: list[dict[int, Fraction]] = [{} for _ in range(k)]
-        for coef, copy, kind, name in row[0]:
+        for coef, copy, kind, name in self.row[0]:
             if kind == "in":
                 i = premise.coordinate(name)
                 if net.encoder:
                     need(i in net.encoder.source, f"{name} is a conclusion's input that the encoder does not pass on")
                     i = net.encoder.source.index(i)
-                self.b[copy][i] = self.b[copy].get(i, Fraction(0)) + sign * coef
+                self.b[copy][i] = self.b[copy].get(i, Fraction(0)) + coef
             else:
                 called = net.outputs[0] if name == "" and net.o == 1 else name
-                need(called in net.output_index, f"there is no output {name!r}")
-                self.a[copy][net.output_index[called]] += sign * coef
+                need(called in net.outputs, f"there is no output {name!r}")
+                self.a[copy][net.outputs.index(called)] += coef
         self.b = [{i: v for i, v in part.items() if v} for part in self.b]
 
     def ordered(self) -> dict[int, int]:
@@ -990,15 +950,13 @@ class Goal:
         need(self.rhs >= 0 and net.zero_gap, "the rule is for right sides ≥ 0 and boxes of no width")
         for i, (low, high) in enumerate(premise.delta):
             if not premise.pinned[i]:
-                need(i not in net.grouped and (high <= 0 or low >= 0), "an input moves both ways")
+                need(i not in net.space.grouped and (high <= 0 or low >= 0), "an input moves both ways")
                 sign[i] = -1 if high <= 0 else 1
         return sign
 
-    def margin(self, rule: str) -> Fraction:
+    def margin(self) -> Fraction:
         """What rounding may add to the left side (§5)."""
         net, out = self.premise.net, Fraction(0)
-        if rule == "order":
-            return out
         for a, b in zip(self.a, self.b, strict=True):
             out = sum((abs(v) * e for v, e in zip(a, net.rounding, strict=True)), out)
             out = sum((abs(v) * net.omega[i] for i, v in b.items()), out)
@@ -1007,61 +965,54 @@ class Goal:
     def compose(self, bits: int, x: int) -> Psi:
         """ψ in integers, for slopes in multiples of 2^-bits and inputs in multiples of 1/x."""
         net, e = self.premise.net, self.premise.net.e
-        f = max(e, bits)
         values = [*(v for line in self.a for v in line), *(v for part in self.b for v in part.values())]
-        for terms, rhs, _ in self.premise.extra:
-            values += [rhs, *terms.values()]
-        d = math.lcm(*(v.denominator for v in values))
+        values += [v for terms, rhs, _ in self.premise.extra for v in (rhs, *terms.values())]
+        d, f = math.lcm(*(v.denominator for v in values)), max(e, bits)
         grow = x >> net.ex  # exact: x is a multiple of 2^ex
         psi = Psi(d, f, x, d << (2 * e + net.em + f))
-        head = list(zip(*net.t["head_weight"], strict=True))
-        for c in range(self.premise.k):
-            a = [int(v * d) for v in self.a[c]]
-            v = [dot(a, column) for column in head]
+        psi.offset = [value * grow for value in net.offset]
+        psi.flips = [([v << e for v in slope], (const << e) * grow, out) for slope, const, out in net.flips]
+        for line, inputs in zip(self.a, self.b, strict=True):
+            a = [int(v * d) for v in line]
+            v = [dot(a, column) for column in zip(*net.t["head_weight"], strict=True)]
             plus = [max(0, value) for value in v]
-            parts = [*zip(v, net.aux[0], strict=True)]
-            if net.paper:
-                psi.p.append([value << (f - e) for value in plus])
-            else:
-                parts += zip(plus, net.aux[1], strict=True)
+            parts = [*zip(v, net.aux[0], strict=True), *(() if net.paper else zip(plus, net.aux[1], strict=True))]
             factors = [value for value, _ in parts]
             q = [dot(factors, column) << f for column in zip(*(line[0] for _, line in parts), strict=True)]
-            for i, coef in self.b[c].items():
+            for i, coef in inputs.items():
                 q[i] += int(coef * d) << (2 * e + net.em + f)
-            psi.q.append(q)
             const = dot(factors, (line[1] for _, line in parts))
             const += dot(a, net.t["head_bias"][0]) << (e + net.em + net.ex)
             psi.const += (const << f) * grow
             kappa = [dot(factors, column) << (f - e) for column in zip(*(line[2] for _, line in parts), strict=True)]
+            psi.q.append(q)
             psi.kappa.append(kappa)
-        psi.offset = [value * grow for value in net.offset]
-        psi.flips = [([v << e for v in slope], (const << e) * grow, out) for slope, const, out in net.flips]
+            psi.p.append([value << (f - e) for value in plus] if net.paper else [])
         return psi
 
 
 class Psi:
     """Σ_c ψ_c = const + Σ_c q_c·x_c + κ_c·relu(s(x_c)) + p_c·relu(d(x_c)) in integers (scales: see the top)."""
 
+    offset: Ints
+    flips: list[tuple[Ints, int, Ints]]  # of d_i: slopes, constant, weights on relu(s_j)
+
     def __init__(self, d: int, f: int, x: int, slope_scale: int) -> None:
-        self.d, self.f, self.x, self.slope_scale = d, f, x, slope_scale
-        self.value_scale = slope_scale * x
+        self.d, self.f, self.x, self.slope_scale, self.value_scale = d, f, x, slope_scale, slope_scale * x
         self.const = 0
         self.q: list[Ints] = []
         self.kappa: list[Ints] = []
         self.p: list[Ints] = []
-
-    offset: Ints
-    flips: list[tuple[Ints, int, Ints]]  # of d_i: slopes, constant, weights on relu(s_j)
 
 
 # ---- 4. the rules ---------------------------------------------------------------------------------------------------
 
 
 class Reader:
-    """certificate.bin: pieces of nodes, one after the other."""
+    """certificate.bin: pieces of nodes, one after the other, and how much may still be spent on them."""
 
     def __init__(self, data: bytes) -> None:
-        self.data, self.end, self.nodes, self.work = data, 0, 0, 0
+        self.data, self.end, self.nodes, self.work = data, 0, NODES, WORK
 
     def piece(self, proof: dict[str, Any]) -> int:
         """The start of a row's piece, which must follow the last one; `end` is its end then."""
@@ -1072,56 +1023,76 @@ class Reader:
         need(self.end <= len(self.data), "certificate.bin is too short")
         return start
 
-    def scan(self, pos: int, premise: Premise, leaf: int | None) -> int:
-        """Check the form of all nodes up to `end`; `leaf` is the size of a leaf, None in the slope rule.
+    def spend(self, nodes: int, premise: Premise) -> None:
+        """§6: a small file must not keep a checker busy for days."""
+        net, k = premise.net, premise.k
+        pairs = sum(len(group) ** 2 for group in net.space.groups) if k == 2 else 0
+        self.nodes -= nodes
+        self.work -= nodes * k * (net.units + 1) * (net.m + 1 + pairs) * (net.n + 1 if net.paper else 1)
+        need(self.nodes >= 0 and self.work >= 0, "the proofs would take too long to check")
 
-        The answer is an exponent for the thresholds of splits.
+    def split(self, place: int) -> tuple[int, int, int]:
+        """Kind, copy and index of a split."""
+        return struct.unpack_from("<BBH", self.data, place)
+
+    def theta(self, place: int) -> float:
+        """The threshold of the split of an input."""
+        return struct.unpack_from("<d", self.data, place + 4)[0]
+
+    def nodes_of(self, pos: int, groups: list[range], leaf: int | None) -> Iterator[tuple[int, int, bool]]:
+        """A tree in preorder, from `pos` to `end`; `leaf` is the size of a leaf, None in the slope rule.
+
+        (place, −1, _) is a leaf, (place, t, True) a split before its child t, (place, t, False) one after its last.
         """
-        data, end, net, k = self.data, self.end, premise.net, premise.k
-        left, phases, depth, finest, count = array("q", [1]), bytearray(1), 0, 0, 0  # left: children to come
-        while left:
+        data, end, depth = self.data, self.end, 0  # depth: phase splits on the path
+        places, turns = array("q"), array("q")
+        while True:
             need(pos < end, "a tree is cut short")
-            count += 1
-            need(self.nodes + count <= NODES, "too many nodes")
-            kind = data[pos]
-            if kind == 0 or (kind == 4 and leaf is None):
-                pos += (leaf or 1) if kind == 0 else 1 + 4 * depth
-                need(pos <= end, "a leaf is cut short")
-                left[-1] -= 1
-                while left and not left[-1]:
-                    left.pop()
-                    depth -= phases.pop()
-                    if left:
-                        left[-1] -= 1
+            kind, place = data[pos], pos
+            pos += (leaf or 1) if kind == 0 else 1 + 4 * depth if kind == 4 else 12 if kind == 2 else 4
+            need(pos <= end, "a node is cut short")
+            if kind not in (0, 4):
+                yield place, 0, True
+                places.append(place)
+                turns.append(0)
+                depth += kind == 1
                 continue
-            need(pos + (12 if kind == 2 else 4) <= end, "a node is cut short")
-            copy, index = data[pos + 1], data[pos + 2] | data[pos + 3] << 8
-            shared, children = leaf is None, 2
-            if kind == 1:
-                need(index < net.units, "a node splits a unit that is not there")
-            elif kind == 2:
-                need(index < net.m and index not in net.grouped, "a node splits an input that is not there")
-                shared = premise.pinned[index]
-                (theta,) = struct.unpack_from("<d", data, pos + 4)
-                need(math.isfinite(theta), "a threshold is not finite")
-                finest = finest if net.steps[index] else max(finest, exponent((theta,)))
-                pos += 8
-            elif kind == 3:
-                need(index < len(net.groups), "a node splits a group that is not there")
-                shared, children = all(premise.pinned[i] for i in net.groups[index]), len(net.groups[index])
+            yield place, -1, True
+            while places:
+                turns[-1] += 1
+                kind, _, index = self.split(places[-1])
+                more = turns[-1] < (len(groups[index]) if kind == 3 else 2)
+                yield places[-1], turns[-1], more
+                if more:
+                    break
+                places.pop()
+                turns.pop()
+                depth -= kind == 1
             else:
-                need(kind == 5 and net.paper, "a node has an unknown kind")
-                need(index < net.n, "a node splits a flip unit that is not there")
-            need(shared or leaf is not None, "the slope rule splits a moving input")
-            need(copy == ALL if shared else copy < k, "a node names the wrong copy")
-            pos += 4
-            left.append(children)
-            phases.append(kind == 1)
-            depth += kind == 1
-        need(pos == end, "bytes follow the last node of a tree")
-        self.nodes += count
-        self.work += count * k * (net.units + 1) * (net.m + 1)
-        need(self.work <= WORK, "the proofs would take too long to check")
+                need(pos == end, "bytes follow the last node of a tree")
+                return
+
+    def scan(self, pos: int, premise: Premise, leaf: int | None) -> int:
+        """Check the form of all nodes of a row; the answer is a denominator for the thresholds of splits."""
+        net, k, pinned, finest, count = premise.net, premise.k, premise.pinned, 1, 0
+        for place, turn, _ in self.nodes_of(pos, net.space.groups, leaf):
+            count += turn <= 0
+            need(count <= self.nodes, "too many nodes")
+            if turn < 0:
+                need(leaf is None or self.data[place] == 0, "the leaf rule has no empty leaves")
+            elif turn == 0:
+                (kind, copy, index), shared = self.split(place), leaf is None
+                need(index < {1: net.units, 2: net.m, 3: len(net.space.groups), 5: len(net.flips)}.get(kind, 0),
+                     "a node has an unknown kind or splits something that is not there")  # fmt: skip
+                if kind == 2:
+                    need(index not in net.space.grouped, "a node splits a member of a group")
+                    need(math.isfinite(self.theta(place)), "a threshold is not finite")
+                    finest = finest if net.steps[index] else max(finest, self.theta(place).as_integer_ratio()[1])
+                if kind in (2, 3):
+                    shared = all(pinned[i] for i in (net.space.groups[index] if kind == 3 else (index,)))
+                need(shared or leaf is not None, "the slope rule splits a moving input")
+                need(copy == ALL if shared else copy < k, "a node names the wrong copy")
+        self.spend(count, premise)
         return finest
 
 
@@ -1134,13 +1105,13 @@ class Cell:
 
     def __init__(self, premise: Premise, offset: Ints, x: int, one_point: bool = False) -> None:
         net = self.net = premise.net
-        self.premise, self.x, self.pinned = premise, x, premise.pinned
+        self.x, self.pinned, self.groups = x, premise.pinned, net.space.groups
 
         def scaled(values: Iterable[Fraction]) -> Ints:
             return [v.numerator * (x // v.denominator) for v in values]
 
         self.lo, self.hi = [scaled(v) for v in premise.lo], [scaled(v) for v in premise.hi]
-        self.allowed = [[premise.allows(c, group) for group in net.groups] for c in range(premise.k)]
+        self.allowed = [[premise.allows(c, group) for group in self.groups] for c in range(premise.k)]
         self.delta = [tuple(scaled(strip)) for strip in premise.delta]
         self.k = k = 1 if one_point else premise.k
         if one_point:  # the hull of the copies; all groups are pinned, so both copies allow the same categories
@@ -1152,91 +1123,57 @@ class Cell:
         self.phase = [[[0] * net.units for _ in range(k)] for _ in "≤≥"]  # splits on the path: s ≤ 0, s ≥ 0
         self.turn = [[[0] * net.n for _ in range(k)] for _ in "≤≥"]  # d ≤ 0, d ≥ 0
         self.path = array("q")  # phase splits: unit + 1 for s ≥ 0, −unit − 1 for s ≤ 0
-        self.stale = {i for i in range(net.m) if i not in net.grouped}
-        self.stale_groups = set(range(len(net.groups)))
+        self.saved: Ints = []
+        self.stale = {i for i in range(net.m) if i not in net.space.grouped}
+        self.stale_groups = set(range(len(self.groups)))
         self.ends = {i: [(0, 0)] * tracks for i in self.stale}
         self.parts = {g: [[(0, 0)] * net.units] * tracks for g in self.stale_groups}
         # strips on groups: which members may go 0 → 1 or 1 → 0 from copy 2 to 1, and which must
-        contains = [[low <= v <= high for low, high in self.delta] for v in (-x, 0, x)]
-        self.down, self.same, self.up = contains
+        self.down, self.same, self.up = ([low <= v <= high for low, high in self.delta] for v in (-x, 0, x))
 
-    def walk(self, data: bytes, pos: int, leaf: int | None) -> Iterator[int]:
+    def walk(self, reader: Reader, start: int, leaf: int | None) -> Iterator[int]:
         """Places of the leaves in preorder, each while this object is its cell. The form was checked by `scan`."""
-        places, turns = array("q"), array("q")
-        self.saved: Ints = []
-        while True:
-            kind = data[pos]
-            if kind not in (0, 4):
-                places.append(pos)
-                turns.append(0)
-                self.enter(data, pos, 0)
-                pos += 12 if kind == 2 else 4
+        for place, turn, more in reader.nodes_of(start, self.groups, leaf):
+            if turn < 0:
+                yield place
                 continue
-            yield pos
-            pos += (leaf or 1) if kind == 0 else 1 + 4 * len(self.path)
-            while places:
-                place, turn = places[-1], turns[-1]
-                self.leave(data, place, turn)
-                if turn + 1 < (len(self.net.groups[data[place + 2] | data[place + 3] << 8]) if data[place] == 3 else 2):
-                    turns[-1] += 1
-                    self.enter(data, place, turn + 1)
-                    break
-                places.pop()
-                turns.pop()
-            else:
-                return
-
-    def enter(self, data: bytes, place: int, turn: int) -> None:
-        """Cut the cell for a child."""
-        kind, copy, index = data[place], data[place + 1], data[place + 2] | data[place + 3] << 8
-        copies = range(self.k) if copy == ALL else (copy,)
-        if kind in (1, 5):
-            (self.phase if kind == 1 else self.turn)[turn][copies[0]][index] += 1
-            if kind == 1:
-                self.path.append(index + 1 if turn else -index - 1)
-        elif kind == 2:
-            (theta,) = struct.unpack_from("<d", data, place + 4)
-            # both children closed; whole values: x ≤ ⌊θ⌋ and x ≥ ⌊θ⌋ + 1
-            cut = (math.floor(theta) + turn) * self.x if self.net.steps[index] else scale_float(theta, self.x)
-            side = self.lo if turn else self.hi
-            self.saved.append(side[copies[0]][index])
-            for c in copies:
-                side[c][index] = max(side[c][index], cut) if turn else min(side[c][index], cut)
-            self.stale.add(index)
-        else:
-            self.saved.append(self.allowed[copies[0]][index])
-            for c in copies:
-                self.allowed[c][index] &= 1 << turn
-            self.stale_groups.add(index)
-
-    def leave(self, data: bytes, place: int, turn: int) -> None:
-        """Undo `enter`."""
-        kind, copy, index = data[place], data[place + 1], data[place + 2] | data[place + 3] << 8
-        copies = range(self.k) if copy == ALL else (copy,)
-        if kind in (1, 5):
-            (self.phase if kind == 1 else self.turn)[turn][copies[0]][index] -= 1
-            if kind == 1:
-                self.path.pop()
-            return
-        old = self.saved.pop()
-        if kind == 2:
-            side = self.lo if turn else self.hi
-            for c in copies:
-                side[c][index] = old
-            self.stale.add(index)
-        else:
-            for c in copies:
-                self.allowed[c][index] = old
-            self.stale_groups.add(index)
+            kind, copy, index = reader.split(place)
+            if kind in (1, 5):
+                table, c = self.phase if kind == 1 else self.turn, copy if copy < self.k else 0
+                if turn:
+                    table[turn - 1][c][index] -= 1
+                if more:
+                    table[turn][c][index] += 1
+                if kind == 1 and turn:
+                    self.path.pop()
+                if kind == 1 and more:
+                    self.path.append(index + 1 if turn else -index - 1)
+                continue
+            copies = range(self.k) if copy == ALL else (copy,)
+            sides = (self.hi, self.lo) if kind == 2 else [self.allowed] * len(self.groups[index])
+            for c in copies if turn else ():
+                sides[turn - 1][c][index] = self.saved[-1]
+            if turn:
+                self.saved.pop()
+            if more:
+                self.saved.append(sides[turn][copies[0]][index])
+            for c in copies if more else ():
+                if kind == 2:  # both children closed; whole values: x ≤ ⌊θ⌋ and x ≥ ⌊θ⌋ + 1
+                    theta = reader.theta(place)
+                    cut = (math.floor(theta) + turn) * self.x if self.net.steps[index] else whole(theta, self.x)
+                    sides[turn][c][index] = (max if turn else min)(sides[turn][c][index], cut)
+                else:
+                    self.allowed[c][index] &= 1 << turn
+            (self.stale if kind == 2 else self.stale_groups).add(index)
 
     def members(self, c: int, g: int) -> list[int]:
         """Categories that copy c may take."""
         mask = self.allowed[c][g]
-        return [p for p in range(len(self.net.groups[g])) if mask >> p & 1]
+        return [p for p in range(len(self.groups[g])) if mask >> p & 1]
 
     def group_max(self, values: Sequence[Sequence[int]], g: int) -> int | None:
         """The largest Σ_c values[c][p_c] over allowed tuples of categories; None if there is none."""
-        k, group = self.k, self.net.groups[g]
+        k, group = self.k, self.groups[g]
         choices = [self.members(c, g) for c in range(k)]
         found: Ints = []
         if k == 2:
@@ -1263,16 +1200,14 @@ class Cell:
         k, weight = self.k, self.net.weight
         ends: dict[int, list[tuple[int, int]]] = {}
         for i in self.stale:
-            new = [(self.lo[c][i], self.hi[c][i]) for c in range(k)]
+            ends[i] = [(self.lo[c][i], self.hi[c][i]) for c in range(k)]
             if k == 2:
-                (a, b), (c, d), (low, high) = *new, self.delta[i]
-                new.append((max(low, a - d), min(high, b - c)))
-            if any(low > high for low, high in new):
+                (a, b), (c, d), (low, high) = *ends[i], self.delta[i]
+                ends[i].append((max(low, a - d), min(high, b - c)))
+            if any(low > high for low, high in ends[i]):
                 return False
-            ends[i] = new
-        for g in self.stale_groups:
-            if self.group_max([range(len(self.net.groups[g]))] * k, g) is None:
-                return False
+        if any(self.group_max([range(len(self.groups[g]))] * k, g) is None for g in self.stale_groups):
+            return False
         for i, new in ends.items():
             for track, ((low, high), (a, b)) in enumerate(zip(new, self.ends[i], strict=True)):
                 if low != a or high != b:
@@ -1282,10 +1217,9 @@ class Cell:
                         highs[j] += w * (high_by if w > 0 else low_by)
             self.ends[i] = new
         for g in self.stale_groups:
-            group = self.net.groups[g]
             parts: list[list[tuple[int, int]]] = [[] for _ in self.parts[g]]
             for line in weight:
-                w = [line[i] for i in group]
+                w = [line[i] for i in self.groups[g]]
                 for c in range(k):
                     some = [w[p] for p in self.members(c, g)]
                     parts[c].append((self.x * min(some), self.x * max(some)))
@@ -1306,21 +1240,15 @@ class Cell:
     def range_of(self, slope: Ints, const: int, c: int) -> tuple[int, int]:
         """The range of slope·x_c + const over the cell's bounds of copy c."""
         low = high = const
-        for i, (ends, q) in enumerate(zip(zip(self.lo[c], self.hi[c], strict=True), slope, strict=True)):
-            if i not in self.net.grouped:
-                low += q * ends[q < 0]
-                high += q * ends[q > 0]
-        for g, group in enumerate(self.net.groups):
+        for i in self.ends:
+            ends, q = (self.lo[c][i], self.hi[c][i]), slope[i]
+            low += q * ends[q < 0]
+            high += q * ends[q > 0]
+        for g, group in enumerate(self.groups):
             some = [slope[group[p]] for p in self.members(c, g)]
             low += self.x * min(some)
             high += self.x * max(some)
         return low, high
-
-
-def scale_float(value: float, x: int) -> int:
-    """value·x, which is whole."""
-    numerator, denominator = value.as_integer_ratio()
-    return numerator * (x // denominator)
 
 
 # ---- 4.1 leaf rule --------------------------------------------------------------------------------------------------
@@ -1376,19 +1304,19 @@ def leaf_rule(goal: Goal, proof: dict[str, Any], reader: Reader) -> Fraction:
     """The largest bound over all leaves that are not closed."""
     premise, net, k = goal.premise, goal.premise.net, goal.premise.k
     units, bits, start = proof["units"], proof["bits"], reader.piece(proof)
-    good = isinstance(units, list) and all(map(is_int, units)) and units == sorted(set(units))
-    need(good and (not units or (units[0] >= 0 and units[-1] < net.units)), "units is malformed")
-    flips, slopes, extra = k * len(net.flips) if net.paper else 0, k * len(units), len(premise.extra)
+    good = is_sizes(units) and units == sorted(set(units))
+    need(good and (not units or units[-1] < net.units), "units is malformed")
+    flips, slopes, extra = k * len(net.flips), k * len(units), len(premise.extra)
     form = struct.Struct(f"<{flips + slopes + extra}i")
     finest = reader.scan(start, premise, 1 + form.size)
-    psi = goal.compose(bits, math.lcm(premise.scale, 1 << finest))
+    psi = goal.compose(bits, math.lcm(premise.scale, finest))
     leaf = Leaf(goal, psi, Cell(premise, psi.offset, psi.x), units, bits)
     best = None
-    for pos in leaf.cell.walk(reader.data, start, 1 + form.size):
+    for pos in leaf.cell.walk(reader, start, 1 + form.size):
         numbers = form.unpack_from(reader.data, pos + 1)
         nu = numbers[flips + slopes :]
-        for value, row in zip(nu, premise.extra, strict=True):
-            need(value >= 0 or row[2], "a multiplier of an inequality is negative")
+        good = all(value >= 0 or same for value, (_, _, same) in zip(nu, premise.extra, strict=True))
+        need(good, "a multiplier of an inequality is negative")
         bound = leaf.bound(numbers[:flips], numbers[flips : flips + slopes], nu)
         if bound is not None and (best is None or bound > best):
             best = bound
@@ -1412,8 +1340,8 @@ class Leaf:
             self.nu.append((coefs, int(rhs * psi.d) * nu_scale * psi.x, int(wider * psi.d * psi.x) * nu_scale))
         self.columns = [[net.weight[j][i] for j in units] for i in range(net.m)]
         self.offset = [psi.offset[j] for j in units]
-        self.tied = [i for i in range(net.m) if goal.premise.pinned[i] and i not in net.grouped]
-        self.moving = [i for i in range(net.m) if not goal.premise.pinned[i] and i not in net.grouped]
+        self.tied = [i for i in cell.ends if cell.pinned[i]]
+        self.moving = [i for i in cell.ends if not cell.pinned[i]]
         self.flip_columns = [[line[0][i] for line in psi.flips] for i in range(net.m)]
 
     def bound(self, tau: Sequence[int], slopes: Sequence[int], nu: Sequence[int]) -> int | None:
@@ -1441,7 +1369,8 @@ class Leaf:
                         return None
                     total += single(low, high, p, t[i]) + t[i] * psi.flips[i][1]
                 q.append([v + dot(t, column) for v, column in zip(psi.q[c], self.flip_columns, strict=True)])
-                kappa.append([v + sum(t[i] * psi.flips[i][2][j] for i in range(n)) for j, v in enumerate(psi.kappa[c])])
+                outs = zip(*(out for _, _, out in psi.flips), strict=True)
+                kappa.append([v + dot(t, column) for v, column in zip(psi.kappa[c], outs, strict=True)])
         # 3. hidden units: Σ_c κ_cj·relu(s_c) ≤ Σ_c t_cj·s_c + r_j
         t = [slopes[c * size : c * size + size] for c in range(k)]
         spread = [[0] * self.net.units for _ in range(k)]
@@ -1464,22 +1393,25 @@ class Leaf:
                 total += v * rhs + abs(v) * wider
                 for (c, i), coef in terms.items():
                     q[c][i] -= v * coef
+
         # 4. the affine remainder, coordinate by coordinate and group by group
+        def slope(c: int, i: int) -> int:
+            return q[c][i] + self.t_scale * dot(t[c], self.columns[i])
+
         together = [sum(column) for column in zip(*t, strict=True)]
         for i in self.tied:
-            slope = sum(line[i] for line in q) + self.t_scale * dot(together, self.columns[i])
-            total += slope * (cell.hi if slope > 0 else cell.lo)[0][i]
+            v = sum(line[i] for line in q) + self.t_scale * dot(together, self.columns[i])
+            total += v * (cell.hi if v > 0 else cell.lo)[0][i]
         for i in self.moving:
-            both = [q[c][i] + self.t_scale * dot(t[c], self.columns[i]) for c in range(k)]
             if k == 2:
                 (a1, b1), (a2, b2), (low, high) = cell.ends[i]
                 tight = max(a1, a2 + low), min(b1, b2 + high), max(a2, a1 - high), min(b2, b1 - low)
-                total += corner(both[0], both[1], *tight, low, high)
+                total += corner(slope(0, i), slope(1, i), *tight, low, high)
             else:
+                both = [slope(c, i) for c in range(k)]
                 total += sum(v * (cell.hi if v > 0 else cell.lo)[c][i] for c, v in enumerate(both))
-        for g, group in enumerate(self.net.groups):
-            values = [[q[c][i] + self.t_scale * dot(t[c], self.columns[i]) for i in group] for c in range(k)]
-            best = cell.group_max(values, g)
+        for g, group in enumerate(cell.groups):
+            best = cell.group_max([[slope(c, i) for i in group] for c in range(k)], g)
             assert best is not None  # `update` has seen to it
             total += psi.x * best
         return total
@@ -1488,7 +1420,6 @@ class Leaf:
         """[α, β] of d_i: units that are decided count as affine, the others with weight·[0, b]."""
         slope, const, out = self.psi.flips[i]
         least = most = 0
-        slope = list(slope)
         for j, v in enumerate(out):
             if v and b[j] > 0:
                 if a[j] >= 0:
@@ -1510,10 +1441,11 @@ def compare(p: Point, q: Point) -> int:
     return p[0] * q[1] - q[0] * p[1]
 
 
-def sweep_rule(goal: Goal) -> Fraction:
+def sweep_rule(goal: Goal, reader: Reader) -> Fraction:
     """The maximum of Σ_c ψ_c over one input."""
     premise, net, k = goal.premise, goal.premise.net, goal.premise.k
     need(net.m == 1 and k <= 2 and not premise.extra, "the sweep rule is for one input and no extra rows")
+    reader.spend(net.units + 1, premise)
     psi = goal.compose(0, premise.scale)
     cell = Cell(premise, psi.offset, psi.x)
     weight = [line[0] for line in net.weight]
@@ -1522,11 +1454,9 @@ def sweep_rule(goal: Goal) -> Fraction:
     def value(c: int, point: Point) -> Point:
         """ψ_c less the constant, which is not part of one copy."""
         n, d = point
-        total, active = psi.q[c][0] * n, []
-        for w, s, kappa in zip(weight, psi.offset, psi.kappa[c], strict=True):
-            active.append(max(0, w * n + s * d))
-            total += kappa * active[-1]
-        for (slope, const, out), p in zip(psi.flips, psi.p[c] if psi.p else (), strict=True):
+        active = [max(0, w * n + s * d) for w, s in zip(weight, psi.offset, strict=True)]
+        total = psi.q[c][0] * n + dot(psi.kappa[c], active)
+        for (slope, const, out), p in zip(psi.flips, psi.p[c], strict=True):
             total += p * max(0, slope[0] * n + const * d + dot(out, active))
         return total, d
 
@@ -1546,34 +1476,22 @@ def sweep_rule(goal: Goal) -> Fraction:
     if k == 1 or premise.pinned[0]:
         points = [p for c in range(k) for p in candidates(c)]
         best = max(((sum(value(c, p)[0] for c in range(k)), p[1]) for p in points), key=order)
-    else:
-        low, high = cell.delta[0]
-        lo, hi = cell.lo[1][0], cell.hi[1][0]
-        inner = candidates(1)
-        values = [value(1, p) for p in inner]
-        rank = [0] * len(inner)
-        ranked = sorted(range(len(inner)), key=lambda i: order(values[i]))
-        for place, i in enumerate(ranked):
-            rank[i] = place
-        outer = {*candidates(0), *((n + shift * d, d) for n, d in inner for shift in (low, high))}
-        found: list[Point] = []
-        left = right = 0
-        for n, d in sorted(outer, key=order):
-            window = max(lo * d, n - high * d), min(hi * d, n - low * d)
-            if not cell.lo[0][0] * d <= n <= cell.hi[0][0] * d or window[0] > window[1]:
-                continue
-            while left < len(inner) and compare(inner[left], (window[0], d)) < 0:
-                left += 1
-            while right < len(inner) and compare(inner[right], (window[1], d)) <= 0:
-                right += 1
-            some = [value(1, (end, d)) for end in window]
-            if left < right:
-                some.append(values[ranked[max(rank[left:right])]])
+        return (Fraction(*best) + psi.const) / psi.value_scale
+    low, high = cell.delta[0]
+    inner = candidates(1)
+    values, places = [value(1, p) for p in inner], [order(p) for p in inner]
+    ranked = sorted(range(len(inner)), key=lambda i: order(values[i]))
+    rank = sorted(range(len(inner)), key=ranked.__getitem__)  # the place of each value among all
+    found: list[Point] = []
+    for n, d in {*candidates(0), *((n + shift * d, d) for n, d in inner for shift in (low, high))}:
+        least, most = max(cell.lo[1][0] * d, n - high * d), min(cell.hi[1][0] * d, n - low * d)
+        if cell.lo[0][0] * d <= n <= cell.hi[0][0] * d and least <= most:
+            between = rank[bisect_left(places, order((least, d))) : bisect_right(places, order((most, d)))]
+            some = [value(1, (least, d)), value(1, (most, d)), *([values[ranked[max(between)]]] if between else [])]
             first, second = value(0, (n, d))[0], max(some, key=order)
             found.append((first * second[1] + second[0] * d, d * second[1]))
-        need(found, "the sweep finds no pair of inputs")
-        best = max(found, key=order)
-    return (Fraction(*best) + psi.const) / psi.value_scale
+    need(found, "the sweep finds no pair of inputs")
+    return (Fraction(*max(found, key=order)) + psi.const) / psi.value_scale
 
 
 # ---- 4.3 slope rule -------------------------------------------------------------------------------------------------
@@ -1585,13 +1503,13 @@ def slope_rule(goal: Goal, proof: dict[str, Any], reader: Reader) -> Fraction:
     need(not premise.extra, "the slope rule is for premises without extra rows")
     start = reader.piece(proof)
     finest = reader.scan(start, premise, None)
-    psi = goal.compose(0, math.lcm(premise.scale, 1 << finest))
+    psi = goal.compose(0, math.lcm(premise.scale, finest))
     cell = Cell(premise, psi.offset, psi.x, one_point=True)
     gains = [
         (s * psi.q[0][i], [s * kappa * line[i] for kappa, line in zip(psi.kappa[0], net.weight, strict=True)])
         for i, s in sign.items()
     ]
-    for pos in cell.walk(reader.data, start, None):
+    for pos in cell.walk(reader, start, None):
         if not cell.update():
             continue
         if reader.data[pos] == 0:
@@ -1616,24 +1534,22 @@ def slope_rule(goal: Goal, proof: dict[str, Any], reader: Reader) -> Fraction:
 # ---- 4.4 order rule -------------------------------------------------------------------------------------------------
 
 
-def directions(net: Net, sign: dict[int, int]) -> list[tuple[bool, bool]]:
-    """Which outputs certainly rise, and which fall, if every input i moves in the direction sign[i]."""
+def order_rule(goal: Goal) -> Fraction:
+    """Monotone by the signs of the weights, summed in one order: the computed outputs are ordered bit for bit."""
+    net = goal.premise.net
+    need(net.profile == "fixed-order" and not any(goal.b), "the order rule does not apply")
 
     def combine(weights: Ints, inputs: Sequence[tuple[bool, bool]]) -> tuple[bool, bool]:
         """Σ w·y rises if all its terms do; what neither rises nor falls for certain may not take part."""
         terms = [(both if w > 0 else both[::-1]) for w, both in zip(weights, inputs, strict=True) if w]
         return all(up for up, _ in terms), all(down for _, down in terms)
 
+    sign = goal.ordered()
     moves = [(sign.get(i, 0) >= 0, sign.get(i, 0) <= 0) for i in range(net.m)]
     units = [combine(line, moves) for line in net.t["lower.weight"]] if net.units else []
     embedding = [combine(line, (moves if "lower.slope" in net.t else []) + units) for line in net.lower()]
-    return [combine(row, embedding) for row in net.t["head_weight"]]
-
-
-def order_rule(goal: Goal) -> Fraction:
-    """Monotone by the signs of the weights, summed in one order: the computed outputs are ordered bit for bit."""
-    need(goal.premise.net.profile == "fixed-order" and not any(goal.b), "the order rule does not apply")
-    for a, (rises, falls) in zip(goal.a[0], directions(goal.premise.net, goal.ordered()), strict=True):
+    for a, row in zip(goal.a[0], net.t["head_weight"], strict=True):
+        rises, falls = combine(row, embedding)
         need(falls if a > 0 else rises or not a, "an output may move in the wrong direction")
     return Fraction(0)
 
@@ -1643,103 +1559,71 @@ def order_rule(goal: Goal) -> Fraction:
 U, ETA, HUGE = Fraction(1, 1 << 53), Fraction(1, 1 << 126), 1 << 1000
 
 
-def lin(net: Net, rows: list[Ints], bias: Ints, sizes: list[Fraction], errors: list[Fraction], eta: list[Fraction],
-        scales: Sequence[float] | None = None) -> list[tuple[Fraction, Fraction]]:  # fmt: skip
-    """Error and size of Σ w_i·y_i + b per row:
-
-    Σ|w|e + γ·(Σ|w|(Y + e) + |b|) + (1 + γ)·η·(3N + 3 + Σ|w| + Σ(Y + e)),  γ = (N + 5)·u / (1 − (N + 5)·u).
-    """
-    count, unit = len(sizes), 1 << net.e
+def rounding(count: int, total: Fraction, weights: Fraction, inputs: Fraction, eta: Fraction = ETA) -> Fraction:
+    """γ·(Σ|w|(Y + e) + |b|) + (1 + γ)·η·(3N + 3 + Σ|w| + Σ(Y + e)),  γ = (N + 5)·u / (1 − (N + 5)·u)."""
     gamma = (count + 5) * U / (1 - (count + 5) * U)
-    common = math.lcm(*(v.denominator for v in (*sizes, *errors)))
-    e = [v.numerator * (common // v.denominator) for v in errors]
-    y = [v.numerator * (common // v.denominator) for v in sizes]
-    inputs = Fraction(sum(y) + sum(e), common)
-    out = []
+    return gamma * total + (1 + gamma) * eta * (3 * count + 3 + weights + inputs)
+
+
+def lin(net: Net, rows: list[Ints], bias: Ints, inputs: list[tuple[Fraction, Fraction]],
+        scales: Sequence[float] = ()) -> list[tuple[Fraction, Fraction]]:  # fmt: skip
+    """Size and error of Σ w_i·y_i + b per row, from those of the y_i: Σ|w|e and what rounding adds."""
+    unit, count = 1 << net.e, len(inputs)
+    flat, common = integers([v for pair in inputs for v in pair])
+    y, e, out = flat[::2], flat[1::2], []
     for r, (row, b) in enumerate(zip(rows, bias, strict=True)):
         w, constant = list(map(abs, row)), Fraction(abs(b), unit)
-        carried, size = Fraction(dot(w, e), unit * common), Fraction(dot(w, y), unit * common)
-        total = carried + size + constant
-        small = (1 + gamma) * eta[r] * (3 * count + 3 + Fraction(sum(w), unit) + inputs)
-        error = carried + gamma * total + small
-        need(total + error < HUGE, "the network may overflow")
-        need(scales is None or (total + error) / Fraction(scales[r]) < HUGE, "the head may overflow")
-        out.append((error, size + constant))
+        carried, size = Fraction(dot(w, e), unit * common), Fraction(dot(w, y), unit * common) + constant
+        scale = Fraction(scales[r]) if scales else Fraction(1)
+        eta = ETA * max(Fraction(1), scale)
+        error = carried + rounding(count, carried + size, Fraction(sum(w), unit), Fraction(sum(flat), common), eta)
+        need(max(Fraction(1), 1 / scale) * (carried + size + error) < HUGE, "the network may overflow")
+        out.append((size, error))
     return out
-
-
-def scaler(space: Space | Encoder | Net, i: int) -> tuple[Fraction, Fraction, Fraction]:
-    """D, U and e_u of coordinate i: how far it lies from its shift, its size in model units, and the scaler's error."""
-    shift, factor = Fraction(space.shift[i]), Fraction(space.mult[i])
-    d = max(abs(Fraction(space.lo[i]) - shift), abs(Fraction(space.hi[i]) - shift))
-    need(d < HUGE, "the domain may overflow")
-    if shift == 0 and factor == 1:
-        return d, d, Fraction(0)
-    return d, d * factor, ((1 + U) ** 2 - 1) * d * factor + 2 * ETA * (1 + factor + d)
 
 
 def margins(net: Net) -> list[Fraction]:
     """E_o per output: how far its computed value may lie from one of the real function."""
-    t, n = net.t, net.n
-    d, size_u, error_u, rises, falls = [], [], [], [], []
-    for i, (lo, hi, shift, mult) in enumerate(zip(net.lo, net.hi, net.shift, net.mult, strict=True)):
-        ends, factor = (Fraction(lo) - Fraction(shift), Fraction(hi) - Fraction(shift)), Fraction(mult)
-        rises.append((len(d), Fraction(net.u_lo[len(d)]) - ends[0] * factor))
-        falls.append((len(d), ends[1] * factor - Fraction(net.u_hi[len(d)])))
-        far, size, error = scaler(net, i)
-        d.append(far)
-        size_u.append(size)
-        error_u.append(error)
-    auxiliary = []
+    t, scale = net.t, net.space.scale
+    given, auxiliary = [(s.size, s.error) for s in scale], []
     for part in ("lower.", "second."):
-        rows: list[Ints] = [[] for _ in range(n)]
-        sizes: list[Fraction] = []
-        errors: list[Fraction] = []
+        rows: list[Ints] = [[] for _ in range(net.n)]
+        inputs: list[tuple[Fraction, Fraction]] = []
         if part + "slope" in t:
-            rows, sizes, errors = t[part + "slope"], list(size_u), list(error_u)
+            rows, inputs = t[part + "slope"], list(given)
         if part + "rise" in t:
             rows = [rise + fall for rise, fall in zip(t["second.rise"], t["second.fall"], strict=True)]
-            for ends in (net.u_lo, net.u_hi):
-                for i, end in enumerate(ends):
-                    sizes.append(size_u[i] + abs(Fraction(end)))
-                    errors.append(error_u[i] + U * (sizes[-1] + error_u[i]) + ETA)
+            inputs = [s.gap[side] for side in (0, 1) for s in scale]
         if part + "out" in t:
-            weight = t[part + "weight"]
-            hidden = lin(net, weight, t[part + "bias"][0], size_u, error_u, [ETA] * len(weight))
             rows = [row + out for row, out in zip(rows, t[part + "out"], strict=True)]
-            errors += [error for error, _ in hidden]
-            sizes += [size for _, size in hidden]
-        auxiliary.append(lin(net, rows, t[part + "const"][0], sizes, errors, [ETA] * n))
-    rises, falls = ([(k, by) for k, by in dips if by > 0] for dips in (rises, falls))
-    errors, sizes = [], []
-    for i, ((e_low, low), (e_second, second)) in enumerate(zip(*auxiliary, strict=True)):
-        if net.paper:
-            e_up, up = max(e_low, e_second), max(low, second)
-        else:
+            inputs += lin(net, t[part + "weight"], t[part + "bias"][0], given)
+        auxiliary.append(lin(net, rows, t[part + "const"][0], inputs))
+    dips = [[(i, s.dips[side]) for i, s in enumerate(scale) if s.dips[side]] for side in (0, 1)]
+    embedding = []
+    for i, ((low, e_low), (second, e_second)) in enumerate(zip(*auxiliary, strict=True)):
+        e_up, up = max(e_low, e_second), max(low, second)
+        if not net.paper:
             e_up, up = e_low + e_second + U * (low + second + e_low + e_second) + ETA, low + second
             need(up + e_up < HUGE, "the box may overflow")
-        dip = Fraction(0)  # an affine gap falls below zero where û lies inside the exact scaled bounds
-        if "second.rise" in t:
-            dip = sum((t["second.rise"][i][k] * by for k, by in rises), dip)
-            dip = sum((t["second.fall"][i][k] * by for k, by in falls), dip)
-        errors.append(max(e_low, e_up) + dip / (1 << net.e))
-        sizes.append(max(low, up))
-    for row, bias, scale in zip(t["head_weight"], t["head_bias"][0], net.scales, strict=True):
+        if "second.rise" in t:  # an affine gap falls below zero where û lies inside the exact scaled bounds
+            sides = zip((t["second.rise"][i], t["second.fall"][i]), dips, strict=True)
+            e_up += sum((row[k] * by for row, dip in sides for k, by in dip), Fraction(0)) / (1 << net.e)
+        embedding.append((max(low, up), max(e_low, e_up)))
+    for row, bias, factor in zip(t["head_weight"], t["head_bias"][0], net.scales, strict=True):
         largest = Fraction(max(map(abs, (*row, bias))), 1 << net.e)
-        need(largest / Fraction(scale) < HUGE, "the head may overflow")
-    eta = [ETA * max(Fraction(1), Fraction(scale)) for scale in net.scales]
-    head = lin(net, t["head_weight"], t["head_bias"][0], sizes, errors, eta, net.scales)
+        need(largest / Fraction(factor) < HUGE, "the head may overflow")
+    head = lin(net, t["head_weight"], t["head_bias"][0], embedding, net.scales)
     if net.profile == "dyadic":
-        no_rounding(net, error_u)
+        no_rounding(net)
         return [Fraction(0)] * net.o
-    return [error for error, _ in head]
+    return [error for _, error in head]
 
 
-def no_rounding(net: Net, error_u: list[Fraction]) -> None:
+def no_rounding(net: Net) -> None:
     """§5.3: no operation after the grid rounds, since every partial sum is a whole number ≤ 2^53 of some 2^-p."""
-    t, step, reason = net.t, Fraction(1, 1 << net.grid), "a sum may be rounded: this is no dyadic network"
+    t, step, scale = net.t, Fraction(1, 1 << net.grid), net.space.scale
     need(net.zero_gap, "a dyadic network has boxes of no width")
-    need(all(2 * e <= step for e in error_u), "the grid is finer than the scaler's rounding")
+    need(all(2 * s.error <= step for s in scale), "the grid is finer than the scaler's rounding")
     need(all(2.0**-400 <= s <= 2.0**400 for s in net.scales), "an output scale is too large or too small")
 
     def total(weights: Ints, bias: int, inputs: list[tuple[int, Fraction]]) -> tuple[int, Fraction]:
@@ -1748,21 +1632,17 @@ def no_rounding(net: Net, error_u: list[Fraction]) -> None:
         for w, (places, most) in zip(weights, inputs, strict=True):
             if w:
                 size, p = size + abs(Fraction(w, 1 << net.e)) * most, max(p, places + low_bits(w))
-        need(p <= 500 and size * (1 << p) <= 1 << 53, reason)
+        need(p <= 500 and size * (1 << p) <= 1 << 53, "a sum may be rounded: this is no dyadic network")
         return p, size
 
     def low_bits(value: int) -> int:
         """The least e ≥ 0 such that value·2^-net.e is a multiple of 2^-e."""
         return max(0, net.e - ((value & -value).bit_length() - 1)) if value else 0
 
-    inputs = []
-    for low, high in zip(net.u_lo, net.u_hi, strict=True):
-        ends = [abs(round(Fraction(v) / step)) * step for v in (low, high)]
-        need(max(ends) <= 1 << 500, "the domain is too large for a grid")
-        inputs.append((net.grid, max(ends)))
+    inputs = [(net.grid, max(abs(round(Fraction(v) / step)) for v in s.u) * step) for s in scale]
+    need(all(size <= 1 << 500 for _, size in inputs), "the domain is too large for a grid")
     layer = zip(t["lower.weight"], t["lower.bias"][0], strict=True) if net.units else ()
-    units = [total(weights, bias, inputs) for weights, bias in layer]
-    terms = (inputs if "lower.slope" in t else []) + units
+    terms = (inputs if "lower.slope" in t else []) + [total(weights, bias, inputs) for weights, bias in layer]
     lower = [total(line, const, terms) for line, const in zip(net.lower(), t["lower.const"][0], strict=True)]
     for row, bias in zip(t["head_weight"], t["head_bias"][0], strict=True):
         total(row, bias, lower)
@@ -1784,24 +1664,23 @@ def check_claim(net: Net, entry: dict[str, Any], reader: Reader) -> ClaimReport:
     place = ("rule", "bits", "start", "length")
     for goal, proof in zip(goals, proofs, strict=True):
         rule = proof.get("rule") if isinstance(proof, dict) else None
-        margin = goal.margin(str(rule))
+        margin = goal.margin()
         if rule == "leaf" and is_object(proof, *place, "units"):
             bound = leaf_rule(goal, proof, reader)
         elif rule == "slope" and is_object(proof, *place):
             bound = slope_rule(goal, proof, reader)
         elif rule == "sweep" and is_object(proof, "rule"):
-            bound = sweep_rule(goal)
+            bound = sweep_rule(goal, reader)
         elif rule == "order" and is_object(proof, "rule"):
-            bound = order_rule(goal)
-        elif rule == "mirror" and is_object(proof, "rule", "of"):
+            bound = margin = order_rule(goal)
+        else:
+            need(rule == "mirror" and is_object(proof, "rule", "of"), "a row's proof is malformed")
             of = proof["of"]
             need(is_int(of) and 0 <= of < len(rows) and rows[of].rule != "mirror", "a mirror shows no earlier row")
             other = goals[of]
             same = goal.a == other.a[::-1] and goal.b == other.b[::-1] and goal.rhs == other.rhs
             need(premise.symmetric() and same, "a mirror shows another row")
             bound, margin = rows[of].bound, rows[of].margin
-        else:
-            raise CheckError("a row's proof is malformed")
         rows.append(RowReport(row_text(goal.row), str(rule), bound, margin, goal.rhs))
     return ClaimReport(formula(premise), premise.claim["sentence"], tuple(rows))
 
@@ -1815,6 +1694,7 @@ def decimal(value: Fraction) -> str:
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):g}"
 
 
+@lru_cache(maxsize=1 << 12)
 def number(value: Fraction) -> str:
     """A user's number: a decimal where that is short and exact, else p/q."""
     for digits in range(31):

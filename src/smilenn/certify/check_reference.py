@@ -2,8 +2,9 @@
 
     python -m smilenn.certify.check_reference model/      0 certified, 1 refused, 2 unreadable, 3 bound above the claim
 
-It follows docs/certificate.md section by section: reader.py (1, 6), exact_model.py (2, 5.1), exact_premise.py (3),
-exact_encoder.py (3.1), exact_rules.py (4.1 to 4.3), exact_order.py (4.4), exact_dyadic.py (5.3), and the verdict here.
+It follows docs/certificate.md section by section: exact_net.py (1), exact_model.py (2, 5.1), exact_premise.py (3),
+exact_encoder.py (3.1), exact_rules.py (4.1 to 4.3), exact_order.py (4.4), exact_dyadic.py (5.3), strict.py, reader.py
+and exact_tree.py (6), and the verdict here.
 `check.py` is the second, fast checker; the two share no code.
 """
 
@@ -19,23 +20,13 @@ from typing import Literal
 from smilenn.certify.exact_dyadic import moves
 from smilenn.certify.exact_encoder import encoded
 from smilenn.certify.exact_model import ZERO, Model, Psi, Vector, build_model, margins, reduce_row, row_margin
+from smilenn.certify.exact_net import Domain
 from smilenn.certify.exact_order import order_rule
 from smilenn.certify.exact_premise import Premise, check_witness, ground
-from smilenn.certify.exact_rules import Budget, leaf_rule, slope_rule, sweep_rule
-from smilenn.certify.reader import (
-    MOST_NODES,
-    MOST_WORK,
-    CheckError,
-    Claim,
-    Domain,
-    Entry,
-    Proof,
-    Refused,
-    Row,
-    Term,
-    Unreadable,
-    read_folder,
-)
+from smilenn.certify.exact_rules import leaf_rule, slope_rule, sweep_rule
+from smilenn.certify.exact_tree import Budget
+from smilenn.certify.reader import MOST_NODES, MOST_WORK, Claim, Entry, Proof, Row, Term, read_folder
+from smilenn.certify.strict import CheckError, Refused, Unreadable
 
 __all__ = ["CheckError", "ClaimReport", "Refused", "Report", "RowReport", "Unreadable", "check_folder", "main"]
 
@@ -139,7 +130,7 @@ def _check_claim(entry: Entry, model: Model, margin: Vector, omega: Vector | Non
         elif proof.rule == "order":
             bound = room = order_rule(model, premise, psi)
         elif proof.rule == "sweep":
-            bound, leaves = sweep_rule(model, premise, psi)
+            bound, leaves = sweep_rule(model, premise, psi, budget)
         else:
             rule = leaf_rule if proof.rule == "leaf" else slope_rule
             bound, leaves = rule(model, premise, psi, proof, budget)

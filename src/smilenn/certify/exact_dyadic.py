@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from smilenn.certify.exact_model import ZERO, Model, Vector, dot, exact, scaler, zero_gap
-from smilenn.certify.reader import Refused
+from smilenn.certify.strict import Refused
 
 MOST_BITS, MOST_SCALE = 500, 400
 LARGEST_INPUT = Fraction(2**500)

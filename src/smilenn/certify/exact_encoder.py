@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from smilenn.certify.exact_model import ETA, ZERO, U, Vector, bounded, exact, lin, scaler
+from smilenn.certify.exact_net import Branch, Layer, Net
 from smilenn.certify.exact_premise import ExtraRow, Premise
-from smilenn.certify.reader import Branch, Layer, Net, Refused
+from smilenn.certify.strict import Refused
 
 ANYTHING = Fraction(2**1024)
 """Beyond every float: what a pinned module returns is cut to a box of floats before anything is done with it."""

@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from smilenn.certify.reader import Domain, Net, Refused, Row
+from smilenn.certify.exact_net import Domain, Net
+from smilenn.certify.reader import Row
+from smilenn.certify.strict import Refused
 
 Vector = list[Fraction]
 Matrix = list[Vector]

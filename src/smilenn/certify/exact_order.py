@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from smilenn.certify.exact_model import ZERO, Model, Psi, zero_gap
 from smilenn.certify.exact_premise import Premise, directions
-from smilenn.certify.reader import Refused
+from smilenn.certify.strict import Refused
 
 Way = tuple[bool, bool]
 """Whether a quantity rises, and whether it falls."""

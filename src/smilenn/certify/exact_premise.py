@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from smilenn.certify.exact_model import ZERO, Matrix, Vector
-from smilenn.certify.reader import Claim, Domain, Entry, Refused, Row
+from smilenn.certify.exact_net import Domain
+from smilenn.certify.reader import Claim, Entry, Row
+from smilenn.certify.strict import Refused
 
 
 @dataclass(frozen=True)

@@ -1,159 +1,19 @@
 """The rules that bound a row, in `Fraction`: docs/certificate.md, sections 4.1 to 4.3.
 
-For the reference checker only. Trees are walked in preorder with an explicit stack: their depth is limited by the
-memory for one short record per level, not by Python's recursion.
+For the reference checker only.
 """
 
 from __future__ import annotations
 
 import math
-import struct
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from smilenn.certify.exact_model import ZERO, Matrix, Model, Piece, Psi, Vector, dot, flips, zero_gap
 from smilenn.certify.exact_premise import Cell, Premise, directions
-from smilenn.certify.reader import Proof, Refused
-
-LEAF, PHASE, INPUT, GROUP, EMPTY, FLIP = range(6)
-ALL = 255
-
-
-# ---- the tree -------------------------------------------------------------------------------------------------------
-
-
-class Budget:
-    """How many nodes all proofs together may still have, and how much work, Σ nodes·k·(hidden units + 1)·(m + 1)."""
-
-    def __init__(self, nodes: int, work: int) -> None:
-        self.nodes, self.work = nodes, work
-
-    def spend(self, work: int) -> None:
-        """One more node that costs `work`."""
-        self.nodes, self.work = self.nodes - 1, self.work - work
-        if self.nodes < 0:
-            raise Refused("The proofs have more nodes than a certificate may have.")
-        if self.work < 0:
-            raise Refused("The proofs are more work to check than those of a certificate may be.")
-
-
-class Walk:
-    """The leaves of a proof's tree, each while `cell` is cut by the splits above it.
-
-    `numbers` is how many int32 a leaf holds; `slope` says that the tree is over one point (section 4.3); `budget` is
-    shared by all proofs. Per level the stack keeps a split's place in the file, the child that is open, and the value
-    that the cell had before.
-    """
-
-    def __init__(self, proof: Proof, cell: Cell, numbers: int, budget: Budget, *, slope: bool) -> None:
-        self.data, self.cell, self.numbers, self.slope, self.budget = proof.nodes, cell, numbers, slope, budget
-        self.places, self.children, self.before = array("Q"), array("Q"), []
-        self.leaves = self.at = 0
-        self.cost = cell.premise.copies * (len(cell.phase[0]) + 1) * (len(cell.premise.pinned) + 1)
-
-    def __iter__(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Kind and numbers of every leaf, in preorder."""
-        more = True
-        while more:
-            self.budget.spend(self.cost)
-            kind = self._take("<B", self.at)[0]
-            if kind in (LEAF, EMPTY):
-                form = f"<{self.numbers}i" if kind == LEAF else f"<{len(self.phases())}I"
-                if kind == EMPTY and not self.slope:
-                    raise Refused("A proof by the leaf rule has a leaf that is declared empty.")
-                self.leaves += 1
-                yield kind, self._take(form, self.at + 1)
-                self.at += 1 + struct.calcsize(form)
-                more = self._next()
-            else:
-                self.places.append(self.at)
-                self.children.append(0)
-                self.at += 12 if kind == INPUT else 4
-                self._enter()
-        if self.at != len(self.data):
-            raise Refused("A proof has nodes after the end of its tree.")
-
-    def phases(self) -> list[tuple[int, int]]:
-        """(unit, −1 or +1) of the phase splits above, from the root down: s ≤ 0 or s ≥ 0."""
-        path = zip(self.places, self.children, strict=True)
-        return [(self._take("<H", at + 2)[0], 2 * child - 1) for at, child in path if self.data[at] == PHASE]
-
-    def _take(self, form: str, at: int) -> tuple:
-        if at + struct.calcsize(form) > len(self.data):
-            raise Refused("A proof ends in the middle of its tree.")
-        return struct.unpack_from(form, self.data, at)
-
-    def _split(self) -> tuple[int, range, int, Fraction, int]:
-        """The last split: kind, the copies it cuts, what it splits, the threshold, the number of children."""
-        cell, premise, at = self.cell, self.cell.premise, self.places[-1]
-        (kind, copy, index), theta, children = self._take("<BBH", at), ZERO, 2
-        counts = {
-            PHASE: len(cell.phase[0]),
-            INPUT: len(premise.pinned),
-            GROUP: len(cell.groups),
-            FLIP: len(cell.flip[0]),
-        }
-        if kind not in counts:
-            raise Refused("A proof has a node of an unknown kind.")
-        if index >= counts[kind]:
-            raise Refused("A proof splits a unit, coordinate or category that does not exist.")
-        pinned = False
-        if kind == INPUT:
-            threshold = self._take("<d", at + 4)[0]
-            if not math.isfinite(threshold):
-                raise Refused("A proof splits an input at a threshold that is not finite.")
-            if index in cell.grouped:
-                raise Refused("A proof splits one coordinate of a category instead of the category.")
-            pinned, theta = premise.pinned[index], Fraction(threshold)
-        elif kind == GROUP:
-            pinned, children = all(premise.pinned[i] for i in cell.groups[index]), len(cell.groups[index])
-        if self.slope and kind != PHASE and not pinned:
-            raise Refused("A proof by the slope rule splits a feature that moves.")
-        together = pinned or self.slope
-        if (copy != ALL) if together else (copy >= premise.copies):
-            raise Refused("A proof splits for a copy that it may not name there.")
-        return kind, range(len(cell.lo)) if together else range(copy, copy + 1), index, theta, children
-
-    def _where(self, kind: int, child: int) -> list[list]:
-        if kind == INPUT:
-            return self.cell.lo if child else self.cell.hi
-        return {PHASE: self.cell.phase, FLIP: self.cell.flip, GROUP: self.cell.allowed}[kind]
-
-    # s ≤ 0 and s ≥ 0, d ≤ 0 and d ≥ 0; x ≤ θ and x ≥ θ (whole-valued: x ≤ ⌊θ⌋ and x ≥ ⌊θ⌋ + 1); one child per category
-    def _enter(self) -> None:
-        """Cut the cell to the open child of the last split. Copies that are cut together have equal values there."""
-        kind, copies, i, theta, _ = self._split()
-        child = self.children[-1]
-        where = self._where(kind, child)
-        old = where[copies[0]][i]
-        if kind in (PHASE, FLIP):
-            new = (old[0] or child == 0, old[1] or child == 1)
-        elif kind == GROUP:
-            new = tuple(p for p in old if p == child)
-        else:
-            if self.cell.premise.whole[i]:
-                theta = Fraction(math.floor(theta) + child)
-            new = max(old, theta) if child else min(old, theta)
-        self.before.append(old)
-        for c in copies:
-            where[c][i] = new
-
-    def _next(self) -> bool:
-        """Go on to the next child that is to be visited; False at the end of the tree."""
-        while self.places:
-            kind, copies, i, _, children = self._split()
-            where, old = self._where(kind, self.children[-1]), self.before.pop()
-            for c in copies:
-                where[c][i] = old
-            if self.children[-1] + 1 < children:
-                self.children[-1] += 1
-                self._enter()
-                return True
-            self.places.pop()
-            self.children.pop()
-        return False
-
+from smilenn.certify.exact_tree import EMPTY, LEAF, Budget, Walk, count
+from smilenn.certify.reader import Proof
+from smilenn.certify.strict import Refused
 
 # ---- 4.1 leaf rule --------------------------------------------------------------------------------------------------
 
@@ -164,10 +24,12 @@ def leaf_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: Bu
     paper = model.net.boxes == "paper"
     inner = flips(model) if paper else None
     first, second = k * n if paper else 0, k * len(proof.units)
-    walk = Walk(proof, Cell(premise, h, n if paper else 0), first + second + len(premise.extra), budget, slope=False)
+    numbers = first + second + len(premise.extra)
+    budget.spend(count(proof.nodes, numbers, premise.domain.groups), model, premise)
+    walk = Walk(proof, Cell(premise, h, n if paper else 0), numbers, slope=False)
     best: Fraction | None = None
-    for _, numbers in walk:
-        values = [Fraction(v, 2**proof.bits) for v in numbers]
+    for _, given in walk:
+        values = [Fraction(v, 2**proof.bits) for v in given]
         tau = [values[c * n : (c + 1) * n] if paper else [] for c in range(k)]
         t = [[ZERO] * h for _ in range(k)]
         for c in range(k):
@@ -352,10 +214,11 @@ def _corners(cell: Cell, i: int) -> list[tuple[Fraction, Fraction]]:
 # ---- 4.2 sweep rule -------------------------------------------------------------------------------------------------
 
 
-def sweep_rule(model: Model, premise: Premise, psi: Psi) -> tuple[Fraction, int]:
+def sweep_rule(model: Model, premise: Premise, psi: Psi, budget: Budget) -> tuple[Fraction, int]:
     """The exact maximum for one input; 0 leaves."""
     if len(premise.pinned) != 1 or premise.copies > 2 or premise.extra:
         raise Refused("The sweep rule is for one input, at most two copies and no extra rows.")
+    budget.spend(len(model.bias) + 1, model, premise)
     inner = flips(model) if model.net.boxes == "paper" else None
     k, whole = premise.copies, premise.whole[0]
     lo, hi = [copy[0] for copy in premise.lo], [copy[0] for copy in premise.hi]
@@ -403,7 +266,8 @@ def slope_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: B
     if not zero_gap(model.net):
         raise Refused("The slope rule needs boxes of zero width.")
     moving = directions(premise, "slope")
-    walk = Walk(proof, Cell(premise, len(model.bias), hull=True), 0, budget, slope=True)
+    budget.spend(count(proof.nodes, 0, premise.domain.groups), model, premise)
+    walk = Walk(proof, Cell(premise, len(model.bias), hull=True), 0, slope=True)
     for kind, multipliers in walk:
         if walk.cell.visibly_empty:
             continue
