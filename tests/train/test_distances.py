@@ -17,18 +17,22 @@ from smilenn.properties.spec import lower_all
 from smilenn.train.augment import augmented
 from smilenn.train.config import Config
 from smilenn.train.fit import fit
-from smilenn.train.robust import robust_net
+from smilenn.train.robust import robust_net, robust_recipe
 
 PIXELS = Domain.box([0.0] * 64, [1.0] * 64, [f"p{i}" for i in range(64)])
 DELTAS = (0.01, 0.05, 0.1)
 CONFIG = Config(epochs=6, batch_size=128, train_learning_rate=0.03)
 
 
+def small(units):
+    return robust_encoder(PIXELS, np.full(64, 0.1), units=units)
+
+
 def trained(config=CONFIG, units=(32,)):
     data = load_digits_zero("train")
     torch.manual_seed(0)
     properties = [Robust(delta, 2 * delta) for delta in DELTAS]
-    net, claims = robust_net(PIXELS, properties, units=units), lower_all(properties, PIXELS)
+    net, claims = robust_net(PIXELS, properties, small(units)), lower_all(properties, PIXELS)
     x, y = data.frame.astype(np.float64), data.target.to_numpy(dtype=np.float64)
     return fit(net, x, y, claims, loss="bce", config=config), claims, x, y
 
@@ -65,7 +69,7 @@ def test_training_is_reproducible():
 def test_columns_with_unequal_delta_are_scaled_so_that_each_may_move_by_its_own():
     domain = Domain.box([0.0, 0.0, -1.0], [1.0, 4.0, 1.0], ["a", "b", "c"])
     properties = [Robust({"a": 0.1, "b": 1.0, "c": 0.05}, 0.5)]
-    net = robust_net(domain, properties, units=(16,)).eval()
+    net = robust_net(domain, properties).eval()
     rng = np.random.default_rng(0)
     reach = np.array([0.1, 1.0, 0.05])
     x = rng.uniform([0, 0, -1], [1, 4, 1], (4000, 3))
@@ -97,7 +101,7 @@ def test_augmentation_moves_images_a_little_and_keeps_their_mass():
     images[:, 10:18, 10:18] = 1.0
     out = augmented(torch.tensor(images.reshape(200, -1)), np.random.default_rng(0)).numpy().reshape(200, 28, 28)
     assert out.dtype == np.float64
-    assert 0.0 <= out.min() and out.max() <= 1.0 + 1e-6
+    assert out.min() >= 0.0 and out.max() <= 1.0 + 1e-6
     assert np.abs(out.sum(axis=(1, 2)) / 64 - 1).max() < 0.35
     rows = (out * np.arange(28)[:, None]).sum(axis=(1, 2)) / out.sum(axis=(1, 2))
     assert 0.2 < rows.std() < 1.0
@@ -109,12 +113,31 @@ def test_an_interrupted_run_is_settled():
 
     data = load_digits_zero("train")
     properties = [Robust(0.05, 0.1)]
-    net = robust_net(PIXELS, properties, units=(8,))
+    net = robust_net(PIXELS, properties, small((8,)))
     x, y = data.frame.astype(np.float64), data.target.to_numpy(dtype=np.float64)
     result = fit(net, x, y, lower_all(properties, PIXELS), loss="bce", config=CONFIG, callback=stop)
     assert result.interrupted
     assert result.verdict is not None and result.verdict.status == "proved"
     assert all(layer.mean is None for layer in net.modules() if isinstance(layer, Distance))
+
+
+def test_a_distance_net_needs_two_coordinates():
+    with pytest.raises(SmileError, match="two coordinates, not of 3"):
+        robust_net(PIXELS, [Robust(0.1, 0.2)], robust_encoder(PIXELS, np.full(64, 0.1), units=(4,), outputs=3))
+
+
+def test_sizes_go_by_the_machine_and_the_data():
+    pixels = Domain.box([0.0] * 784, [1.0] * 784)
+    rule = [Robust(0.1, 1)]
+    big, long = robust_recipe(pixels, rule, 60_000, "cuda", image=True)
+    small, short = robust_recipe(pixels, rule, 60_000, "cpu", image=True)
+    assert big.encoder is not None and small.encoder is not None
+    kinds = [[layer["kind"] for layer in made.describe()[0]["layers"]] for made in (big.encoder, small.encoder)]
+    assert kinds == [["distance"] * 3, ["pool"] + ["distance"] * 3]
+    assert (long.epochs, long.augment) == (80, "affine")
+    assert (short.epochs, short.augment) == (4, "none")
+    assert robust_recipe(PIXELS, rule, 1_000, image=True)[1].augment == "affine"
+    assert robust_recipe(PIXELS, rule, 1_000)[1].augment == "none"
 
 
 def test_config_knows_its_augmentations():

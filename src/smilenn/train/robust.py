@@ -5,18 +5,21 @@ Under the premise of property c each e_k moves by at most D_c, known from the la
     s = (1 − tiny)·min_c ε_c / (2·D_c)
 
 One net keeps several properties at once: its decision does not depend on s, and an input is verified for δ_c where
-|f| > 2·s·D_c.
+|f| > 2·s·D_c. Sizes and constants of training were chosen on 10,000 of MNIST's training images.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 
 from smilenn.domain import Domain
+from smilenn.errors import SmileError
 from smilenn.model.backbones import MLP
+from smilenn.model.encoders import Distance, Encoder
 from smilenn.model.encoders.robust import robust_encoder
 from smilenn.model.net import SmileNet
 from smilenn.model.spread import Spread
@@ -24,20 +27,51 @@ from smilenn.properties.base import Property
 from smilenn.properties.premise import ground
 from smilenn.properties.spec import lower_all
 from smilenn.region import Region
+from smilenn.train.config import Config
 
 TINY = 1e-9  # of ε, left for rounding
+CONFIG = Config(patience=None, batch_size=256, learning_rate=0.02, train_learning_rate=0.02)
+# where it is trained: units, largest side of an image whose pixels are not averaged by four, differences |x − w| in all
+SIZES = {"cuda": ((256, 256), 64, 1.28e12), "cpu": ((128, 64), 16, 8e9)}
+LEAST_EPOCHS, MOST_EPOCHS, AUGMENTED = 3, 300, 8  # few epochs have no time for changed images
 
 
-def robust_net(
-    domain: Domain, properties: Sequence[Property], *, units: Sequence[int] = (256, 256), block: int = 1
-) -> SmileNet:
-    """A fresh net for `Robust` properties with ε > 0 whose δ moves every column; sizes as in `robust_encoder`."""
-    allowed = []  # δ [m] in model units and ε of every row
+def robust_recipe(
+    domain: Domain, properties: Sequence[Property], rows: int, device: str = "cpu", *, image: bool = False
+) -> tuple[SmileNet, Config]:
+    """A fresh net and the constants of its training, about two minutes on a GPU and on two cores each.
+
+    `image`: the columns are the pixels of a square image, which may be averaged in blocks and augmented.
+    """
+    units, side, budget = SIZES["cuda" if device.startswith("cuda") else "cpu"]
+    block = 2 if image and domain.size > side * side and math.isqrt(domain.size) % 2 == 0 else 1
+    reach = np.max([reach for reach, _ in _allowed(domain, properties)], axis=0)
+    net = robust_net(domain, properties, robust_encoder(domain, reach, units=units, block=block))
+    work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
+    epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
+    return net, CONFIG.replace(epochs=epochs, augment="affine" if image and epochs >= AUGMENTED else "none")
+
+
+def _allowed(domain: Domain, properties: Sequence[Property]) -> list[tuple[np.ndarray, float]]:
+    """δ [m] in model units and ε of every row of the claims."""
+    out = []
     for claim in lower_all(properties, domain):
         region = Region.of(ground(claim, domain))
         reach = np.maximum(np.abs(region.delta_lo), np.abs(region.delta_hi))
-        allowed += [(reach, float(row.rhs)) for row in claim.then]
-    encoder = robust_encoder(domain, np.max([reach for reach, _ in allowed], axis=0), units=units, block=block)
+        out += [(reach, float(row.rhs)) for row in claim.then]
+    return out
+
+
+def robust_net(domain: Domain, properties: Sequence[Property], encoder: Encoder | None = None) -> SmileNet:
+    """A fresh net for `Robust` properties with ε > 0 whose δ moves every column.
+
+    `encoder` returns two coordinates, as those of `robust_encoder` do; None for one of 256-256 units.
+    """
+    allowed = _allowed(domain, properties)
+    if encoder is None:
+        encoder = robust_encoder(domain, np.max([reach for reach, _ in allowed], axis=0))
+    if encoder.size != 2:
+        raise SmileError(f"A distance net decides by the difference of two coordinates, not of {encoder.size}.")
     frozen, never = encoder.freeze(), np.zeros(domain.size, dtype=bool)
     lo, hi = domain.scale(domain.lo), domain.scale(domain.hi)
     share = []
