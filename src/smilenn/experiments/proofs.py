@@ -116,7 +116,7 @@ def instance(case: Case, seed: int) -> tuple[Snapshot, Claim]:
         domain, MLP(domain.size, (32, 32), EMBEDDING), EMBEDDING, hidden=max(1, case.hidden), boxes=case.boxes,
         auxiliaries="relu" if case.hidden else "affine",
     )  # fmt: skip
-    # least_quality 1 asks the backbone to explain ten times everything: it never refuses, these nets are for proofs only
+    # least_quality 1 asks the backbone to explain ten times everything: it never refuses
     config = Config(
         pretrain_epochs=case.epochs, epochs=case.epochs, posttrain_rounds=0, feasible_start=False, least_quality=1.0,
         learning_rate=3e-3, train_learning_rate=3e-3, generator_limit=0.1, generator_seconds=0.1,

@@ -3,7 +3,12 @@
 The cell with the largest bound is split, then its worse child, and so on down until a child is done; then the next
 largest. It ends when every bound is ≤ the target (proved), when a point above it is found, or at a limit. What counts
 as a cell's bound is the leaf rule evaluated by `rule_bound` with the LP's slopes, rounded as a certificate will write
-them: a solver that lies gives poor slopes, never a wrong bound.
+them: a solver that lies gives poor slopes, never a wrong bound. Cells that an LP would close wait and are confirmed by
+the rule in batches; one that is refused is open again.
+
+Categories that differ between the copies come first where units are many (`moving_split`). Where they are few, phases
+come first; but cells whose phases are all decided and which are still open show that the categories were to blame, and
+after a few of them the search starts over, categories first.
 
 The tree and its slopes are kept (`Tree`): they are what a certificate carries.
 """
@@ -13,14 +18,14 @@ from __future__ import annotations
 import heapq
 import math
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, rule_bound
+from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, rule_bound, rule_bounds
 from smilenn.prove.prover import FOREVER, GAP, Goal, Prover, allowance, evaluated
 from smilenn.prove.relaxation import BoxLP, Relaxation
 from smilenn.prove.solvers.base import Solver
@@ -42,6 +47,8 @@ MEMORY = 2.0  # GiB that the tree may take
 BOXES = 128  # linear programs kept at a time
 SEARCH_AT: dict[Goal, int] = {"find": 8, "optimum": 32, "prove": 256}  # nodes after which a search for points pays
 STEEPEST = 64.0  # slopes are kept below this multiple of the largest coefficient
+WAITING = 256  # cells confirmed at a time
+EXHAUSTED, EARLY = 3, 1000  # so many cells without open phases, within so many nodes, and the search starts over
 BITS = 24  # and rounded to multiples of 2^-BITS, or coarser where large ones must fit into 31 bits
 
 
@@ -120,6 +127,16 @@ class Branch(Prover):
         return solver("highs")
 
 
+@dataclass
+class _Box:
+    """A box of inputs: a cell of it (kept, for its arrays' identities are the key), shape, first split, LP."""
+
+    cell: Cell
+    base: Shape
+    moving: Split | None
+    lp: BoxLP | None = None
+
+
 class _Run:
     """One search: evaluates cells, keeps the best point, chooses splits."""
 
@@ -145,12 +162,19 @@ class _Run:
         self.point: np.ndarray | None = None
         self.value = -np.inf
         self.count, self.pushed, self.note, self.complete = 0, 0, "", True
-        self.heap: list[tuple[float, int, Node]] = []
-        self.hints: dict[int, Relaxation] = {}
-        self.boxes: OrderedDict[tuple[int, int], tuple[Cell, Shape, BoxLP | None]] = OrderedDict()
+        self.categories_first, self.exhausted = False, 0
         zeros = np.zeros((k, self.h), dtype=np.int8), np.zeros_like(row.flip, dtype=np.int8)
-        nothing = Slopes(np.zeros((k, self.h)), np.zeros_like(row.flip), np.zeros(len(problem.region.rhs)))
-        self.root = Node(Cell(problem.region.lo, problem.region.hi, *zeros), np.inf, nothing)
+        self.nothing = Slopes(np.zeros((k, self.h)), np.zeros_like(row.flip), np.zeros(len(problem.region.rhs)))
+        self.whole = Cell(problem.region.lo, problem.region.hi, *zeros)
+        self._begin()
+
+    def _begin(self) -> None:
+        """An empty tree; the best point stays."""
+        self.heap: list[tuple[float, int, Node]] = []
+        self.waiting: list[Node] = []
+        self.hints: dict[int, Relaxation] = {}
+        self.boxes: OrderedDict[tuple[int, int], _Box] = OrderedDict()
+        self.root = Node(self.whole, np.inf, self.nothing)
 
     # ---- the search ---------------------------------------------------------------------------------------------
 
@@ -161,8 +185,12 @@ class _Run:
         try:
             for node in self._taken_over(like, most) if like is not None else [self.root]:
                 self._push(self.bounded(node))
-            while self.heap or plunge is not None:
-                if self._reached(plunge):
+            while self.heap or plunge is not None or self.waiting:
+                reached = self._reached(plunge)
+                if self.waiting and (reached or len(self.waiting) >= WAITING):
+                    self._confirm()
+                    continue
+                if reached:
                     return
                 if self.count >= most:
                     self.complete, self.note = False, f"the tree reached its limit of {most} nodes (memory is capped)"
@@ -180,7 +208,14 @@ class _Run:
                     self.complete, self.note = False, "a cell cannot be split further"
                     self._push(node)
                     return
+                if self.exhausted >= EXHAUSTED and self.count < EARLY and like is None and not self.categories_first:
+                    self.categories_first = True
+                    self._begin()
+                    plunge = self.bounded(self.root)
+                    continue
                 for child in sorted((self.bounded(child, node) for child in node.children), key=lambda n: n.bound):
+                    if child.proved and child.bound <= self._threshold():
+                        continue
                     if plunge is not None:
                         self._push(plunge)
                     plunge = child
@@ -197,8 +232,7 @@ class _Run:
     def tree(self) -> Tree:
         """What was found."""
         leaves = _leaves(self.root)
-        for leaf in leaves:
-            self._prove(leaf)
+        self._prove(leaves)
         bound = max(leaf.bound for leaf in leaves)
         return Tree(self.root, bound, self.point, self.value, self.complete, self.count, perf_counter() - self.start,
                     self.note)  # fmt: skip
@@ -210,6 +244,16 @@ class _Run:
     def _reached(self, plunge: Node | None) -> bool:
         bound = max(-self.heap[0][0] if self.heap else -np.inf, -np.inf if plunge is None else plunge.bound)
         return bound <= self._threshold() or (self.goal != "optimum" and self.value > self.target)
+
+    def _confirm(self) -> None:
+        """The rule's bounds of the cells that wait; those above the threshold are open again."""
+        waiting, self.waiting = self.waiting, []
+        self._prove(waiting)
+        for node in waiting:
+            if node.bound > self._threshold():
+                self._push(node)
+            else:
+                self._forget(node)
 
     def _search(self) -> None:
         """A better point from the search stack; the points of the LPs are often good enough, and free."""
@@ -245,37 +289,73 @@ class _Run:
 
         An open cell's bound is the LP's value for the time being: `tree` replaces it by the rule's.
         """
-        cell = node.cell
+        cell, box = node.cell, self._box(node.cell)
         self.count += 1
-        lp = self._box(cell)[1]
-        if lp is None:
+        if box.base.empty:
             node.bound, node.proved = -np.inf, True
             return node
+        if box.lp is None:
+            if self._decided(node, box.base):
+                return node
+            box.lp = BoxLP(self.problem, self.row, box.base, self.solver, self.steepest)
         hint = None
         if parent is not None and cell.lo is parent.cell.lo and cell.hi is parent.cell.hi:
             hint = self.hints.get(id(parent))
-        relaxed = lp.solve(cell.phase, self._cut(cell) if self.flips else None, None if hint is None else hint.basis)
+        relaxed = box.lp.solve(cell.phase, self._cut(cell) if self.flips else None, hint, parent and parent.split)
         if relaxed is None or relaxed.x is None:
             made = self._cut(cell)
             node.bound, node.proved = self._rule(made, node.slopes), True
             if relaxed is not None and len(relaxed.multipliers) and node.bound > self._threshold():
-                self._along(node, made, lp.slopes(relaxed))
+                self._along(node, made, box.lp.slopes(relaxed))
             return node
         node.bound, node.proved = relaxed.value, False
         self.hints[id(node)] = relaxed
-        if relaxed.value <= self._threshold() + GAP * self.row.scale:
-            self._prove(node)
+        if relaxed.value <= self._threshold() and not self.flips:
+            self.waiting.append(node)
+            node.bound = -np.inf  # until the rule has spoken; nothing asks for it before
+        elif relaxed.value <= self._threshold() + GAP * self.row.scale:
+            self._prove([node])
             if node.bound <= self._threshold():
                 self._forget(node)
         return node
 
-    def _prove(self, node: Node) -> None:
-        """Replace an LP's value by the leaf rule's bound with the LP's slopes."""
-        if not node.proved:
-            relaxed, lp = self.hints.get(id(node)), self._box(node.cell)[1]
-            if relaxed is not None and lp is not None:
-                node.slopes = self._writable(lp.slopes(relaxed))
-            node.bound, node.proved = self._rule(self._cut(node.cell), node.slopes), True
+    def _decided(self, node: Node, base: Shape) -> bool:
+        """Whether a cell closes without an LP: its box decides every unit, and the row is affine there."""
+        open_ = (base.low < 0) & (base.high > 0) & self.useful
+        if self.flips or len(base.region.rhs) or open_.any():
+            return False
+        slopes = self._writable(replace(self.nothing, unit=np.where(base.low >= 0, self.row.unit, 0.0)))
+        bound = self._rule(self._cut(node.cell), slopes)
+        if bound > self._threshold():
+            return False
+        node.slopes, node.bound, node.proved = slopes, bound, True
+        return True
+
+    def _prove(self, nodes: list[Node]) -> None:
+        """Replace LPs' values by the leaf rule's bounds with the LPs' slopes."""
+        boxes: dict[tuple[int, int], list[tuple[Node, Relaxation]]] = {}
+        for node in nodes:
+            relaxed = None if node.proved else self.hints.get(id(node))
+            if relaxed is not None and not self.flips:
+                boxes.setdefault((id(node.cell.lo), id(node.cell.hi)), []).append((node, relaxed))
+            elif not node.proved:
+                if relaxed is not None:
+                    node.slopes = self._writable(self._lp(node.cell).slopes(relaxed))
+                node.bound, node.proved = self._rule(self._cut(node.cell), node.slopes), True
+        for found in boxes.values():
+            for first in range(0, len(found), WAITING):
+                self._prove_box(found[first : first + WAITING])
+
+    def _prove_box(self, found: list[tuple[Node, Relaxation]]) -> None:
+        """`_prove` for cells of one box, in one batch."""
+        cell = found[0][0].cell
+        t, nu = self._lp(cell).many_slopes([relaxed for _, relaxed in found])
+        made = self._writable(Slopes(t, self.nothing.flip, nu))
+        phases = np.stack([node.cell.phase for node, _ in found])
+        bounds = rule_bounds(self.problem, self.row, self._box(cell).base, phases, made.unit, made.rows)
+        bounds += self.rounding.errors(made.unit, made.rows)
+        for (node, _), bound, own, rows in zip(found, bounds.tolist(), made.unit, made.rows, strict=True):
+            node.bound, node.proved, node.slopes = bound, True, Slopes(own, made.flip, rows)
 
     def _rule(self, made: Shape, slopes: Slopes) -> float:
         """The leaf rule's bound, rounding included."""
@@ -284,7 +364,7 @@ class _Run:
     def _cut(self, cell: Cell) -> Shape:
         """The shape of a cell; the last one is kept."""
         if self.last is None or self.last[0] is not cell:
-            self.last = cell, cut(self.problem, self._box(cell)[0], cell.phase, cell.flip)
+            self.last = cell, cut(self.problem, self._box(cell).base, cell.phase, cell.flip)
         return self.last[1]
 
     def _better(self, node: Node, made: Shape, slopes: Slopes) -> None:
@@ -320,44 +400,46 @@ class _Run:
         return Slopes(*(np.rint(np.clip(a, -self.steepest, self.steepest) * scale) / scale
                         for a in (slopes.unit, slopes.flip, slopes.rows)))  # fmt: skip
 
-    def _box(self, cell: Cell) -> tuple[Shape, BoxLP | None]:
-        """Shape and LP of the cell's box, which the cells below share as long as only phases are split."""
+    def _box(self, cell: Cell) -> _Box:
+        """What the cells of one box share: they differ in their phases only."""
         key = id(cell.lo), id(cell.hi)
         if key in self.boxes:
             self.boxes.move_to_end(key)
-            _, base, lp = self.boxes[key]
-            return base, lp
+            return self.boxes[key]
         base = box_shape(self.problem, cell.lo, cell.hi)
-        lp = None if base.empty else BoxLP(self.problem, self.row, base, self.solver, self.steepest)
-        self.boxes[key] = cell, base, lp  # the cell is kept: its arrays' identities are the key
+        many = int(((base.low < 0) & (base.high > 0) & self.useful).any(axis=0).sum())
+        moving = moving_split(self.problem.region, cell, many, always=self.categories_first)
+        self.boxes[key] = _Box(cell, base, moving)
         if len(self.boxes) > BOXES:
             self.boxes.popitem(last=False)
-        return base, lp
+        return self.boxes[key]
+
+    def _lp(self, cell: Cell) -> BoxLP:
+        box = self._box(cell)
+        if box.lp is None:
+            box.lp = BoxLP(self.problem, self.row, box.base, self.solver, self.steepest)
+        return box.lp
 
     def split(self, node: Node) -> bool:
         """Split a node; False where nothing is left to split. The LP's point may be the best one known."""
-        cell, region = node.cell, self.problem.region
-        base, lp = self._box(cell)
-        relaxed, slack, u = self.hints.pop(id(node), None), None, None
-        if relaxed is not None and lp is not None:
+        cell, region, box = node.cell, self.problem.region, self._box(node.cell)
+        relaxed, slack, u, lp = self.hints.get(id(node)), None, None, self._lp(cell)
+        if relaxed is not None:
             slack = lp.slack(relaxed)
             u = slack.u
             if slack.reached > (self.value if self.goal == "optimum" else max(self.value, self.target)):
                 point, value = evaluated(self.problem, self.row, u)
                 if value > self.value:
                     self.point, self.value = point, value
-        open_units = int(((cell.phase == 0) & (base.low < 0) & (base.high > 0)).any(axis=0)[self.useful].sum())
-        made = self._cut(cell) if self.flips else base
-        chosen = (
-            moving_split(region, cell, open_units) or phase_split(self.problem, self.row, cell, made, slack)
-            or fractional_group(region, u) or open_group(region, cell) or input_split(region, cell, u)
-        )  # fmt: skip
+        made = self._cut(cell) if self.flips else box.base
+        chosen = box.moving or phase_split(self.row, cell, lp, made, slack)
         if chosen is None:
-            return False
+            chosen = fractional_group(region, u) or open_group(region, cell) or input_split(region, cell, u)
+            if chosen is None:
+                return False
+            self.exhausted += chosen[0] == "group" and chosen[1] >= 0 and region.copies == 2
         node.split = chosen
         node.children = [Node(part, np.inf, node.slopes) for part in cells(self.problem, cell, chosen)]
-        if relaxed is not None:
-            self.hints[id(node)] = relaxed
         return True
 
 

@@ -194,6 +194,34 @@ def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes) -> floa
     return const + float(region.maximum(affine[None])[0])
 
 
+def rule_bounds(
+    problem: Problem, row: Row, base: Shape, phase: np.ndarray, t: np.ndarray, nu: np.ndarray
+) -> np.ndarray:  # fmt: skip
+    """`rule_bound` for many cells of one box at once, without flip units; [B].
+
+    base : the shape of the box; phase [B, k, H]; slopes t [B, k, H] and multipliers ν [B, R].
+    """
+    if base.empty:
+        return np.full(len(phase), -np.inf)
+    s, region = problem.snapshot, base.region
+    const = row.const - row.rhs + np.einsum("bkh,h->b", t, s.hidden_bias)
+    if t.shape[2]:
+        slack = 1e-12 * (1.0 + np.maximum(np.abs(base.low), np.abs(base.high)))  # as in `cut`
+        right = base.points * phase.transpose(0, 2, 1)[:, :, None] >= -slack.T[:, None]  # [B, H, P, k]
+        gain = np.maximum(base.points, 0.0) * row.unit.T[:, None]  # [H, P, k]
+        if problem.copies == 2:
+            value = gain.sum(axis=2) - (base.points * t.transpose(0, 2, 1)[:, :, None]).sum(axis=3)
+            const += np.where(base.inside & right.all(axis=3), value, -np.inf).max(axis=2).sum(axis=1)
+        else:
+            value = gain - base.points * t.transpose(0, 2, 1)[:, :, None]
+            const += np.where(base.inside & right, value, -np.inf).max(axis=2).sum(axis=(1, 2))
+    affine = row.slope + t @ s.hidden_weight
+    if region.has_rows:
+        affine = affine - np.einsum("br,rkm->bkm", nu, region.coef)
+        const += nu @ region.rhs
+    return const + region.maximum(affine)
+
+
 class Rounding:
     """How far `rule_bound` may fall below the exact value of its formula, for one row over the whole region.
 
@@ -221,3 +249,7 @@ class Rounding:
         total = self.plain + float((np.abs(slopes.unit) * self.unit).sum())
         total += float((np.abs(slopes.flip) * self.flip).sum() + np.abs(slopes.rows) @ self.rows)
         return self.share * total
+
+    def errors(self, t: np.ndarray, nu: np.ndarray) -> np.ndarray:
+        """The allowance for many evaluations, t [B, k, H] and ν [B, R], without flip units; [B]."""
+        return self.share * (self.plain + np.einsum("bkh,kh->b", np.abs(t), self.unit) + np.abs(nu) @ self.rows)

@@ -16,6 +16,7 @@ Units whose phase the box decides are folded into q.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,18 +42,21 @@ class Relaxation:
     multipliers : of the LP's rows; `BoxLP.slopes` makes slopes of them, of an infeasible LP the direction of a ray.
     x : the LP's point, None for an infeasible one.
     basis : where the solver may go on from.
+    top : upper bounds of the λ: 1, or 0 where the phases forbid a corner.
     """
 
     value: float
     multipliers: np.ndarray
     x: np.ndarray | None
     basis: Any
+    top: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Slack:
-    """How much units are relaxed at the LP's point u [k, m], in output units: hidden [k, H] and flip units [k, n].
+    """How much units are relaxed at the LP's point u [k, m], in output units.
 
+    Of the LP's hidden units [k, J] and of flip units [k, n];
     `reached` is the row's violation at u, before u is moved to a member of the premise (whole numbers, categories).
     """
 
@@ -75,6 +79,7 @@ class BoxLP:
         on, off = base.low >= 0, base.high <= 0
         settled = (on | off).all(axis=0)
         self.units = np.flatnonzero(useful & ~settled)
+        self.place = {int(j): a for a, j in enumerate(self.units)}
         self.on = (on & ~off) & (useful & settled)  # [k, H] folded units that count as s
         self.weight = s.hidden_weight[self.units]
         self._columns(region)
@@ -82,6 +87,17 @@ class BoxLP:
         model = self._model(region, s)
         self.session = solver.session(model)
         self.top = np.ones(len(self.gain))  # present upper bounds of the λ
+        self._kept: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]] = {}
+        many, corners = len(self.units), np.arange(len(self.gain))
+        self.said = np.zeros((k, many, len(self.gain)))  # relu of unit and copy as a sum over the λ
+        for c in range(k):
+            self.said[c, self.owner, corners] = self.relu[:, c]
+        low, high = base.low[:, self.units], base.high[:, self.units]
+        weight = np.abs(row.unit[:, self.units])
+        if len(self.flips):
+            weight = weight + row.flip @ np.abs(problem.flips.unit[:, self.units])
+        self.open = (low < 0) & (high > 0)  # [k, J] what phases can decide
+        self.tie = 1e-9 * weight * np.minimum(-low, high)  # breaks ties between units where the LP shows no slack
 
     # ---- building -----------------------------------------------------------------------------------------------
 
@@ -224,30 +240,56 @@ class BoxLP:
 
     # ---- solving ------------------------------------------------------------------------------------------------
 
-    def solve(self, phase: np.ndarray, shape: Shape | None = None, basis: Any = None) -> Relaxation | None:
+    def solve(
+        self, phase: np.ndarray, shape: Shape | None = None, parent: Relaxation | None = None,
+        split: tuple[str, int, int, float] | None = None,
+    ) -> Relaxation | None:  # fmt: skip
         """The LP on the cell of this box with phases [k, H]; its shape is needed where there are flip units.
 
-        None where the solver has no answer; a value of −inf without multipliers where no corner of a unit is left.
+        `parent` is the answer on the cell of the same box from which `split` made this one. None where the solver has
+        no answer; a value of −inf without multipliers where no corner of a unit is left.
         """
-        signs = phase[:, self.units].T[self.owner]  # [L, k]; corners of one copy are zero in the others
-        allowed = (signs * self.at >= self.least).all(axis=1)
-        if not np.bincount(self.convex, allowed, minlength=self.sets).all():
-            return Relaxation(-np.inf, np.zeros(0), None, None)
-        top = allowed.astype(np.float64)
+        top = self._top(phase) if parent is None or split is None else self._cut(parent.top, phase, split)
+        if top is None:
+            return Relaxation(-np.inf, np.zeros(0), None, None, self.top)
         changed = np.flatnonzero(top != self.top)
         if len(changed):
             self.session.columns(self.inputs + changed, np.zeros(len(changed)), top[changed])
             self.top = top
         if shape is not None and len(self.flips):
             if shape.empty:
-                return Relaxation(-np.inf, np.zeros(0), None, None)
+                return Relaxation(-np.inf, np.zeros(0), None, None, top)
             self._cut_flips(shape)
-        result = self.session.solve(basis)
+        result = self.session.solve(None if parent is None else parent.basis)
         if result.status is Status.INFEASIBLE and result.multipliers is not None:
-            return Relaxation(-np.inf, result.multipliers, None, None)
+            return Relaxation(-np.inf, result.multipliers, None, None, top)
         if result.status is not Status.OPTIMAL or result.multipliers is None or result.x is None:
             return None
-        return Relaxation(result.dual_bound * self.row.scale, result.multipliers, result.x, self.session.basis())
+        return Relaxation(result.dual_bound * self.row.scale, result.multipliers, result.x, self.session.basis(), top)
+
+    def _top(self, phase: np.ndarray) -> np.ndarray | None:
+        """Upper bounds of the λ for phases [k, H], None where a unit has no corner left."""
+        signs = phase[:, self.units].T[self.owner]  # [L, k]; corners of one copy are zero in the others
+        top = (signs * self.at >= self.least).all(axis=1).astype(np.float64)
+        return top if np.bincount(self.convex, top, minlength=self.sets).all() else None
+
+    def _cut(self, top: np.ndarray, phase: np.ndarray, split: tuple[str, int, int, float]) -> np.ndarray | None:
+        """The same from a parent's and the last split."""
+        kind, c, j, _ = split
+        if kind != "phase" or j not in self.place:
+            return top
+        key = c, self.place[j], int(phase[c, j])
+        if key not in self._kept:
+            which = c * len(self.units) + key[1] if self.copy is not None else key[1]
+            own = np.flatnonzero(self.convex == which)
+            lost = key[2] * self.at[own, c] < self.least[own, 0]
+            self._kept[key] = own[~lost], own[lost]
+        kept, lost = self._kept[key]
+        if not top[kept].any():
+            return None
+        top = top.copy()
+        top[lost] = 0.0
+        return top
 
     def slopes(self, relaxed: Relaxation) -> Slopes:
         """The multipliers as slopes; those of a ray without the coefficients of folded units."""
@@ -274,15 +316,22 @@ class BoxLP:
         if len(self.flips):
             kappa = kappa + self.slopes(relaxed).flip @ self.problem.flips.unit[:, units]
         true = np.maximum(u @ self.weight.T + s.hidden_bias[units], 0.0)
-        lam = x[self.inputs : self.inputs + len(self.gain)]
-        said = np.stack([np.bincount(self.owner, lam * self.relu[:, c], minlength=len(units)) for c in range(k)])
-        each = kappa * (said - true)
-        lost, unit = float(each.sum()), np.zeros(self.row.unit.shape)
+        each = kappa * (self.said @ x[self.inputs : self.inputs + len(self.gain)] - true)  # [k, J]
+        lost = float(each.sum())
         if k == 2:
-            share, joint = np.abs(each), each.sum(axis=0)
-            each = joint * share / np.maximum(share.sum(axis=0), 1e-300)
-        unit[:, units] = np.maximum(each, 0.0)
-        return Slack(u, unit, flip, relaxed.value - lost - float(flip.sum()))
+            share = np.abs(each)
+            each = each.sum(axis=0) * share / np.maximum(share.sum(axis=0), 1e-300)
+        return Slack(u, np.maximum(each, 0.0), flip, relaxed.value - lost - float(flip.sum()))
+
+    def many_slopes(self, relaxed: Sequence[Relaxation]) -> tuple[np.ndarray, np.ndarray]:
+        """t [B, k, H] and ν [B, R] of several answers with points; without flip units only."""
+        k, many, region = self.k, len(self.units), self.base.region
+        y = np.stack([r.multipliers for r in relaxed])
+        t = np.zeros((len(y), *self.on.shape))
+        t[:] = np.where(self.on, self.row.unit, 0.0)
+        t[:, :, self.units] = y[:, : k * many].reshape(len(y), k, many) * (self.row.scale / self.size)
+        nu = y[:, self.extra : self.flip_row] * self.row.scale
+        return t, np.where(region.equality, nu, np.maximum(nu, 0.0))
 
     def _cut_flips(self, shape: Shape) -> None:
         c, i = self.flips[:, 0], self.flips[:, 1]
