@@ -12,6 +12,7 @@ from smilenn.domain import Domain, Feature
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model import bundle, folder
 from smilenn.model.backbones import MLP, ConvNet
+from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.net import SmileNet
 
 DOMAIN = Domain(
@@ -119,6 +120,33 @@ def test_custom_backbone(tmp_path):
     assert (again.predict(rows()) == net.predict(rows())).all()
     with pytest.raises(SmileError, match="pass the backbone it was saved with"):
         bundle.load_net(tmp_path / "model", backbone=nn.Linear(5, 4))
+
+
+class Own(nn.Module):
+    """A pinned module of the user's own."""
+
+    def __init__(self, width=3):
+        super().__init__()
+        self.layer = nn.Linear(2, width)
+        self.last = nn.Linear(width, 2)
+
+    def forward(self, y):
+        return self.last(torch.tanh(self.layer(y)))
+
+
+def test_pinned_modules_of_the_users_own(tmp_path):
+    branches = [Branch("", [2, 3, 4]), Branch("centre", [0, 1], [Pinned(Own(), 2)]),
+                Branch("known", [1], [Pinned(MLP(1, (3,), 2), 2)])]  # fmt: skip
+    net = network(MLP(5, (7,), 4), auxiliaries="affine", encoder=Encoder(DOMAIN, branches))
+    bundle.save_net(tmp_path / "model", net)
+    with pytest.raises(SmileError, match=r"branches 'centre' \(.*Own\); .*modules={'centre': …}"):
+        bundle.load_net(tmp_path / "model")
+    again, _ = bundle.load_net(tmp_path / "model", modules={"centre": Own()})
+    assert (again.predict(rows()) == net.predict(rows())).all()
+    with pytest.raises(SmileError, match="no pinned branch 'center'; it has 'centre', 'known'"):
+        bundle.load_net(tmp_path / "model", modules={"center": Own()})
+    with pytest.raises(SmileError, match="weights"):
+        bundle.load_net(tmp_path / "model", modules={"centre": Own(4)})
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ two, so multiplying and dividing back are exact, and predictions survive the rou
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +50,13 @@ def save_net(
     write_folder(folder, files, overwrite=overwrite)
 
 
-def load_net(folder: Path | str, *, backbone: nn.Module | None = None) -> tuple[SmileNet, dict[str, Any]]:
+def load_net(
+    folder: Path | str, *, backbone: nn.Module | None = None, modules: Mapping[str, nn.Module] | None = None
+) -> tuple[SmileNet, dict[str, Any]]:
     """The network of a model folder, ready to predict, and the content of its JSON files by name (``model.json`` too).
 
-    `backbone` supplies the module of a network that was saved with one of the user's own; its weights are overwritten
-    with the saved ones.
+    `backbone` supplies the module of a network that was saved with one of the user's own, `modules` the pinned modules
+    of its encoder by the names of their branches; their weights are overwritten with the saved ones.
     """
     folder = Path(folder)
     files = read_folder(folder)
@@ -65,7 +67,7 @@ def load_net(folder: Path | str, *, backbone: nn.Module | None = None) -> tuple[
     model = documents[MODEL]
     if not isinstance(model, dict) or not isinstance(model.get("net"), dict):
         raise SmileError(f"{str(folder / MODEL)!r} does not describe a network; save the model again.")
-    net = rebuild_net(model["net"], backbone=backbone, where=str(folder / MODEL))
+    net = rebuild_net(model["net"], backbone=backbone, modules=modules, where=str(folder / MODEL))
     load_weights(net, files[WEIGHTS], where=str(folder / WEIGHTS))
     net.eval()
     if selftest.NAME in documents:
@@ -73,7 +75,10 @@ def load_net(folder: Path | str, *, backbone: nn.Module | None = None) -> tuple[
     return net, documents
 
 
-def rebuild_net(description: Mapping[str, Any], *, backbone: nn.Module | None = None, where: str = "") -> SmileNet:
+def rebuild_net(
+    description: Mapping[str, Any], *, backbone: nn.Module | None = None,
+    modules: Mapping[str, nn.Module] | None = None, where: str = "",
+) -> SmileNet:  # fmt: skip
     """A network with fresh weights from `SmileNet.describe`; the random state of torch is left as it was."""
     import torch
 
@@ -95,7 +100,8 @@ def rebuild_net(description: Mapping[str, Any], *, backbone: nn.Module | None = 
     with torch.random.fork_rng(devices=[]):
         try:
             domain = Domain.from_json(description["domain"])
-            encoder = description.get("encoder")
+            encoder, modules = description.get("encoder"), modules or {}
+            _refuse_missing_modules(encoder or (), modules, where)
             net = SmileNet(
                 domain,
                 rebuild(description["backbone"]) if backbone is None else backbone,
@@ -106,12 +112,29 @@ def rebuild_net(description: Mapping[str, Any], *, backbone: nn.Module | None = 
                 boxes=description["boxes"],
                 output_scale=scales,
                 skip=bool(description["skip"]),
-                encoder=None if encoder is None else rebuild_encoder(domain, encoder),
+                encoder=None if encoder is None else rebuild_encoder(domain, encoder, modules),
             )
             net.set_profile(description["profile"], int(description["grid"]))
             return net
         except (KeyError, TypeError) as error:
             raise SmileError(f"{where} does not describe a network ({error}); save the model again.") from None
+
+
+def _refuse_missing_modules(encoder: Sequence[Mapping[str, Any]], modules: Mapping[str, nn.Module], where: str) -> None:
+    """Every pinned module of the user's own is given, and nothing is given that no branch takes."""
+    pinned = {
+        str(branch["name"]): layer["module"]
+        for branch in encoder for layer in branch["layers"] if layer["kind"] == "pinned"
+    }  # fmt: skip
+    if unknown := sorted(set(modules) - set(pinned)):
+        raise SmileError(f"{where} has no pinned branch {listed(unknown)}; it has {listed(sorted(pinned)) or 'none'}.")
+    own = {name: module for name, module in pinned.items() if module["kind"] == "custom" and name not in modules}
+    if own:
+        what = ", ".join(f"{name!r} ({module.get('type')})" for name, module in sorted(own.items()))
+        raise SmileError(
+            f"This model was saved with pinned modules of its own in the branches {what}; build them and pass "
+            f"modules={{{', '.join(f'{name!r}: …' for name in sorted(own))}}} when loading."
+        )
 
 
 def dump_weights(net: SmileNet) -> bytes:
