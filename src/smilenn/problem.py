@@ -77,6 +77,17 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
+class Frame:
+    """What a row has from its claim and domain alone, whatever the weights; fields as in `Row`."""
+
+    outputs: np.ndarray
+    inputs: np.ndarray
+    input_const: float
+    rhs: float
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
 class Given:
     """A claim in the space of the inputs, whatever an encoder makes of it: what witnesses and counterexamples need."""
 
@@ -92,7 +103,7 @@ class Problem:
     """Everything a prover needs for one claim: the region, the units and the rows.
 
     `rows` holds one row per inequality, except that of two rows which a symmetric premise maps onto each other only
-    the first is kept.
+    the first is kept; whether it does depends on the claim alone. `frames` is what they have from the claim.
     """
 
     claim: Claim
@@ -102,6 +113,7 @@ class Problem:
     flips: Flips
     rows: tuple[Row, ...]
     given: Given
+    frames: tuple[Frame, ...]
 
     @property
     def domain(self) -> Domain:
@@ -187,15 +199,14 @@ def build(claim: Claim, snapshot: Snapshot, *, like: Problem | None = None) -> P
         claim, like = transfer(claim, given.premise, s.encoding, s.domain), None
     premise = ground(claim, s.domain) if like is None else like.premise
     flips = Flips(s.second_const - s.lower_const, s.second_slope - s.lower_slope, s.second_out - s.lower_out)
-    rows: list[Row] = []
-    for inequality in claim.rows:
-        row = _reduce(inequality, claim.copies, snapshot)
-        if premise.symmetric and any(_swapped(row, other) for other in rows):
-            continue
-        rows.append(row)
+    frames = [_frame(inequality, claim.copies, s) for inequality in claim.rows] if like is None else list(like.frames)
+    rows = [_reduce(frame, s) for frame in frames]
+    if like is None and premise.symmetric:
+        kept = [i for i, row in enumerate(rows) if not any(_swapped(row, other) for other in rows[:i])]
+        frames, rows = [frames[i] for i in kept], [rows[i] for i in kept]
     region = _region(premise, s) if like is None or like.snapshot.grid != s.grid else like.region
     given = Given(claim, s.domain, premise, region, s.outputs) if given is None else given
-    return Problem(claim, s, premise, region, flips, tuple(rows), given)
+    return Problem(claim, s, premise, region, flips, tuple(rows), given, tuple(frames))
 
 
 def _region(premise: Premise, s: Snapshot) -> Region:
@@ -208,7 +219,7 @@ def build_all(claims: Sequence[Claim], snapshot: Snapshot) -> tuple[Problem, ...
     return tuple(build(claim, snapshot) for claim in claims)
 
 
-def _reduce(inequality: Inequality, copies: int, s: Snapshot) -> Row:
+def _frame(inequality: Inequality, copies: int, s: Snapshot) -> Frame:
     domain, m = s.domain, s.domain.size
     outputs: np.ndarray = np.zeros((copies, len(s.outputs)))
     inputs: np.ndarray = np.zeros((copies, m))
@@ -223,21 +234,24 @@ def _reduce(inequality: Inequality, copies: int, s: Snapshot) -> Row:
                     f"such as {domain.coordinates[index]!r}."
                 )
             inputs[term.copy, index] += float(term.coef)
+    input_const = float((inputs @ domain.shift).sum())
+    return Frame(outputs, inputs / domain.mult, input_const, float(inequality.rhs), inequality.text())
+
+
+def _reduce(frame: Frame, s: Snapshot) -> Row:
+    outputs = frame.outputs
     v: np.ndarray = outputs @ s.head_weight  # [k, n]
     up = np.maximum(v, 0.0)
-    input_const = float((inputs @ domain.shift).sum())
-    inputs = inputs / domain.mult
-    slope, unit, flip = v @ s.lower_slope + inputs, v @ s.lower_out, np.zeros((copies, s.embedding))
-    const = float((v @ s.lower_const).sum() + (outputs @ s.head_bias).sum()) + input_const
+    slope, unit, flip = v @ s.lower_slope + frame.inputs, v @ s.lower_out, np.zeros((len(v), s.embedding))
+    const = float((v @ s.lower_const).sum() + (outputs @ s.head_bias).sum()) + frame.input_const
     if s.boxes == "gap":
         slope, unit = slope + up @ s.second_slope, unit + up @ s.second_out
         const += float((up @ s.second_const).sum())
     else:
         flip = up
-    used = np.abs(outputs).sum(axis=0) > 0
-    scale = float(s.output_scale[used].max()) if used.any() else 1.0
-    text = inequality.text()
-    return Row(slope, unit, flip, const, float(inequality.rhs), outputs, inputs, input_const, scale, text)
+    used = s.output_scale[outputs.any(axis=0)]
+    scale = float(used.max()) if len(used) else 1.0
+    return Row(slope, unit, flip, const, frame.rhs, outputs, frame.inputs, frame.input_const, scale, frame.text)
 
 
 def _output(name: str, outputs: tuple[str, ...]) -> int:

@@ -202,6 +202,15 @@ class Region:
         return low, high
 
     @cached_property
+    def empty(self) -> bool:
+        """Whether bounds, strips or categories clearly leave no point; extra rows are not looked at."""
+        empty = bool((self.lo > self.hi).any()) or any(len(tuples) == 0 for tuples in self.allowed)
+        if self.copies == 2 and not empty:
+            apart = (self.gaps[0] - self.gaps[1])[~self.grouped]
+            empty = bool((apart > 1e-9 * (1.0 + np.abs(self.lo).max() + np.abs(self.hi).max())).any())
+        return empty
+
+    @cached_property
     def gaps(self) -> tuple[np.ndarray, np.ndarray]:
         """Ranges of u_1 − u_2 of a two-copy region, coordinate by coordinate, each [m]; 0 where pinned."""
         low = np.where(self.pinned, 0.0, np.maximum(self.delta_lo, self.lo[0] - self.hi[1]))

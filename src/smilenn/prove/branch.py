@@ -158,6 +158,7 @@ class _Run:
         # phases and slopes of a node, and the LP's answer of an open one: about 25 corners a unit, inputs, rows
         self.bytes = 9 * k * (self.h + row.flip.shape[1]) + 8 * (30 * self.h + 2 * k * problem.region.size)
         self.flips, self.rounding = bool(row.flip.any()), Rounding(problem, row)
+        self.gap = max(GAP * row.scale, 1e-9 * self.rounding.plain)  # the LPs' tolerance, where numbers are large
         self.last: tuple[Cell, Shape] | None = None
         self.point: np.ndarray | None = None
         self.value = -np.inf
@@ -239,7 +240,7 @@ class _Run:
 
     def _threshold(self) -> float:
         """Cells with at most this bound need no further split."""
-        return self.value + GAP * self.row.scale if self.goal == "optimum" else self.target
+        return self.value + self.gap if self.goal == "optimum" else self.target
 
     def _reached(self, plunge: Node | None) -> bool:
         bound = max(-self.heap[0][0] if self.heap else -np.inf, -np.inf if plunge is None else plunge.bound)
@@ -313,7 +314,7 @@ class _Run:
         if relaxed.value <= self._threshold() and not self.flips:
             self.waiting.append(node)
             node.bound = -np.inf  # until the rule has spoken; nothing asks for it before
-        elif relaxed.value <= self._threshold() + GAP * self.row.scale:
+        elif relaxed.value <= self._threshold() + self.gap:
             self._prove([node])
             if node.bound <= self._threshold():
                 self._forget(node)

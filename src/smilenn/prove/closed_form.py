@@ -43,7 +43,7 @@ class ClosedForm(Prover):
         """Extra rows, negative units and too many positive units do not separate."""
         if problem.region.has_rows:
             return "The premise has rows beyond boxes, equalities and differences of one feature."
-        return self._refuses(presolve(problem, row))
+        return None if row.affine else self._refuses(presolve(problem, row))
 
     def _refuses(self, reduced: Reduced) -> str | None:
         if (reduced.unit < 0).any():
@@ -58,8 +58,15 @@ class ClosedForm(Prover):
     def maximise(
         self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "optimum", target: float = 0.0
     ) -> Maximum:
-        """The exact maximum, whatever the goal; `upper` adds the float64 error of the sum."""
+        """The exact maximum, whatever the goal; `upper` adds the float64 error of the sum.
+
+        An affine row that is proved comes without a point.
+        """
         start = perf_counter()
+        if row.affine and goal == "prove" and not problem.region.has_rows:
+            upper = float(problem.region.maximum(row.slope[None])[0]) + row.const - row.rhs + allowance(problem, row)
+            if upper <= target:
+                return Maximum(upper, note="closed form", seconds=perf_counter() - start, nodes=1)
         reduced = presolve(problem, row)
         why = self.refuses(problem, row) if problem.region.has_rows else self._refuses(reduced)
         if why is not None:

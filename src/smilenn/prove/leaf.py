@@ -82,15 +82,14 @@ def shape(problem: Problem, cell: Cell) -> Shape:
 def box_shape(problem: Problem, lo: np.ndarray, hi: np.ndarray) -> Shape:
     """Ranges and corners of the cell with bounds lo, hi [k, m] and no phases."""
     s, k = problem.snapshot, problem.copies
-    region = replace(problem.region, lo=lo, hi=hi)
+    region = problem.region
+    if lo is not region.lo or hi is not region.hi:
+        region = replace(region, lo=lo, hi=hi)
     h, n = len(s.hidden_bias), s.embedding
     low = high = np.zeros((k, h))
     flip_low = flip_high = np.zeros((k, n))
     points, inside = np.zeros((h, 0, k)), np.zeros((h, 0, k) if k != 2 else (h, 0), dtype=bool)
-    empty = bool((lo > hi).any()) or any(len(t) == 0 for t in region.allowed)
-    if k == 2 and not empty:
-        apart = region.gaps[0] - region.gaps[1]
-        empty = bool((apart[~region.grouped] > 1e-9 * (1.0 + np.abs(lo).max() + np.abs(hi).max())).any())
+    empty = region.empty
     if not empty and h:
         low, high = region.unit_ranges(s.hidden_weight, s.hidden_bias)
         high = np.maximum(low, high)

@@ -16,6 +16,7 @@ Units whose phase the box decides are folded into q.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -199,7 +200,9 @@ class BoxLP:
         price[k * many :] /= sizes[k * many :]  # the rows of flip units are not scaled
         cost[up] = cost[up + missed] = -price
         col_hi[up] = col_hi[up + missed] = FAR * np.concatenate([np.ones(k * many), self._reach()])
-        scale = row.scale
+        # solvers' tolerances are absolute: gains of about one, whatever the weights
+        gains = [np.abs(cost[:n]) * (col_hi[:n] - col_lo[:n]), worth]
+        self.scale = scale = 2.0 ** round(math.log2(max(1e-300, *(float(g.max(initial=0.0)) for g in gains))))
         return LinearModel(csr_matrix(a), lo, hi, col_lo, col_hi, np.zeros(a.shape[1], dtype=bool), cost / scale,
                            offset / scale)  # fmt: skip
 
@@ -265,7 +268,7 @@ class BoxLP:
             return Relaxation(-np.inf, result.multipliers, None, None, top)
         if result.status is not Status.OPTIMAL or result.multipliers is None or result.x is None:
             return None
-        return Relaxation(result.dual_bound * self.row.scale, result.multipliers, result.x, self.session.basis(), top)
+        return Relaxation(result.dual_bound * self.scale, result.multipliers, result.x, self.session.basis(), top)
 
     def _top(self, phase: np.ndarray) -> np.ndarray | None:
         """Upper bounds of the λ for phases [k, H], None where a unit has no corner left."""
@@ -293,7 +296,7 @@ class BoxLP:
 
     def slopes(self, relaxed: Relaxation) -> Slopes:
         """The multipliers as slopes; those of a ray without the coefficients of folded units."""
-        k, many, scale, region, y = self.k, len(self.units), self.row.scale, self.base.region, relaxed.multipliers
+        k, many, scale, region, y = self.k, len(self.units), self.scale, self.base.region, relaxed.multipliers
         own = relaxed.x is not None
         tau, t = np.zeros_like(self.row.flip), np.where(self.on, self.row.unit, 0.0) if own else np.zeros(self.on.shape)
         if len(self.flips):
@@ -329,8 +332,8 @@ class BoxLP:
         y = np.stack([r.multipliers for r in relaxed])
         t = np.zeros((len(y), *self.on.shape))
         t[:] = np.where(self.on, self.row.unit, 0.0)
-        t[:, :, self.units] = y[:, : k * many].reshape(len(y), k, many) * (self.row.scale / self.size)
-        nu = y[:, self.extra : self.flip_row] * self.row.scale
+        t[:, :, self.units] = y[:, : k * many].reshape(len(y), k, many) * (self.scale / self.size)
+        nu = y[:, self.extra : self.flip_row] * self.scale
         return t, np.where(region.equality, nu, np.maximum(nu, 0.0))
 
     def _cut_flips(self, shape: Shape) -> None:

@@ -17,6 +17,7 @@ grid with whole strips have whole vertices, so nothing is lost.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import ClassVar
@@ -24,7 +25,6 @@ from typing import ClassVar
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.presolve import Reduced, presolve
 from smilenn.prove.prover import FOREVER, Goal, Prover, allowance, evaluated
 from smilenn.prove.verdict import Maximum
 
@@ -53,18 +53,23 @@ class Sweep(Prover):
     def maximise(
         self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "optimum", target: float = 0.0
     ) -> Maximum:
-        """The exact maximum, whatever the goal; `upper` adds the float64 error of evaluating ψ."""
+        """The exact maximum, whatever the goal; `upper` adds the float64 error of evaluating ψ.
+
+        A row that is proved comes without a point.
+        """
         start = perf_counter()
         why = self.refuses(problem, row)
         if why is not None:
             return Maximum(np.inf, complete=False, note=why)
-        tuples, value = _profile(presolve(problem, row))
-        best = int(value.argmax())
-        point, lower = evaluated(problem, row, tuples[best][:, None])
-        upper = max(float(value[best]), lower) + allowance(problem, row)
-        return Maximum(
-            upper, lower, point, True, f"sweep over {len(value)} breakpoints", perf_counter() - start, len(value)
-        )
+        profile = _profile(problem, row)
+        best = int(profile.value.argmax())
+        upper, point, lower = float(profile.value[best]), None, -np.inf
+        error, many = allowance(problem, row), len(profile.t)
+        if goal != "prove" or upper + error > target:
+            point, lower = evaluated(problem, row, profile.tuple_at(best)[:, None])
+            upper = max(upper, lower)
+        note = f"sweep over {many} breakpoints"
+        return Maximum(upper + error, lower, point, True, note, perf_counter() - start, many)
 
 
 def local_maxima(problem: Problem, row: Row, limit: int = 16, separation: float = 1e-3) -> np.ndarray:
@@ -73,86 +78,127 @@ def local_maxima(problem: Problem, row: Row, limit: int = 16, separation: float 
     For each candidate t_1 the best rest of the tuple is taken; local maxima over t_1 are kept, those closer than
     `separation` times the interval to a better one dropped.
     """
-    tuples, value = _profile(presolve(problem, row))
+    profile = _profile(problem, row)
+    value = profile.value
     left, right = np.append(-np.inf, value[:-1]), np.append(value[1:], -np.inf)
     peaks = np.flatnonzero((value > left) & (value >= right) & (value > 0))
     peaks = peaks[np.argsort(-value[peaks], kind="stable")]
     apart = separation * float(problem.region.hi.max() - problem.region.lo.min())
-    kept: list[int] = []
+    kept: list[np.ndarray] = []
     for peak in peaks:
         if len(kept) == limit:
             break
-        if all(np.abs(tuples[peak] - tuples[other]).max() >= apart for other in kept):
-            kept.append(int(peak))
-    points = problem.region.snap(tuples[kept][:, :, None])
+        one = profile.tuple_at(int(peak))
+        if all(np.abs(one - other).max() >= apart for other in kept):
+            kept.append(one)
+    points = problem.region.snap(np.array(kept).reshape(-1, problem.copies, 1))
     return points[problem.value(points, row) > 0]
 
 
-def _profile(reduced: Reduced) -> tuple[np.ndarray, np.ndarray]:
-    """Candidate tuples [N, k] ordered by t_1, with the largest Σ_c ψ_c − rhs that t_1 allows, [N]."""
-    region, k = reduced.region, len(reduced.slope)
+@dataclass(frozen=True, eq=False)
+class _Profile:
+    """Candidates t_1 [N] in increasing order and the largest Σ_c ψ_c − rhs that each allows [N].
+
+    `tuple_at(i)` is the tuple [k] that takes the i-th value.
+    """
+
+    t: np.ndarray
+    value: np.ndarray
+    tuple_at: Callable[[int], np.ndarray]
+
+
+def _profile(problem: Problem, row: Row) -> _Profile:
+    region, k = problem.region, problem.copies
     lo, hi = region.lo[:, 0], np.maximum(region.lo[:, 0], region.hi[:, 0])
-    points = [_candidates(reduced, c, lo[c], hi[c]) for c in range(k)]
+    points = _candidates(problem, row, lo, hi)
+    const = row.const - row.rhs
     if region.pinned[0]:
-        t = np.unique(np.concatenate(points))
-        value = sum((reduced.psi(c, t[:, None]) for c in range(k)), np.full(len(t), reduced.const))
-        return np.tile(t[:, None], (1, k)), value
+        t = _sorted(np.concatenate(points))
+        value = sum((_psi(problem, row, c, t) for c in range(k)), np.full(len(t), const))
+        return _Profile(t, value, lambda i: np.full(k, t[i]))
     if not region.strips[0]:
-        first = reduced.psi(0, points[0][:, None]) + reduced.const
-        tuples = np.tile(points[0][:, None], (1, k))
-        for c in range(1, k):
-            value = reduced.psi(c, points[c][:, None])
-            tuples[:, c] = points[c][value.argmax()]
-            first = first + value.max()
-        return tuples, first
-    dl, du = region.delta_lo[0], region.delta_hi[0]
-    t = np.concatenate([points[0], points[1] + dl, points[1] + du])
-    t = np.unique(_to_grid(t[(t >= lo[0]) & (t <= hi[0])], region.step[0], lo[0], hi[0]))
-    value = reduced.psi(1, points[1][:, None])
-    left = np.clip(_to_grid(t - du, region.step[0], lo[1], hi[1]), lo[1], hi[1])
-    right = np.clip(_to_grid(t - dl, region.step[0], lo[1], hi[1]), lo[1], hi[1])
-    inside = _window_argmax(value, np.searchsorted(points[1], left, "left"), np.searchsorted(points[1], right, "right"))
-    options = np.stack([left, right, np.where(inside >= 0, points[1][inside], left)])  # [3, N]
-    second = reduced.psi(1, options.reshape(-1, 1)).reshape(options.shape)
-    best = second.argmax(axis=0)
-    columns = np.arange(len(t))
-    return (
-        np.stack([t, options[best, columns]], axis=1),
-        reduced.const + reduced.psi(0, t[:, None]) + second[best, columns],
-    )
+        values = [_psi(problem, row, c, points[c]) for c in range(k)]
+        tops = [int(v.argmax()) for v in values]
+        others = sum(float(v[i]) for v, i in zip(values[1:], tops[1:], strict=True))
+        rest = [points[c][tops[c]] for c in range(1, k)]
+        return _Profile(points[0], values[0] + (const + others), lambda i: np.array([points[0][i], *rest]))
+    dl, du, step = region.delta_lo[0], region.delta_hi[0], region.step[0]
+    second = points[1]
+    t = np.concatenate([points[0], second + dl, second + du])
+    t = _sorted(_to_grid(t[(t >= lo[0]) & (t <= hi[0])], step, lo[0], hi[0]))
+    left = np.clip(_to_grid(t - du, step, lo[1], hi[1]), lo[1], hi[1])
+    right = np.clip(_to_grid(t - dl, step, lo[1], hi[1]), lo[1], hi[1])
+    ends = _psi(problem, row, 1, np.concatenate([second, left, right]))
+    inner, at_left, at_right = ends[: len(second)], ends[len(second) : len(second) + len(t)], ends[-len(t) :]
+    first, last = np.searchsorted(second, left, "left"), np.searchsorted(second, right, "right")
+    best = np.maximum(np.maximum(at_left, at_right), _window_max(inner, first, last))
+
+    def tuple_at(i: int) -> np.ndarray:
+        options, worth = [left[i], right[i]], [at_left[i], at_right[i]]
+        if first[i] < last[i]:
+            j = first[i] + int(inner[first[i] : last[i]].argmax())
+            options, worth = [*options, second[j]], [*worth, inner[j]]
+        return np.array([t[i], options[int(np.argmax(worth))]])
+
+    return _Profile(t, const + _psi(problem, row, 0, t) + best, tuple_at)
 
 
-def _candidates(reduced: Reduced, c: int, lo: float, hi: float) -> np.ndarray:
-    """Ends of [lo, hi] and the breakpoints of the concave units of copy c (grid neighbours on a grid), sorted."""
-    concave = reduced.unit[c] < 0
-    if reduced.flip.size:
-        concave |= (reduced.inner_unit[c][reduced.flip[c] > 0] < 0).any(axis=0)
-    weight = reduced.weight[concave, 0]
-    kinks = -reduced.bias[concave][weight != 0] / weight[weight != 0]
-    kinks = kinks[(kinks > lo) & (kinks < hi)]
-    step = reduced.region.step[0]
-    if step:
-        at = (kinks - lo) / step
-        kinks = np.clip(lo + step * np.concatenate([np.floor(at), np.ceil(at)]), lo, hi)
-    return np.unique(np.concatenate([[lo, hi], kinks]))
+def _psi(problem: Problem, row: Row, c: int, t: np.ndarray) -> np.ndarray:
+    """ψ_c at t [N] without the constant, [N]."""
+    s = problem.snapshot
+    hidden = np.maximum(t[:, None] * s.hidden_weight[:, 0] + s.hidden_bias, 0.0)
+    value = t * row.slope[c, 0] + hidden @ row.unit[c]
+    if row.flip[c].any():
+        flips = problem.flips
+        inner = flips.const + t[:, None] * flips.slope[:, 0] + hidden @ flips.unit.T
+        value = value + np.maximum(inner, 0.0) @ row.flip[c]
+    return value
+
+
+def _candidates(problem: Problem, row: Row, lo: np.ndarray, hi: np.ndarray) -> list[np.ndarray]:
+    """For every copy the ends of [lo, hi] and the breakpoints of its concave units (on a grid their neighbours)."""
+    weight, bias, step = problem.snapshot.hidden_weight[:, 0], problem.snapshot.hidden_bias, problem.region.step[0]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        kinks = -bias / weight  # infinite or not a number where w = 0: never inside
+    out = []
+    for c in range(len(lo)):
+        concave = row.unit[c] < 0
+        if row.flip[c].any():
+            concave |= (problem.flips.unit[row.flip[c] > 0] < 0).any(axis=0)
+        own = kinks[concave & (kinks > lo[c]) & (kinks < hi[c])]
+        if step:
+            at = (own - lo[c]) / step
+            own = np.clip(lo[c] + step * np.concatenate([np.floor(at), np.ceil(at)]), lo[c], hi[c])
+        out.append(_sorted(np.concatenate([lo[c : c + 1], own, hi[c : c + 1]])))
+    return out
+
+
+def _sorted(t: np.ndarray) -> np.ndarray:
+    """The different values of t in increasing order."""
+    t = np.sort(t)
+    new = np.empty(len(t), dtype=bool)
+    new[:1] = True
+    np.not_equal(t[1:], t[:-1], out=new[1:])
+    return t[new]
 
 
 def _to_grid(t: np.ndarray, step: float, lo: float, hi: float) -> np.ndarray:
     return np.clip(lo + step * np.rint((t - lo) / step), lo, hi) if step else t
 
 
-def _window_argmax(value: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """argmax of value[first:last] for each window, −1 where it is empty; a table over powers of two."""
-    table = [np.arange(len(value))]
-    width = 1
-    while 2 * width <= len(value):
-        a, b = table[-1][: len(value) - 2 * width + 1], table[-1][width : len(value) - width + 1]
-        table.append(np.where(value[a] >= value[b], a, b))
-        width *= 2
-    out = np.full(len(first), -1)
+def _window_max(value: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """max of value[first:last] for each window, −inf where it is empty; a table over powers of two."""
     size = last - first
-    for level, best in enumerate(table):
-        here = np.flatnonzero((size >= 1 << level) & (size < 2 << level))
-        a, b = best[first[here]], best[last[here] - (1 << level)]
-        out[here] = np.where(value[a] >= value[b], a, b)
-    return out
+    if (last == len(value)).all():  # windows open to the right: no table needed
+        rest = np.append(np.maximum.accumulate(value[::-1])[::-1], -np.inf)
+        return rest[first]
+    if not first.any():
+        return np.append(-np.inf, np.maximum.accumulate(value))[last]
+    out, table, width = np.full(len(first), -np.inf), value, 1
+    while True:  # table[i] is the maximum of value[i : i + width]
+        here = np.flatnonzero((size >= width) & (size < 2 * width))
+        out[here] = np.maximum(table[first[here]], table[last[here] - width])
+        if 2 * width > len(value):
+            return out
+        table = np.maximum(table[: len(table) - width], table[width:])
+        width *= 2
