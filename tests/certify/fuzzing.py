@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
+import secrets
 import tarfile
 import time
 import tracemalloc
@@ -125,14 +127,19 @@ def changed(draw: Callable[..., Any], files: Mapping[str, bytes]) -> dict[str, b
 
 
 def fuzz(module: ModuleType, read: Callable[[Path], Any], corpus: Path, place: Path, seconds: float = SECONDS) -> int:
-    """How many folders `module.check_folder` has answered; `read` is its reading alone, whose memory is measured."""
+    """How many folders `module.check_folder` has answered; `read` is its reading alone, whose memory is measured.
+
+    Every run tries other folders; the seed is printed, and `SMILENN_FUZZ_SEED` repeats a run.
+    """
+    start = int(os.environ.get("SMILENN_FUZZ_SEED") or secrets.randbits(32))
+    print(f"SMILENN_FUZZ_SEED={start}")  # noqa: T201
     given_files = samples(corpus)
     place.mkdir()
     count = rounds = 0
     until = time.monotonic() + seconds
     while time.monotonic() < until:
 
-        @seed(rounds)
+        @seed(start + rounds)
         @settings(max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         @given(st.data())
         def attack(data: st.DataObject) -> None:

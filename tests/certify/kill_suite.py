@@ -22,6 +22,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import kill_networks  # beside this file, and found where that is
+
 Check = tuple[str, Callable[[SimpleNamespace], Any]]
 
 
@@ -36,7 +38,8 @@ def checks(target: str, folders: Path) -> list[Check]:
         for p in found
         if p.name in ("forged-nothing", "slope-with-an-empty-leaf", "two-claims")
     ]
-    return whole + limits + [(check.__name__, check) for check in parts]
+    single: list[Check] = [(check.__name__, check) for check in parts]  # cheap and sharp: first
+    return single + whole + limits + kill_networks.checks(target)
 
 
 def _folder(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:

@@ -15,8 +15,10 @@ from smilenn.model.backbones import MLP
 from smilenn.model.bundle import save_net
 from smilenn.model.folder import read_folder, write_folder
 from smilenn.model.net import SmileNet
+from smilenn.problem import build
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.prove.branch import Branch
+from smilenn.prove.prover import allowance
 from smilenn.prove.solvers import solver
 from smilenn.prove.solvers.base import Solver, Status
 
@@ -190,3 +192,18 @@ def test_a_certificate_of_a_weaker_claim_does_not_certify_the_stated_one(tmp_pat
     assert not seen.accepted and not any(seen.holds)
     said = verdict(seen)
     assert isinstance(said, Unknown) and said.violation_bound > 1
+
+
+def test_what_training_allows_for_rounding_covers_the_exact_margin(folders, tmp_path):
+    """Training aims at ε − allowance − slack; the checker adds its own margin, which must be the smaller one."""
+    seen = 0
+    for seed in range(20):
+        made = folders.random_folder(tmp_path / "m", seed)
+        for claim, report in zip(made.claims, check_folder(tmp_path / "m").claims, strict=True):
+            problem = build(claim, made.net.snapshot())
+            rows = {row.text: row for row in problem.rows}
+            for inequality, checked in zip(claim.rows, report.rows, strict=True):
+                if inequality.text() in rows:
+                    seen += 1
+                    assert 0 < checked.margin < allowance(problem, rows[inequality.text()])
+    assert seen > 30

@@ -7,6 +7,7 @@ import torch
 from smilenn.problem import build
 from smilenn.properties import Dominates, Monotone, Safe, Symmetric
 from smilenn.prove.portfolio import generate
+from smilenn.prove.prover import allowance
 from smilenn.train.demand import demanding, flip_margin, unit
 
 CASES = ["wave", "unfair", "plane", "slopes", "bowl", "several"]
@@ -75,7 +76,8 @@ def test_a_tight_claim_asks_for_slopes_and_stays_an_equality_on_the_diagonal(mak
 def test_room_on_the_diagonal_shrinks_epsilon(make):
     (problem,) = problems(make, "unfair", "gap")
     for row, hard in zip(problem.rows, demanding(problem, 0.1).rows, strict=True):
-        assert hard.rhs == pytest.approx(0.9 * row.rhs) and unit(row) == row.rhs
+        assert hard.rhs == row.rhs - allowance(problem, row) - 0.1 * row.rhs and unit(row) == row.rhs
+        assert 0 < allowance(problem, row) < 1e-9 * row.rhs
         assert (hard.slope == row.slope).all()
 
 

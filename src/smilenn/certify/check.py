@@ -203,14 +203,18 @@ def parse(data: bytes, name: str) -> Any:
     def constant(text: str) -> Any:
         raise ValueError(f"{text} is no number")
 
-    def number(text: str) -> Any:
-        if len(text) > 400 or not math.isfinite(float(text)):
+    def real(text: str) -> float:
+        if len(text) > 400 or not math.isfinite(value := float(text)):
             raise ValueError("a number is too long or too large")
-        return float(text) if set(text) & set(".eE") else int(text)
+        return value
+
+    def integer(text: str) -> int:
+        real(text)
+        return int(text)
 
     try:
         value = json.loads(
-            data.decode("utf-8"), object_pairs_hook=pairs, parse_constant=constant, parse_float=number, parse_int=number
+            data.decode("utf-8"), object_pairs_hook=pairs, parse_constant=constant, parse_float=real, parse_int=integer
         )
         level, depth = [value], 0
         while level := [v for v in level if isinstance(v, (list, dict))]:
@@ -240,7 +244,7 @@ def is_sizes(value: object) -> bool:
 
 def is_object(value: object, *keys: str) -> bool:
     """A JSON object with exactly these keys."""
-    return isinstance(value, dict) and len(value) == len(keys) and all(key in value for key in keys)
+    return isinstance(value, dict) and len(value) == len(keys) and all(map(value.__contains__, keys))
 
 
 def read_folder(folder: str) -> dict[str, bytes]:
@@ -393,6 +397,7 @@ class Domain(Space):
             groups += [self.features[name]] if kind == "category" else []
             coordinates += [(one, *box, kind != "continuous") for one in own]
             what = f"one of {', '.join(own)}" if kind == "category" else f"in [{lo!r}, {hi!r}]"
+            what = f"0 for {values[0]!r}, 1 for {values[1]!r}" if kind == "binary" and values else what
             self.lines.append(f"{name} {what}{' ' if unit else ''}{unit} ({kind})")
         super().__init__(coordinates, groups)
 
@@ -434,6 +439,8 @@ class Weights:
 class Net:
     """The certified part in integers: s_j, lower, second (and d = second − lower) as functions of raw inputs."""
 
+    t: dict[str, list[Ints]]  # tensors by name, times 2^e; a vector is one row
+
     def __init__(self, model: Any, weights: Weights) -> None:
         net: Any = model.get("net") if isinstance(model, dict) else None
         need(isinstance(net, dict), "model.json describes no network")
@@ -470,15 +477,16 @@ class Net:
         if kind == "affine" and not self.paper and self.encoder is None:
             shapes |= {"second.rise": [n, m], "second.fall": [n, m]}
         floats = {name: weights.floats(name, shape) for name, shape in shapes.items()}
+        ratios = {name: [v.as_integer_ratio() for v in values] for name, values in floats.items()}
         signed = [floats.get("second." + part, ()) for part in ("const", "rise", "fall", "out")]
         need(self.paper or all(v >= 0 for part in signed for v in part), "a gap is negative: the box could flip")
         self.zero_gap = not self.paper and not any(map(any, signed))
         self.digest = weights.digest(net)
         # whole numbers: all weights times 2^e
-        self.e = max(map(exponent, floats.values()))
-        self.t: dict[str, list[Ints]] = {}
+        unit = max(d for values in ratios.values() for _, d in values)
+        self.e, self.t = unit.bit_length() - 1, {}
         for name, shape in shapes.items():
-            flat, width = [whole(v, 1 << self.e) for v in floats[name]], shape[-1]
+            flat, width = [n * unit // d for n, d in ratios[name]], shape[-1]
             self.t[name] = [flat[i : i + width] for i in range(0, len(flat), width)]
         self.widen()
         self.assemble(h)
@@ -816,12 +824,13 @@ class Premise:
     def ground(self) -> None:
         """Bounds, strips and extra rows from the rows of `when`."""
         net, k, m, zero = self.net.given, self.k, self.net.given.m, Fraction(0)
-        self.lo, self.hi = ([list(map(Fraction, side)) for _ in range(k)] for side in (net.lo, net.hi))
+        lo, hi = (list(map(Fraction, side)) for side in (net.lo, net.hi))
+        self.lo, self.hi = [list(lo) for _ in range(k)], [list(hi) for _ in range(k)]
         strips: dict[int, list[Fraction]] = {}  # as given
         self.extra: list[tuple[Terms, Fraction, bool]] = []
         for terms, same, rhs in self.rows:
             places = sorted(terms)
-            strip = k == 2 and len(places) == 2 and places[0][1] == places[1][1] and not sum(terms.values())
+            strip = k == len(places) == 2 and places[0][1] == places[1][1] and terms[places[0]] == -terms[places[1]]
             if not places:
                 need(rhs >= 0 and (not same or rhs == 0), "the premise is empty: a row of it is false")
             elif len(places) > 1 and not strip:
@@ -855,9 +864,12 @@ class Premise:
                              high + 2 * by if high > 0 else min(high + 2 * by, zero)]  # fmt: skip
         self.delta: list[tuple[Fraction, Fraction]] = []
         for i in range(m if k == 2 else 0):
+            if self.pinned[i]:
+                self.delta.append((zero, zero))
+                continue
             low, high = strips.get(i, (-WIDE, WIDE))
-            strip = max(self.lo[0][i] - self.hi[1][i], low), min(self.hi[0][i] - self.lo[1][i], high)
-            self.delta.append((zero, zero) if self.pinned[i] else strip)
+            least, most = self.lo[0][i] - self.hi[1][i], self.hi[0][i] - self.lo[1][i]
+            self.delta.append((max(least, low), min(most, high)))
 
     def encode(self, encoder: Encoder) -> None:
         """§3.1: the premise on e."""
@@ -1704,9 +1716,13 @@ def number(value: Fraction) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
+@lru_cache(maxsize=1 << 12)
 def access(name: str) -> str:
     """``.name``, or quoted where the name is not plain."""
     return f".{name}" if re.fullmatch(r"[^\W\d]\w*", name) else f"[{json.dumps(name, ensure_ascii=False)}]"
+
+
+UNITS = {Fraction(1), Fraction(-1)}
 
 
 def row_text(row: Row) -> str:
@@ -1714,8 +1730,8 @@ def row_text(row: Row) -> str:
     out = ""
     for coef, copy, kind, name in row[0]:
         reference = "abcd"[copy] + (access(name) if kind == "in" else ".out" + (access(name) if name else ""))
-        sign = "- " if coef < 0 else "+ "
-        size = "" if abs(coef) == 1 else f"{number(abs(coef))} * "
+        sign = "- " if coef.numerator < 0 else "+ "
+        size = "" if coef in UNITS else f"{number(abs(coef))} * "
         out += (" " if out else "") + (sign if out else sign.strip(" +")) + size + reference
     return f"{out or '0'} {row[1]} {number(row[2])}"
 

@@ -1,10 +1,12 @@
 """A claim made slightly more demanding, so that training ends strictly inside the original.
 
-    rhs → rhs − slack·unit                                where there is room: ε > 0, or a row that is no difference
+    rhs → rhs − margin − slack·unit                       where there is room: ε > 0, or a row that is no difference
     f(x') − f(x'') ≤ 0 → … + σ_i·|u'_i − u''_i| ≤ 0       on ordered pairs of claims tight on the diagonal, with
                                                           σ_i = slack·scale, or slack·K where the row has a slope K
     upper → upper + slack / Σ|G|                          the paper's free upper net, for the same claims
 
+The margin bounds what rounding adds to the left side of the deployed network (`allowance`, in floats and larger than
+the checker's exact one): a network that reaches this aim is certified with ε, not with ε plus a margin.
 The second form asks a monotone network for slopes of at least σ: the claim itself then holds with room to spare
 everywhere but on the diagonal, where it is an equality. The third asks the paper's boxes to be flipped with room to
 spare there; without it the last sliver of width never quite goes away.
@@ -17,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from smilenn.problem import Problem, Row
+from smilenn.prove.prover import allowance
 
 
 def unit(row: Row) -> float:
@@ -44,7 +47,7 @@ def _tighten(problem: Problem, row: Row, slack: float) -> Row:
     region = problem.region
     difference = not row.outputs.sum(axis=0).any()
     if not difference or row.rhs > row.input_const:
-        return replace(row, rhs=row.rhs - slack * unit(row))
+        return replace(row, rhs=row.rhs - allowance(problem, row) - slack * unit(row))
     if problem.copies != 2 or not problem.premise.diagonal:
         return row  # convex and symmetric claims have no linear form of "strictly"
     sigma = np.zeros((2, region.size))
