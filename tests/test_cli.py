@@ -96,7 +96,7 @@ def test_fit_writes_a_model_and_says_so(csv, tmp_path):
     assert code != 0 or ("Certified: " in out and "[certified" in out and f"smile check {tmp_path / 'm'}" in out)
     assert "certify 0/2" in err
     assert loaded.domain_.columns == ("x", "g") and loaded.domain_.lo[0] == -1
-    assert "pretrain 1/15" in err  # plain lines: not a terminal
+    assert "train 1/15" in err  # plain lines: not a terminal
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "m"]
 
 
@@ -445,7 +445,7 @@ def test_prove_unknown_prints_the_checked_bound(tmp_path):
     rough = Config(
         pretrain_epochs=3, epochs=0, posttrain_rounds=0, feasible_start=False, repair=False, least_quality=0.0
     )
-    options = SMALL | {"config": rough, "protected": {"g": 0.001}}
+    options = SMALL | {"config": rough, "protected": {"g": 0.001}, "boxes": "paper"}
     SmileRegressor(**options).fit(frame.drop(columns="y"), frame["y"]).save(tmp_path / "m")
     code, out, _ = smile("prove", tmp_path / "m", "--time-limit", 5)
     checked = smilenn.check(tmp_path / "m")
@@ -553,9 +553,8 @@ def test_ctrl_c_at_the_very_end_does_not_lose_the_model(csv, tmp_path, monkeypat
             raise KeyboardInterrupt
         return real(*arguments, **options)
 
-    target = SmileRegressor if where == "save" else fitting
-    real = getattr(target, where)
-    monkeypatch.setattr(target, where, once)
+    real = getattr(fitting, where)
+    monkeypatch.setattr(fitting, where, once)
     code, out, err = smile("fit", csv, "--target", "y", "--robust", "5%:1000", "--out", tmp_path / "m", "--epochs", "3")
     assert pressed and code == 130 and "nothing was written" not in err
     assert "Interrupted: the " in out and "saved in" in out

@@ -7,6 +7,7 @@ needs no port, no driver and no further package. Where Chromium is absent the te
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import select
@@ -39,14 +40,16 @@ class Chromium:
             f"--user-data-dir={self.profile}", "about:blank",
         ]  # fmt: skip
 
-        # The shell puts the pipes where the browser looks for them: it may hold 3 and 4 for something else itself.
-        script = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
+        # The browser looks for its pipes at descriptors 3 and 4. A small shell moves them there, from numbers that no
+        # other file of it has: the ends were first lifted above 9.
+        high = [fcntl.fcntl(end, fcntl.F_DUPFD, 20) for end in (to_browser, from_browser)]
+        script = f'exec "$@" 3<&{high[0]} 4>&{high[1]}'
         self.process = subprocess.Popen(
-            ["sh", "-c", script, "sh", *command], pass_fds=(to_browser, from_browser), stdin=subprocess.DEVNULL,
+            ["bash", "-c", script, "bash", *command], pass_fds=high, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
-        os.close(to_browser)
-        os.close(from_browser)
+        for end in (to_browser, from_browser, *high):
+            os.close(end)
         self.buffer, self.count, self.session = b"", 0, None
         self.errors: list[str] = []
         self.requests: list[str] = []

@@ -42,6 +42,13 @@ class Boxes(StrEnum):
     paper = "paper"
 
 
+class Missing(StrEnum):
+    """What to do with missing cells."""
+
+    error = "raise"
+    fill = "fill"
+
+
 class Outside(StrEnum):
     """What to do with rows outside the domain."""
 
@@ -102,6 +109,9 @@ def fit(
     bounds: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN:LO:HI", help="The range of a column; default: the data's + 5 %.")
     ] = None,
+    missing: Annotated[
+        Missing, typer.Option(help="Missing cells: refuse them, or fill in the median or most frequent text.")
+    ] = Missing.error,
     boxes: Annotated[Boxes, typer.Option(help="Flip-free boxes, or the paper's.")] = Boxes.gap,
     test: Annotated[float, typer.Option(help="Share of the rows held out to measure the quality.")] = 0.2,
     seed: Annotated[int, typer.Option(help="Same seed, same model (on the same machine and versions).")] = 0,
@@ -147,6 +157,7 @@ def fit(
         time_limit=time_limit,
         certify_limit=certify_limit,
         checkpoint=checkpoint,
+        missing=missing.value,
     )
     raise typer.Exit(command.run(request, quiet=quiet, json=json))
 
@@ -163,6 +174,7 @@ def predict(
     ),
     chunk: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 50_000,
     quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Predict the rows of a CSV file, however large.
 
@@ -170,7 +182,9 @@ def predict(
     """
     from smilenn.cli import predicting as command
 
-    raise typer.Exit(command.run(model, data, out, out_of_bounds=out_of_bounds.value, chunk=chunk, quiet=quiet))
+    raise typer.Exit(
+        command.run(model, data, out, out_of_bounds=out_of_bounds.value, chunk=chunk, quiet=quiet, json=json)
+    )
 
 
 @app.command()
@@ -208,13 +222,44 @@ def check(
 
 
 @app.command()
+def report(
+    model: Model,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The HTML file to write, one file that works offline.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="A CSV file to measure on; of the file of `smile fit` the held-out rows.", show_default="none"
+        ),
+    ] = None,
+    card: Annotated[Path | None, typer.Option(help="A Markdown model card to write.", show_default="none")] = None,
+    name: Annotated[str | None, typer.Option(help="The title.", show_default="the folder's name")] = None,
+    references: Annotated[
+        bool, typer.Option("--references", help="Train references: no rules, unaware, other ε. Takes its time.")
+    ] = False,
+    seconds: Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="For all references together.")] = 60.0,
+    image: Annotated[
+        str | None, typer.Option(metavar="ROWSxCOLUMNS", help="Show inputs as images.", show_default="guessed")
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Write a report: rules and verdict, quality, accuracy against guarantee, slices, the tightest pairs."""
+    from smilenn.cli import reporting as command
+
+    request = command.Request(model, data, out, card, name, references, seconds, image)
+    raise typer.Exit(command.run(request, quiet=quiet, json=json))
+
+
+@app.command()
 def demo(
     out: Annotated[
         Path | None, typer.Option(help="The model folder to write.", show_default="a temporary folder")
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Embedded data, a monotone and fair model, its certificate and some predictions, in less than a minute."""
+    """Embedded data, a monotone and fair model, its certificate and a report to look at, in less than three minutes."""
     from smilenn.cli import demonstration as command
 
     raise typer.Exit(command.run(out, quiet=quiet))

@@ -25,8 +25,10 @@ from smilenn.estimators.store import load
 from smilenn.model.folder import refuse_existing
 from smilenn.progress import display, duration
 from smilenn.properties.library import Fair, Monotone
+from smilenn.report.write import write_report
 
 ROWS = 1500
+REFERENCE_SECONDS = 60.0  # for the models of the report's comparison
 EPS = 1.0  # points of the score that the protected attribute may move
 
 
@@ -77,8 +79,18 @@ def run(out: Path | None, *, quiet: bool) -> int:
     say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
     if loaded.certificate_ is None:
         typer.echo(f"\nThe model is in {str(folder)!r}. It has no certificate: {loaded.certificate_note_}")
-        return loaded.verdict_.exit_code
-    return say_checked(folder, say)
+        code = loaded.verdict_.exit_code
+    else:
+        code = say_checked(folder, say)
+    page = folder.with_name(f"{folder.name}-report.html")
+    say("\n8. A report to look at; for comparison, models with other rules and with none are trained.")
+    with display("off" if quiet else "auto") as show:
+        write_report(
+            loaded, page, test.frame, test.target, name="Credit score", held_out=True,
+            train=(train.frame, train.target), seconds=REFERENCE_SECONDS, callback=show,
+        )  # fmt: skip
+    typer.echo(f"   The report: {page}")
+    return code
 
 
 def say_checked(folder: Path, say: Callable[[str], Any]) -> int:

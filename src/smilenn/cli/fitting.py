@@ -14,7 +14,7 @@ import pandas as pd
 import typer
 
 from smilenn.cli.guard import INTERRUPTED
-from smilenn.cli.table import read_header, read_table
+from smilenn.cli.table import file_digest, read_header, read_table
 from smilenn.cli.words import domain_text, judgement_record, judgement_text, logit_words, quality, quality_text
 from smilenn.datasets.base import Dataset
 from smilenn.datasets.split import held_back
@@ -22,7 +22,9 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.checks import numbered
 from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.missing import filled, learn_fill
 from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.store import save
 from smilenn.model.folder import refuse_existing, without_infinities
 from smilenn.progress import Progress, display, duration
 from smilenn.properties.base import Property
@@ -32,6 +34,7 @@ from smilenn.properties.spec import load_properties
 from smilenn.train.config import Config
 from smilenn.train.state import CheckpointError
 
+TRAINING = "training.json"  # beside the model: which rows of which file it has not seen
 LEAST_TEST = 10  # with fewer rows to test on, none are held out
 
 
@@ -60,6 +63,7 @@ class Request:
     time_limit: float | None = None
     certify_limit: float = 60.0
     checkpoint: Path | None = None
+    missing: str = "raise"
 
 
 def run(request: Request, *, quiet: bool, json: bool) -> int:
@@ -74,8 +78,9 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     properties = tuple(item for _, item in stated_at)
     frame, y = read_data(request)
     logit = is_classification(request, y)
+    complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
     domain = Domain.from_data(
-        frame, kinds={name: "category" for name in request.category}, bounds=read_bounds(request.bounds)
+        complete, kinds={name: "category" for name in request.category}, bounds=read_bounds(request.bounds)
     )
     kind = SmileClassifier if logit else SmileRegressor
     config = Config() if request.epochs is None else Config(pretrain_epochs=request.epochs, epochs=request.epochs)
@@ -88,13 +93,14 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         restarts=request.restarts,
         time_limit=request.time_limit,
         certify_time_limit=request.certify_limit,
+        missing=request.missing,  # type: ignore[arg-type]
     )
     check_properties(estimator, stated_at, frame)
-    in_test = held_back_rows(frame, y, logit, request)
+    in_test = held_back_rows(y, logit, request.test, request.seed)
     say = typer.echo if not (quiet or json) else (lambda text: None)
     say(f"{len(frame)} rows, {len(domain.features)} features; predicting {request.target!r} ({kind.task}).")
     say(f"The domain: {domain_text(domain)}.")
-    for sentence in rows_outside(frame, request.bounds):
+    for sentence in rows_outside(complete, request.bounds):
         warnings.warn(sentence, stacklevel=1)
     say("Properties to hold for every input of the domain:")
     for item in properties:
@@ -106,7 +112,7 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         if "net_" not in vars(estimator):
             raise
         estimator.interrupted_ = True  # there is a network already: it is kept
-    keep(estimator, request.out)
+    keep(estimator, request, in_test)
     try:
         if request.checkpoint is not None and not estimator.interrupted_:
             forget(request.checkpoint, request.restarts)
@@ -120,13 +126,27 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     return INTERRUPTED if estimator.interrupted_ else estimator.verdict_.exit_code
 
 
-def keep(estimator: SmileRegressor | SmileClassifier, out: Path) -> None:
-    """Save; Ctrl-C in the middle of it, which leaves no half-written folder, does not lose the model either."""
+def keep(estimator: SmileRegressor | SmileClassifier, request: Request, in_test: np.ndarray) -> None:
+    """Save; Ctrl-C in the middle of it, which leaves no half-written folder, does not lose the model either.
+
+    training.json says which rows of which file were held out, so that a report can measure on them again.
+    """
+    also = {
+        TRAINING: {
+            "data": request.data.name,
+            "sha256": file_digest(request.data),
+            "target": request.target,
+            "rows": len(in_test),
+            "held_out": int(in_test.sum()),
+            "test": request.test,
+            "seed": request.seed,
+        }
+    }
     try:
-        estimator.save(out)
+        save(estimator, request.out, also=also)
     except KeyboardInterrupt:
         estimator.interrupted_ = True
-        estimator.save(out, overwrite=out.exists())
+        save(estimator, request.out, overwrite=request.out.exists(), also=also)
 
 
 def train(
@@ -200,6 +220,7 @@ def report(
         typer.echo(f"Saved in {str(request.out)!r} after {duration(estimator.seconds_)} of training.")
         if estimator.certificate_ is not None:
             typer.echo(f"To check the certificate from the files: smile check {request.out}")
+        typer.echo(f"To look at it: smile report {request.out} --data {request.data} --out report.html")
 
 
 # ---- options --------------------------------------------------------------------------------------------------------
@@ -312,7 +333,8 @@ def read_data(request: Request) -> tuple[pd.DataFrame, pd.Series]:
             raise SmileError(
                 f"The target {request.target!r} is among the features: {option} names it; remove it there."
             )
-    frame = read_table(request.data, text=request.category)
+    may_lack = [name for name in header if name != request.target] if request.missing == "fill" else []
+    frame = read_table(request.data, text=request.category, may_lack=may_lack)
     y = frame[request.target]
     frame = frame.drop(columns=[request.target, *request.drop])
     if frame.shape[1] == 0:
@@ -337,15 +359,15 @@ def is_classification(request: Request, y: pd.Series) -> bool:
     return request.task == "auto" and len(values) == 2
 
 
-def held_back_rows(frame: pd.DataFrame, y: pd.Series, logit: bool, request: Request) -> np.ndarray:
+def held_back_rows(y: pd.Series, logit: bool, share: float, seed: int) -> np.ndarray:
     """[n] bool: rows that training never sees; none where they would be too few to say anything."""
-    if not 0.0 <= request.test < 1.0:
-        raise SmileError(f"--test {request.test} is not a share; write one such as 0.2, or 0 for none.")
-    if request.test * len(frame) < LEAST_TEST:
-        return np.zeros(len(frame), dtype=bool)
+    if not 0.0 <= share < 1.0:
+        raise SmileError(f"--test {share} is not a share; write one such as 0.2, or 0 for none.")
+    if share * len(y) < LEAST_TEST:
+        return np.zeros(len(y), dtype=bool)
     codes = pd.Series(pd.factorize(y)[0]) if logit else y
-    data = Dataset(str(request.data), frame, codes, "binary" if logit else "regression")
-    return held_back(data, request.seed, request.test)
+    data = Dataset("data", pd.DataFrame(index=range(len(y))), codes, "binary" if logit else "regression")
+    return held_back(data, seed, share)
 
 
 def measured(

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import json as json_module
 import math
 import os
+import time
 import warnings
 from pathlib import Path
 
 import pandas as pd
 import typer
 
-from smilenn.cli.table import FIRST_ROW, read_chunks, replaced
+from smilenn.cli.table import FIRST_ROW, read_chunks
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier, probability
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.steady import steady
 from smilenn.estimators.store import load
+from smilenn.progress import PLAIN_EVERY, Progress, display
 from smilenn.properties.library import Fair, Robust
+from smilenn.report.write import replaced
 
 
-def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, quiet: bool) -> int:
+def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, quiet: bool, json: bool) -> int:
     """Write ``prediction[, probability[, certified]]`` for every row; the file appears only when all rows are done."""
+    begun = time.perf_counter()
     estimator = load(model)
     if out_of_bounds != "auto":
         estimator.outside_ = out_of_bounds  # type: ignore[assignment]
@@ -32,8 +37,12 @@ def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, q
             f"No label is certified: {estimator.certificate_note_ or 'no bound carries to all inputs.'}", stacklevel=1
         )
     names = [f.name for f in estimator.domain_.features if f.categories and not f.columns]
-    last = FIRST_ROW
-    with replaced(out) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+    last, shown = FIRST_ROW, 0.0
+    with (
+        display("off" if quiet or json else "auto") as show,
+        replaced(out) as temporary,
+        open(temporary, "w", encoding="utf-8", newline="") as file,
+    ):
         for first, frame in read_chunks(data, chunk, text=names):
             try:
                 predicted = predictions(estimator, frame, first, change)
@@ -41,9 +50,16 @@ def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, q
                 raise SmileError(f"{str(data)!r}: {error}") from None
             predicted.to_csv(file, index=False, header=first == FIRST_ROW, lineterminator="\n")
             last = first + len(frame)
+            spent = time.perf_counter() - begun
+            if spent - shown > PLAIN_EVERY:
+                shown = spent
+                show(Progress("predict", last - FIRST_ROW, seconds=spent, message=f"{last - FIRST_ROW} rows"))
         file.flush()
         os.fsync(file.fileno())
-    if not quiet:
+    if json:
+        record = {"model": str(model), "rows": last - FIRST_ROW, "out": str(out)}
+        typer.echo(json_module.dumps(record, ensure_ascii=False))
+    elif not quiet:
         typer.echo(f"{last - FIRST_ROW} predictions written to {str(out)!r}.")
     return 0
 

@@ -6,7 +6,7 @@ Rows are counted as a spreadsheet shows them: the header is row 1, the first row
 from __future__ import annotations
 
 import csv
-import os
+import hashlib
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -61,28 +61,41 @@ def read_chunks(path: Path, rows: int, text: Collection[str] = ()) -> Iterator[t
         raise SmileError(f"{str(path)!r} has a header but no rows; add at least one.")
 
 
-def read_table(path: Path, text: Collection[str] = ()) -> pd.DataFrame:
-    """The whole file; missing, infinite and stray text cells are errors that name row and column."""
+def read_table(
+    path: Path, text: Collection[str] = (), *, only: Collection[str] | None = None, may_lack: Collection[str] = ()
+) -> pd.DataFrame:
+    """The whole file; missing, infinite and stray text cells are errors that name row and column.
+
+    `only` keeps these columns; columns of `may_lack` may have missing cells.
+    """
     frames = [frame for _, frame in read_chunks(path, 1_000_000_000, text)]
-    frame = frames[0]
+    frame = frames[0] if only is None else frames[0][[name for name in frames[0].columns if name in only]]
     for name in frame.columns:
-        _check_column(path, name, frame[name])
+        _check_column(path, str(name), frame[name], name in may_lack)
     return frame
 
 
-def _check_column(path: Path, name: str, column: pd.Series) -> None:
-    missing = np.flatnonzero(column.isna().to_numpy())
-    if missing.size:
-        raise _cell(path, missing[0], name, "is missing; drop the row or fill it in.")
+def file_digest(path: Path) -> str:
+    """SHA-256 of the file, hexadecimal."""
+    with _readable(path), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_column(path: Path, name: str, column: pd.Series, may_lack: bool) -> None:
+    missing = column.isna().to_numpy()
+    if missing.any() and not may_lack:
+        raise _cell(
+            path, int(np.flatnonzero(missing)[0]), name, "is missing; drop the row, fill it in, or use --missing fill."
+        )
     if pd.api.types.is_bool_dtype(column):
         return
     if pd.api.types.is_numeric_dtype(column):
-        infinite = np.flatnonzero(~np.isfinite(column.to_numpy(dtype=np.float64)))
+        infinite = np.flatnonzero(np.isinf(column.to_numpy(dtype=np.float64)))
         if infinite.size:
             raise _cell(path, infinite[0], name, f"is {column.iloc[infinite[0]]}; give a finite number.")
         return
-    stray = pd.to_numeric(column, errors="coerce").isna().to_numpy()
-    if stray.any() and not stray.all():
+    stray = pd.to_numeric(column, errors="coerce").isna().to_numpy() & ~missing
+    if stray.any() and not (stray | missing).all():
         row = int(np.flatnonzero(stray)[0])
         raise _cell(
             path, row, name, f"holds the text {column.iloc[row]!r} among numbers; correct the cell, or use --category."
@@ -116,17 +129,3 @@ def _readable(path: Path) -> Iterator[None]:
         raise SmileError(f"{str(path)!r} is not a readable CSV file: {reason}.") from None
     except OSError as error:
         raise SmileError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from None
-
-
-@contextmanager
-def replaced(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place at the end; after an error nothing is there."""
-    if path.is_dir():
-        raise SmileError(f"{str(path)!r} is a folder; name a file to write.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -18,6 +18,7 @@ from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
 from smilenn.prove.record import verdict_to_json
 from smilenn.prove.verdict import Counterexample, Proved, Unknown, Violated
+from smilenn.report.findings import claim_sentence
 
 NOTHING_LEARNED = 0.05  # R² below which a model is called no better than a constant
 MOST_FEATURES = 24  # longer counterexamples show only what differs between the copies
@@ -87,7 +88,7 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
         lines.append(f"Why: {verdict.reason.rstrip('.')}.")
     if certificate is not None:
         for claim, bound, holds in zip(certificate.claims, certificate.bounds, certificate.holds, strict=True):
-            lines.append(f"  - {claim.sentence or claim.formula()} {claim_words(bound, holds, unit)}")
+            lines.append(f"  - {claim_sentence(claim, estimator.domain_)} {claim_words(bound, holds, unit)}")
         took = f"; proof and check took {duration(certificate.seconds)}" if certificate.seconds else ""
         lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256[:12]}…){took}.")
     return "\n".join(lines)
@@ -96,7 +97,7 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
 def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, Any]:
     """The same for programs: the verdict, its checked bound (None without one), the claims one by one."""
     certificate = estimator.certificate_
-    claims = [{"sentence": claim.sentence or claim.formula(), "certified": False, "bound": None}
+    claims = [{"sentence": claim_sentence(claim, estimator.domain_), "certified": False, "bound": None}
               for claim in estimator.claims_]  # fmt: skip
     if certificate is not None:
         for entry, holds, bound in zip(claims, certificate.holds, certificate.bounds, strict=True):

@@ -11,6 +11,7 @@ Everything but a `backbone` function is restored; a network with a backbone of t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,8 +49,13 @@ PLAIN = (
 )  # fmt: skip
 
 
-def save(estimator: SmileEstimator, folder: Path | str, *, overwrite: bool = False) -> None:
-    """Save a fitted estimator; an existing folder is refused unless `overwrite`."""
+def save(
+    estimator: SmileEstimator, folder: Path | str, *, overwrite: bool = False, also: Mapping[str, Any] | None = None
+) -> None:
+    """Save a fitted estimator; an existing folder is refused unless `overwrite`.
+
+    `also` are further JSON documents by file name, which the manifest binds and `load` does not read.
+    """
     estimator._check_fitted()
     learned: dict[str, Any] = {
         "n_features_in": estimator.n_features_in_,
@@ -75,6 +81,7 @@ def save(estimator: SmileEstimator, folder: Path | str, *, overwrite: bool = Fal
         },
         VERDICT: verdict_document(estimator),
         HISTORY: without_infinities(estimator.history_),
+        **(also or {}),
     }
     save_net(
         folder,

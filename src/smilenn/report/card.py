@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from smilenn._version import __version__
 from smilenn.certify.verdicts import shown_bound
 from smilenn.progress import duration
-from smilenn.report.elements import estimate_text
+from smilenn.report.elements import change_text, estimate_text
 from smilenn.report.findings import Findings
 from smilenn.report.svg import number
 
@@ -68,7 +68,7 @@ def card(found: Findings) -> str:
     if found.tradeoff is not None and len(found.tradeoff.points) > 2:
         lines = [
             [plain(p.name), estimate_text(p.quality), "–" if p.eps is None else number(p.eps),
-             "–" if p.variation is None else number(p.variation, 3), p.status]
+             "–" if p.variation is None else change_text(p.variation), p.status]
             for p in found.tradeoff.points
         ]  # fmt: skip
         parts += [

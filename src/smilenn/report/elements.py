@@ -45,3 +45,8 @@ def estimate_text(found: Estimate) -> str:
     if found.low is None or found.high is None:
         return number(found.value, 3)
     return f"{number(found.value, 3)} ({number(found.low, 3)} to {number(found.high, 3)})"
+
+
+def change_text(change: float) -> str:
+    """A change that was found; one as small as rounding is called that."""
+    return "0, but for rounding" if 0 < change < 1e-9 else number(change, 3)

@@ -12,6 +12,7 @@ import numpy as np
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
+from smilenn.properties.claim import Claim
 from smilenn.properties.library import Fair
 from smilenn.prove.verdict import Counterexample, Proved, Violated
 from smilenn.report.model import Reported, Rows, rows_of
@@ -23,6 +24,7 @@ from smilenn.report.tradeoff import Tradeoff, own_points, with_references
 MOST_ROWS = 20_000  # rows that quality is measured on; more are thinned evenly
 PROBED = 400  # rows around which tight pairs are looked for
 SAMPLED = 200  # rows drawn from the domain where no data are given
+MOST_VALUES = 8  # categories that a sentence lists
 LEAST_PIXELS = 25
 BRIGHTEST = 1.1  # pixels from 0 to 1, and the domain's margin
 
@@ -102,23 +104,22 @@ def gather(
         raise SmileError("A report got a target without its rows; give X as well.")
     if train is not None and (X is None or y is None):
         raise SmileError("References are compared on rows with a known target; give X and y as well.")
-    tell(Progress("report", 0, 4, message="reading rows"))
     given = 0 if X is None else rows_of(model, X, y)
     rows = None if isinstance(given, int) else _thinned(given)
     around = rows.x if rows is not None else domain.sample(SAMPLED, np.random.default_rng(0))
     output = None if rows is None else model.net_.predict(rows.x)[:, 0]
     quality = tradeoff = None
     if rows is not None and rows.y is not None and output is not None:
-        tell(Progress("report", 1, 4, message="measuring quality"))
+        tell(Progress("report", 0, 3, message="measuring quality"))
         quality = measure(rows.y, output, domain, rows.x, logit=model.task == "binary")
         if train is None:
             tradeoff = own_points(model, rows)
         else:
             tradeoff = with_references(model, rows, train, seconds=seconds, callback=callback)
-    tell(Progress("report", 2, 4, message="looking for tight pairs"))
+    tell(Progress("report", 1, 3, message="looking for tight pairs"))
     few = around[_spaced(len(around), PROBED)]
     probes = tuple(found for claim in model.claims_ if len((found := probe(model.net_, claim, few)).value))
-    tell(Progress("report", 3, 4, message="slices"))
+    tell(Progress("report", 2, 3, message="slices"))
     verdict, certificate = model.verdict_, model.certificate_
     pixels = _image(domain, image)
     example = verdict.counterexample if isinstance(verdict, Violated) else None
@@ -143,19 +144,26 @@ def gather(
     )
 
 
-def value_words(domain: Domain, names: frozenset[str] | set[str]) -> str:
-    """What 0 and 1 stand for in the two-valued text columns among `names`; empty where there is none.
+def claim_sentence(claim: Claim, domain: Domain) -> str:
+    """The claim in words, with the user's own values of the text columns that it changes or compares.
 
     >>> from smilenn.domain import Feature
-    >>> value_words(Domain((Feature("smoker", "binary", categories=("no", "yes")),)), {"smoker"})
-    "'smoker' rises from 'no' to 'yes'"
+    >>> from smilenn.properties import Fair
+    >>> domain = Domain((Feature("smoker", "binary", categories=("no", "yes")), Feature("x")))
+    >>> claim_sentence(Fair("smoker", 1).lower(domain)[0], domain)
+    "Attribute-flip fairness: changing 'smoker' alone changes the output by at most 1. ('smoker': 'no' or 'yes'.)"
     """
-    parts = [
-        f"{feature.name!r} rises from {feature.categories[0]!r} to {feature.categories[1]!r}"
-        for feature in domain.features
-        if feature.kind == "binary" and feature.categories and feature.name in names
-    ]
-    return ", ".join(parts)
+    parts = []
+    for feature in domain.features:
+        if feature.categories and feature.name in claim.free:
+            values = [repr(value) for value in feature.categories[:MOST_VALUES]]
+            more = len(feature.categories) - len(values)
+            *first, last = [*values, f"{more} further ones"] if more else values
+            parts.append(f"{feature.name!r}: {', '.join(first)}{' or ' if first else ''}{last}")
+        elif feature.kind == "binary" and feature.categories and feature.name in claim.named:
+            parts.append(f"{feature.name!r}: 0 is {feature.categories[0]!r}, 1 is {feature.categories[1]!r}")
+    sentence = claim.sentence or claim.formula()
+    return f"{sentence} ({'; '.join(parts)}.)" if parts else sentence
 
 
 def _rules(model: Reported) -> tuple[Rule, ...]:
@@ -164,9 +172,7 @@ def _rules(model: Reported) -> tuple[Rule, ...]:
         holds, bound = False, math.inf
         if certificate is not None and i < len(certificate.holds):
             holds, bound = certificate.holds[i], certificate.bounds[i]
-        values = value_words(model.domain_, set(claim.named))
-        sentence = claim.sentence or claim.formula()
-        out.append(Rule(f"{sentence} ({values})" if values else sentence, claim.formula(), holds, bound))
+        out.append(Rule(claim_sentence(claim, model.domain_), claim.formula(), holds, bound))
     return tuple(out)
 
 

@@ -11,8 +11,8 @@ from smilenn.domain import Domain
 from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
 from smilenn.report import figures
-from smilenn.report.elements import capital, estimate_text, figure, key, plot_grid, table
-from smilenn.report.findings import Findings
+from smilenn.report.elements import capital, change_text, estimate_text, figure, key, plot_grid, table
+from smilenn.report.findings import Findings, claim_sentence
 from smilenn.report.probe import Probe
 from smilenn.report.svg import number, picture, text
 
@@ -164,7 +164,7 @@ def guarantee(found: Findings) -> str:
     parts.append(plot_grid(plots))
     lines = [
         (text(p.name), estimate_text(p.quality), "–" if p.eps is None else number(p.eps),
-         "–" if p.variation is None else number(p.variation, 3), text(p.status))
+         "–" if p.variation is None else change_text(p.variation), text(p.status))
         for p in trade.points
     ]  # fmt: skip
     parts.append(table(("model", text(trade.metric), "ε guaranteed", "largest change found", "status"), lines))
@@ -200,7 +200,7 @@ def pairs(found: Findings) -> str:
     around = "the measured rows" if found.rows is not None else "inputs drawn from the domain"
     for probe in found.probes:
         limit = probe.limit
-        parts.append(f"<h3>{text(probe.claim.sentence or probe.claim.formula())}</h3>")
+        parts.append(f"<h3>{text(claim_sentence(probe.claim, found.model.domain_))}</h3>")
         cards = []
         for place, i in enumerate(probe.tightest(TIGHTEST), 1):
             value = float(probe.value[i])
@@ -273,7 +273,7 @@ def variation(found: Findings) -> str:
             most = max(float(row.bound + row.margin - row.rhs) for row in rows)
             proved = most + (probe.limit or 0.0)
         plot = figures.variation_plot(probe, proved, _left(probe, found))
-        sentence = probe.claim.sentence or probe.claim.formula()
+        sentence = claim_sentence(probe.claim, found.model.domain_)
         largest = float(probe.value.max()) + (probe.limit or 0.0)
         shown = (
             "" if proved is None or not math.isfinite(proved) else f" Proved for all inputs: at most {number(proved)}."

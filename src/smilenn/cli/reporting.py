@@ -1,0 +1,130 @@
+"""``smile report``: one HTML file on a model, and a Markdown card."""
+
+from __future__ import annotations
+
+import json as json_module
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import typer
+
+from smilenn.cli.fitting import TRAINING, held_back_rows
+from smilenn.cli.table import file_digest, read_header, read_table
+from smilenn.cli.words import judgement_record
+from smilenn.errors import SmileError
+from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.store import load
+from smilenn.model.folder import parse_json, read_folder
+from smilenn.progress import display
+from smilenn.report.write import write_report
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of the command."""
+
+    model: Path
+    data: Path | None = None
+    out: Path | None = None
+    card: Path | None = None
+    name: str | None = None
+    references: bool = False
+    seconds: float = 60.0
+    image: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Rows to measure on: a table, its target if the file has it, what they are to the model, rows to train on."""
+
+    X: pd.DataFrame
+    y: pd.Series | None = None
+    held_out: bool | None = None
+    train: tuple[pd.DataFrame, pd.Series] | None = None
+
+
+def run(request: Request, *, quiet: bool, json: bool) -> int:
+    """Write the files; the exit code is 0 whatever the verdict is."""
+    if request.out is None and request.card is None:
+        raise SmileError("No file to write was named; add --out report.html, --card card.md, or both.")
+    if request.references and request.data is None:
+        raise SmileError("--references needs the file that the model was fitted on; add --data FILE.csv.")
+    image = read_image(request.image)
+    estimator = load(request.model)
+    given = None if request.data is None else read_rows(request, estimator)
+    with display("off" if quiet or json else "auto") as show:
+        write_report(
+            estimator,
+            request.out,
+            None if given is None else given.X,
+            None if given is None else given.y,
+            card_path=request.card,
+            name=request.name or request.model.absolute().name,
+            held_out=None if given is None else given.held_out,
+            train=given.train if given is not None and request.references else None,
+            seconds=request.seconds,
+            image=image,
+            callback=show,
+        )
+    if json:
+        record: dict[str, Any] = {
+            "model": str(request.model),
+            "report": None if request.out is None else str(request.out),
+            "card": None if request.card is None else str(request.card),
+            "rows": 0 if given is None else len(given.X),
+        }
+        typer.echo(json_module.dumps(record | judgement_record(estimator), ensure_ascii=False))
+    elif not quiet:
+        typer.echo("Written: " + ", ".join(str(place) for place in (request.out, request.card) if place is not None))
+    return 0
+
+
+def read_image(text: str | None) -> tuple[int, int] | None:
+    """``28x28`` as (28, 28)."""
+    if text is None:
+        return None
+    rows, _, columns = text.partition("x")
+    if not (rows.isdecimal() and columns.isdecimal() and int(rows) > 0 and int(columns) > 0):
+        raise SmileError(f"--image {text} is not ROWSxCOLUMNS; write, for example, --image 28x28.")
+    return int(rows), int(columns)
+
+
+def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> Given:
+    """The rows of ``--data``; of the file the model was fitted on, those it has not seen."""
+    assert request.data is not None
+    header, target = read_header(request.data), estimator.target_name_
+    known = target in header and target != ""
+    columns = set(estimator.domain_.columns)
+    names = [f.name for f in estimator.domain_.features if f.categories and not f.columns]
+    frame = read_table(
+        request.data,
+        text=names,
+        only={*columns, *((target,) if known else ())},
+        may_lack=columns if estimator.fill_ else (),
+    )
+    if not known:
+        if request.references:
+            raise SmileError(f"{str(request.data)!r} has no target column {target!r}, which --references needs.")
+        warnings.warn(f"{str(request.data)!r} has no column {target!r}: the report measures no quality.", stacklevel=1)
+        return Given(frame)
+    y, X = frame[target], frame.drop(columns=target)
+    fitted_on = _training(request.model)
+    if fitted_on.get("sha256") != file_digest(request.data):
+        if request.references:
+            wanted = f", {fitted_on['data']!r}" if "data" in fitted_on else ""
+            raise SmileError(f"--references are trained on the rows of `smile fit`; give the file it read{wanted}.")
+        return Given(X, y)
+    held = held_back_rows(y, estimator.task == "binary", fitted_on["test"], fitted_on["seed"])
+    if not held.any():
+        return Given(X, y, False, (X, y))
+    return Given(X[held], y[held], True, (X[~held], y[~held]))
+
+
+def _training(model: Path) -> dict[str, Any]:
+    """What `smile fit` noted of its data; empty for models that were saved otherwise."""
+    files = read_folder(model)
+    return parse_json(files[TRAINING], TRAINING) if TRAINING in files else {}

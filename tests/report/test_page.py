@@ -1,0 +1,224 @@
+"""The page: complete, escaped, self-contained; the card beside it; files whole or absent."""
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smilenn import Monotone, SmileError, SmileRegressor, prove
+from smilenn.report import write
+from smilenn.report.card import card
+from smilenn.report.findings import gather
+from smilenn.report.html import page
+
+TAGS = """html head meta title link style body header h1 h2 h3 h4 p span main div section ul li details summary table
+thead tbody tr th td figure figcaption svg line text polyline polygon circle rect img footer script b br i code"""
+TAGS = set(TAGS.split())
+
+
+class Read(HTMLParser):
+    """Every element with its attributes, and the visible text."""
+
+    def __init__(self, content):
+        super().__init__()
+        self.elements, self.words, self.open = [], [], []
+        self.feed(content)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] not in ("script", "style"):
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+def test_a_report_says_everything_it_should(regressor, rows):
+    found = gather(regressor, *rows, name="Trial", held_out=True)
+    read = Read(page(found))
+    sections = [attrs["id"] for tag, attrs in read.elements if tag == "section"]
+    assert sections == ["summary", "quality", "guarantee", "pairs", "variation", "slices", "training"]
+    for sentence in (
+        "Raising 'dose' and lowering 'visits', everything else equal, never lowers the output.",
+        "changing 'smoker' alone changes the output by at most 3. ('smoker': 'no' or 'yes'.)",
+        "∀ a, b ∈ X: smoker free, other features equal ⇒ a.out - b.out <= 3, -a.out + b.out <= 3",
+        "What is not guaranteed",
+        "Accuracy is not guaranteed",
+        "It says nothing of other columns that stand in for them",
+        "120 held-out rows",
+        "site: Bonn",
+        "R²",
+    ):
+        assert sentence in read.text, sentence
+    assert regressor.certificate_ is not None and regressor.certificate_.sha256 in read.text
+    assert sum(tag == "svg" for tag, _ in read.elements) >= 10
+    value = found.quality.metrics[0].model.value
+    assert value == pytest.approx(regressor.score(*rows))
+
+
+def test_the_verdict_is_the_models_own(regressor, rows):
+    found = gather(regressor, *rows)
+    assert found.headline == ("Certified" if regressor.certificate_.accepted else "Not certified")
+    assert [rule.certified for rule in found.rules] == list(regressor.certificate_.holds)
+    assert max(float(p.value.max()) for p in found.probes) <= max(regressor.violation_bound_, 1e-9)
+
+
+def test_nothing_is_fetched_and_only_the_own_script_may_run(regressor, rows):
+    content = page(gather(regressor, *rows))
+    read = Read(content)
+    scripts = re.findall(r"<script>(.*?)</script>", content, re.DOTALL)
+    styles = re.findall(r"<style>(.*?)</style>", content, re.DOTALL)
+    assert len(scripts) == len(styles) == 1
+    policy = next(a["content"] for t, a in read.elements if t == "meta" and "http-equiv" in a)
+    for kind, body in (("script-src", scripts[0]), ("style-src", styles[0])):
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+    for tag, attrs in read.elements:
+        assert tag.lower() in TAGS, tag
+        for name, value in attrs.items():
+            assert not name.startswith("on") and name != "style"
+            if name in ("src", "href"):
+                assert value.startswith("data:")
+    assert "http://" not in content and "https://" not in content
+
+
+def test_hostile_names_stay_text(hostile):
+    model, frame, y = hostile
+    content = page(gather(model, frame, y, name="<script>window.hacked=1</script>"))
+    read = Read(content)
+    assert {tag for tag, _ in read.elements} <= TAGS
+    assert sum(tag == "script" for tag, _ in read.elements) == 1
+    assert not any(name.startswith("on") for _, attrs in read.elements for name in attrs)
+    assert not any(tag == "img" for tag, _ in read.elements)
+    assert "\x1b" not in content and "<script>window.hacked=1</script>" in read.text  # shown, not run
+
+
+def test_images_are_shown_as_pictures(classifier):
+    model, x, y = classifier
+    content = page(gather(model, x[:60], y[:60]))
+    images = [attrs for tag, attrs in Read(content).elements if tag == "img"]
+    assert images and all(attrs["src"].startswith("data:image/png;base64,iVBOR") and attrs["alt"] for attrs in images)
+    assert 'id="slices"' not in content
+    with pytest.raises(SmileError, match="An image of 4x4 has 16 pixels, not 25"):
+        gather(model, x, y, image=(4, 4))
+
+
+def test_without_rows_the_rules_and_the_training_are_still_told(regressor):
+    found = gather(regressor)
+    read = Read(page(found))
+    assert found.quality is None and found.tradeoff is None and found.probes and found.slices
+    assert "No rows with a known target were given" in read.text
+
+
+def test_a_violated_model_shows_its_counterexample():
+    frame = pd.DataFrame({"x": np.linspace(0, 1, 60)})
+    y = -frame["x"].to_numpy()
+    model = SmileRegressor(random_state=0, certify_time_limit=0.0).fit(frame, y)
+    model.properties = [Monotone(increasing=["x"])]
+    model.claims_ = model.lower(model.properties)
+    model.verdict_ = prove(model, model.properties)
+    found = gather(model, frame, y)
+    assert found.headline == "Violated" and found.example is not None
+    read = Read(page(found))
+    assert "Counterexample" in read.text and "evaluated by the network itself" in read.text
+    assert any(tag == "span" and "bad" in attrs.get("class", "") for tag, attrs in read.elements)
+    assert "**Violated.**" in card(found)
+
+
+def test_the_card_is_plain_markdown(regressor, rows, hostile):
+    text = card(gather(regressor, *rows, name="Trial", held_out=True))
+    assert text.startswith("# Trial\n") and "| R² |" in text and "## What is not guaranteed" in text
+    model, frame, y = hostile
+    text = card(gather(model, frame, y))
+    assert "<script>" not in text and "<img" not in text and "\x1b" not in text
+    widths = {line.replace("\\|", "").count("|") for line in text.split("## The domain")[1].strip().splitlines()}
+    assert widths == {4}  # a bar in a name does not make a column
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (X, y.iloc[:-1]), "Got 120 rows and 119 targets; give one target per row."),
+        (lambda X, y: (None, y), "A report got a target without its rows; give X as well."),
+        (lambda X, y: (X, y.where(y.index != 3)), "Row 3 of the target is missing; drop the row or fill it in."),
+        (lambda X, y: (X, y.where(y.index != 3, np.inf)), "Row 3 of the target is inf; give a finite number."),
+        (lambda X, y: (X, ["much"] * 120), "The target holds texts; this model predicts numbers."),
+        (lambda X, y: (X.drop(columns="dose"), y), "The data lacks the column 'dose'"),
+    ],
+)
+def test_bad_rows_are_refused_in_words(regressor, rows, change, message):
+    with pytest.raises(SmileError, match=re.escape(message)):
+        gather(regressor, *change(*rows))
+
+
+def test_unknown_classes_are_refused(classifier):
+    model, x, _ = classifier
+    with pytest.raises(SmileError, match="The target holds 'up'; the model knows the classes 'left' and 'right'"):
+        gather(model, x[:3], ["left", "up", "right"])
+
+
+def test_references_need_rows_and_time(regressor, rows):
+    with pytest.raises(SmileError, match="References are compared on rows with a known target; give X and y as well"):
+        gather(regressor, train=rows)
+    with pytest.raises(SmileError, match="References need more than 0 seconds, not 0"):
+        gather(regressor, *rows, train=rows, seconds=0)
+
+
+def test_references_stand_beside_the_model(regressor, rows):
+    told = []
+    found = gather(regressor, *rows, train=rows, seconds=12.0, callback=told.append)
+    assert found.tradeoff is not None
+    points = {point.name: point for point in found.tradeoff.points}
+    assert set(points) == {"this model, ε = 3", "constant", "no rules", "unaware", "ε = 1.5", "ε = 6"}
+    assert points["unaware"].variation < 1e-9 and points["constant"].quality.value == pytest.approx(0.0)
+    for name, eps in (("ε = 1.5", 1.5), ("ε = 6", 6.0)):
+        assert points[name].eps == eps
+        if points[name].status == "certified":
+            assert points[name].variation <= eps
+    assert any(progress.phase == "references" and progress.message == "no rules" for progress in told)
+    text = Read(page(found)).text
+    assert "References were trained for this report" in text and "no rules" in card(found)
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_is_written_whole_or_not_at_all(regressor, rows, tmp_path, monkeypatch):
+    regressor.report(tmp_path / "deep" / "r.html", *rows, card=tmp_path / "c.md")
+    before = (tmp_path / "deep" / "r.html").read_bytes()
+    assert before.startswith(b"<!doctype html>") and (tmp_path / "c.md").exists()
+
+    def interrupted(found):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(write, "card", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        regressor.report(tmp_path / "deep" / "r.html", *rows, card=tmp_path / "d.md", name="another")
+    assert (tmp_path / "deep" / "r.html").read_bytes() == before
+    assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == ["c.md", "r.html"]
+    with pytest.raises(SmileError, match="is a folder; name a file to write"):
+        regressor.report(tmp_path)
+    with pytest.raises(KeyboardInterrupt), write.replaced(tmp_path / "x.html") as place:
+        place.write_text("half")
+        raise KeyboardInterrupt
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_the_same_report_twice_is_the_same_file(regressor, rows, tmp_path):
+    for name in ("a.html", "b.html"):
+        regressor.report(tmp_path / name, *rows)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
