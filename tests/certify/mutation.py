@@ -413,15 +413,23 @@ def baseline(loaded: SimpleNamespace, checks: list[Check]) -> list[Any]:
     return wanted
 
 
-def executed(loaded: SimpleNamespace, checks: list[Check]) -> list[set[tuple[str, int]]]:
-    """The lines (file, number) that each check executes: it cannot notice a fault in any other."""
-    files = {f"{name}.py" for name in vars(loaded)}
-    out: list[set[tuple[str, int]]] = []
-    for _, check in checks:
-        seen: set[tuple[str, int]] = set()
+Lines = set[tuple[str, int]]
 
-        def inside(frame: Any, event: str, _: Any, seen: set[tuple[str, int]] = seen) -> Any:
-            seen.add((frame.f_code.co_filename, frame.f_lineno))
+
+def executed(loaded: SimpleNamespace, checks: list[Check]) -> list[tuple[Lines, Lines]]:
+    """The lines (file, number) that each check executes, and those that an exception passed through.
+
+    A check cannot notice a fault in a line that it does not execute, and it is the likeliest to notice a refusal that
+    is gone if it was refused there.
+    """
+    files = {f"{name}.py" for name in vars(loaded)}
+    out: list[tuple[Lines, Lines]] = []
+    for _, check in checks:
+        seen: Lines = set()
+        raised: Lines = set()
+
+        def inside(frame: Any, event: str, _: Any, seen: Lines = seen, raised: Lines = raised) -> Any:
+            (raised if event == "exception" else seen).add((frame.f_code.co_filename, frame.f_lineno))
             return inside
 
         def enter(frame: Any, event: str, _: Any, inside: Any = inside) -> Any:
@@ -432,7 +440,7 @@ def executed(loaded: SimpleNamespace, checks: list[Check]) -> list[set[tuple[str
             answer(check, loaded)
         finally:
             sys.settrace(None)
-        out.append(seen)
+        out.append((seen | raised, raised))
     return out
 
 
@@ -473,10 +481,11 @@ def run(
     queue = iter(mutants)
     while True:
         while len(running) < jobs and (mutant := next(queue, None)) is not None:
-            first = killers.get(mutant.module + mutant.function, [])
             lines = {(f"{mutant.module}.py", line) for line in mutant.lines}
-            fit = [i for i, seen in enumerate(reached) if not lines or not lines.isdisjoint(seen)]
-            order = [*(i for i in first if i in fit), *(i for i in fit if i not in first)]
+            fit = [i for i, (seen, _) in enumerate(reached) if not lines or not lines.isdisjoint(seen)]
+            refused = [i for i in fit if not lines.isdisjoint(reached[i][1])]
+            likely = [i for i in killers.get(mutant.module + mutant.function, []) if i in set(fit)]
+            order = list(dict.fromkeys([*likely[:4], *refused[:40], *likely, *fit]))
             reading, writing = os.pipe()
             process = os.fork()
             if not process:
@@ -524,7 +533,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="mutants whose key contains this text")
     parser.add_argument("--every", type=int, default=1, help="only every n-th mutant")
-    parser.add_argument("--out", type=Path, help="add all outcomes, one line of JSON each")
+    parser.add_argument(
+        "--out", type=Path, help="add every outcome, a line of JSON; those that it holds are not tried again"
+    )
     parser.add_argument("--known", type=Path, help="survivors that are explained: not tried, and counted as survivors")
     parser.add_argument("--source", type=Path, default=SOURCE)
     chosen = parser.parse_args(arguments)
@@ -534,9 +545,12 @@ def main(arguments: list[str]) -> int:
     program = Program.read(chosen.target, chosen.source)
     every = program.mutants()
     known = set(chain(*json.loads(chosen.known.read_text()).values())) if chosen.known else set()
+    lines = chosen.out.read_text(encoding="utf-8").splitlines() if chosen.out and chosen.out.exists() else []
+    done = [Outcome(*json.loads(line)) for line in lines]
     mine = {key for key in known if key.split(":")[0] in TARGETS[chosen.target]}
     stale = mine - {m.key for m in every}
-    mutants = [m for m in every if chosen.only in m.key and m.key not in mine][:: chosen.every]
+    tried = {outcome.key for outcome in done}
+    mutants = [m for m in every if chosen.only in m.key and m.key not in mine | tried][:: chosen.every]
     checks, start = kill_suite.checks(chosen.target, chosen.folders), time.monotonic()
     print(f"{len(mutants)} mutants, {len(checks)} checks", flush=True)  # noqa: T201
 
@@ -548,7 +562,7 @@ def main(arguments: list[str]) -> int:
                 line = [outcome.key, outcome.killer, round(outcome.seconds, 2)]
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
-    outcomes = run(program, mutants, checks, jobs=chosen.jobs, tell=tell)
+    outcomes = [*(o for o in done if o.key not in mine), *run(program, mutants, checks, jobs=chosen.jobs, tell=tell)]
     killed = sum(outcome.killed for outcome in outcomes)
     total, took = len(outcomes) + len(mine), time.monotonic() - start
     print(f"{chosen.target}: {killed} of {total} killed ({killed / total:.1%}) in {took:.0f} s")  # noqa: T201
