@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -89,3 +90,12 @@ def test_command_runs_from_the_wheel_with_its_own_dependencies(wheel, tmp_path):
     run(*pip, torch, wheel, cwd=tmp_path, timeout=1800)
     assert_command_works(scripts, folder, tmp_path)
     run(scripts / "smile", "demo", cwd=tmp_path, timeout=600)
+
+
+def test_the_source_distribution_holds_what_the_tests_need(tmp_path):
+    run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", tmp_path, ROOT, cwd=tmp_path)
+    (built,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"benchmarks/attack_models.py", "tests/certify/corpus/folders.tar.xz", "docs/architecture.md"} <= names
+    assert {str(p.relative_to(ROOT)) for p in (ROOT / "src").rglob("*.py")} <= names
