@@ -122,7 +122,7 @@ def test_callback_sample_weight_and_given_domain(regressor):
     seen = []
     weight = np.where(X["x"] > 5, 1.0, 0.0)
     domain = Domain.from_data(X, bounds={"x": (0, 20)})
-    model = SmileRegressor(increasing=["x"], domain=domain, **SMALL)
+    model = SmileRegressor(increasing=["x"], domain=domain, encoder="none", **SMALL)
     model.fit(X, y, sample_weight=weight, callback=seen.append)
     assert {p.phase for p in seen} >= {"pretrain", "train"}
     assert model.domain_ is domain

@@ -1,4 +1,4 @@
-"""A restart whose auxiliaries die does not end the others."""
+"""A run whose auxiliaries die is replaced by one from another seed."""
 
 import logging
 
@@ -11,7 +11,9 @@ from smilenn.train import fit as fit_module
 from smilenn.train.fit import DeadAuxiliaries
 
 QUICK = Config(pretrain_epochs=20, epochs=2, learning_rate=1e-2, batch_size=16, posttrain_rounds=4, settle_rounds=2)
-SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {
+    "encoder": "none", "hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0,
+}  # fmt: skip
 
 
 def data():
@@ -40,14 +42,14 @@ def test_the_others_are_tried(monkeypatch, caplog, dead):
     with caplog.at_level(logging.WARNING, logger="smilenn"):
         model = SmileRegressor(increasing=["x"], restarts=2, **SMALL).fit(*data())
     assert isinstance(model.verdict_, Proved)
-    assert len(set(seeds)) == 2 and model.seed_ in seeds and seeds.index(model.seed_) not in dead
+    assert len(set(seeds)) == 3 and model.seed_ in seeds and seeds.index(model.seed_) not in dead
     warned = [record.getMessage() for record in caplog.records if "dead" in record.getMessage()]
-    assert len(warned) == len(dead) and f"restart {min(dead) + 1} of 2" in warned[0]
+    assert len(warned) == len(dead) and f"run {min(dead) + 1} of 4" in warned[0]
 
 
 def test_if_all_die_the_last_failure_is_raised(monkeypatch):
-    seeds = dying(monkeypatch, {0, 1})
-    model = SmileRegressor(increasing=["x"], restarts=2, **SMALL)
-    with pytest.raises(DeadAuxiliaries, match="run 1"):
+    seeds = dying(monkeypatch, {0, 1, 2})
+    model = SmileRegressor(increasing=["x"], **SMALL)
+    with pytest.raises(DeadAuxiliaries, match="run 2"):
         model.fit(*data())
-    assert len(seeds) == 2 and not hasattr(model, "net_")
+    assert len(seeds) == 3 and not hasattr(model, "net_")

@@ -14,9 +14,9 @@ from smilenn.model.net import SmileNet
 from smilenn.properties import Convex, Fair, Monotone, Robust
 from smilenn.prove.verdict import Proved
 from smilenn.train.config import Config
-from smilenn.train.encoded import members
+from smilenn.train.encoded import centres, encoder_outputs
 from smilenn.train.fit import fit
-from smilenn.train.recipe import encoded
+from smilenn.train.recipe import encoded, kept_rows
 
 QUICK = Config(epochs=25, batch_size=64, learning_rate=3e-3)
 
@@ -126,13 +126,61 @@ def test_a_distance_net_learns_ends_with_the_maximum_and_is_certified():
     assert certify(net, claims, time_limit=10).report.status == "certified"
 
 
-def test_members_are_trained_each_by_itself():
+@pytest.mark.parametrize("properties", [[Monotone(increasing=["income"])], [Fair(["race"], 0.3)]])
+def test_members_side_by_side_are_what_the_encoder_computes(properties):
+    found, _, x, _ = recipe(properties)
+    net = found.net
+    u = net.scale(torch.tensor(x))
+    e = encoder_outputs(net.encoder, u)
+    assert torch.allclose(e, net.encoder(u), rtol=1e-12, atol=1e-12)
+    width = 0.98 * 0.3 if isinstance(properties[0], Fair) else 0.0
+    for k, centre in enumerate(centres(net, e)):
+        alone = net.head(net.lower(e[:, k : k + 1].expand(-1, e.shape[1])))
+        assert torch.allclose(centre, alone + width / 2)
+
+
+def test_every_group_is_judged_by_rows_it_has_not_seen():
+    """Exchanging the targets of rows that are kept from a group changes the others, not its own members."""
+    nets = []
+    for step in (1, -1):
+        found, claims, x, y = recipe([Monotone(increasing=["income"])])
+        held = kept_rows(y, found.net, 0.1, False, np.random.RandomState(0))
+        assert held.any(axis=0).all() and held.sum(axis=1).max() == 1
+        y[held[:, 0]] = y[held[:, 0]][::step]
+        nets.append(list(found.net.encoder.branches))
+        fit(found.net, x, y, claims, config=QUICK.replace(epochs=1), held=held)
+    for i, (one, two) in enumerate(zip(*nets, strict=True)):
+        difference = float((one.layers[1].weight - two.layers[1].weight).detach().abs().max())
+        assert difference < 1e-9 if i % 4 == 0 else difference > 1e-6, i
+
+
+def test_the_kinds_that_predict_best_together_are_kept():
+    found, claims, x, y = recipe([Monotone(increasing=["income"])])
+    held = kept_rows(y, found.net, 0.1, False, np.random.RandomState(0))
+    done = fit(found.net, x, y, claims, config=QUICK, held=held)
+    names = {name.rstrip("0123456789") for name in (b.name for b in done.net.encoder.branches)}
+    assert done.chosen and set(done.chosen.split(" (")[0].split(" and ")) == names
+    assert 0 < done.held_out < 0.2
+    assert torch.allclose(done.net.lower.slope.sum(), torch.ones((), dtype=torch.float64))
+    assert isinstance(done.verdict, Proved)
+
+
+def test_a_backbone_that_takes_part_keeps_the_same_rows_from_everything():
+    found, claims, x, y = recipe([Fair(["race"], 0.3)])
+    held = kept_rows(y, found.net, 0.1, False, np.random.RandomState(0))
+    assert (held == held[:, :1]).all() and held[:, 0].sum() == 40
+    states = []
+    for step in (1, -1):
+        found, claims, x, y = recipe([Fair(["race"], 0.3)])
+        y[held[:, 0]] = y[held[:, 0]][::step]
+        fit(found.net, x, y, claims, config=QUICK.replace(epochs=1), held=held)
+        states.append(found.net.backbone.state_dict())
+    assert all(torch.allclose(one, two, atol=1e-9) for one, two in zip(*(s.values() for s in states), strict=True))
+
+
+def test_few_rows_are_all_learned_from():
     found, *_ = recipe([Monotone(increasing=["income"])])
-    e = torch.arange(8.0, dtype=torch.float64).reshape(2, 4)
-    assert [part.tolist() for part in members(found.net.encoder, e)] == [
-        [[k] * 4, [k + 4] * 4] for k in (0.0, 1.0, 2.0, 3.0)
-    ]
-    assert members(distance_net(half(1, 0)[0], 0).encoder, e[:, :2])[0] is not None
+    assert not kept_rows(np.arange(19.0), found.net, 0.1, False, np.random.RandomState(0)).any()
 
 
 def test_properties_without_a_recipe_get_none():

@@ -3,30 +3,26 @@
     X ─▶ Domain ─▶ x [n, m]        properties ─▶ claims        y ─▶ output scale and head bias
                         SmileNet ─▶ train.fit ─▶ certificate, checked ─▶ verdict_
 
-`__init__` only stores. Up to `restarts` networks are trained from different seeds; a proved one is preferred, then the
-one with the smaller loss on the held-out rows.
+`__init__` only stores; training.py chooses the network and trains it.
 
-With fewer than `LEAST_ROWS` (200) rows none are held out, equal rows are merged and the rest is put in order: what is
-learned then depends neither on the order of the rows nor on whether a row is repeated or weighted. The default batch of
-256 rows holds them all.
+With fewer than `LEAST_ROWS` (200) rows equal ones are merged and the rest is put in order: what is learned then depends
+neither on the order of the rows nor on whether a row is repeated or weighted. One batch holds them all.
 """
 
 from __future__ import annotations
 
 import html
-import logging
-import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state, estimator_html_repr
+from sklearn.utils import estimator_html_repr
 
 from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
 from smilenn.errors import SmileError
@@ -36,13 +32,12 @@ from smilenn.estimators.checks import (
     check_inputs,
     check_target,
     check_weights,
-    held_out,
     merged,
-    numbered,
 )
 from smilenn.estimators.judged import Judged
 from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
 from smilenn.estimators.outside import all_carried
+from smilenn.estimators.training import Target, train
 from smilenn.progress import Progress, display
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
@@ -54,24 +49,11 @@ if TYPE_CHECKING:
     from torch import nn
 
     from smilenn.model.auxiliaries import AuxiliaryKind
-    from smilenn.model.net import SmileNet
+    from smilenn.model.encoders import Encoder
     from smilenn.model.snapshot import Boxes
-    from smilenn.train.fit import Fit
     from smilenn.train.losses import LossKind
 
-logger = logging.getLogger(__name__)
-
-RANK = {"proved": 0, "unknown": 1, "violated": 2, "rejected": 3}
-
-
-@dataclass(frozen=True)
-class Target:
-    """The target as numbers: y [n], the output's size and its value before anything is learned; classes, if any."""
-
-    y: np.ndarray
-    scale: float
-    start: float
-    classes: np.ndarray | None = None
+EncoderMaker = Callable[[Domain, np.ndarray], "Encoder"]
 
 
 class SmileEstimator(Judged, BaseEstimator):
@@ -84,17 +66,23 @@ class SmileEstimator(Judged, BaseEstimator):
     protected : column → ε; short for `Fair`.
     domain : the input space, if it is known; else it is learned from X with the four options that follow.
     bounds, kinds, groups, margin, scaling : as in `Domain.from_data`.
-    boxes, auxiliaries, hidden, embedding : the network's enforcement part, see `SmileNet`.
+    encoder : what stands before the auxiliaries: ``auto`` chooses by the properties (`explain` says what and why),
+        ``image`` too, knowing that the columns are the pixels of a square image (distance nets for `Robust`), ``none``
+        is the paper's network without one; or an `Encoder` over `domain`, or a function (domain, u [n, m] in
+        model units) → `Encoder`, whose coordinates are averaged. With a `backbone`, other `boxes` or other
+        `auxiliaries` than the default, ``auto`` is ``none``.
+    boxes, auxiliaries, hidden, embedding : the enforcement part of a network without encoder, see `SmileNet`.
     backbone : a function (inputs, embedding) → module; None for a multilayer perceptron of `backbone_sizes`.
     config : constants of the training, a `Config`.
     out_of_bounds : what `predict` does with rows outside the domain: ``clamp``, ``raise``, ``warn`` (and clamp), or
         ``auto``: clamp if that carries every property to the whole input space, else raise.
-    time_limit : seconds for training, all restarts together.
-    certify_time_limit : seconds for the search for a certificate, after training and on top of `time_limit`; checking
-        it takes a fraction of that. When they are over, the best bound reached is checked instead. 0: no certificate.
+    time_limit : seconds for everything, all restarts together: training, repair, proof and certificate.
+    certify_time_limit : seconds for the search for a certificate, within `time_limit` where there is one; checking it
+        takes a fraction of that. When they are over, the best bound reached is checked instead. 0: no certificate.
     random_state : seed or generator.
-    validation_fraction : share of the rows that choose the best state (none below 200 rows, which are also trained on
-        as one batch unless `config` asks for smaller ones).
+    validation_fraction : share of the rows that choose the best state. Without encoder none below 200 rows, which are
+        also trained on as one batch unless `config` asks for smaller ones; with an ensemble each part of it has its own
+        share, so that every row is learned from (none below 20 rows).
     missing : ``raise`` on missing cells, or ``fill`` them by the lower median or the most frequent text of the training
         rows; a certificate speaks of complete rows, and a filled row is the one it was filled to.
     verbose : 0 silent, 1 shows progress on the standard error stream.
@@ -118,6 +106,7 @@ class SmileEstimator(Judged, BaseEstimator):
         groups: Mapping[str, Sequence[str]] | None = None,
         margin: float = 0.05,
         scaling: Scaling = "unit",
+        encoder: Literal["auto", "image", "none"] | Encoder | EncoderMaker = "auto",
         boxes: Boxes = "gap",
         auxiliaries: AuxiliaryKind = "relu",
         hidden: int = 16,
@@ -145,6 +134,7 @@ class SmileEstimator(Judged, BaseEstimator):
         self.groups = groups
         self.margin = margin
         self.scaling: Scaling = scaling
+        self.encoder = encoder
         self.boxes: Boxes = boxes
         self.auxiliaries: AuxiliaryKind = auxiliaries
         self.hidden = hidden
@@ -181,11 +171,14 @@ class SmileEstimator(Judged, BaseEstimator):
         self, properties: Sequence[Property | Claim], domain: Domain, columns: Sequence[str]
     ) -> tuple[Claim, ...]:
         """Properties as claims on a domain, before `fit`; `columns` are those of the data, for positions."""
-        complete = (
+        return lower_all(self.complete(properties), domain, columns=columns)
+
+    def complete(self, properties: Sequence[Property | Claim]) -> list[Property | Claim]:
+        """The properties, a `Robust` without ε with the estimator's own."""
+        return [
             item.with_eps(self._default_eps()) if isinstance(item, Robust) and item.eps is None else item
             for item in properties
-        )
-        return lower_all(complete, domain, columns=columns)
+        ]
 
     @abstractmethod
     def _default_eps(self) -> float:
@@ -216,6 +209,7 @@ class SmileEstimator(Judged, BaseEstimator):
         After Ctrl-C the best state so far is kept and `interrupted_` is True: in training the proof and a short
         certification follow, in the certification itself only the check of what was found.
         """
+        begun = perf_counter()
         self._check_parameters()
         kind = type(self).__name__
         named = isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas")
@@ -242,111 +236,20 @@ class SmileEstimator(Judged, BaseEstimator):
             x, numbers, weight = merged(x, numbers, weight)
         target, weight = self._start(numbers, classes, weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
-            chosen, seed = self._train(domain, x, target, claims, weight, show, checkpoint)
+            chosen, seed, reasons = train(self, domain, x, target, claims, columns, weight, show, checkpoint)
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
             self.net_, self.history_ = chosen.net, chosen.history
             self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted
+            self.reasons_ = reasons
             self.target_name_, self.fill_ = target_name, fill
             self.n_features_in_, self.n_iter_ = frame.shape[1], len(chosen.history)
             if target.classes is not None:
                 self.classes_ = target.classes
             if named:
                 self.feature_names_in_ = np.array(frame.columns, dtype=object)
-            self._conclude(chosen.verdict, show)
+            left = None if self.time_limit is None else begun + self.time_limit - perf_counter()
+            self._conclude(chosen.verdict, show, left)
         return self
-
-    def _train(
-        self,
-        domain: Domain,
-        x: np.ndarray,
-        target: Target,
-        claims: tuple[Claim, ...],
-        weight: np.ndarray,
-        callback: Callable[[Progress], None] | None,
-        checkpoint: Path | str | None,
-    ) -> tuple[Fit, int]:
-        """The best of `restarts` runs and its seed; torch's random state is left as it was."""
-        import torch
-
-        from smilenn.train.fit import DeadAuxiliaries, fit
-
-        rng = check_random_state(self.random_state)
-        seeds = [int(seed) for seed in rng.randint(0, 2**31 - 1, size=self.restarts)]
-        config = Config() if self.config is None else self.config
-        share = self.validation_fraction if len(x) >= LEAST_ROWS else 0.0
-        held = held_out(target.y, share, self.loss, rng)
-        validation = (x[held], target.y[held]) if held.any() else None
-        best: tuple[Fit, int] | None = None
-        best_rank = (math.inf, math.inf)
-        failure: DeadAuxiliaries | None = None
-        devices = [torch.device(self.device)] if str(self.device).startswith("cuda") else []
-        with torch.random.fork_rng(devices=devices):
-            for i, seed in enumerate(seeds):
-                torch.manual_seed(seed)
-                net = self._build(domain, target)
-                try:
-                    result = fit(
-                        net,
-                        x[~held],
-                        target.y[~held],
-                        claims,
-                        loss=self.loss,
-                        config=config,
-                        seed=seed,
-                        validation=validation,
-                        sample_weight=weight[~held],
-                        callback=callback,
-                        checkpoint=None if checkpoint is None else numbered(checkpoint, i, self.restarts),
-                        time_limit=None if self.time_limit is None else self.time_limit / self.restarts,
-                    )
-                except DeadAuxiliaries as error:
-                    logger.warning("restart %d of %d failed: %s", i + 1, self.restarts, error)
-                    failure = error
-                    continue
-                judged = held if held.any() else np.ones(len(x), dtype=bool)
-                each = self._loss(result.net.predict(x[judged])[:, 0], target.y[judged])
-                loss = float(np.average(each, weights=weight[judged]))
-                rank = (0 if result.verdict is None else RANK[result.verdict.status], loss)
-                if best is None or rank < best_rank:
-                    best, best_rank = (result, seed), rank
-                if result.interrupted:
-                    break
-        if best is None:
-            assert failure is not None  # restarts ≥ 1
-            raise failure
-        return best
-
-    @abstractmethod
-    def _loss(self, output: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Loss of outputs [n], row by row, for the choice between restarts."""
-
-    def _build(self, domain: Domain, target: Target) -> SmileNet:
-        """A fresh network, its head starting at the target's mean."""
-        import torch
-        from torch import nn
-
-        from smilenn.model.backbones import MLP
-        from smilenn.model.net import SmileNet
-
-        if self.backbone is None:
-            # float64: a row's prediction then does not depend visibly on the batch it comes in
-            backbone: nn.Module = MLP(domain.size, tuple(self.backbone_sizes), self.embedding).double()
-        else:
-            backbone = self.backbone(domain.size, self.embedding)
-            if not isinstance(backbone, nn.Module):
-                raise SmileError("backbone must be a function (inputs, embedding) that returns a torch module.")
-        net = SmileNet(
-            domain,
-            backbone,
-            self.embedding,
-            auxiliaries=self.auxiliaries,
-            hidden=self.hidden,
-            boxes=self.boxes,
-            output_scale=target.scale,
-        )
-        with torch.no_grad():
-            net.head_bias.copy_(target.start / net.output_scale)
-        return net.to(self.device)
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 
@@ -359,7 +262,15 @@ class SmileEstimator(Judged, BaseEstimator):
 
     def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The network's outputs for the rows of X, float64 [n]; `first_row` numbers the first row in messages."""
-        return self.net_.predict(self.encoded(X, first_row=first_row))[:, 0]
+        x = self.encoded(X, first_row=first_row)
+        return self.net_.predict(x)[:, 0]
+
+    def explain(self) -> str:
+        """Which encoder, auxiliaries, numbers and provers were chosen, why, and what repair has cost; one a line."""
+        from smilenn.estimators.explain import explain
+
+        self._check_fitted()
+        return explain(self)
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram, with the verdict below it once there is one."""
@@ -418,6 +329,7 @@ class SmileEstimator(Judged, BaseEstimator):
     target_name_: str
     n_features_in_: int
     n_iter_: int
+    reasons_: str
     fill_: Fill
     classes_: np.ndarray
 

@@ -11,10 +11,11 @@ from sklearn.base import ClassifierMixin
 
 from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
 from smilenn.errors import SmileError, listed
-from smilenn.estimators.base import SmileEstimator, Target
+from smilenn.estimators.base import EncoderMaker, SmileEstimator
 from smilenn.estimators.checks import class_weights
 from smilenn.estimators.missing import Missing
 from smilenn.estimators.steady import largest_change, steady
+from smilenn.estimators.training import Target
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.library import Fair, Robust
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from smilenn.model.auxiliaries import AuxiliaryKind
+    from smilenn.model.encoders import Encoder
     from smilenn.model.snapshot import Boxes
 
 DEFAULT_EPS = 1.0  # ε is a gauge on a logit: scaling the logit scales it
@@ -55,6 +57,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         groups: Mapping[str, Sequence[str]] | None = None,
         margin: float = 0.05,
         scaling: Scaling = "unit",
+        encoder: Literal["auto", "image", "none"] | Encoder | EncoderMaker = "auto",
         boxes: Boxes = "gap",
         auxiliaries: AuxiliaryKind = "relu",
         hidden: int = 16,
@@ -84,6 +87,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
             groups=groups,
             margin=margin,
             scaling=scaling,
+            encoder=encoder,
             boxes=boxes,
             auxiliaries=auxiliaries,
             hidden=hidden,
@@ -140,9 +144,6 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         if not 0.0 < share < 1.0:
             raise SmileError("The weights leave rows of one class only; a classifier needs two.")
         return Target(y, 1.0, math.log(share / (1.0 - share)), classes), weight
-
-    def _loss(self, output: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.logaddexp(0.0, output) - y * output
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Logits of ``classes_[1]``, float64 [n]."""

@@ -18,6 +18,7 @@ from smilenn.prove.verdict import Unknown, Verdict
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
 
+LEAST_SECONDS = 1.0  # for the certificate, however little training has left
 AFTER_CTRL_C = 10.0  # seconds for the certificate of a training that was interrupted
 
 
@@ -78,13 +79,18 @@ class Judged(ABC):
         self._check_fitted()
         return current(self._judgement, self.net_, self.claims_)
 
-    def _conclude(self, found: Verdict | None, show: Callable[[Progress], None] | None) -> None:
-        """Certify what training ended with; after Ctrl-C what was found by then counts, as far as it was checked."""
+    def _conclude(
+        self, found: Verdict | None, show: Callable[[Progress], None] | None, left: float | None = None
+    ) -> None:
+        """Certify what training ended with, in the seconds `left`; after Ctrl-C what was found by then counts, as far
+        as it was checked.
+        """
         self._judgement = unjudged(found, INTERRUPTED)
         if _interrupted(found):
             self.interrupted_ = True
             return
         limit = min(self.certify_time_limit, AFTER_CTRL_C) if self.interrupted_ else self.certify_time_limit
+        limit = limit if left is None else min(limit, max(LEAST_SECONDS, left))
         try:
             self._judgement = judge(
                 self.net_, self.claims_, found, time_limit=limit, callback=show, since=self.seconds_

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from smilenn.errors import SmileError
-from smilenn.estimators.base import SmileEstimator, Target
+from smilenn.estimators.base import SmileEstimator
+from smilenn.estimators.training import Target
 
 
 class SmileRegressor(RegressorMixin, SmileEstimator):
@@ -46,9 +47,6 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
         mean = float(np.average(y, weights=weight))
         spread = math.sqrt(np.average((y - mean) ** 2, weights=weight))
         return Target(y, spread if spread > 0 else 1.0, mean), weight
-
-    def _loss(self, output: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return (output - y) ** 2
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions for the rows of X in the target's units, float64 [n]."""

@@ -67,6 +67,7 @@ def save(
         "target": estimator.target_name_,
         "fill": estimator.fill_,
         "n_iter": estimator.n_iter_,
+        "reasons": estimator.reasons_,
     }
     if "feature_names_in_" in vars(estimator):
         learned["feature_names_in"] = [str(name) for name in estimator.feature_names_in_]
@@ -145,6 +146,9 @@ def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegre
         estimator.seed_, estimator.seconds_ = learned["seed"], learned["seconds"]
         estimator.interrupted_, estimator.target_name_ = learned["interrupted"], learned["target"]
         estimator.fill_, estimator.n_iter_ = learned.get("fill", {}), learned.get("n_iter", len(documents[HISTORY]))
+        estimator.reasons_ = learned.get("reasons", "")
+        if isinstance(estimator.encoder, str) and estimator.encoder == "given" and net.encoder is not None:
+            estimator.encoder = net.encoder
         if "feature_names_in" in learned:
             estimator.feature_names_in_ = np.array(learned["feature_names_in"], dtype=object)
         if "classes" in learned:
@@ -218,6 +222,7 @@ def _params(estimator: SmileEstimator) -> dict[str, Any]:
         out["class_weight"] = (
             [[_plain(k), _plain(v)] for k, v in wanted.items()] if isinstance(wanted, dict) else wanted
         )
+    out["encoder"] = params["encoder"] if isinstance(params["encoder"], str) else "given"
     out["config"] = None if params["config"] is None else asdict(params["config"])
     # the short forms are parameters of their own: only the properties that were listed are listed again
     out["listed_properties"] = len(params["properties"])
@@ -234,7 +239,7 @@ def _plain(value: Any) -> Any:
 
 
 def _from_params(stored: dict[str, Any]) -> dict[str, Any]:
-    params = {name: stored[name] for name in (*PLAIN, "random_state") if name in stored}  # others came later
+    params = {name: stored[name] for name in (*PLAIN, "encoder", "random_state") if name in stored}  # others came later
     for name in ("increasing", "decreasing", "backbone_sizes"):
         if isinstance(params.get(name), list):
             params[name] = tuple(params[name])

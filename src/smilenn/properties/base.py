@@ -41,9 +41,13 @@ class Property(ABC):
         """
         if not outputs:
             raise SmileError(f"{type(self).__name__}: the network has no outputs to speak of.")
-        places = domain.columns if columns is None else columns
-        named = self._renamed(lambda name: _feature_name(domain, name, type(self).__name__, places))
+        named = self.named(domain, columns)
         return named._claims(domain, tuple(outputs), named._sentence(_subject(outputs)))
+
+    def named(self, domain: Domain, columns: Sequence[str] | None = None) -> Self:
+        """The same property with every feature called by its name in the domain, positions resolved as in `lower`."""
+        places = domain.columns if columns is None else columns
+        return self._renamed(lambda name: _feature_name(domain, name, type(self).__name__, places))
 
     def sentence(self) -> str:
         """The property as one English sentence."""

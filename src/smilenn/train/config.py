@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 from smilenn.errors import SmileError, listed
 
@@ -28,6 +28,7 @@ class Config:
     # training: dual ascent on abstracted counterexamples
     epochs: int = 100
     patience: int | None = 20  # encoders: epochs without improvement on held-out rows before training stops
+    weight_decay: float = 1.0  # encoders: share of the weights lost per step, times the learning rate
     batch_size: int = 256
     learning_rate: float = 1e-3
     train_learning_rate: float | None = None  # None: learning_rate, or 3 × it after a feasible start
@@ -36,6 +37,7 @@ class Config:
     dual_step: float = 0.01
     slack: float = 0.02  # aim at ε·(1 − slack); for ε = 0 at slopes ≥ slack·(output scale per model unit)
     feasible_start: bool = True  # make the claims hold before training instead of letting λ overshoot
+    augment: Literal["none", "affine"] = "none"  # distance nets: random small turns and shifts of square images
     margin: float = 0.0  # classification: train each logit to pass its decision by this much (verified accuracy)
     pool: int = 16
     search_every: int = 5  # steps between two searches for fresh counterexamples
@@ -55,7 +57,11 @@ class Config:
     least_quality: float = 0.01  # after pretraining g∘lower must beat the constant predictor by this share of its loss
 
     def __post_init__(self) -> None:
+        if self.augment not in ("none", "affine"):
+            raise SmileError(f"Config.augment is 'none' or 'affine', not {self.augment!r}.")
         for field in fields(self):
+            if field.name == "augment":
+                continue
             if "None" in str(field.type) and getattr(self, field.name) is None:
                 continue
             value = getattr(self, field.name)

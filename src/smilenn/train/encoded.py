@@ -1,28 +1,34 @@
-"""Training of networks with an encoder: the claims hold by construction, so nothing is searched while it learns.
+"""Training of ensembles behind an encoder: the claims hold by construction, so nothing is searched while they learn.
 
-    L = L_s(f) + mean_k L_s(f_k) [+ L_s(g∘h)]
+    L = mean_k L_s(f_k)  [+ L_s(f) + L_s(g∘h)]
 
-f_k is the network with every member of an ensemble replaced by member k: each learns by itself, as an average of
-networks trained together would not. The backbone joins where the box has a width. Signs are restored after each step;
-distance layers anneal ‖·‖_p with p = 8·(p_end/8)^t up to t = 1 − `TAIL` of training and take the maximum itself after.
-The state with the least held-out loss is kept (of distance nets one that used the maximum).
+f_k is the network with every member replaced by member k: each learns by itself, as an average of networks trained
+together would not. Where the box has a width the backbone h joins; the core does not feel it. Signs are restored after
+each step.
+
+An ensemble has several *kinds* of networks (deep, shallow, linear) in G groups. Group g never learns from the rows that
+`held` [N, G] keeps from it, so the mean over the groups that did not see a row predicts it honestly:
+
+    kind j at row i:   f_j(x_i) = mean { f_jg(x_i) : held_ig }
+
+That loss decides for every kind at which epoch it was best, and at the end which kinds the mean is made of: the subset
+whose mean predicts best. An encoder of another make is one kind by itself.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
-from smilenn.model.encoders import Branch, Distance, Encoder
+from smilenn.model.encoders import Branch, Encoder, Kinks, Linear
 from smilenn.model.net import SmileNet
 from smilenn.train.phases import Task, finite_step
 from smilenn.train.state import State, rngs
-
-P_START, P_END, TAIL = 8.0, 100.0, 0.15
-DECAY = 1e-2  # of weights, per unit of the learning rate: AdamW's
 
 
 def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
@@ -30,65 +36,207 @@ def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     encoder = net.encoder
     assert encoder is not None
-    batches, totals = task.batches(rng), np.zeros(2)
-    distances = [layer for layer in encoder.modules() if isinstance(layer, Distance)]
+    batches, totals, held = task.batches(rng), np.zeros(2), task.held
     for step, index in enumerate(batches):
         done = (state.unit + step / len(batches)) / max(1, config.epochs)
         rate = config.rate * (
             config.final_rate + (1 - config.final_rate) * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
         )
         for group in state.optimizer.param_groups:
-            group["lr"] = rate
-        for layer in distances:
-            layer.p = P_START * (P_END / P_START) ** (done / (1 - TAIL)) if done < 1 - TAIL else math.inf
+            group["lr"] = rate * group.get("pace", 1.0)
         x, y, w = task.rows(index)
         u = net.scale(x)
-        e = net.encode(u)
-        parts = [net.lower(member) for member in members(encoder, e)]
-        loss = torch.stack([task.loss(net.head(part), y, w) for part in parts]).mean()
+        e = encoder_outputs(encoder, u)
+        each = centres(net, e)
+        seen = [_seen(w, held, index, k) for k in range(len(each))]
+        loss = torch.stack([task.loss(f, y, own) for f, own in zip(each, seen, strict=True)]).mean()
         if not net.collapsed:
-            lower, upper = net.box(e)
+            lower, upper = net.box(e.detach() if encoder.groups else e)
             z = net.embed(u)
             inside = torch.minimum(torch.maximum(z, lower), upper)
-            loss = loss + task.loss(net.head(inside), y, w) + task.loss(net.head(z), y, w)
+            own = _seen(w, held, index, None)
+            loss = loss + task.loss(net.head(inside), y, own) + task.loss(net.head(z), y, own)
         finite_step(state.optimizer, loss, net)
         with torch.no_grad():
-            for parameter in encoder.parameters():
-                if parameter.ndim > 1:
-                    parameter.mul_(1 - rate * DECAY)
+            for group in state.optimizer.param_groups:
+                for parameter in group["params"] if "decay" in group else ():
+                    if parameter.ndim > 1:
+                        parameter.mul_(1 - group["lr"] * group["decay"] * config.weight_decay)
         totals += [float(loss.detach()), 1.0]
     return {"loss": totals[0] / totals[1]}
 
 
-def members(encoder: Encoder, e: torch.Tensor) -> list[torch.Tensor]:
-    """e [B, p] with every branch of layers replaced by the k-th, one for each k; e itself where branches differ."""
-    branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
-    layered = [branch for branch in branches if len(branch.layers)]
-    if len(layered) < 2 or len({branch.outputs for branch in layered}) > 1:
-        return [e]
-    parts, at = [], 0
-    for branch in branches:
-        parts.append(e[:, at : at + branch.outputs])
-        at += branch.outputs
-    own = [part for part, branch in zip(parts, branches, strict=True) if len(branch.layers)]
-    return [
-        torch.cat([one if len(branch.layers) else part for part, branch in zip(parts, branches, strict=True)], dim=1)
-        for one in own
+def parameter_groups(net: SmileNet) -> list[dict[str, Any]]:
+    """The network's parameters for an optimiser, each branch of its encoder with its own pace and decay."""
+    branches = [] if net.encoder is None else [b for b in net.encoder.branches if isinstance(b, Branch)]
+    own = {id(parameter) for branch in branches for parameter in branch.parameters()}
+    groups: list[dict[str, Any]] = [{"params": [p for p in net.parameters() if id(p) not in own]}]
+    return groups + [
+        {"params": list(branch.parameters()), "pace": branch.pace, "decay": branch.decay}
+        for branch in branches
+        if len(branch.layers)
     ]
 
 
-def finished(net: SmileNet) -> bool:
-    """Whether the network computes now what it will when deployed: no distance layer is relaxed."""
-    return all(math.isinf(layer.p) for layer in net.modules() if isinstance(layer, Distance))
+def _seen(
+    weight: torch.Tensor | None, held: torch.Tensor | None, index: torch.Tensor, member: int | None
+) -> torch.Tensor | None:
+    """Weights of a batch [B], zero for rows that are kept from the member (None: kept from any of them)."""
+    if held is None:
+        return weight
+    out = held[index].any(dim=1) if member is None else held[index, member % held.shape[1]]
+    kept = (~out).to(torch.float64)
+    return kept if weight is None else kept * weight
+
+
+def encoder_outputs(encoder: Encoder, u: torch.Tensor) -> torch.Tensor:
+    """e [B, p] while training. The members of one kind run side by side as one batched product, on the same ramps.
+
+    (Ensembles are those of `monotone_encoder`: ramps, then linear layers with kinks between them, one output.)
+    """
+    if not encoder.groups:
+        return encoder(u)
+    branches, groups = [b for b in encoder.branches if isinstance(b, Branch)], encoder.groups
+    return torch.cat([_side_by_side(branches[i : i + groups], u) for i in range(0, len(branches), groups)], dim=1)
+
+
+def _side_by_side(branches: list[Branch], u: torch.Tensor) -> torch.Tensor:
+    """The outputs [B, G] of G branches of one kind."""
+    ramps = branches[0].layers[0](u[:, branches[0].columns])  # [B, R]
+    y = torch.zeros(0)
+    for place, layer in enumerate(branches[0].layers):
+        if isinstance(layer, Linear):
+            own = [branch.layers[place] for branch in branches]
+            weight = torch.stack([one.weight for one in own if isinstance(one, Linear)])  # [G, j, i]
+            bias = torch.stack([one.bias for one in own if isinstance(one, Linear)])
+            width = weight.shape[2] - ramps.shape[1]
+            z = (ramps @ weight[:, :, width:].reshape(-1, ramps.shape[1]).T).reshape(len(u), *weight.shape[:2])
+            z = z.transpose(0, 1) + bias[:, None, :]  # [G, B, j]
+            y = z if width == 0 else torch.baddbmm(z, y, weight[:, :, :width].transpose(1, 2))
+        elif isinstance(layer, Kinks):
+            y = torch.cat([y[:, :, : layer.convex].clamp(min=0), y[:, :, layer.convex :].clamp(max=0)], dim=2)
+    return y[:, :, 0].T
+
+
+def centres(net: SmileNet, e: torch.Tensor) -> list[torch.Tensor]:
+    """Outputs [B, o] in the middle of the box for every member by itself; those of e [B, p] without an ensemble."""
+    assert net.encoder is not None
+    half = net.second(e) / 2
+    if not net.encoder.groups:
+        return [net.head(net.lower(e) + half)]
+    total = net.lower.slope.sum(dim=1)
+    return [net.head(net.lower.const + e[:, k : k + 1] * total + half) for k in range(e.shape[1])]
+
+
+# ---- judging on rows that were kept ---------------------------------------------------------------------------------
 
 
 @torch.no_grad()
-def settle(net: SmileNet, x: torch.Tensor) -> None:
-    """Fold running means into biases and fit the encoder's box to the training rows x [N, m] (raw units)."""
+def honest(net: SmileNet, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+    """Predictions of every kind [K, n, o] for the rows that were kept from some group, and those rows' indices [n]."""
+    encoder, held = net.encoder, task.held
+    assert encoder is not None and held is not None
+    rows = torch.nonzero(held.any(dim=1))[:, 0]
+    found = []
+    for index in rows.split(4096):
+        each = torch.stack(centres(net, encoder_outputs(encoder, net.scale(task.x[index]))))  # [K·G, b, o]
+        out = held[index].T.to(torch.float64)[None, :, :, None]  # [1, G, b, 1]
+        each = each.reshape(-1, out.shape[1], *each.shape[1:])
+        found.append((each * out).sum(dim=1) / out.sum(dim=1))
+    return torch.cat(found, dim=1), rows
+
+
+@torch.no_grad()
+def judged(net: SmileNet, task: Task) -> list[float]:
+    """The loss of every kind on rows kept from it, and at last that of the whole network where its box has a width.
+
+    Without kept rows, or for an encoder that is no ensemble, the one loss of the network.
+    """
     encoder = net.encoder
     assert encoder is not None
-    for layer in encoder.modules():
-        if isinstance(layer, Distance):
-            layer.p = math.inf
-            layer.settle_()
-    encoder.fit_box_(net.scale(x))
+    if task.held is None or not encoder.groups:
+        return [kept_loss(net, task)]
+    each, rows = honest(net, task)
+    weight = None if task.weight is None else task.weight[rows]
+    out = [float(task.loss(f, task.y[rows], weight)) for f in each]
+    return out if net.collapsed else [*out, kept_loss(net, task)]
+
+
+@torch.no_grad()
+def kept_loss(net: SmileNet, task: Task) -> float:
+    """The loss of the network on rows kept from all of it, honest for its backbone; else as for any network."""
+    rows = torch.zeros(0) if task.held is None else torch.nonzero(task.held.all(dim=1))[:, 0]
+    if not len(rows):
+        return task.held_out_loss(net)
+    training = net.training
+    net.eval()
+    if net.encoder is not None and net.encoder.groups:
+        net.encoder.train()
+    f = torch.cat([net(task.x[index]) for index in rows.split(8192)])
+    net.train(training)
+    return float(task.loss(f, task.y[rows], None if task.weight is None else task.weight[rows]))
+
+
+def parts(net: SmileNet, task: Task) -> list[list[str]]:
+    """Names of the tensors whose best state each of the losses of `judged` chooses."""
+    encoder, names = net.encoder, list(net.state_dict())
+    assert encoder is not None
+    if task.held is None or not encoder.groups:
+        return [names]
+    kinds = len(encoder.branches) // encoder.groups
+    own = [tuple(f"encoder.branches.{j * encoder.groups + g}." for g in range(encoder.groups)) for j in range(kinds)]
+    out = [[name for name in names if name.startswith(prefixes)] for prefixes in own]
+    return out if net.collapsed else [*out, [name for name in names if name.startswith("backbone.")]]
+
+
+def keep_best(state: State, task: Task) -> float:
+    """Remember every part that is better than ever on its kept rows; the mean of the best losses so far."""
+    losses, names = judged(state.net, task), parts(state.net, task)
+    if state.best is None:
+        state.best, state.scores = state.weights(), [math.inf] * len(losses)
+    weights, better = state.net.state_dict(), False
+    for j, (loss, own) in enumerate(zip(losses, names, strict=True)):
+        if loss < state.scores[j]:
+            state.scores[j], better = loss, True
+            state.best |= {name: weights[name].detach().clone() for name in own}
+    state.stall = 0 if better else state.stall + 1
+    return float(np.mean(losses))
+
+
+@torch.no_grad()
+def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
+    """Let the mean be that of the kinds which predict best together on kept rows; the loss there, and words.
+
+    The other branches are taken out of the encoder.
+    """
+    encoder = net.encoder
+    assert encoder is not None
+    groups = encoder.groups
+    if not groups or task.held is None or len(encoder.branches) == groups:
+        return judged(net, task)[0], ""
+    each, rows = honest(net, task)
+    weight = None if task.weight is None else task.weight[rows]
+    kinds = range(len(each))
+    subsets = [s for size in kinds for s in itertools.combinations(kinds, size + 1)]
+    losses = [float(task.loss(each[list(s)].mean(dim=0), task.y[rows], weight)) for s in subsets]
+    best = int(np.argmin(losses))
+    branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
+    names = [branches[j * groups].name.rstrip("0123456789") for j in kinds]
+    kept = [j * groups + g for j in subsets[best] for g in range(groups)]
+    if len(kept) < len(branches):
+        _keep_branches(net, [branches[i] for i in kept])
+    alone = ", ".join(f"{names[s[0]]} {loss:.3f}" for s, loss in zip(subsets, losses, strict=True) if len(s) == 1)
+    words = " and ".join(names[j] for j in subsets[best])
+    return losses[best], f"{words} (held-out loss {losses[best]:.3f} of the constant's; alone: {alone})"
+
+
+def _keep_branches(net: SmileNet, branches: list[Branch]) -> None:
+    """The same network over some of its branches, each with an equal share of the mean."""
+    encoder = net.encoder
+    assert encoder is not None
+    total = net.lower.slope.sum(dim=1, keepdim=True)
+    kept = Encoder(encoder.domain, branches, groups=encoder.groups).to(net.head_weight.device)
+    kept.train(encoder.training)
+    net.encoder = kept
+    net.lower.inputs = net.second.inputs = kept.size
+    net.lower.slope = nn.Parameter((total / kept.size).expand(-1, kept.size).clone(), requires_grad=False)

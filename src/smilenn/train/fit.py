@@ -31,7 +31,8 @@ from smilenn.prove.model import prove
 from smilenn.prove.portfolio import choose
 from smilenn.prove.verdict import Verdict
 from smilenn.train.config import Config
-from smilenn.train.encoded import encoded_epoch, finished, settle
+from smilenn.train.distances import distance_epoch, has_distances, recentre
+from smilenn.train.encoded import choose_kinds, encoded_epoch, keep_best, parameter_groups
 from smilenn.train.feasible import start_feasible
 from smilenn.train.generator import Generator
 from smilenn.train.losses import LossKind, task_loss
@@ -50,7 +51,9 @@ class DeadAuxiliaries(SmileError):
 class Fit:
     """A trained network, its verdict (None without claims) and how it came about.
 
-    `interrupted` says that training did not run to its end.
+    `held_out` is the task loss, as a share of the constant's, on rows that chose the network: those kept from training,
+    or the training rows where none were. `chosen` says which kinds of networks an ensemble ended with. `interrupted`
+    says that training did not run to its end.
     """
 
     net: SmileNet
@@ -58,6 +61,8 @@ class Fit:
     history: list[dict[str, Any]]
     seconds: float
     interrupted: bool = False
+    held_out: float = math.nan
+    chosen: str = ""
 
 
 def fit(
@@ -70,6 +75,7 @@ def fit(
     config: Config | None = None,
     seed: int = 0,
     validation: tuple[np.ndarray, np.ndarray] | None = None,
+    held: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     callback: Callable[[Progress], None] | None = None,
     checkpoint: Path | None = None,
@@ -83,29 +89,32 @@ def fit(
     y : [N] or [N, o] in output units; 0 and 1 for ``bce``.
     claims : what must hold; may be empty (plain training, nothing to prove).
     validation : rows that choose the best proved state; the training rows serve where there are none.
+    held : [N, G] bool, for ensembles: rows that group g of its members never learns from, and is judged by.
     callback : called after every unit of work.
     checkpoint : file to continue from and to write after every unit.
-    time_limit : seconds after which training goes to posttraining and stops there.
+    time_limit : seconds for all of it: training stops early enough to leave time for repair and proof.
     """
     config = Config() if config is None else config
     net.train()
     net.set_profile("f64-aux")
-    run = _Run(net, x, y, claims, loss, config, seed, validation, sample_weight, callback, checkpoint, time_limit)
+    run = _Run(net, x, y, claims, loss, config, seed, validation, held, sample_weight, callback, checkpoint, time_limit)
     interrupted = False
     try:
         run.train()
     except KeyboardInterrupt:
         interrupted = True
         net.project_()
+        run.finish_encoded()
         logger.warning("training interrupted in phase %s, unit %d", run.state.phase, run.state.unit)
     run.restore_best()
     net.eval()
     if config.repair and claims and run.state.best is None and not interrupted:
         run.repair(claims)
-    limit = config.generator_limit if time_limit is None else max(MIN_PROOF_SECONDS, time_limit - run.elapsed())
-    logger.info(deploy(net, claims, time_limit=limit))
+    logger.info(deploy(net, claims, time_limit=min(config.generator_limit, max(MIN_PROOF_SECONDS, run.left() / 2))))
+    limit = min(config.generator_limit, max(MIN_PROOF_SECONDS, run.left()))
     verdict = prove(net, claims, time_limit=limit) if claims else None
-    return Fit(net, verdict, run.state.history, run.elapsed(), interrupted)
+    held_out = run.task.held_out_loss(net) if math.isnan(run.held_out) else run.held_out
+    return Fit(net, verdict, run.state.history, run.elapsed(), interrupted, held_out, run.chosen)
 
 
 class _Run:
@@ -113,8 +122,9 @@ class _Run:
 
     def __init__(
         self, net: SmileNet, x: np.ndarray, y: np.ndarray, claims: Sequence[Claim], loss: LossKind, config: Config,
-        seed: int, validation: tuple[np.ndarray, np.ndarray] | None, sample_weight: np.ndarray | None,
-        callback: Callable[[Progress], None] | None, checkpoint: Path | None, time_limit: float | None,
+        seed: int, validation: tuple[np.ndarray, np.ndarray] | None, held: np.ndarray | None,
+        sample_weight: np.ndarray | None, callback: Callable[[Progress], None] | None, checkpoint: Path | None,
+        time_limit: float | None,
     ) -> None:  # fmt: skip
         snapshot = net.snapshot()
         data_x, data_y = _data(net, x, y, loss, "training")
@@ -132,12 +142,14 @@ class _Run:
             tuple(Generator.of(claim, snapshot, config) for claim in claims),
             config,
             seed,
+            None if held is None or not held.any() else torch.as_tensor(held, device=data_x.device),
         )
         self.net, self.callback, self.checkpoint, self.time_limit = net, callback, checkpoint, time_limit
         self.begun, self.begun_posttraining = time.perf_counter(), None
-        self.state = State(
-            net, torch.optim.Adam(net.parameters(), lr=config.learning_rate), self._fingerprint(claims, loss)
-        )
+        self.held_out, self.chosen = math.nan, ""
+        many = net.encoder is not None and net.encoder.groups > 0  # small tensors of many members: one kernel for all
+        optimizer = torch.optim.Adam(parameter_groups(net), lr=config.learning_rate, fused=many or None)
+        self.state = State(net, optimizer, self._fingerprint(claims, loss))
         if checkpoint is not None and load_state(checkpoint, self.state):
             for generator, pool in zip(self.task.generators, self.state.pools, strict=True):
                 generator.pool = pool
@@ -155,7 +167,7 @@ class _Run:
         shapes = {name: list(tensor.shape) for name, tensor in self.net.state_dict().items()}
         parts = [self.net.describe(), shapes, [c.to_json() for c in claims], loss, asdict(task.config), task.seed]
         hasher = hashlib.sha256(json.dumps(parts, sort_keys=True, default=float).encode())  # NumPy's whole numbers
-        for data in (task.x, task.y, task.weight, *(task.validation or ())):
+        for data in (task.x, task.y, task.weight, task.held, *(task.validation or ())):
             hasher.update(b"none" if data is None else data.cpu().numpy().tobytes())
         return hasher.hexdigest()
 
@@ -164,17 +176,27 @@ class _Run:
         return self.state.seconds + time.perf_counter() - self.begun
 
     def over_time(self) -> bool:
-        """Whether the time limit has passed."""
-        return self.time_limit is not None and self.elapsed() > self.time_limit
+        """Whether training has used its share of the time limit; repair and proof have the rest."""
+        if self.time_limit is None:
+            return False
+        return self.elapsed() > self.time_limit * (PLAIN_SHARE if self.net.encoder is None else ENCODED_SHARE)
+
+    def left(self) -> float:
+        """Seconds left of the time limit, none below zero; infinite without one."""
+        return math.inf if self.time_limit is None else max(0.0, self.time_limit - self.elapsed())
 
     def in_time(self) -> Task:
-        """The task with the generator's time-out cut to each row's share of the time that is left."""
+        """The task with the generator's time-out cut to each row's share of the time that is left.
+
+        A check searches a tree and then doubles time-outs, three times the limit in all, and repair comes after it.
+        """
         task, config = self.task, self.task.config
         if self.time_limit is None:
             return task
-        share = (self.time_limit - self.elapsed()) / max(1, sum(len(g.base.rows) for g in task.generators))
+        share = self.left() / (4 * max(1, sum(len(g.base.rows) for g in task.generators)))
         limit = min(config.generator_limit, max(MIN_GENERATOR_SECONDS, share))
-        return replace(task, config=config.replace(generator_limit=limit))
+        first = min(config.generator_seconds, limit)
+        return replace(task, config=config.replace(generator_limit=limit, generator_seconds=first))
 
     # ---- the phases ---------------------------------------------------------------------------------------------
 
@@ -212,25 +234,33 @@ class _Run:
     def _train_encoded(self) -> None:
         """An encoder keeps the claims by construction: train, keep the best state on held-out rows, fit its box."""
         state, config, net = self.state, self.task.config, self.net
+        distances = has_distances(net)
         if state.phase == "pretrain":
             state.enter("train")
         while state.phase == "train":
             patient = config.patience is None or state.stall < config.patience
             if state.unit >= config.epochs or not patient or self.over_time():
-                if state.best is not None:
-                    net.load_state_dict(state.best)
-                settle(net, self.task.x)
-                state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
+                self.finish_encoded()
                 state.enter("done")
                 continue
-            record = encoded_epoch(state, self.task)
-            if finished(net):
-                loss = record["held_out"] = self.task.held_out_loss(net)
-                state.stall = 0 if loss < state.best_loss else state.stall + 1
-                if loss < state.best_loss:
-                    state.best, state.best_loss = state.weights(), loss
+            if distances:  # annealed: the last state is the one that was aimed at
+                record = distance_epoch(state, self.task)
+            else:
+                record = encoded_epoch(state, self.task)
+                record["held_out"] = keep_best(state, self.task)
             self._done(record, config.epochs)
-        state.best_loss = math.inf
+
+    def finish_encoded(self) -> None:
+        """The encoder as it will be deployed: the best of its states and kinds, its box around the training rows."""
+        net, state = self.net, self.state
+        if net.encoder is not None and state.phase != "done":
+            if state.best is not None:
+                net.load_state_dict(state.best)
+                self.held_out, self.chosen = choose_kinds(net, self.task)
+            state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
+            if has_distances(net):
+                recentre(net, self.task.x)
+            net.encoder.fit_box_(net.scale(self.task.x))
 
     def _begin_training(self) -> None:
         state, task, config = self.state, self.task, self.task.config
@@ -308,8 +338,9 @@ class _Run:
 
 
 CHEAP = ("closed-form", "sweep")  # exact provers of microseconds to milliseconds
-MIN_PROOF_SECONDS = 10.0  # the final proof gets at least this much, whatever the time limit
-MIN_GENERATOR_SECONDS = 1.0  # and the generator this much a row
+PLAIN_SHARE, ENCODED_SHARE = 0.7, 0.9  # of a time limit for training; what an encoder keeps is proved at once
+MIN_PROOF_SECONDS = 1.0  # the final proof gets at least this much, whatever the time limit
+MIN_GENERATOR_SECONDS = 0.1  # and the generator this much a row
 _SETUP = 10**6  # a unit of work for the randomness before a phase
 
 
@@ -347,6 +378,8 @@ def _plain(value: Any) -> Any:
 @torch.no_grad()
 def box_statistics(net: SmileNet, x: torch.Tensor, rows: int = 1024) -> dict[str, float]:
     """Mean width Σ|G|(upper − lower) over up to `rows` data rows, and the share of flipped coordinates."""
+    if net.collapsed:
+        return {"width": 0.0, "flipped": 0.0}
     lower, upper = net.box(net.encode(net.scale(x[:rows])))
     width = torch.relu(upper - lower) @ (net.head_weight * net.output_scale[:, None]).abs().T
     return {"width": float(width.mean()), "flipped": float((upper < lower).double().mean())}

@@ -30,7 +30,10 @@ from smilenn.train.state import State, rngs
 
 @dataclass(frozen=True)
 class Task:
-    """Data and constants of one run; x [N, m] raw, y [N, o], weight [N] or None, all on the network's device."""
+    """Data and constants of one run; x [N, m] raw, y [N, o], weight [N] or None, all on the network's device.
+
+    `held` [N, G] bool: rows that group g of an ensemble never learns from (train/encoded.py).
+    """
 
     x: torch.Tensor
     y: torch.Tensor
@@ -40,6 +43,7 @@ class Task:
     generators: tuple[Generator, ...]
     config: Config
     seed: int
+    held: torch.Tensor | None = None
 
     def batches(self, rng: np.random.Generator) -> list[torch.Tensor]:
         """A random partition of the rows into batches of indices."""

@@ -52,6 +52,11 @@ def robust_recipe(
     return net, CONFIG.replace(epochs=epochs, augment="affine" if image and epochs >= AUGMENTED else "none")
 
 
+def moves_all(domain: Domain, properties: Sequence[Property]) -> bool:
+    """Whether each property allows every column to change, and some change of the output."""
+    return all(eps > 0 and bool((reach > 0).all()) for reach, eps in _allowed(domain, properties))
+
+
 def _allowed(domain: Domain, properties: Sequence[Property]) -> list[tuple[np.ndarray, float]]:
     """δ [m] in model units and ε of every row of the claims."""
     out = []

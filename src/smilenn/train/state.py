@@ -41,6 +41,7 @@ class State:
     phase, unit : the next unit of work.
     lam, square : λ_prop, and the running mean square of L_prop that scales its steps.
     best : best proved weights so far and their validation loss, or None.
+    scores : encoders: the least loss on kept rows of every part that has its own best state.
     stall : pretraining: best loss so far and epochs since.
     pools : counterexamples, one pool per claim.
     """
@@ -54,6 +55,7 @@ class State:
     square: float = 0.0
     best: dict[str, torch.Tensor] | None = None
     best_loss: float = float("inf")
+    scores: list[float] = field(default_factory=list)
     stall_loss: float = float("inf")
     stall: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
@@ -95,7 +97,8 @@ def save_state(path: Path, state: State) -> None:
     meta = {
         "format": FORMAT, "fingerprint": state.fingerprint, "phase": state.phase, "unit": state.unit,
         "lam": state.lam, "square": state.square, "stall": state.stall,
-        "best_loss": _json(state.best_loss), "stall_loss": _json(state.stall_loss),
+        "best_loss": _json(state.best_loss), "scores": [_json(score) for score in state.scores],
+        "stall_loss": _json(state.stall_loss),
         "history": state.history, "seconds": state.seconds,
         "rates": [group["lr"] for group in state.optimizer.param_groups],
         "pools": [pool.to_json() for pool in state.pools],
@@ -164,5 +167,6 @@ def load_state(path: Path, state: State) -> bool:
     state.phase, state.unit, state.lam, state.square = meta["phase"], meta["unit"], meta["lam"], meta["square"]
     state.best_loss = float("inf") if meta["best_loss"] is None else meta["best_loss"]
     state.stall_loss = float("inf") if meta["stall_loss"] is None else meta["stall_loss"]
+    state.scores = [float("inf") if score is None else score for score in meta.get("scores", ())]
     state.stall, state.history, state.seconds = meta["stall"], meta["history"], meta["seconds"]
     return True

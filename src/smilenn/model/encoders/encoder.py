@@ -29,10 +29,16 @@ from smilenn.model.spread import Encoding, Spread
 
 
 class Branch(nn.Module):
-    """Columns (coordinates of the domain, in order) through layers; `name` begins the names of what comes out."""
+    """Columns (coordinates of the domain, in order) through layers; `name` begins the names of what comes out.
 
-    def __init__(self, name: str, columns: Sequence[int], layers: Sequence[Layer] = ()) -> None:
+    `pace` and `decay` multiply the learning rate and the weight decay of its training; they play no part afterwards.
+    """
+
+    def __init__(
+        self, name: str, columns: Sequence[int], layers: Sequence[Layer] = (), *, pace: float = 1.0, decay: float = 1.0
+    ) -> None:
         super().__init__()
+        self.pace, self.decay = pace, decay
         self.name, self.columns = name, [int(c) for c in columns]
         self.layers = nn.ModuleList(layers)
         if layers and not name:
@@ -69,14 +75,18 @@ class Branch(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Branches side by side, cut to the box [lo, hi] (p coordinates in all; branches without layers are not cut)."""
+    """Branches side by side, cut to the box [lo, hi] (p coordinates in all; branches without layers are not cut).
+
+    `groups` > 0 says that the branches are members of an ensemble, one kind of network after the other with so many
+    members each: training then lets each learn by itself (train/encoded.py). It plays no part afterwards.
+    """
 
     lo: torch.Tensor
     hi: torch.Tensor
 
-    def __init__(self, domain: Domain, branches: Sequence[Branch]) -> None:
+    def __init__(self, domain: Domain, branches: Sequence[Branch], *, groups: int = 0) -> None:
         super().__init__()
-        self.domain, self.branches = domain, nn.ModuleList(branches)
+        self.domain, self.branches, self.groups = domain, nn.ModuleList(branches), groups
         if not branches:
             raise SmileError("An encoder needs at least one branch.")
         names = [branch.name for branch in branches if len(branch.layers)]
@@ -87,6 +97,8 @@ class Encoder(nn.Module):
                 raise SmileError(f"Branch {branch.name!r} reads a column that the domain does not have.")
             if not len(branch.layers):
                 self._features(branch.columns)
+        if groups and (len(branches) % groups or len({branch.outputs for branch in branches}) > 1 or not all(names)):
+            raise SmileError(f"An ensemble of {len(branches)} branches has no {groups} equal groups.")
         self.size = sum(branch.outputs for branch in branches)
         self.register_buffer("lo", torch.full((self.size,), -(2.0**20), dtype=torch.float64))
         self.register_buffer("hi", torch.full((self.size,), 2.0**20, dtype=torch.float64))

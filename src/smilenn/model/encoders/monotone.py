@@ -11,7 +11,8 @@ functions could be learned. Several such nets side by side, averaged, are monoto
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +21,19 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.encoders.encoder import Branch, Encoder
 from smilenn.model.encoders.layers import Kinks, Layer, Linear, Ramps
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of network in an ensemble: quantile ramps per number, units of the hidden layers, pace and decay of its
+    training as in `Branch`.
+    """
+
+    name: str
+    ramps: int = 16
+    units: tuple[int, ...] = (32, 32)
+    pace: float = 1.0
+    decay: float = 1.0
 
 
 def monotone_encoder(
@@ -33,6 +47,7 @@ def monotone_encoder(
     units: Sequence[int] = (32, 32),
     outputs: int = 1,
     members: int = 1,
+    kinds: Sequence[Kind] = (),
 ) -> Encoder:
     """An encoder of `members` branches with `outputs` coordinates each.
 
@@ -42,43 +57,54 @@ def monotone_encoder(
     increasing, decreasing : features that every output must rise or fall with.
     without : features that the encoder must not read (protected ones).
     ramps : quantile ramps per number; `units` of the hidden layers.
+    members : networks side by side; more than one are an ensemble, to be averaged.
+    kinds : instead of `ramps` and `units`, several kinds of networks with `members` of each.
     """
     overlap = (set(increasing) & set(decreasing)) | (set(without) & {*increasing, *decreasing})
     if overlap:
         raise SmileError(f"{sorted(overlap)[0]!r} cannot be two of increasing, decreasing and left out; choose one.")
-    sign_of = dict.fromkeys(increasing, 1.0) | dict.fromkeys(decreasing, -1.0)
+    sign_of = dict.fromkeys(increasing, 1) | dict.fromkeys(decreasing, -1)
     for name in sign_of:
         if name not in domain.slices or domain.feature(name).kind == "category":
             raise SmileError(f"{name!r} is not a number of the domain, so nothing can rise or fall with it.")
+    if all(name in without for name in domain.slices):
+        raise SmileError("No feature is left for the encoder; leave fewer of them out.")
+    wanted = kinds or [Kind("core", ramps, tuple(units))]
+    several = members > 1 or len(wanted) > 1
+    branches = [
+        _branch(domain, u, kind, f"{kind.name}{k}" if several else kind.name, sign_of, set(without), outputs)
+        for kind in wanted
+        for k in range(members)
+    ]
+    return Encoder(domain, branches, groups=members if several else 0)
+
+
+def _branch(
+    domain: Domain, u: np.ndarray, kind: Kind, name: str, sign_of: Mapping[str, int], without: set[str], outputs: int
+) -> Branch:
+    """One network of a kind, its weights fresh."""
     columns: list[int] = []
     source, start, rate, signs = [], [], [], []
-    for name, span in domain.slices.items():
-        if name in without:
+    for feature, span in domain.slices.items():
+        if feature in without:
             continue
         for i in range(span.start, span.stop):
-            knots = _knots(domain, u, i, ramps)
-            for a, b in pairwise(knots):
+            for a, b in pairwise(_knots(domain, u, i, kind.ramps)):
                 source.append(len(columns))
                 start.append(a)
                 rate.append(1.0 / (b - a))
-                signs.append(sign_of.get(name, 0.0))
+                signs.append(float(sign_of.get(feature, 0)))
             columns.append(i)
-    if not columns:
-        raise SmileError("No feature is left for the encoder; leave fewer of them out.")
-    base, hidden = len(source), 1.0 if sign_of else 0.0
-    branches = []
-    for k in range(members):
-        layers: list[Layer] = [Ramps(source, np.array(start), np.array(rate))]
-        width, own = 0, np.array(signs)
-        for size in (*units, outputs):
-            first = len(layers) == 1
-            wanted = own if first else np.concatenate([np.full(width, hidden), own])
-            layers.append(Linear(base if first else width, size, base=0 if first else base, signs=wanted))
-            if size is not outputs or len(layers) <= 2 * len(units):
-                layers.append(Kinks(size, (size + 1) // 2))
-            width = size
-        branches.append(Branch(f"core{k}" if members > 1 else "core", columns, layers))
-    return Encoder(domain, branches)
+    own, base, hidden = np.array(signs), len(source), 1.0 if sign_of else 0.0
+    layers: list[Layer] = [Ramps(source, np.array(start), np.array(rate))]
+    width = 0
+    for depth, size in enumerate((*kind.units, outputs)):
+        wanted = np.concatenate([np.full(width, hidden), own])
+        layers.append(Linear(width or base, size, base=base if width else 0, signs=wanted))
+        if depth < len(kind.units):
+            layers.append(Kinks(size, (size + 1) // 2))
+        width = size
+    return Branch(name, columns, layers, pace=kind.pace, decay=kind.decay)
 
 
 def _knots(domain: Domain, u: np.ndarray, i: int, ramps: int) -> np.ndarray:

@@ -1,0 +1,55 @@
+"""What was chosen for a fitted estimator and why, in words: network, numbers, provers, and what repair has cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smilenn.problem import build_all
+from smilenn.prove.order import ordered
+from smilenn.prove.portfolio import choose
+
+if TYPE_CHECKING:
+    from smilenn.estimators.base import SmileEstimator
+
+PROFILES = {
+    "f64-aux": "Numbers: float64 in any order; claims leave room for rounding, which the certificate counts.",
+    "fixed-order": "Numbers: float64, sums in one order, so that ε = 0 holds bit for bit (profile fixed-order).",
+    "dyadic": "Numbers: weights and inputs on a grid, so that nothing rounds and ε = 0 is exact (profile dyadic).",
+}
+
+
+def explain(estimator: SmileEstimator) -> str:
+    """Sentences, one a line."""
+    net = estimator.net_
+    lines = [estimator.reasons_, _auxiliaries(estimator), PROFILES[net.profile]]
+    found: dict[str, int] = {}
+    for problem in build_all(estimator.claims_, net.snapshot()):
+        for row in problem.rows:
+            signs = ordered(problem, row)
+            why = "the signs of the weights: no search" if signs else choose(problem, row).reason
+            found[why] = found.get(why, 0) + 1
+    lines += [
+        f"Prover: {why} ({count} {'inequality' if count == 1 else 'inequalities'})." for why, count in found.items()
+    ]
+    for record in estimator.history_:
+        if record["phase"] == "repair":
+            before, after = record["loss_before"], record["loss"]
+            lines.append(
+                f"Repair: {record['repair']}; the loss went from {before:.4g} to {after:.4g} of the constant's."
+            )
+    lines.append(f"Verdict: {estimator.verdict_.sentence()}.")
+    return "\n".join(lines)
+
+
+def summary(estimator: SmileEstimator) -> str:
+    """The first line of it."""
+    return estimator.reasons_
+
+
+def _auxiliaries(estimator: SmileEstimator) -> str:
+    net = estimator.net_
+    if net.encoder is not None:
+        return f"Auxiliaries: {net.auxiliaries}, of {net.encoder.size} encoded coordinates."
+    units = f" with {net.hidden} hidden units" if net.auxiliaries == "relu" else ""
+    box = "a box that cannot flip" if net.boxes == "gap" else "the paper's box of two free nets"
+    return f"Auxiliaries: {net.auxiliaries}{units} of the inputs, {box}."

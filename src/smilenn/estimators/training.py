@@ -1,0 +1,199 @@
+"""From claims and arrays to a trained network: the recipe, the restarts, and what is kept of them.
+
+Up to `restarts` networks are trained from different seeds; a proved one is preferred, then the one with the smaller
+loss on the rows that were kept from training. A run whose auxiliaries die in pretraining is replaced by one from
+another seed, `SPARE` times at most.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.estimators.checks import LEAST_ROWS, held_out, numbered
+from smilenn.progress import Progress
+from smilenn.properties.claim import Claim
+from smilenn.properties.spec import as_property
+from smilenn.train.config import Config
+
+if TYPE_CHECKING:
+    from smilenn.estimators.base import SmileEstimator
+    from smilenn.model.net import SmileNet
+    from smilenn.train.fit import Fit
+    from smilenn.train.recipe import Recipe
+
+logger = logging.getLogger(__name__)
+
+RANK = {"proved": 0, "unknown": 1, "violated": 2, "rejected": 3}
+SPARE = 2  # further seeds for runs that fail
+TRAINING_SHARE = 0.8  # of a time limit; the certificate has the rest
+
+
+@dataclass(frozen=True)
+class Target:
+    """The target as numbers: y [n], the output's size and its value before anything is learned; classes, if any."""
+
+    y: np.ndarray
+    scale: float
+    start: float
+    classes: np.ndarray | None = None
+
+
+def train(
+    estimator: SmileEstimator,
+    domain: Domain,
+    x: np.ndarray,
+    target: Target,
+    claims: tuple[Claim, ...],
+    columns: Sequence[str],
+    weight: np.ndarray,
+    callback: Callable[[Progress], None] | None,
+    checkpoint: Path | str | None,
+) -> tuple[Fit, int, str]:
+    """The best run, its seed and why its network looks as it does; torch's random state is left as it was."""
+    import torch
+
+    from smilenn.train.fit import DeadAuxiliaries, fit
+    from smilenn.train.recipe import kept_rows, why_plain
+
+    rng = check_random_state(estimator.random_state)
+    seeds = [int(seed) for seed in rng.randint(0, 2**31 - 1, size=estimator.restarts + SPARE)]
+    share = estimator.validation_fraction if len(x) >= LEAST_ROWS else 0.0
+    held = held_out(target.y, share, estimator.loss, rng)
+    kept = rng.randint(0, 2**31 - 1)
+    best: tuple[Fit, int, str] | None = None
+    best_rank, done = (math.inf, math.inf), 0
+    until = None if estimator.time_limit is None else perf_counter() + TRAINING_SHARE * estimator.time_limit
+    failure: DeadAuxiliaries | None = None
+    devices = [torch.device(estimator.device)] if str(estimator.device).startswith("cuda") else []
+    with torch.random.fork_rng(devices=devices):
+        for i, seed in enumerate(seeds):
+            if done == estimator.restarts:
+                break
+            torch.manual_seed(seed)
+            recipe = _recipe(estimator, domain, x, target, columns)
+            options: dict[str, Any] = {}
+            if recipe is None:
+                net, config, reasons = _build(estimator, domain, target), None, why_plain(estimator.all_properties())
+                rows = ~held
+                if held.any():
+                    options["validation"] = (x[held], target.y[held])
+            else:
+                net, config, reasons = recipe.net.to(estimator.device), recipe.config, recipe.reasons
+                rows = np.ones(len(x), dtype=bool)
+                choice = np.random.RandomState(kept)
+                options["held"] = kept_rows(
+                    target.y, net, estimator.validation_fraction, target.classes is not None, choice
+                )
+            config = estimator.config or config or Config()
+            left = None if until is None else max(0.01, (until - perf_counter()) / (estimator.restarts - done))
+            try:
+                result = fit(
+                    net,
+                    x[rows],
+                    target.y[rows],
+                    claims,
+                    loss=estimator.loss,
+                    config=config,
+                    seed=seed,
+                    sample_weight=weight[rows],
+                    callback=callback,
+                    checkpoint=None if checkpoint is None else numbered(checkpoint, i, estimator.restarts),
+                    time_limit=left,
+                    **options,
+                )
+            except DeadAuxiliaries as error:
+                logger.warning("run %d of %d failed: %s", i + 1, len(seeds), error)
+                failure = error
+                continue
+            done += 1
+            rank = (0 if result.verdict is None else RANK[result.verdict.status], result.held_out)
+            if best is None or rank < best_rank:
+                best, best_rank = (result, seed, _told(reasons, result)), rank
+            if result.interrupted:
+                break
+    if best is None:
+        assert failure is not None  # restarts ≥ 1
+        raise failure
+    return best
+
+
+def _recipe(
+    estimator: SmileEstimator, domain: Domain, x: np.ndarray, target: Target, columns: Sequence[str]
+) -> Recipe | None:
+    """The network behind an encoder, fresh; None for the plain one. x [n, m] raw training rows."""
+    from smilenn.model.encoders import Encoder
+    from smilenn.train.recipe import Recipe, averaged, encoded, steps
+
+    plain = estimator.boxes != "gap" or estimator.auxiliaries != "relu" or estimator.backbone is not None
+    if estimator.encoder == "none" or (estimator.encoder == "auto" and plain):
+        return None
+    if estimator.encoder in ("auto", "image"):
+        stated = estimator.complete(estimator.all_properties())
+        properties = [as_property(item).named(domain, columns) for item in stated]
+        image = estimator.encoder == "image"
+        recipe = encoded(
+            domain, x, properties, output_scale=target.scale, start=target.start, classify=target.classes is not None,
+            sizes=estimator.backbone_sizes, device=str(estimator.device), image=image,
+        )  # fmt: skip
+        if recipe is None and image:
+            raise SmileError(
+                "encoder='image' is for classifiers whose only properties are Robust ones that move every pixel; use "
+                "encoder='auto'."
+            )
+        return recipe
+    given = estimator.encoder
+    made = given(domain, domain.scale(x)) if callable(given) and not isinstance(given, Encoder) else given
+    if not isinstance(made, Encoder):
+        raise SmileError(
+            "encoder must be 'auto', 'image', 'none', an Encoder or a function (domain, u) that returns one."
+        )
+    if made.domain != domain:
+        raise SmileError("The encoder was made for another domain; pass that domain as well (domain=encoder.domain).")
+    net = averaged(domain, copy.deepcopy(made), target.scale, target.start, sizes=estimator.backbone_sizes)
+    return Recipe(net, steps(len(x), 1e-2), "Encoder: the one that was given; its coordinates are averaged.")
+
+
+def _build(estimator: SmileEstimator, domain: Domain, target: Target) -> SmileNet:
+    """A fresh network, its head starting at the target's mean."""
+    import torch
+    from torch import nn
+
+    from smilenn.model.backbones import MLP
+    from smilenn.model.net import SmileNet
+
+    if estimator.backbone is None:
+        # float64: a row's prediction then does not depend visibly on the batch it comes in
+        backbone: nn.Module = MLP(domain.size, tuple(estimator.backbone_sizes), estimator.embedding).double()
+    else:
+        backbone = estimator.backbone(domain.size, estimator.embedding)
+        if not isinstance(backbone, nn.Module):
+            raise SmileError("backbone must be a function (inputs, embedding) that returns a torch module.")
+    net = SmileNet(
+        domain,
+        backbone,
+        estimator.embedding,
+        auxiliaries=estimator.auxiliaries,
+        hidden=estimator.hidden,
+        boxes=estimator.boxes,
+        output_scale=target.scale,
+    )
+    with torch.no_grad():
+        net.head_bias.copy_(target.start / net.output_scale)
+    return net.to(estimator.device)
+
+
+def _told(reasons: str, result: Fit) -> str:
+    """The reasons, with what an ensemble ended with."""
+    return f"{reasons} Chosen on rows kept from training: {result.chosen}." if result.chosen else reasons

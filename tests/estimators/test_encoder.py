@@ -1,0 +1,105 @@
+"""The default recipe as users meet it: which encoder is chosen, what `explain` says, saving, given encoders."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import smilenn
+from smilenn import Config, Convex, Fair, Monotone, Proved, SmileClassifier, SmileError, SmileRegressor
+from smilenn.domain import Domain
+from smilenn.model.encoders.monotone import monotone_encoder
+
+QUICK = Config(epochs=8, batch_size=64, learning_rate=1e-2, pretrain_epochs=8, posttrain_rounds=3)
+
+
+def people(n=160, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({
+        "income": rng.uniform(0, 9, n), "debt": rng.uniform(0, 5, n), "race": rng.choice(["u", "v", "w"], n),
+    })  # fmt: skip
+    y = np.sqrt(frame["income"]) - 0.3 * frame["debt"] + 0.4 * (frame["race"] == "u") + rng.normal(0, 0.1, n)
+    return frame, pd.Series(y, name="score")
+
+
+@pytest.fixture(scope="module")
+def monotone():
+    return SmileRegressor(increasing=["income"], decreasing=[1], config=QUICK, random_state=0).fit(*people())
+
+
+def test_monotone_claims_get_an_ensemble_and_hold_bit_for_bit(monotone):
+    assert isinstance(monotone.verdict_, Proved) and monotone.violation_bound_ == 0.0
+    assert monotone.net_.encoder is not None and monotone.net_.profile == "fixed-order"
+    assert monotone.score(*people(seed=1)) > 0.5
+    grid = pd.DataFrame({"income": np.linspace(-1, 12, 400), "debt": 2.0, "race": "v"})
+    assert (np.diff(monotone.predict(grid)) >= 0).all()
+
+
+def test_explain_says_what_was_chosen_and_why(monotone):
+    text = monotone.explain()
+    assert "signs of their weights" in text and "quantile ramps" in text
+    assert "Auxiliaries: affine" in text and "fixed-order" in text and "the signs of the weights" in text
+    assert "certified" in text.splitlines()[-1]
+    plain = SmileRegressor(properties=[Convex(["income"])], config=QUICK, random_state=0).fit(*people())
+    assert "No encoder keeps Convex" in plain.explain() and "hidden units" in plain.explain()
+    nothing = SmileRegressor(config=QUICK, random_state=0).fit(*people())
+    assert "No property was asked for" in nothing.explain()
+
+
+def test_saving_keeps_the_encoder_and_its_reasons(monotone, tmp_path):
+    X, _ = people(seed=2)
+    monotone.save(tmp_path / "m")
+    again = smilenn.load(tmp_path / "m")
+    assert (again.predict(X) == monotone.predict(X)).all() and again.encoder == "auto"
+    assert isinstance(again.verdict_, Proved) and again.explain() == monotone.explain()
+
+
+def test_a_fair_claim_with_room_lets_the_backbone_work():
+    X, y = people()
+    model = SmileClassifier(protected={"race": 0.4}, config=QUICK, random_state=0).fit(X, y > y.mean())
+    assert isinstance(model.verdict_, Proved) and not model.net_.collapsed
+    assert "do not read the protected columns" in model.explain() and "nearly ε" in model.explain()
+    apart = np.ptp([model.decision_function(X.assign(race=r)) for r in "uvw"], axis=0)
+    assert 0 < apart.max() <= 0.4
+    labels, steady = model.predict_certified(X)
+    assert steady.any() and (labels == model.predict(X)).all()
+
+
+@pytest.mark.parametrize("options", [{"encoder": "none"}, {"boxes": "paper"}, {"auxiliaries": "affine"}])
+def test_who_chooses_the_network_gets_it(options):
+    model = SmileRegressor(increasing=["income"], config=QUICK, random_state=0, **options).fit(*people())
+    assert model.net_.encoder is None
+
+
+def test_the_order_of_few_rows_does_not_matter():
+    X, y = people(80)
+    order = np.random.default_rng(0).permutation(len(X))
+    one, two = (
+        SmileRegressor(increasing=["income"], config=QUICK, random_state=0).fit(a, b)
+        for a, b in ((X, y), (X.iloc[order], y.iloc[order]))
+    )
+    assert (one.predict(X) == two.predict(X)).all()
+
+
+def test_an_encoder_of_ones_own(tmp_path):
+    X, y = people()
+    domain = Domain.from_data(X)
+
+    def make(domain, u):
+        return monotone_encoder(domain, u, increasing=["income"], without=["race"], ramps=4, units=(4,))
+
+    properties = [Monotone(increasing=["income"]), Fair(["race"], 0)]
+    model = SmileRegressor(properties=properties, encoder=make, config=QUICK, random_state=0)
+    assert clone(model).encoder is not None
+    model.fit(X, y)
+    assert isinstance(model.verdict_, Proved) and "the one that was given" in model.explain()
+    model.save(tmp_path / "m")
+    assert (smilenn.load(tmp_path / "m").predict(X) == model.predict(X)).all()
+    given = make(domain, domain.scale(domain.encode(X)))
+    before = given.branches[0].layers[1].weight.clone()
+    model = SmileRegressor(properties=properties, encoder=given, domain=domain, config=QUICK, random_state=0).fit(X, y)
+    assert isinstance(model.verdict_, Proved) and (given.branches[0].layers[1].weight == before).all()
+    with pytest.raises(SmileError, match="another domain"):
+        SmileRegressor(properties=properties, encoder=given, margin=0.2, config=QUICK).fit(X, y)
+    with pytest.raises(SmileError, match="encoder must be"):
+        SmileRegressor(properties=properties, encoder="fancy", config=QUICK).fit(X, y)
