@@ -31,6 +31,12 @@ def encoders():
 
 
 @pytest.fixture(scope="session")
+def small():
+    """The module kill_small.py."""
+    return _sibling("kill_small")
+
+
+@pytest.fixture(scope="session")
 def fuzzing():
     """The module fuzzing.py."""
     return _sibling("fuzzing")

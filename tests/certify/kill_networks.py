@@ -149,6 +149,7 @@ def _networks() -> Iterator[tuple[dict[str, Any], bytes]]:
     net, tensors = encoded()
     branches = net["encoder"]
     yield net, packed(tensors)
+    yield from _wide()
     for path in _places(branches):
         for odd in (*ODD, KeyError):
             yield net | {"encoder": _changed(branches, path, odd)}, packed(tensors)
@@ -203,6 +204,17 @@ def _networks() -> Iterator[tuple[dict[str, Any], bytes]]:
         {"boxes": "gap"}, {"hidden": 0}, {"embedding": 0}, {"more": 1},
     ):  # fmt: skip
         yield net | changes, packed(tensors)
+
+
+def _wide() -> Iterator[tuple[dict[str, Any], bytes]]:
+    """Gap boxes as wide as can be, where the head does not look: nothing else could overflow."""
+    net, tensors = plain()
+    fit = {name: value for name, value in tensors.items() if name != "second.slope"}
+    fit |= {"second.out": ([2, 2], [0.0] * 4), "head_weight": ([2, 2], [0.0, -0.5, 0.0, 2.0])}
+    half = 2.0**999
+    for low, gap in ((half, half), (half, half - 2.0**946), (half, half - 2.0**950), (0.0, half), (-half, half)):
+        changed = {"lower.const": ([2], [low, 0.0]), "second.const": ([2], [gap, 0.0])}
+        yield net | {"boxes": "gap"}, packed(fit | changed)
 
 
 ODD_FLOATS = (-10.0, -1.0, 0.0, 0.5, 10.0, 5e-324, 1e300, 2.0**999, 2.0**1000, float("inf"), float("nan"))

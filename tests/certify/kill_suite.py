@@ -23,6 +23,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import kill_networks  # beside this file, and found where that is
+import kill_small
 
 Check = tuple[str, Callable[[SimpleNamespace], Any]]
 
@@ -39,7 +40,7 @@ def checks(target: str, folders: Path) -> list[Check]:
         if p.name in ("forged-nothing", "slope-with-an-empty-leaf", "two-claims")
     ]
     single: list[Check] = [(check.__name__, check) for check in parts]  # cheap and sharp: first
-    return single + whole + limits + kill_networks.checks(target)
+    return single + kill_small.checks(target) + whole + limits + kill_networks.checks(target)
 
 
 def _folder(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
@@ -490,7 +491,8 @@ def premises_of_encoders(loaded: SimpleNamespace) -> Any:
         SimpleNamespace(lo=F(-5), hi=F(6), low=F(-1), high=F(2), rises=rises, falls=falls)
         for rises, falls in ((True, True), (True, False), (False, True), (False, False))
     ]
-    for k, strip in itertools.product((1, 2, 3), ((-1, 2), (0, 2), (-2, 0), (1, 2), (-2, -1))):
+    strips = ((-1, 2), (0, 2), (-2, 0), (1, 2), (-2, -1))
+    for k, strip, point in itertools.product((1, 2, 3), strips, (False, True)):
         seen: list[Any] = []
         encoder = SimpleNamespace(
             source=[None, 0, None, 2, None, None],
@@ -500,6 +502,8 @@ def premises_of_encoders(loaded: SimpleNamespace) -> Any:
         premise.k, premise.net = k, SimpleNamespace(given=SimpleNamespace(m=3, grouped={2}))
         premise.lo = [[F(-c), F(c), F(0)] for c in range(k)]
         premise.hi = [[F(7 - c), F(9 + c), F(1)] for c in range(k)]
+        if point:  # one value, and still not the same in all copies by what is said of them
+            premise.lo = premise.hi = [[F(3), F(4), F(0)]] * k
         premise.delta = [tuple(map(F, strip))] * 3 if k == 2 else []
         premise.pinned = [False, k > 1, False]
         premise.extra = [

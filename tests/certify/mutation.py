@@ -37,9 +37,8 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
@@ -394,6 +393,10 @@ Check = tuple[str, Callable[[SimpleNamespace], Any]]
 
 def answer(check: Callable[[SimpleNamespace], Any], loaded: SimpleNamespace) -> Any:
     """What a check says; an exception is an answer too, and none that the unchanged checker gives."""
+    for module in vars(loaded).values():  # what is remembered from another check must not hide a fault
+        for value in list(vars(module).values()):
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
     try:
         return check(loaded)
     except Exception as error:
@@ -464,9 +467,9 @@ def _child(
 
 def run(
     program: Program, mutants: list[Mutant], checks: list[Check], *, jobs: int = 2,
-    tell: Callable[[Outcome], None] = lambda outcome: None,
+    tell: Callable[[Outcome], None] = lambda outcome: None, hints: Iterable[Outcome] = (),
 ) -> list[Outcome]:  # fmt: skip
-    """Every mutant against the suite, `jobs` at a time.
+    """Every mutant against the suite, `jobs` at a time; `hints` are earlier outcomes: what killed there is tried first.
 
     A mutant has four times the processor time that the unchanged checker takes, and ten times that by the clock.
     """
@@ -475,6 +478,12 @@ def run(
     wanted = baseline(loaded, checks)
     seconds = max(15, math.ceil(4 * (time.process_time() - start)))
     killers: dict[str, list[int]] = {}
+    places = {name: place for place, (name, _) in enumerate(checks)}
+    for outcome in hints:
+        module, function = outcome.key.split(" | ")[0].split(": ")
+        own = killers.setdefault(module + function, [])
+        if outcome.killer in places and places[outcome.killer] not in own:
+            own.append(places[outcome.killer])
     reached = executed(loaded, checks)
     running: dict[int, tuple[Mutant, int, float]] = {}  # pipe: mutant, process, start
     outcomes: dict[str, Outcome] = {}
@@ -525,6 +534,16 @@ def run(
             tell(outcome)
 
 
+def survivors(path: Path) -> set[str]:
+    """The keys of a file ``{module: {function: {statement: [[faults…, reason], …]}}}``."""
+    out = set()
+    for module, functions in json.loads(path.read_text(encoding="utf-8")).items():
+        for function, statements in functions.items():
+            for statement, entries in statements.items():
+                out |= {f"{module}: {function} | {statement} | {fault}" for *faults, _ in entries for fault in faults}
+    return out
+
+
 def main(arguments: list[str]) -> int:
     """Print the survivors and the share that was killed."""
     parser = argparse.ArgumentParser(description="mutation testing of a checker")
@@ -544,7 +563,7 @@ def main(arguments: list[str]) -> int:
 
     program = Program.read(chosen.target, chosen.source)
     every = program.mutants()
-    known = set(chain(*json.loads(chosen.known.read_text()).values())) if chosen.known else set()
+    known = survivors(chosen.known) if chosen.known else set()
     lines = chosen.out.read_text(encoding="utf-8").splitlines() if chosen.out and chosen.out.exists() else []
     done = [Outcome(*json.loads(line)) for line in lines]
     mine = {key for key in known if key.split(":")[0] in TARGETS[chosen.target]}
@@ -562,7 +581,10 @@ def main(arguments: list[str]) -> int:
                 line = [outcome.key, outcome.killer, round(outcome.seconds, 2)]
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
-    outcomes = [*(o for o in done if o.key not in mine), *run(program, mutants, checks, jobs=chosen.jobs, tell=tell)]
+    outcomes = [
+        *(o for o in done if o.key not in mine),
+        *run(program, mutants, checks, jobs=chosen.jobs, tell=tell, hints=done),
+    ]
     killed = sum(outcome.killed for outcome in outcomes)
     total, took = len(outcomes) + len(mine), time.monotonic() - start
     print(f"{chosen.target}: {killed} of {total} killed ({killed / total:.1%}) in {took:.0f} s")  # noqa: T201

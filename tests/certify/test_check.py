@@ -555,3 +555,18 @@ def test_a_pinned_module_of_a_billion_outputs_is_refused_at_once(encoders, folde
             folders.put(tmp_path / "m", files | {"model.json": json.dumps(model).encode()})
             assert same(tmp_path / "m").status == "refused"
     assert found
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 640), pytest.param(640, 20_000, marks=pytest.mark.slow)])
+def test_agrees_with_the_reference_on_small_whole_numbers(small, monkeypatch, first, last):
+    """Networks whose numbers tie everywhere: intervals that end at zero, kinks on ends, equal candidates."""
+    statuses = set()
+    for seed in range(first, last):
+        files = small.Small(seed).files
+        monkeypatch.setattr(check, "read_folder", lambda _, files=files: files)
+        monkeypatch.setattr(reader, "listed_files", lambda _, files=files: files)
+        fast, exact = check.check_folder("nowhere"), check_reference.check_folder("nowhere")
+        rows = [[(r.rule, r.bound, r.margin) for c in report.claims for r in c.rows] for report in (fast, exact)]
+        assert fast.status == exact.status and rows[0] == rows[1], (seed, fast, exact)
+        statuses.add((fast.status, small.RULES[seed % len(small.RULES)]))
+    assert statuses >= {("certified", "leaf"), ("unknown", "sweep"), ("refused", "slope"), ("certified", "order")}

@@ -1,0 +1,251 @@
+"""Questions of the kill suite with small whole numbers: random networks, claims and trees where numbers often tie.
+
+Weights, bounds, thresholds and slopes are small whole numbers or halves, so that intervals end at zero, kinks lie on
+ends, and two candidates of a maximum are equal: where a relation or a sign is wrong, the bound changes. Folders exist
+in memory only. Both checkers are asked the same; `test_check.py` compares them on the same folders.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import random
+import struct
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+COUNT, PARTS = 640, 16
+RULES = ("leaf", "leaf", "leaf", "sweep", "slope", "slope", "order", "mirror")
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+class Small:
+    """One folder: `files` are those that a manifest lists."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = rng = random.Random(seed)
+        self.rule = RULES[seed % len(RULES)]
+        several = {"leaf": (1, 2, 2, 2, 3), "sweep": (1, 2)}.get(self.rule, (2,))
+        self.k = rng.choice(several)
+        self.paper = self.rule in ("leaf", "sweep", "mirror") and rng.random() < 0.3
+        self.features = self._features()
+        self.m = sum(len(f.get("categories", ())) or 1 for f in self.features)
+        self.h = rng.choice((1, 2, 3))
+        self.n, self.skip = rng.choice((1, 2)), rng.random() < 0.5
+        net = {
+            "domain": {"features": self.features}, "boxes": "paper" if self.paper else "gap", "auxiliaries": "relu",
+            "hidden": self.h, "skip": self.skip, "embedding": self.n, "outputs": [""], "output_scale": [1.0],
+            "profile": {"order": "fixed-order"}.get(self.rule, "f64-aux"), "grid": 0, "backbone": {},
+        }  # fmt: skip
+        tensors = self._tensors()
+        claim, witness = self._claim()
+        binary, proof = self._proof()
+        proofs = [proof]
+        if self.rule == "mirror":
+            claim["then"].append(self._mirrored(claim["then"][0]))
+            proofs.append({"rule": "mirror", "of": 0})
+        digest = hashlib.sha256(_canonical({key: value for key, value in net.items() if key != "backbone"}))
+        header, body = {}, b""
+        for name, (shape, values) in sorted(tensors.items()):
+            data = struct.pack(f"<{len(values)}d", *values)
+            header[name] = {"dtype": "F64", "shape": shape, "data_offsets": [len(body), len(body) + len(data)]}
+            body += data
+            digest.update(name.encode() + b"\0" + data)
+        text = json.dumps(header).encode()
+        certificate = {
+            "format": "smilenn-certificate", "version": 1, "profile": net["profile"], "weights": digest.hexdigest(),
+            "proofs": "certificate.bin", "proofs_sha256": _sha(binary),
+            "claims": [{"claim": claim, "claim_sha256": _sha(_canonical(claim)), "witness": witness, "rows": proofs}],
+        }  # fmt: skip
+        self.files = {
+            "model.json": json.dumps({"net": net}).encode(), "certificate.bin": binary,
+            "weights.safetensors": struct.pack("<Q", len(text)) + text + body,
+            "certificate.json": json.dumps(certificate).encode(),
+        }  # fmt: skip
+
+    def _features(self) -> list[dict[str, Any]]:
+        rng, out = self.rng, []
+        for i in range(1 if self.rule == "sweep" else rng.choice((1, 2, 2))):
+            lo = float(rng.randint(-2, 1))
+            kind = rng.choice(("continuous", "continuous", "integer"))
+            out.append({"name": f"x{i}", "kind": kind, "lo": lo, "hi": lo + rng.randint(0, 3)})
+            if kind == "continuous" and rng.random() < 0.3:
+                out[-1] |= {"shift": float(rng.randint(-1, 1)), "mult": rng.choice((0.5, 1.0, 2.0))}
+        if self.rule == "leaf" and rng.random() < 0.4:
+            out.append({"name": "g", "kind": "category", "lo": 0.0, "hi": 1.0, "categories": list("abc")})
+        return out
+
+    def _tensors(self) -> dict[str, tuple[list[int], list[float]]]:
+        rng, n, m, h = self.rng, self.n, self.m, self.h
+        shapes = {"head_weight": [1, n], "head_bias": [1]}
+        for part in ("lower", "second"):
+            shapes |= {f"{part}.const": [n], f"{part}.weight": [h, m], f"{part}.bias": [h], f"{part}.out": [n, h]}
+            if self.skip and (self.paper or part == "lower"):
+                shapes[f"{part}.slope"] = [n, m]
+        positive = self.rule == "order" and rng.random() < 0.7
+        out = {}
+        for name, shape in shapes.items():
+            size = shape[0] * (shape[1] if len(shape) > 1 else 1)
+            values = [rng.choice((-2.0, -1.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.0, 2.0)) for _ in range(size)]
+            if not self.paper and name in ("second.const", "second.out"):
+                width = 0.0 if self.rule in ("slope", "order") else 1.0
+                values = [abs(v) * width for v in values]
+            elif positive and name != "head_bias":
+                values = [abs(v) for v in values]
+            out[name] = (shape, values)
+        return out
+
+    def _claim(self) -> tuple[dict[str, Any], list[list[float]]]:
+        rng, k, when = self.rng, self.k, []
+        point: list[float] = []
+        for f in self.features:
+            if f["kind"] == "category":
+                point += [1.0, 0.0, 0.0]
+                continue
+            x = float(rng.randint(int(f["lo"]), int(f["hi"])))
+            point.append(x)
+            shape = (
+                "ordered" if self.rule in ("slope", "order") else rng.choice(("strip", "strip", "side", "box", "none"))
+            )
+            if shape == "ordered" and rng.random() < 0.4 and f is not self.features[0]:
+                shape = "none"  # pinned
+            terms = [["1", 0, "in", f["name"]], ["-1", 1, "in", f["name"]]]
+            sign = rng.choice((1, -1))
+            if shape in ("ordered", "side") and k == 2:
+                flipped = [[str(sign * int(a)), c, kind, name] for a, c, kind, name in terms]
+                when.append(
+                    {"terms": flipped, "op": "<=", "rhs": "0" if shape == "ordered" else rng.choice(("0", "1"))}
+                )
+            if shape == "strip" and k == 2:
+                width = rng.choice(("1/2", "1", "2"))
+                for side in (1, -1):
+                    moved = [[str(side * int(a)), c, kind, name] for a, c, kind, name in terms]
+                    other = rng.choice(("1/2", "1", "2"))
+                    when.append({"terms": moved, "op": "<=", "rhs": width if self.rule == "mirror" else other})
+            if shape == "box" or (k != 2 and rng.random() < 0.5):
+                when.append({"terms": [[str(sign), rng.randrange(k), "in", f["name"]]], "op": "<=",
+                             "rhs": str(int(sign * x) + rng.randint(0, 1))})  # fmt: skip
+        if self.rule == "leaf" and rng.random() < 0.3:  # a row over several coordinates
+            names = [f["name"] for f in self.features if f["kind"] != "category"]
+            terms = [["1", rng.randrange(k), "in", rng.choice(names)], ["2", rng.randrange(k), "in", rng.choice(names)]]
+            places = {name: at for at, name in enumerate(names)}
+            total = sum(int(a) * int(point[places[name]]) for a, _, _, name in terms)
+            when.append({"terms": terms, "op": rng.choice(("<=", "==")), "rhs": str(total)})
+        then = [["1", 0, "out", ""], *([["-1", 1, "out", ""]] if k > 1 else [])]
+        if self.rule == "mirror" and rng.random() < 0.3:
+            then += [["1", 0, "in", "x0"], ["-1", 1, "in", "x0"]]
+        rhs = "0" if self.rule in ("slope", "order") else str(rng.randint(0, 9))
+        claim = {
+            "copies": k, "when": when, "then": [{"terms": then, "op": "<=", "rhs": rhs}],
+            "others": "equal" if self.rule in ("slope", "order") else rng.choice(("equal", "free")), "equal": [],
+            "free": ["g"] if self.features[-1]["name"] == "g" and rng.random() < 0.5 else [], "sentence": "",
+        }  # fmt: skip
+        self.when, self.free = when, {*claim["free"], *(t[3] for r in when for t in r["terms"])}
+        self.equal = claim["others"] == "equal" and k > 1
+        self.extra = len([r for r in when if len(self._merged(r)) > 1 and not self._is_strip(r)])
+        return claim, [point] * k
+
+    def _mirrored(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The row with its copies exchanged, or not quite."""
+        terms = [[a, 1 - c, kind, name] for a, c, kind, name in row["terms"]]
+        match self.rng.randrange(8):
+            case 0:
+                return row | {"terms": terms, "rhs": str(int(row["rhs"]) + 1)}
+            case 1:
+                return row
+            case 2:
+                return row | {"terms": [[a.replace("1", "2"), c, kind, name] for a, c, kind, name in terms]}
+            case 3:
+                return row | {"terms": [*terms, ["1", 0, "in", "x0"]]}
+            case _:
+                return row | {"terms": terms}
+
+    def _merged(self, row: dict[str, Any]) -> dict[tuple[int, str], int]:
+        out: dict[tuple[int, str], int] = {}
+        for a, c, _, name in row["terms"]:
+            out[c, name] = out.get((c, name), 0) + int(a)
+        return {key: a for key, a in out.items() if a}
+
+    def _is_strip(self, row: dict[str, Any]) -> bool:
+        merged = self._merged(row)
+        return self.k == 2 and len({name for _, name in merged}) == 1 and sum(merged.values()) == 0
+
+    def _proof(self) -> tuple[bytes, dict[str, Any]]:
+        rng, k = self.rng, self.k
+        if self.rule in ("sweep", "order"):
+            return b"", {"rule": self.rule}
+        slope, units, out = self.rule == "slope", 2 * self.h, bytearray()
+        chosen = [] if slope else sorted(rng.sample(range(units), rng.randint(0, units)))
+        numbers = 0 if slope else k * (self.n if self.paper else 0) + k * len(chosen)
+        due, left = [0], rng.randint(0, 4)  # phases on the path to each node that is due
+        names = [f["name"] for f in self.features if f["kind"] != "category"]
+        while due:
+            depth = due.pop()
+            kind = rng.choice((1, 1, 1, 2, 3, 5)) if left > 0 and rng.random() < 0.8 else 0
+            index = rng.randrange(len(names))
+            pinned = self.equal and names[index] not in self.free
+            grouped = self.features[-1]["name"] == "g"
+            if kind == 0 or (kind == 3 and not grouped) or (kind == 5 and not self.paper) or (
+                slope and kind == 2 and not pinned
+            ):  # fmt: skip
+                if slope and depth and rng.random() < 0.3:
+                    out += b"\4" + struct.pack(f"<{depth}I", *(rng.randint(0, 2) for _ in range(depth)))
+                else:
+                    values = [rng.randint(-2, 2) for _ in range(numbers)] + [rng.randint(0, 2)] * (
+                        not slope
+                    ) * self.extra
+                    out += b"\0" + struct.pack(f"<{len(values)}i", *values)
+                continue
+            left -= 1
+            copy = 255 if slope else rng.randrange(k)
+            if kind == 1:
+                out += struct.pack("<BBH", 1, copy, rng.randrange(units))
+                due += [depth + 1] * 2
+            elif kind == 2:
+                theta = rng.choice((-1.0, -0.5, 0.0, 0.5, 1.0, 1.5))
+                out += struct.pack("<BBHd", 2, 255 if pinned else copy, index, theta)
+                due += [depth] * 2
+            elif kind == 3:
+                out += struct.pack("<BBH", 3, 255 if self.equal and "g" not in self.free else copy, 0)
+                due += [depth] * 3
+            else:
+                out += struct.pack("<BBH", 5, copy, rng.randrange(self.n))
+                due += [depth] * 2
+        place = {"rule": self.rule, "bits": 0, "start": 0, "length": len(out)}
+        return bytes(out), place if slope else place | {"rule": "leaf", "units": chosen}
+
+
+@functools.lru_cache(maxsize=1)
+def folders() -> list[dict[str, bytes]]:
+    """All of them; made once."""
+    return [Small(seed).files for seed in range(COUNT)]
+
+
+def _asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
+    """What a checker says of every sixteenth folder: status, reason, and the numbers of every row."""
+    module = loaded.check if fast else loaded.check_reference
+    where, name = (module, "read_folder") if fast else (loaded.reader, "listed_files")
+    out, before = [], getattr(where, name)
+    try:
+        for files in folders()[part::PARTS]:
+            setattr(where, name, lambda _, files=files: files)
+            report = module.check_folder("nowhere")
+            rows = [(r.rule, r.bound, r.margin, r.rhs) for claim in report.claims for r in claim.rows]
+            out.append((report.status, report.reason, rows))
+    finally:
+        setattr(where, name, before)
+    return out
+
+
+def checks(target: str) -> list[tuple[str, Callable[[SimpleNamespace], Any]]]:
+    """The folders in parts, by name."""
+    return [(f"small {part}", functools.partial(_asked, part=part, fast=target == "fast")) for part in range(PARTS)]

@@ -1,0 +1,56 @@
+"""Planted faults in both checkers: at least 95 % are noticed, and every one that is not is listed with its reason.
+
+`survivors.json` holds, by module, function and statement, the faults that nothing notices and why. The slow test plants
+all others, some 7,000, and fails if one survives; it takes about ten minutes on two free cores.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+LISTED = HERE / "survivors.json"
+
+
+@pytest.fixture(scope="module")
+def mutation():
+    spec = importlib.util.spec_from_file_location("smilenn_tests_mutation", HERE / "mutation.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("target", ["fast", "reference"])
+def test_listed_survivors_are_faults_of_the_checkers_and_few(mutation, target):
+    """Every listed fault can still be planted, and if all others are noticed that is enough."""
+    planted = {m.key for m in mutation.Program.read(target).mutants()}
+    listed = {key for key in mutation.survivors(LISTED) if key.split(":")[0] in mutation.TARGETS[target]}
+    assert listed <= planted, sorted(listed - planted)
+    assert len(listed) <= (1 - mutation.LEAST) * len(planted), (len(listed), len(planted))
+
+
+def test_every_survivor_has_a_reason():
+    for functions in json.loads(LISTED.read_text(encoding="utf-8")).values():
+        for statements in functions.values():
+            for entries in statements.values():
+                assert entries
+                for *faults, reason in entries:
+                    assert faults and len(reason.split()) > 3
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="faults are planted in forked processes")
+@pytest.mark.parametrize("target", ["fast", "reference"])
+def test_every_other_planted_fault_is_noticed(target, tmp_path):
+    with tarfile.open(HERE / "corpus" / "folders.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    command = [sys.executable, HERE / "mutation.py", target, tmp_path, "--known", LISTED, "--jobs", "2"]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=7200)
+    assert said.returncode == 0, said.stdout + said.stderr
