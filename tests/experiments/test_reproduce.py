@@ -12,6 +12,7 @@ from smilenn.errors import SmileError
 from smilenn.experiments import evolution, fairness, monotonicity, reproduce, robustness
 from smilenn.experiments.recipe import store
 from smilenn.experiments.study import Options
+from smilenn.train import robust
 from smilenn.train.config import Config
 
 FILES = {"monotonicity.md", "monotonicity.json", "monotonicity.jsonl"}
@@ -108,18 +109,29 @@ def test_jobs(tmp_path):
 def test_saved_models_are_estimator_folders(tmp_path, monkeypatch):
     """One SMiLE cell of each experiment kind, tiny: its folder loads, proves and predicts."""
     tiny = Config(pretrain_epochs=8, epochs=2, batch_size=64, learning_rate=1e-2)
-    monkeypatch.setitem(robustness.CONFIG, ("default", True), tiny)
+    monkeypatch.setitem(robustness.CONFIG, True, tiny)
     monkeypatch.setattr(robustness, "STEPS", 5)
     options = Options(quick=True, models=tmp_path)
-    (row,) = robustness.compute("default", 0, True, 0.05, 1.0, options=options)
+    (row,) = robustness.compute("faithful", 0, True, 0.05, 1.0, options=options)
     assert row["status"] == "proved" and row["verified"] <= row["pgd"] <= row["clean"] == row["clean_all"]
-    model = smilenn.load(tmp_path / "robustness-default-0.05-1.0-0")
+    model = smilenn.load(tmp_path / "robustness-faithful-0.05-1.0-0")
     assert model.verdict_.status == "proved"
     assert model.predict(np.zeros((1, 64))).shape == (1,)
-    store(model, tmp_path, "robustness-default-0.05-1.0-0")  # of a second run: replaced, not in the way
+    store(model, tmp_path, "robustness-faithful-0.05-1.0-0")  # of a second run: replaced, not in the way
     (tmp_path / "mine").mkdir()
     with pytest.raises(SmileError):
         store(model, tmp_path, "mine")  # no model folder: left alone
+
+
+def test_the_default_is_one_distance_net_for_all_deltas(tmp_path, monkeypatch):
+    monkeypatch.setattr(robustness, "STEPS", 2)
+    monkeypatch.setitem(robust.SIZES, "cpu", ((16,), 8, 3e7))
+    rows = robustness.compute("default", 0, True, options=Options(quick=True, models=tmp_path))
+    assert [row["delta"] for row in rows] == list(robustness.DELTAS)
+    assert all(row["certified"] and row["verified"] <= row["pgd"] <= row["clean"] for row in rows)
+    shares = [row["verified"] for row in rows]
+    assert shares == sorted(shares, reverse=True)
+    assert smilenn.load(tmp_path / "robustness-default-0").verdict_.status == "proved"
 
 
 def test_robustness_baselines_on_digits(monkeypatch):

@@ -267,7 +267,7 @@ def demo(
 
 @app.command()
 def bench(
-    subject: Annotated[str, typer.Argument(help="What to measure: proof.", show_default=False)],
+    subject: Annotated[str, typer.Argument(help="What to measure: proof or prediction.", show_default=False)],
     case: Annotated[list[str] | None, typer.Option(help="A case, fair-20x4; repeat.", show_default="all")] = None,
     job: Annotated[list[str] | None, typer.Option(help="opt, prove or find; repeat.", show_default="all")] = None,
     peer: Annotated[
@@ -280,7 +280,7 @@ def bench(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Provers against each other in one run: ours, the paper's model and the reduced MIP on every solver there is."""
+    """Times in one run: provers against the paper's model and the reduced MIP, or predicting with a guarantee."""
     from smilenn.cli import benching as command
 
     raise typer.Exit(

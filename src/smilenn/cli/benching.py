@@ -1,16 +1,18 @@
-"""``smile bench proof``: provers side by side, as a table of geometric means or as JSON lines."""
+"""``smile bench proof`` and ``prediction``: times side by side in one run, as a table of ratios or as JSON lines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from json import dumps
 from pathlib import Path
 
 import typer
 
 from smilenn.errors import SmileError, listed
+from smilenn.experiments import prediction
 from smilenn.experiments.proofs import CASES, JOBS, SCALING, Job, draw, line, records, summary
 
-SUBJECTS = ("proof",)
+SUBJECTS = ("proof", "prediction")
 
 
 def run(
@@ -20,6 +22,10 @@ def run(
     """Measure and print; the exit code is 0 whatever the ratios are."""
     if subject not in SUBJECTS:
         raise SmileError(f"There is no benchmark {subject!r}; there are: {listed(SUBJECTS)}.")
+    if subject == "prediction":
+        if case or job or peer or plot is not None:
+            raise SmileError("--case, --job, --peer and --plot belong to smile bench proof; leave them out.")
+        return _prediction(json)
     known = {c.name: c for c in (*CASES, *SCALING)}
     for given, names in ((case, known), (job, JOBS)):
         wrong = [name for name in given if name not in names]
@@ -43,4 +49,18 @@ def run(
             typer.echo(f"{s['case']:26s} {s['peer']:16s} " + " ".join(f"{v:9.4g}" for v in values) + f"  {done}")
     if plot is not None:
         draw(rows, plot)
+    return 0
+
+
+def _prediction(json: bool) -> int:
+    """Seconds for 1,000 images and their ratios."""
+    seconds = prediction.measure()
+    parts = (("seconds for 1,000 images", seconds), ("ratio", prediction.ratios(seconds)))
+    if json:
+        typer.echo(dumps({"seconds": seconds, "ratios": parts[1][1]}))
+        return 0
+    for title, values in parts:
+        typer.echo(f"{title}:")
+        for name, value in values.items():
+            typer.echo(f"  {name:32s} {value:9.4f}")
     return 0

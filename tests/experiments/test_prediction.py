@@ -1,0 +1,38 @@
+"""Times of predicting with a guarantee: what is timed is what it says."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from smilenn.cli import app
+from smilenn.experiments import prediction
+
+
+def test_every_subject_treats_all_images(monkeypatch):
+    monkeypatch.setattr(prediction, "IMAGES", 20)
+    works = prediction.subjects()
+    plain, (labels, sure) = works["affine"](), works["affine, certified"]()
+    assert np.array_equal(plain, labels)
+    assert sure.shape == (20,) and sure.dtype == bool
+    labels, verified = works["CROWN-IBP"]()
+    assert labels.shape == verified.shape == (20,)
+    assert works["distance"]().shape == works["backbone"]().shape == (20,)
+
+
+def test_ratios_are_of_one_run(monkeypatch):
+    monkeypatch.setattr(prediction, "subjects", lambda seed, device: {n: lambda: None for n in ("a", "b")})
+    seconds = prediction.measure(rounds=2)
+    assert set(seconds) == {"a", "b"} and all(s >= 0 for s in seconds.values())
+    monkeypatch.setattr(prediction, "RATIOS", (("a / b", "a", "b"),))
+    assert prediction.ratios({"a": 3.0, "b": 2.0}) == {"a / b": pytest.approx(1.5)}
+
+
+def test_the_command(monkeypatch):
+    seconds = {name: 2.0 for _, over, under in prediction.RATIOS for name in (over, under)}
+    monkeypatch.setattr(prediction, "measure", lambda: seconds)
+    result = CliRunner().invoke(app, ["bench", "prediction"])
+    assert result.exit_code == 0 and "affine / backbone" in result.output
+    assert json.loads(CliRunner().invoke(app, ["bench", "prediction", "--json"]).output)["seconds"] == seconds
+    assert CliRunner().invoke(app, ["bench", "prediction", "--case", "fair-20x4"]).exit_code == 2
