@@ -1,6 +1,7 @@
 """`smile reproduce` from the command line: files, continuation, bad input; single real cells."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 import smilenn
 from smilenn.cli import app
 from smilenn.errors import SmileError
+from smilenn.estimators.classifier import SmileClassifier
 from smilenn.experiments import evolution, fairness, monotonicity, reproduce, robustness
 from smilenn.experiments.recipe import store
 from smilenn.experiments.study import Options
@@ -117,6 +119,10 @@ def test_saved_models_are_estimator_folders(tmp_path, monkeypatch):
     model = smilenn.load(tmp_path / "robustness-faithful-0.05-1.0-0")
     assert model.verdict_.status == "proved"
     assert model.predict(np.zeros((1, 64))).shape == (1,)
+    again = replace(options, reuse=True)  # taken as it is, not trained again
+    monkeypatch.setattr(SmileClassifier, "fit", None)
+    (same,) = robustness.compute("faithful", 0, True, 0.05, 1.0, options=again)
+    assert same["verified"] == row["verified"] and same["certified"] == row["certified"]
     store(model, tmp_path, "robustness-faithful-0.05-1.0-0")  # of a second run: replaced, not in the way
     (tmp_path / "mine").mkdir()
     with pytest.raises(SmileError):

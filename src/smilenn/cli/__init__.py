@@ -311,6 +311,9 @@ def reproduce(
         typer.Option(metavar="ADDRESS", help="A dask scheduler's address, or local.", show_default="this machine"),
     ] = None,
     save_models: Annotated[bool, typer.Option("--save-models", help="Keep the models in OUT/models.")] = False,
+    reuse_models: Annotated[
+        bool, typer.Option("--reuse-models", help="Take models from OUT/models, certifying them, where there are any.")
+    ] = False,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Tables only; needs no matplotlib.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -318,7 +321,8 @@ def reproduce(
     from smilenn.cli import reproducing as command
     from smilenn.experiments.study import Options
 
-    options = Options(quick, tuple(seed or ()), data_dir, device, out / "models" if save_models else None)
+    models = out / "models" if save_models or reuse_models else None
+    options = Options(quick, tuple(seed or ()), data_dir, device, models, reuse_models)
     raise typer.Exit(
         command.run(
             experiment, out, options, jobs=jobs, only=tuple(only or ()), cluster=cluster, with_figures=not no_figures,

@@ -1,12 +1,13 @@
 """A recipe turns properties into an estimator: the two columns of every table, "faithful" and "default", are recipes.
 
 faithful   the paper's free pair of auxiliaries, its sizes and epochs, no feasible start
-default    flip-free boxes from a feasible start
+default    what the estimators choose by the properties: an encoder where there is one for them
 """
 
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,10 @@ from smilenn.domain import Domain
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.store import load
+from smilenn.experiments.study import Options
 from smilenn.properties.base import Property
+from smilenn.prove.verdict import Proved
 from smilenn.train.config import Config
 
 
@@ -31,7 +35,7 @@ class Recipe:
     embedding: int = 8
     sizes: Sequence[int] = (32, 32)
     backbone: Callable[[int, int], Any] | None = None
-    config: Config = field(default_factory=Config)
+    config: Config | None = field(default_factory=Config)  # None: what comes with the encoder
     restarts: int = 1
 
     def estimator(
@@ -44,6 +48,25 @@ class Recipe:
             embedding=self.embedding, backbone=self.backbone, backbone_sizes=self.sizes, config=self.config,
             restarts=self.restarts, random_state=seed, device=device, out_of_bounds="clamp",
         )  # fmt: skip
+
+
+def obtained(estimator: SmileEstimator, options: Options, name: str, *data: Any) -> tuple[SmileEstimator, float]:
+    """The estimator fitted on `data` and stored, and the seconds this took.
+
+    With ``options.reuse`` a model of that name that is there already is taken instead, as an earlier run has left it,
+    and certified now where it was not: its training may have run on a machine that has a GPU and no solver.
+    """
+    if options.reuse and options.models is not None and (options.models / name / "manifest.json").exists():
+        found = load(options.models / name)
+        if not (isinstance(found.verdict_, Proved) and found.verdict_.certificate):
+            found.certify()
+            store(found, options.models, name)
+        return found, found.seconds_
+    start = time.perf_counter()
+    estimator.fit(*data)
+    took = time.perf_counter() - start
+    store(estimator, options.models, name)
+    return estimator, took
 
 
 def store(estimator: SmileEstimator, folder: Path | None, name: str) -> None:

@@ -36,7 +36,7 @@ from smilenn.estimators.steady import largest_change
 from smilenn.experiments import figures, paper
 from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.measures import chosen, mean, proved, robust, timed
-from smilenn.experiments.recipe import Recipe, store
+from smilenn.experiments.recipe import Recipe, obtained
 from smilenn.experiments.study import Options, Study, outcome, proved_up_to
 from smilenn.experiments.tables import markdown, mean_and_spread, number, seconds
 from smilenn.model.backbones import ConvNet
@@ -89,12 +89,11 @@ def compute(
     x, y = data.x_test[:FIRST], data.y_test[:FIRST]
     if model in SMILE:
         pairs = [(d, 2 * d) for d in DELTAS] if delta is None or eps is None else [(delta, eps)]
-        estimator = _estimator(model, pairs, data.domain, quick, seed, options.device)
-        start = time.perf_counter()
-        estimator.fit(train.frame, train.target, np.where(train.target.to_numpy() > 0, ZERO_WEIGHT, 1.0))
-        took = time.perf_counter() - start
         which = f"{model}-{seed}" if delta is None else f"{model}-{delta}-{eps}-{seed}"
-        store(estimator, options.models, f"robustness-{which}")
+        weight = np.where(train.target.to_numpy() > 0, ZERO_WEIGHT, 1.0)
+        fresh = _estimator(model, pairs, data.domain, quick, seed, options.device)
+        estimator, took = obtained(fresh, options, f"robustness-{which}", train.frame, train.target, weight)
+        assert isinstance(estimator, SmileClassifier)
         row |= {"seconds": took, **outcome(estimator.verdict_)}
         return [row | {"delta": d, "eps": e, **_certified(estimator, data, d, e, seed)} for d, e in pairs]
     row |= {"status": "none"}
@@ -148,7 +147,7 @@ def _certified(estimator: SmileClassifier, data: Prepared, delta: float, eps: fl
         return logit, np.abs(logit) > reach
 
     (logit, verified), predicting = timed(decide)
-    attacked = _attack(net, x, y, delta, seed, estimator.device)
+    attacked = _attack(net, x, y, delta, seed, net.shift.device.type)
     whole_logit, whole_verified = decide(data.x_test)
     return robust(logit, y, attacked, verified) | {
         "predict_seconds": predicting, **_whole(whole_logit, data.y_test, whole_verified)}  # fmt: skip

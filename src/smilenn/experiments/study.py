@@ -28,6 +28,7 @@ class Options:
     data_dir : folder of the data files, see `smilenn.datasets`.
     device : torch device of training, ``auto`` for a GPU where there is one.
     models : folder to save the certified models in; None to keep none.
+    reuse : take models that are in that folder already, and certify those that are not yet, instead of training.
     """
 
     quick: bool = False
@@ -35,6 +36,7 @@ class Options:
     data_dir: Path | None = None
     device: str = "cpu"
     models: Path | None = None
+    reuse: bool = False
 
     def resolved(self) -> Options:
         """The same with ``auto`` decided, on the machine that computes; a device that is not there is an error."""
