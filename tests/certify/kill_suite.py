@@ -73,7 +73,7 @@ def _limits(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
     def ask(loaded: SimpleNamespace) -> Any:
         module = loaded.check if fast else loaded.check_reference
         out = []
-        for name, start in (("NODES" if fast else "MOST_NODES", 1 << 8), ("WORK" if fast else "MOST_WORK", 1 << 12)):
+        for name, start in (("NODES" if fast else "MOST_NODES", 1 << 8), ("WORK" if fast else "MOST_WORK", 1 << 13)):
             low, high = 0, start  # refused at low - 1, checked at high
             while low < high:
                 middle = (low + high) // 2

@@ -523,6 +523,7 @@ def test_both_checkers_count_the_same_work(folders, tmp_path, monkeypatch, choic
                 extra = len(exact_premise.ground(entry.claim, net.domain, None).extra)
                 nodes = exact_tree.count(proof.nodes, numbers + extra if proof.rule == "leaf" else 0, net.inner.groups)
                 work += each * (h + 1 if proof.rule == "sweep" else nodes)
+                work += k * net.embedding * (len(net.outputs) + len(net.inner.names) + h)
         if report.status in ("certified", "unknown"):
             seen += 1
             for checker, name in ((check, "WORK"), (check_reference, "MOST_WORK")):

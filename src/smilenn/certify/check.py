@@ -1036,11 +1036,12 @@ class Reader:
         return start
 
     def spend(self, nodes: int, premise: Premise) -> None:
-        """§6: a small file must not keep a checker busy for days."""
+        """§6: a small file must not keep a checker busy for days; no nodes: what every row costs."""
         net, k = premise.net, premise.k
         pairs = sum(len(group) ** 2 for group in net.space.groups) if k == 2 else 0
+        each = (net.units + 1) * (net.m + 1 + pairs) * (net.n + 1 if net.paper else 1)
         self.nodes -= nodes
-        self.work -= nodes * k * (net.units + 1) * (net.m + 1 + pairs) * (net.n + 1 if net.paper else 1)
+        self.work -= k * (nodes * each if nodes else net.n * (net.o + net.m + net.units))
         need(self.nodes >= 0 and self.work >= 0, "the proofs would take too long to check")
 
     def split(self, place: int) -> tuple[int, int, int]:
@@ -1677,6 +1678,7 @@ def check_claim(net: Net, entry: dict[str, Any], reader: Reader) -> ClaimReport:
     for goal, proof in zip(goals, proofs, strict=True):
         rule = proof.get("rule") if isinstance(proof, dict) else None
         margin = goal.margin()
+        reader.spend(0, premise)
         if rule == "leaf" and is_object(proof, *place, "units"):
             bound = leaf_rule(goal, proof, reader)
         elif rule == "slope" and is_object(proof, *place):

@@ -122,6 +122,7 @@ def _check_claim(entry: Entry, model: Model, margin: Vector, omega: Vector | Non
     rows: list[RowReport] = []
     psis = []
     for r, (row, proof) in enumerate(zip(claim.rows(), entry.proofs, strict=True)):
+        budget.row(model, premise)
         psi = reduce_row(model, row, claim.copies)
         psis.append(psi)
         room, leaves = row_margin(psi, margin, omega), 0

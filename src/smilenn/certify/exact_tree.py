@@ -27,16 +27,25 @@ class Budget:
     def __init__(self, nodes: int, work: int) -> None:
         self.nodes, self.work = nodes, work
 
-    # Σ nodes·k·(hidden units + 1)·(m + 1 + pairs)·(1 + n for paper boxes), pairs = Σ size² of the groups for k = 2
+    # k·n·(o + m + hidden units) for every row
+    def row(self, model: Model, premise: Premise) -> None:
+        """Refused if one more row is too much, whatever its proof."""
+        net = model.net
+        self._work(premise.copies * net.embedding * (len(net.outputs) + len(premise.pinned) + len(model.bias)))
+
+    # nodes·k·(hidden units + 1)·(m + 1 + pairs)·(1 + n for paper boxes), pairs = Σ size² of the groups for k = 2
     def spend(self, nodes: int, model: Model, premise: Premise) -> None:
         """Refused if a proof of so many nodes is too much."""
         k, groups = premise.copies, premise.domain.groups
         width = len(premise.pinned) + 1 + (sum(len(group) ** 2 for group in groups) if k == 2 else 0)
         flips = model.net.embedding if model.net.boxes == "paper" else 0
         self.nodes -= nodes
-        self.work -= nodes * k * (len(model.bias) + 1) * width * (1 + flips)
         if self.nodes < 0:
             raise Refused("The proofs have more nodes than a certificate may have.")
+        self._work(nodes * k * (len(model.bias) + 1) * width * (1 + flips))
+
+    def _work(self, work: int) -> None:
+        self.work -= work
         if self.work < 0:
             raise Refused("The proofs are more work to check than those of a certificate may be.")
 
