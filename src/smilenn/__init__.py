@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smilenn._version import __version__
 
 if TYPE_CHECKING:
+    from smilenn.calibration import Calibration, calibrate
     from smilenn.certify.verdicts import check
     from smilenn.domain import Domain, Feature
     from smilenn.errors import AlteredError, SmileError
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from smilenn.versions import show_versions
 
 _HOME = {
+    "smilenn.calibration": ("Calibration", "calibrate"),
     "smilenn.certify.verdicts": ("check",),
     "smilenn.domain": ("Domain", "Feature"),
     "smilenn.errors": ("AlteredError", "SmileError"),
@@ -60,6 +62,7 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "AlteredError",
+    "Calibration",
     "Claim",
     "Concave",
     "Config",
@@ -87,6 +90,7 @@ __all__ = [
     "Verdict",
     "Violated",
     "__version__",
+    "calibrate",
     "check",
     "fit",
     "load",

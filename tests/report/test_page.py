@@ -194,6 +194,16 @@ def test_references_stand_beside_the_model(regressor, rows):
     assert "References were trained for this report" in text and "no rules" in card(found)
 
 
+def test_references_of_a_classifier(classifier):
+    model, x, y = classifier
+    found = gather(model, x[:60], y[:60], train=(x[60:], y[60:]), seconds=8.0)
+    assert found.tradeoff is not None and found.tradeoff.metric == "accuracy"
+    points = {point.name: point for point in found.tradeoff.points}
+    assert set(points) == {"this model, ε = 2", "constant", "no rules", "ε = 1", "ε = 4"}  # nothing is protected
+    assert points["no rules"].quality.value > points["constant"].quality.value
+    assert points["no rules"].variation > 0
+
+
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 

@@ -66,11 +66,12 @@ def ordinary(model: Reported, rows: Rows, dropped: Sequence[str], *, seconds: fl
     y = (rows.y - shift) / scale
     kind: Any = MLPClassifier if binary else MLPRegressor
     net = kind(hidden_layer_sizes=SIZES, random_state=seed, batch_size=min(256, int((~held).sum())))
+    classes = {"classes": np.array([0.0, 1.0])} if binary else {}
     best, least, stall, end = None, math.inf, 0, time.perf_counter() + seconds
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a number of epochs that was not asked for
         for _ in range(EPOCHS):
-            net.partial_fit(u[~held], y[~held], *((np.array([0.0, 1.0]),) if binary else ()))
+            net.partial_fit(u[~held], y[~held], **classes)
             found = Ordinary(domain, ("",), seen, centre, size, net, 0.0, 1.0).predict(rows.x[judged])[:, 0]
             each = np.logaddexp(0.0, found) - y[judged] * found if binary else (found - y[judged]) ** 2
             loss, stall = float(each.mean()), stall + 1

@@ -1,0 +1,109 @@
+"""Probabilities that mean what they say, and what becomes of ε.
+
+A classifier's rules speak of its logit z. Temperature scaling divides it, p = σ(z / T), with the T that makes the log
+loss on held-out rows least:
+
+    min over c = 1/T of  mean log(1 + e^{c z_i}) − y_i c z_i         convex in c, solved by bisection of its slope
+
+Labels do not change, as the sign of z / T is that of z; so certified labels stay certified. A bound on changes does:
+
+    |z(a) − z(b)| ≤ ε   ⇒   |z(a)/T − z(b)/T| ≤ ε / T,   probabilities change by at most tanh(ε / 4T)
+
+In floating point each quotient is rounded by at most 2^-53 of itself: with |z| ≤ L that adds 2^-52·L/T to the bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+from smilenn.errors import SmileError
+
+LEAST, MOST = 2.0**-10, 2.0**10  # of 1/T: beyond it the rows say nothing, or are separated perfectly
+
+
+class Decides(Protocol):
+    """A fitted binary classifier with logits."""
+
+    classes_: np.ndarray
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Logits of ``classes_[1]``, [n]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A temperature, and what it does to logits, probabilities and ε.
+
+    >>> warm = Calibration(2.0)
+    >>> warm.eps(1.0), round(warm.change(1.0), 4)
+    (0.5, 0.1244)
+    """
+
+    temperature: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.temperature) and self.temperature > 0):
+            raise SmileError(f"A temperature is a positive number, not {self.temperature}.")
+
+    def logit(self, logit: np.ndarray) -> np.ndarray:
+        """Calibrated logits z / T, shape kept."""
+        return np.asarray(logit, dtype=np.float64) / self.temperature
+
+    def probability(self, logit: np.ndarray) -> np.ndarray:
+        """Calibrated probabilities σ(z / T) of the positive class, shape kept."""
+        return np.exp(-np.logaddexp(0.0, -self.logit(logit)))
+
+    def eps(self, eps: float, largest_logit: float = 0.0) -> float:
+        """ε / T, never rounded down; with `largest_logit` = L also what rounding of the quotients adds."""
+        if not (math.isfinite(eps) and eps >= 0 and math.isfinite(largest_logit) and largest_logit >= 0):
+            raise SmileError(f"ε and the largest logit are numbers of 0 or more, not {eps} and {largest_logit}.")
+        exact = (Fraction(eps) + Fraction(largest_logit) / 2**52) / Fraction(self.temperature)
+        near = float(exact)
+        return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
+
+    def change(self, eps: float) -> float:
+        """The largest change of a calibrated probability where the logit changes by at most ε: tanh(ε / 4T)."""
+        return math.tanh(self.eps(eps) / 4)
+
+
+def calibrate(classifier: Decides, X: Any, y: Any) -> Calibration:
+    """The temperature of a fitted binary classifier on rows X [n, columns] with labels y [n] it was not trained on."""
+    labels, classes = np.asarray(y), np.asarray(classifier.classes_)
+    unknown = sorted({str(label) for label in labels[~np.isin(labels, classes)]})
+    if unknown:
+        raise SmileError(
+            f"The labels hold {unknown[0]!r}, which is none of the classes {', '.join(map(str, classes))}."
+        )
+    logit = np.asarray(classifier.decision_function(X), dtype=np.float64)
+    if len(labels) != len(logit):
+        raise SmileError(f"Got {len(logit)} rows and {len(labels)} labels; give one label per row.")
+    return Calibration(temperature(logit, labels == classes[1]))
+
+
+def temperature(logit: np.ndarray, y: np.ndarray) -> float:
+    """T of logits [n] against targets [n] of 0 and 1; rows of both classes are needed.
+
+    Between 1/1024 and 1024: at the low end the rows are separated perfectly, at the high end logits say nothing.
+    """
+    z, y = np.asarray(logit, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if not len(z) or y.min() == y.max():
+        raise SmileError("Calibration needs rows of both classes; give more rows.")
+
+    def slope(c: float) -> float:
+        return float(np.mean(z * (np.exp(-np.logaddexp(0.0, -c * z)) - y)))
+
+    low, high = LEAST, MOST
+    if slope(low) >= 0:
+        return 1 / low
+    if slope(high) <= 0:
+        return 1 / high
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if slope(middle) > 0 else (middle, high)
+    return 2 / (low + high)
