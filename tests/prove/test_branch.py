@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Convex, Fair, Monotone, Robust
+from smilenn.prove import branch
 from smilenn.prove.branch import Branch
 from smilenn.prove.leaf import Cell, Slopes, rule_bound, shape
 from smilenn.prove.mip import ReducedMip
@@ -182,6 +183,19 @@ def test_the_same_search_gives_the_same_tree():
     one, two = (Branch().search(problem, r, time_limit=60, goal="optimum") for _ in range(2))
     assert one.nodes == two.nodes and one.bound == two.bound
     assert [n.split for n in leaves(one)] == [n.split for n in leaves(two)]
+
+
+def test_processes_give_the_same_tree_however_many_they_are(monkeypatch):
+    monkeypatch.setattr(branch, "SHARED_AT", 12)
+    problem, r = hard()
+    target = ReducedMip().maximise(problem, r, time_limit=30).upper + 1e-3
+    two, three = (Branch(workers=n).search(problem, r, time_limit=60, target=target) for n in (2, 3))
+    assert two.complete and two.nodes == three.nodes > 12 and two.bound == three.bound <= target
+    assert [n.split for n in leaves(two)] == [n.split for n in leaves(three)]
+    found = [rule_bound(problem, r, shape(problem, n.cell), n.slopes) for n in leaves(two)]
+    assert max(found) <= two.bound
+    low = Branch(workers=2).search(problem, r, time_limit=60, target=target - 0.1)
+    assert low.bound > target - 0.1 and low.value > target - 0.1
 
 
 def test_an_interruption_keeps_what_was_proved(monkeypatch):

@@ -18,6 +18,7 @@ from smilenn.prove.solvers.base import Session, Solver, SolverResult, Status
 # presolve on and off: 9 wrong bounds in 900 with the default 1e-9; 3 in 6,900 if coefficients up to 1e-7 are paid for
 # and the rest is kept; none in 6,000 with 1e-6. Large objectives (badly scaled weights) get the last.
 LEAST, SMALL, LARGE = 1e-12, 1e-7, 1e3
+PERTURBED = "dual_simplex_cost_perturbation_multiplier"
 
 
 @dataclass(frozen=True)
@@ -124,13 +125,14 @@ class HighsSession(Session):
             "output_flag": False, "threads": 1, "random_seed": solver.seed, "presolve": "off", "solver": "simplex",
             "primal_feasibility_tolerance": solver.feasibility, "dual_feasibility_tolerance": solver.feasibility,
             "small_matrix_value": LEAST,
-            # a few steps per solve: exact edge weights and perturbed costs do not pay (measured: a tenth slower)
-            "simplex_dual_edge_weight_strategy": 1, "dual_simplex_cost_perturbation_multiplier": 0.0,
+            # a few steps per solve: exact edge weights do not pay (measured: a tenth slower)
+            "simplex_dual_edge_weight_strategy": 1, "simplex_iteration_limit": 1000 + 10 * sum(model.matrix.shape),
         }  # fmt: skip
         for key, value in options.items():
             self.h.setOptionValue(key, value)
         if self.h.passModel(_lp(highspy, model)) == highspy.HighsStatus.kError:
             raise SmileError("HiGHS refused a linear program; its numbers are too large or not finite.")
+        self.first = True
 
     def columns(self, index: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> None:
         """See `Session`."""
@@ -151,6 +153,17 @@ class HighsSession(Session):
             h.setBasis(basis)
         h.run()
         said = h.getModelStatus()
+        # costs are perturbed in the first solve only: a tenth slower where a few steps are left. Without it degenerate
+        # LPs have been seen to cycle (two copies that are equal); those go back to perturbed costs for good
+        if said == status.kIterationLimit:
+            h.setOptionValue(PERTURBED, 1.0)
+            h.setOptionValue("simplex_iteration_limit", 2**31 - 1)
+            h.clearSolver()
+            h.run()
+            said = h.getModelStatus()
+        elif self.first:
+            h.setOptionValue(PERTURBED, 0.0)
+        self.first = False
         if said == status.kOptimal:
             solution = h.getSolution()
             x, y = np.array(solution.col_value), -np.array(solution.row_dual)

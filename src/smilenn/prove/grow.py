@@ -1,0 +1,380 @@
+"""Branch-and-bound on phases, categories, whole numbers and inputs, with the leaf rule's LP bound in every cell.
+
+The cell with the largest bound is split, then its worse child, and so on down until a child is done; then the next
+largest. It ends when every bound is ≤ the target (proved), when a point above it is found, or at a limit. What counts
+as a cell's bound is the leaf rule evaluated by `rule_bound` with the LP's slopes, rounded as a certificate will write
+them: a solver that lies gives poor slopes, never a wrong bound. Cells that an LP would close wait and are confirmed by
+the rule in batches; one that is refused is open again.
+
+Categories that differ between the copies come first where units are many (`moving_split`). Where they are few, phases
+come first; but cells whose phases are all decided and which are still open show that the categories were to blame, and
+after a few of them the search starts over, categories first.
+
+The tree and its slopes are kept (`Tree`): they are what a certificate carries.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from smilenn.problem import Problem, Row
+from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, rule_bound, rule_bounds
+from smilenn.prove.prover import GAP, Goal, evaluated
+from smilenn.prove.relaxation import BoxLP, Relaxation
+from smilenn.prove.solvers.base import Solver
+from smilenn.prove.splitting import (
+    Split,
+    cells,
+    fractional_group,
+    input_split,
+    moving_split,
+    open_group,
+    phase_split,
+)
+from smilenn.prove.tree import Node, Tree, leaves
+from smilenn.search.gradient import search
+
+BOXES = 128  # linear programs kept at a time
+SEARCH_AT: dict[Goal, int] = {"find": 8, "optimum": 32, "prove": 256}  # nodes after which a search for points pays
+STEEPEST = 64.0  # slopes are kept below this multiple of the largest coefficient
+WAITING = 256  # cells confirmed at a time
+EXHAUSTED, EARLY = 3, 1000  # so many cells without open phases, within so many nodes, and the search starts over
+BITS = 24  # slopes are rounded to multiples of 2^-BITS, or coarser where large ones must fit into 31 bits
+
+
+@dataclass
+class _Box:
+    """A box of inputs: a cell of it (kept, for its arrays' identities are the key), shape, first split, LP."""
+
+    cell: Cell
+    base: Shape
+    moving: Split | None
+    lp: BoxLP | None = None
+
+
+class Run:
+    """One search over a premise, or over one cell of it: evaluates cells, keeps the best point, chooses splits."""
+
+    def __init__(
+        self, problem: Problem, row: Row, solver: Solver, time_limit: float, goal: Goal, target: float,
+        written: bool, cell: Cell | None = None,
+    ) -> None:  # fmt: skip
+        self.problem, self.row, self.solver, self.target = problem, row, solver, target
+        self.goal: Goal = goal
+        self.start, self.limit = perf_counter(), time_limit
+        k, self.h = row.unit.shape
+        self.useful = (row.unit != 0).any(axis=0)
+        largest = float(np.abs(row.unit).max(initial=0.0))
+        if row.flip.any():
+            self.useful |= (problem.flips.unit[row.flip.any(axis=0)] != 0).any(axis=0)
+            largest = max(largest, float(row.flip.max()), float((row.flip @ np.abs(problem.flips.unit)).max(initial=0)))
+        self.steepest = 2.0 ** math.ceil(math.log2(max(STEEPEST * largest, 1e-300)))
+        self.bits = min(BITS, 30 - math.ceil(math.log2(self.steepest))) if written else None
+        # phases and slopes of a node, and the LP's answer of an open one: about 25 corners a unit, inputs, rows
+        self.bytes = 9 * k * (self.h + row.flip.shape[1]) + 8 * (30 * self.h + 2 * k * problem.region.size)
+        self.flips, self.rounding = bool(row.flip.any()), Rounding(problem, row)
+        self.gap = max(GAP * row.scale, 1e-9 * self.rounding.plain)  # the LPs' tolerance, where numbers are large
+        self.last: tuple[Cell, Shape] | None = None
+        self.point: np.ndarray | None = None
+        self.value = -np.inf
+        self.count, self.pushed, self.note, self.complete = 0, 0, "", True
+        self.categories_first, self.exhausted = False, 0
+        zeros = np.zeros((k, self.h), dtype=np.int8), np.zeros_like(row.flip, dtype=np.int8)
+        self.nothing = Slopes(np.zeros((k, self.h)), np.zeros_like(row.flip), np.zeros(len(problem.region.rhs)))
+        self.whole = Cell(problem.region.lo, problem.region.hi, *zeros) if cell is None else cell
+        self._begin()
+
+    def _begin(self) -> None:
+        """An empty tree; the best point stays."""
+        self.heap: list[tuple[float, int, Node]] = []
+        self.waiting: list[Node] = []
+        self.hints: dict[int, Relaxation] = {}
+        self.boxes: OrderedDict[tuple[int, int], _Box] = OrderedDict()
+        self.root = Node(self.whole, np.inf, self.nothing)
+
+    # ---- the search ---------------------------------------------------------------------------------------------
+
+    def grow(self, most: int, like: Tree | None = None, pause: float = math.inf) -> None:
+        """Split until done, or until there are `pause` nodes; the reasons for stopping early go to `note`.
+
+        Called again, it goes on.
+        """
+        plunge: Node | None = None
+        searching = SEARCH_AT[self.goal]
+        try:
+            if self.count == 0:
+                for node in self._taken_over(like, most) if like is not None else [self.root]:
+                    self.push(self.bounded(node))
+            while self.heap or plunge is not None or self.waiting:
+                reached = self._reached(plunge)
+                if self.waiting and (reached or len(self.waiting) >= WAITING or self.count >= pause):
+                    self._confirm()
+                    continue
+                if reached:
+                    return
+                if self.count >= most:
+                    self.complete, self.note = False, f"the tree reached its limit of {most} nodes (memory is capped)"
+                    return
+                if perf_counter() - self.start > self.limit:
+                    self.complete, self.note = False, "the time limit was reached"
+                    return
+                if self.count >= pause:
+                    return
+                if self.count >= searching:
+                    searching = most + 1
+                    self._search()
+                    continue
+                node = plunge if plunge is not None else heapq.heappop(self.heap)[2]
+                plunge = None
+                if not self.split(node):
+                    self.complete, self.note = False, "a cell cannot be split further"
+                    self.push(node)
+                    return
+                if self.exhausted >= EXHAUSTED and self.count < EARLY and like is None and not self.categories_first:
+                    self.categories_first = True
+                    self._begin()
+                    plunge = self.bounded(self.root)
+                    continue
+                for child in sorted((self.bounded(child, node) for child in node.children), key=lambda n: n.bound):
+                    if child.proved and child.bound <= self._threshold():
+                        continue
+                    if plunge is not None:
+                        self.push(plunge)
+                    plunge = child
+                self._forget(node)
+                if plunge is not None and plunge.bound <= self._threshold():
+                    self.push(plunge)
+                    plunge = None
+        except KeyboardInterrupt:
+            self.complete, self.note = False, "interrupted"
+        finally:
+            if plunge is not None:
+                self.push(plunge)
+
+    def left(self) -> float:
+        """Seconds of the time limit that are left."""
+        return max(0.0, self.limit - (perf_counter() - self.start))
+
+    def paused(self) -> bool:
+        """Whether the search is to go on."""
+        return self.complete and not self._reached(None)
+
+    def tree(self) -> Tree:
+        """What was found."""
+        found = leaves(self.root)
+        self._prove(found)
+        bound = max(leaf.bound for leaf in found)
+        return Tree(self.root, bound, self.point, self.value, self.complete, self.count, perf_counter() - self.start,
+                    self.note)  # fmt: skip
+
+    def _threshold(self) -> float:
+        """Cells with at most this bound need no further split."""
+        return self.value + self.gap if self.goal == "optimum" else self.target
+
+    def _reached(self, plunge: Node | None) -> bool:
+        bound = max(-self.heap[0][0] if self.heap else -np.inf, -np.inf if plunge is None else plunge.bound)
+        return bound <= self._threshold() or (self.goal != "optimum" and self.value > self.target)
+
+    def _confirm(self) -> None:
+        """The rule's bounds of the cells that wait; those above the threshold are open again."""
+        waiting, self.waiting = self.waiting, []
+        self._prove(waiting)
+        for node in waiting:
+            if node.bound > self._threshold():
+                self.push(node)
+            else:
+                self._forget(node)
+
+    def _search(self) -> None:
+        """A better point from the search stack; the points of the LPs are often good enough, and free."""
+        found = search(self.problem, self.row, rng=np.random.default_rng(0))
+        if len(found) and found.value[0] > self.value:
+            self.point, self.value = found.u[0], float(found.value[0])
+
+    def push(self, node: Node) -> None:
+        """An open cell."""
+        self.pushed += 1
+        heapq.heappush(self.heap, (-node.bound, self.pushed, node))
+
+    def _forget(self, node: Node) -> None:
+        self.hints.pop(id(node), None)
+
+    def _taken_over(self, like: Tree, most: int) -> list[Node]:
+        """The leaves of a tree with the splits of another one, not yet bounded."""
+        leaves, stack = [], [(self.root, like.root)]
+        while stack:
+            mine, old = stack.pop()
+            if old.split is None or len(leaves) + len(stack) > most // 2:
+                mine.slopes = old.slopes
+                leaves.append(mine)
+                continue
+            mine.split = old.split
+            mine.children = [Node(cell, np.inf, mine.slopes) for cell in cells(self.problem, mine.cell, old.split)]
+            stack += zip(mine.children, old.children, strict=True)
+        return leaves
+
+    # ---- a cell -------------------------------------------------------------------------------------------------
+
+    def bounded(self, node: Node, parent: Node | None = None) -> Node:
+        """Bound a cell by its LP; what would close it counts only after the leaf rule has confirmed it.
+
+        An open cell's bound is the LP's value for the time being: `tree` replaces it by the rule's.
+        """
+        cell, box = node.cell, self._box(node.cell)
+        self.count += 1
+        if box.base.empty:
+            node.bound, node.proved = -np.inf, True
+            return node
+        if box.lp is None:
+            if self._decided(node, box.base):
+                return node
+            box.lp = BoxLP(self.problem, self.row, box.base, self.solver, self.steepest)
+        hint = None
+        if parent is not None and cell.lo is parent.cell.lo and cell.hi is parent.cell.hi:
+            hint = self.hints.get(id(parent))
+        relaxed = box.lp.solve(cell.phase, self._cut(cell) if self.flips else None, hint, parent and parent.split)
+        if relaxed is None or relaxed.x is None:
+            made = self._cut(cell)
+            node.bound, node.proved = self._rule(made, node.slopes), True
+            if relaxed is not None and len(relaxed.multipliers) and node.bound > self._threshold():
+                self._along(node, made, box.lp.slopes(relaxed))
+            return node
+        node.bound, node.proved = relaxed.value, False
+        self.hints[id(node)] = relaxed
+        if relaxed.value <= self._threshold() and not self.flips:
+            self.waiting.append(node)
+            node.bound = -np.inf  # until the rule has spoken; nothing asks for it before
+        elif relaxed.value <= self._threshold() + self.gap:
+            self._prove([node])
+            if node.bound <= self._threshold():
+                self._forget(node)
+        return node
+
+    def _decided(self, node: Node, base: Shape) -> bool:
+        """Whether a cell closes without an LP: its box decides every unit, and the row is affine there."""
+        open_ = (base.low < 0) & (base.high > 0) & self.useful
+        if self.flips or len(base.region.rhs) or open_.any():
+            return False
+        slopes = self._writable(replace(self.nothing, unit=np.where(base.low >= 0, self.row.unit, 0.0)))
+        bound = self._rule(self._cut(node.cell), slopes)
+        if bound > self._threshold():
+            return False
+        node.slopes, node.bound, node.proved = slopes, bound, True
+        return True
+
+    def _prove(self, nodes: list[Node]) -> None:
+        """Replace LPs' values by the leaf rule's bounds with the LPs' slopes."""
+        boxes: dict[tuple[int, int], list[tuple[Node, Relaxation]]] = {}
+        for node in nodes:
+            relaxed = None if node.proved else self.hints.get(id(node))
+            if relaxed is not None and not self.flips:
+                boxes.setdefault((id(node.cell.lo), id(node.cell.hi)), []).append((node, relaxed))
+            elif not node.proved:
+                if relaxed is not None:
+                    node.slopes = self._writable(self._lp(node.cell).slopes(relaxed))
+                node.bound, node.proved = self._rule(self._cut(node.cell), node.slopes), True
+        for found in boxes.values():
+            for first in range(0, len(found), WAITING):
+                self._prove_box(found[first : first + WAITING])
+
+    def _prove_box(self, found: list[tuple[Node, Relaxation]]) -> None:
+        """`_prove` for cells of one box, in one batch."""
+        cell = found[0][0].cell
+        t, nu = self._lp(cell).many_slopes([relaxed for _, relaxed in found])
+        made = self._writable(Slopes(t, self.nothing.flip, nu))
+        phases = np.stack([node.cell.phase for node, _ in found])
+        bounds = rule_bounds(self.problem, self.row, self._box(cell).base, phases, made.unit, made.rows)
+        bounds += self.rounding.errors(made.unit, made.rows)
+        for (node, _), bound, own, rows in zip(found, bounds.tolist(), made.unit, made.rows, strict=True):
+            node.bound, node.proved, node.slopes = bound, True, Slopes(own, made.flip, rows)
+
+    def _rule(self, made: Shape, slopes: Slopes) -> float:
+        """The leaf rule's bound, rounding included."""
+        return rule_bound(self.problem, self.row, made, slopes) + self.rounding.error(slopes)
+
+    def _cut(self, cell: Cell) -> Shape:
+        """The shape of a cell; the last one is kept."""
+        if self.last is None or self.last[0] is not cell:
+            self.last = cell, cut(self.problem, self._box(cell).base, cell.phase, cell.flip)
+        return self.last[1]
+
+    def _better(self, node: Node, made: Shape, slopes: Slopes) -> None:
+        slopes = self._writable(slopes)
+        bound = self._rule(made, slopes)
+        if bound < node.bound:
+            node.bound, node.slopes = bound, slopes
+
+    def _along(self, node: Node, made: Shape, ray: Slopes) -> None:
+        """Move along the ray of an LP without a point, in the direction and as far as it takes."""
+        start, size = node.slopes, max(float(np.abs(a).max(initial=0.0)) for a in (ray.unit, ray.flip, ray.rows))
+        if not size > 0:
+            return
+        signs = (1.0, -1.0)
+        for power in range(-10, 1, 2):
+            before = node.bound
+            for sign in signs:
+                far = sign * 2.0**power * self.steepest / size
+                rows = start.rows + far * ray.rows
+                rows = np.where(self.problem.region.equality, rows, np.maximum(rows, 0.0))
+                self._better(node, made, Slopes(start.unit + far * ray.unit, start.flip + far * ray.flip, rows))
+                if node.bound < before:  # the way down
+                    signs = (sign,)
+                    break
+            if node.bound <= self._threshold():
+                return
+
+    def _writable(self, slopes: Slopes) -> Slopes:
+        """Clipped and rounded to what a certificate can hold, if it is for one."""
+        if self.bits is None:
+            return slopes
+        scale = 2.0**self.bits
+        return Slopes(*(np.rint(np.clip(a, -self.steepest, self.steepest) * scale) / scale
+                        for a in (slopes.unit, slopes.flip, slopes.rows)))  # fmt: skip
+
+    def _box(self, cell: Cell) -> _Box:
+        """What the cells of one box share: they differ in their phases only."""
+        key = id(cell.lo), id(cell.hi)
+        if key in self.boxes:
+            self.boxes.move_to_end(key)
+            return self.boxes[key]
+        base = box_shape(self.problem, cell.lo, cell.hi)
+        many = int(((base.low < 0) & (base.high > 0) & self.useful).any(axis=0).sum())
+        moving = moving_split(self.problem.region, cell, many, always=self.categories_first)
+        self.boxes[key] = _Box(cell, base, moving)
+        if len(self.boxes) > BOXES:
+            self.boxes.popitem(last=False)
+        return self.boxes[key]
+
+    def _lp(self, cell: Cell) -> BoxLP:
+        box = self._box(cell)
+        if box.lp is None:
+            box.lp = BoxLP(self.problem, self.row, box.base, self.solver, self.steepest)
+        return box.lp
+
+    def split(self, node: Node) -> bool:
+        """Split a node; False where nothing is left to split. The LP's point may be the best one known."""
+        cell, region, box = node.cell, self.problem.region, self._box(node.cell)
+        relaxed, slack, u, lp = self.hints.get(id(node)), None, None, self._lp(cell)
+        if relaxed is not None:
+            slack = lp.slack(relaxed)
+            u = slack.u
+            if slack.reached > (self.value if self.goal == "optimum" else max(self.value, self.target)):
+                point, value = evaluated(self.problem, self.row, u)
+                if value > self.value:
+                    self.point, self.value = point, value
+        made = self._cut(cell) if self.flips else box.base
+        chosen = box.moving or phase_split(self.row, cell, lp, made, slack)
+        if chosen is None:
+            chosen = fractional_group(region, u) or open_group(region, cell) or input_split(region, cell, u)
+            if chosen is None:
+                return False
+            self.exhausted += chosen[0] == "group" and chosen[1] >= 0 and region.copies == 2
+        node.split = chosen
+        node.children = [Node(part, np.inf, node.slopes) for part in cells(self.problem, cell, chosen)]
+        return True
