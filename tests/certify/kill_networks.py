@@ -150,6 +150,9 @@ def _networks() -> Iterator[tuple[dict[str, Any], bytes]]:
     branches = net["encoder"]
     yield net, packed(tensors)
     yield from _wide()
+    for changes in ({"hidden": -1}, {"hidden": 1}, {"hidden": 1 << 30}, {"hidden": (1 << 30) + 1}, {"hidden": True},
+                    {"profile": "dyadic", "grid": 4}, {"encoder": {"a": 1}}, {"skip": 1}):  # fmt: skip
+        yield net | changes, packed(tensors)
     for path in _places(branches):
         for odd in (*ODD, KeyError):
             yield net | {"encoder": _changed(branches, path, odd)}, packed(tensors)
@@ -199,6 +202,7 @@ def _networks() -> Iterator[tuple[dict[str, Any], bytes]]:
     for changes in (
         {"profile": "dyadic", "grid": 1}, {"profile": "dyadic", "grid": 0}, {"profile": "dyadic", "grid": 52},
         {"profile": "dyadic", "grid": 53}, {"profile": "fixed-order"}, {"grid": 1}, {"encoder": []},
+        {"encoder": {"a": 1}}, {"encoder": "ab"}, {"encoder": 5}, {"encoder": None}, {"embedding": (1 << 30) + 1},
         {"output_scale": [2.0**-1022, 1.0]}, {"output_scale": [2.0**-1023, 1.0]}, {"output_scale": [1.0, 3.0]},
         {"outputs": ["p", "p"]}, {"skip": False}, {"auxiliaries": "constant"}, {"auxiliaries": "affine"},
         {"boxes": "gap"}, {"hidden": 0}, {"embedding": 0}, {"more": 1},

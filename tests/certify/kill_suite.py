@@ -217,8 +217,26 @@ def strict_texts(loaded: SimpleNamespace) -> Any:
 def little_types(loaded: SimpleNamespace) -> Any:
     """What counts as a whole number, texts, an object."""
     m = loaded.check
-    values = [0, 1, -1, True, 1.0, "1", None, [], ["a"], ["a", 1], "ab", {}, {"a": 1}, {"a": 1, "b": 2}]
-    return [(m.is_int(v), m.is_texts(v), m.is_object(v, "a"), m.is_object(v)) for v in values]
+    values = [
+        0,
+        1,
+        -1,
+        True,
+        1.0,
+        "1",
+        None,
+        [],
+        ["a"],
+        ["a", 1],
+        "ab",
+        {},
+        {"a": 1},
+        {"b": 1},
+        {"a": 1, "b": 2},
+        [-1],
+        [True],
+    ]
+    return [(m.is_int(v), m.is_texts(v), m.is_sizes(v), m.is_object(v, "a"), m.is_object(v)) for v in values]
 
 
 def scales(loaded: SimpleNamespace) -> Any:
@@ -481,6 +499,9 @@ def layers_of_encoders(loaded: SimpleNamespace) -> Any:
         out.append(_said(lambda k=kind, a=layer: [_spread(s) for s in getattr(encoder, k)(a, [wide])]))
     encoder.lo, encoder.hi = [-1.0, 0.5, 6.0], [1.0, 0.5, 9.0]
     out += [_spread(encoder.cut(s, at)) for s in given for at in range(3)]
+    for bits in ((1 << 13) - 1, 1 << 13):
+        ends = itertools.permutations([F(0), F(0), F(0), F(1, 1 << bits)])
+        out += [_said(lambda e=e: _spread(m.settled(*e, False, False))) for e in ends]
     return out, _settled(m.settled)
 
 
@@ -608,10 +629,10 @@ def reference_files(loaded: SimpleNamespace) -> Any:
             seen.append(flags)
             return 3
 
+        flags = {"O_NONBLOCK": 4, "O_BINARY": 8} if given else {}  # some systems have none of them
         fake = SimpleNamespace(
-            open=opened, O_RDONLY=0, O_NONBLOCK=4, O_BINARY=8,
-            fstat=lambda _, s=size, k=mode: SimpleNamespace(st_mode=k, st_size=s),
-        )  # fmt: skip
+            open=opened, O_RDONLY=0, fstat=lambda _, s=size, k=mode: SimpleNamespace(st_mode=k, st_size=s), **flags
+        )
         with _replaced(m, os=fake, open=lambda *_, f=file: f):
             out.append((_said(lambda lim=limit: len(m._read(Path("f.json"), lim))), file.asked, seen))
     return out

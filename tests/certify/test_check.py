@@ -571,3 +571,19 @@ def test_agrees_with_the_reference_on_small_whole_numbers(small, monkeypatch, fi
         assert fast.status == exact.status and rows[0] == rows[1], (seed, fast, exact)
         statuses.add((fast.status, small.RULES[seed % len(small.RULES)]))
     assert statuses >= {("certified", "leaf"), ("unknown", "sweep"), ("refused", "slope"), ("certified", "order")}
+
+
+@pytest.mark.parametrize(
+    ("hidden", "status"), [(-1, "refused"), (0, ""), (7, ""), (1 << 30, ""), (2**30 + 1, "refused")]
+)
+def test_a_size_that_means_nothing_is_judged_alike(folders, tmp_path, hidden, status):
+    """`hidden` of auxiliaries without units: no tensor has that size, and both checkers have the same limits."""
+    made = folders.random_folder(tmp_path / "m", 3, auxiliaries="affine", rule="leaf")
+    files = folders.files_of(made.net, made.proofs)
+    model = json.loads(files["model.json"])
+    model["net"]["hidden"] = hidden
+    files["model.json"] = json.dumps(model).encode()
+    files |= c.dump(c.weights_digest(model["net"], certified_tensors(made.net)), made.proofs)
+    folders.put(tmp_path / "m", files)
+    report = same(tmp_path / "m")
+    assert (report.status != "refused") == good, report.reason

@@ -37,7 +37,7 @@ from typing import Any
 
 MIB = 1 << 20
 NODES, WORK = 1 << 24, 1 << 36
-LAYERS = 64  # of a branch of an encoder
+LAYERS, SIZE = 64, 1 << 30  # layers of a branch of an encoder; the largest size that may stand in model.json
 DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
 ALL = 255  # the copy byte of splits that concern all copies
 FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
@@ -345,7 +345,7 @@ class Scale:
 def scaler(lo: float, hi: float, shift: float, mult: float) -> Scale:
     """The scaler of a coordinate in [lo, hi]."""
     low, high, factor = Fraction(lo) - Fraction(shift), Fraction(hi) - Fraction(shift), Fraction(mult)
-    u, far = ((lo - shift) * mult, (hi - shift) * mult), max(abs(low), abs(high))
+    u, far = ((lo - shift) * mult, (hi - shift) * mult), max(-low, high)
     need(far < HUGE and max(map(abs, u)) < HUGE, "the domain may overflow")
     size, error = far * factor, Fraction(0)
     if shift != 0 or mult != 1:
@@ -448,12 +448,13 @@ class Net:
         need(is_object(net, *keys.split(), *({"encoder"} & set(net))), "the network has missing or unknown parts")
         need(net["boxes"] in ("gap", "paper"), "unknown boxes")
         need(net["auxiliaries"] in ("constant", "affine", "relu"), "unknown auxiliaries")
-        need(is_int(net["embedding"]) and net["embedding"] >= 1, "embedding is not a positive whole number")
+        need(is_int(net["embedding"]) and 1 <= net["embedding"] <= SIZE, "embedding is not a positive whole number")
         self.profile, self.grid = net["profile"], net["grid"]
         need(self.profile in ("f64-aux", "fixed-order", "dyadic"), "unknown numeric profile")
         need(is_int(self.grid), "grid is malformed")
         need(1 <= self.grid <= 52 if self.profile == "dyadic" else self.grid == 0, "grid does not suit the profile")
-        need(is_int(net["hidden"]) and isinstance(net["skip"], bool), "hidden or skip is malformed")
+        need(is_int(net["hidden"]) and 0 <= net["hidden"] <= SIZE, "hidden is not a whole number, or too large")
+        need(isinstance(net["skip"], bool), "skip is neither true nor false")
         self.outputs, self.scales = net["outputs"], net["output_scale"]
         need(is_texts(self.outputs) and len(set(self.outputs)) == len(self.outputs) >= 1, "outputs need unique names")
         need(isinstance(self.scales, list) and len(self.scales) == len(self.outputs), "output_scale is malformed")
@@ -594,7 +595,7 @@ class Encoder(Space):
             else:
                 passed = {f: span for f, span in given.features.items() if span[0] in columns}
                 need(columns == [i for span in passed.values() for i in span], "a branch passes parts of features on")
-                own, features_of = [given.coordinates[i][0] for i in columns], list(passed)
+                own, features_of = [""] * len(columns), list(passed)  # they keep the names of the domain
                 starts = [(len(names) + columns.index(g[0]), len(g)) for g in given.groups if g[0] in columns]
                 groups += [range(start, start + size) for start, size in starts]
                 self.source += columns
