@@ -219,6 +219,13 @@ def _wide() -> Iterator[tuple[dict[str, Any], bytes]]:
     for low, gap in ((half, half), (half, half - 2.0**946), (half, half - 2.0**950), (0.0, half), (-half, half)):
         changed = {"lower.const": ([2], [low, 0.0]), "second.const": ([2], [gap, 0.0])}
         yield net | {"boxes": "gap"}, packed(fit | changed)
+    # heads that overflow once they are divided by their scale, over boxes so small that nothing else does
+    small = 2.0**-500
+    for weight, bias in ((2.0**500, 0.0), (2.0**499, 0.0), (-(2.0**500), 0.0), (0.0, 2.0**500), (0.0, -(2.0**499))):
+        tiny: Tensors = {name: ([1], [small]) for name in ("lower.const", "second.const")}
+        tiny |= {"head_weight": ([1, 1], [weight]), "head_bias": ([1], [bias])}
+        changes = {"boxes": "gap", "auxiliaries": "constant", "skip": False, "embedding": 1, "outputs": ["p"]}
+        yield net | changes | {"output_scale": [small]}, packed(tiny)
 
 
 ODD_FLOATS = (-10.0, -1.0, 0.0, 0.5, 10.0, 5e-324, 1e300, 2.0**999, 2.0**1000, float("inf"), float("nan"))

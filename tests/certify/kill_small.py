@@ -34,7 +34,7 @@ class Small:
     def __init__(self, seed: int) -> None:
         self.rng = rng = random.Random(seed)
         self.rule = RULES[seed % len(RULES)]
-        several = {"leaf": (1, 2, 2, 2, 3), "sweep": (1, 2)}.get(self.rule, (2,))
+        several = {"leaf": (1, 2, 2, 2, 3), "sweep": (1, 1, 2, 2, 2, 3)}.get(self.rule, (2,))
         self.k = rng.choice(several)
         self.paper = self.rule in ("leaf", "sweep", "mirror") and rng.random() < 0.3
         self.features = self._features()
@@ -74,7 +74,8 @@ class Small:
 
     def _features(self) -> list[dict[str, Any]]:
         rng, out = self.rng, []
-        for i in range(1 if self.rule == "sweep" else rng.choice((1, 2, 2))):
+        sizes = (1,) * 9 + (2,) if self.rule == "sweep" else (1, 2, 2)  # a sweep of two inputs is to be refused
+        for i in range(rng.choice(sizes)):
             lo = float(rng.randint(-2, 1))
             kind = rng.choice(("continuous", "continuous", "integer"))
             out.append({"name": f"x{i}", "kind": kind, "lo": lo, "hi": lo + rng.randint(0, 3)})

@@ -28,9 +28,13 @@ import kill_small
 Check = tuple[str, Callable[[SimpleNamespace], Any]]
 
 
-def checks(target: str, folders: Path) -> list[Check]:
-    """All checks of a checker ('fast' or 'reference')."""
-    found = sorted(p for p in folders.iterdir() if p.is_dir())
+KILLERS = frozenset(json.loads(Path(__file__).with_name("kill_folders.json").read_text(encoding="utf-8")))
+"""Folders of the corpus that have noticed a planted fault; the others ask what these and the checks below ask too."""
+
+
+def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> list[Check]:
+    """All checks of a checker ('fast' or 'reference'), with the folders named in `only`, or all."""
+    found = sorted(p for p in folders.iterdir() if p.is_dir() and (only is None or p.name in only))
     fast = target == "fast"
     whole: list[Check] = [(f"folder {p.name}", _folder(p, fast)) for p in found]
     parts = FAST if fast else REFERENCE
@@ -465,6 +469,14 @@ WIDE: list[tuple[str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
+# sums that overflow on the way although their range does not, each on so many spreads of that size
+ON_THE_WAY: list[tuple[str, dict[str, Any], int]] = [
+    ("linear", {"rows": [[1.0, -1.0]], "bias": [0.0]}, 2), ("linear", {"rows": [[0.5, -0.25]], "bias": [0.0]}, 2),
+    ("linear", {"rows": [[0.5, -0.5]], "bias": [0.0]}, 2), ("pool", {"side": 2, "block": 2, "inputs": 4}, 4),
+    ("pool", {"side": 1, "block": 1, "inputs": 1}, 1),
+]  # fmt: skip
+
+
 def _several(given: list[Any]) -> list[list[Any]]:
     """Spreads for nine inputs: mixed, equal, rising, falling."""
     rising, falling = [given[1], given[3], given[6]], [given[2], given[3], given[5]]
@@ -495,13 +507,13 @@ def layers_of_encoders(loaded: SimpleNamespace) -> Any:
             out.append(_said(lambda k=kind, a=layer, y=y: [_spread(s) for s in getattr(encoder, k)(a, y)]))
     four = {"side": 4, "block": 2, "inputs": 16}
     out.append([_spread(s) for s in encoder.pool(four, [*given, *given[:7]])])
-    for kind, layer in WIDE:
-        out.append(_said(lambda k=kind, a=layer: [_spread(s) for s in getattr(encoder, k)(a, [wide])]))
+    for kind, layer, count in (*((k, a, 1) for k, a in WIDE), *ON_THE_WAY):
+        out.append(_said(lambda k=kind, a=layer, n=count: [_spread(s) for s in getattr(encoder, k)(a, [wide] * n)]))
     encoder.lo, encoder.hi = [-1.0, 0.5, 6.0], [1.0, 0.5, 9.0]
     out += [_spread(encoder.cut(s, at)) for s in given for at in range(3)]
     for bits in ((1 << 13) - 1, 1 << 13):
         ends = itertools.permutations([F(0), F(0), F(0), F(1, 1 << bits)])
-        out += [_said(lambda e=e: _spread(m.settled(*e, False, False))) for e in ends]
+        out += [_said(lambda e=e, w=w: _spread(m.settled(*e, w, w))) for e in ends for w in (False, True)]
     return out, _settled(m.settled)
 
 
@@ -563,14 +575,15 @@ def reference_layers(loaded: SimpleNamespace) -> Any:
         for y in _several(given):
             out.append(ask(kind, layer, y))
     out.append(ask("pool", {"side": 4, "block": 2, "inputs": 16}, [*given, *given[:7]]))
-    for kind, layer in WIDE:
-        out.append(ask(kind, layer, [wide]))
+    for kind, layer, count in (*((k, a, 1) for k, a in WIDE), *ON_THE_WAY):
+        out.append(ask(kind, layer, [wide] * count))
     out += [_spread(m.boxed(s, F(lo), F(hi))) for s in given for lo, hi in ((-1, 1), (F(1, 2), F(1, 2)), (6, 9))]
     for bits in (m.MOST_BITS - 1, m.MOST_BITS, m.MOST_BITS + 1):
         tiny = F(1, 1 << bits)
         out += [
-            _said(lambda a=a: _spread(m.settled(*a, False, False)))
+            _said(lambda a=a, w=w: _spread(m.settled(*a, w, w)))
             for a in itertools.permutations([F(0), F(0), F(0), tiny])
+            for w in (False, True)
         ]
     return out, _settled(m.settled)
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import json
 import math
 import os
@@ -415,23 +416,19 @@ def baseline(loaded: SimpleNamespace, checks: list[Check]) -> tuple[list[Any], l
     return wanted, seconds
 
 
-Lines = set[tuple[str, int]]
+def executed(loaded: SimpleNamespace, checks: list[Check]) -> tuple[dict[tuple[str, int], int], list[tuple[int, int]]]:
+    """A bit for every line (file, number); for each check the lines that it executes, and those it is refused in.
 
-
-def executed(loaded: SimpleNamespace, checks: list[Check]) -> list[tuple[Lines, Lines]]:
-    """The lines (file, number) that each check executes, and those that an exception passed through.
-
-    A check cannot notice a fault in a line that it does not execute, and it is the likeliest to notice a refusal that
+    A check cannot notice a fault in a line that it does not execute, and it is the likeliest to notice that a refusal
     is gone if it was refused there.
     """
-    files = {f"{name}.py" for name in vars(loaded)}
-    out: list[tuple[Lines, Lines]] = []
+    files, bits = {f"{name}.py" for name in vars(loaded)}, dict[tuple[str, int], int]()
+    out = []
     for _, check in checks:
-        seen: Lines = set()
-        raised: Lines = set()
+        seen: dict[tuple[str, int, bool], None] = {}
 
-        def inside(frame: Any, event: str, _: Any, seen: Lines = seen, raised: Lines = raised) -> Any:
-            (raised if event == "exception" else seen).add((frame.f_code.co_filename, frame.f_lineno))
+        def inside(frame: Any, event: str, _: Any, seen: dict[tuple[str, int, bool], None] = seen) -> Any:
+            seen[frame.f_code.co_filename, frame.f_lineno, event == "exception"] = None
             return inside
 
         def enter(frame: Any, event: str, _: Any, inside: Any = inside) -> Any:
@@ -442,8 +439,13 @@ def executed(loaded: SimpleNamespace, checks: list[Check]) -> list[tuple[Lines, 
             answer(check, loaded)
         finally:
             sys.settrace(None)
-        out.append((seen | raised, raised))
-    return out
+        lines = refused = 0
+        for file, line, raised in seen:
+            bit = bits.setdefault((file, line), 1 << len(bits))
+            lines |= bit
+            refused |= bit if raised else 0
+        out.append((lines, refused))
+    return bits, out
 
 
 def _child(
@@ -482,16 +484,18 @@ def run(
         own = killers.setdefault(module + function, [])
         if outcome.killer in places and places[outcome.killer] not in own:
             own.append(places[outcome.killer])
-    reached = executed(loaded, checks)
+    bits, reached = executed(loaded, checks)
+    gc.collect()
+    gc.freeze()  # a child that collects would touch, and so copy, all of the memory
     running: dict[int, tuple[Mutant, int, float]] = {}  # pipe: mutant, process, start
     outcomes: dict[str, Outcome] = {}
     queue = iter(mutants)
     while True:
         while len(running) < jobs and (mutant := next(queue, None)) is not None:
-            lines = {(f"{mutant.module}.py", line) for line in mutant.lines}
-            fit = [i for i, (seen, _) in enumerate(reached) if not lines or not lines.isdisjoint(seen)]
+            lines = sum(bits.get((f"{mutant.module}.py", line), 0) for line in mutant.lines)
+            fit = [i for i, (seen, _) in enumerate(reached) if not mutant.lines or lines & seen]
             fit.sort(key=costs.__getitem__)
-            refused = [i for i in fit if not lines.isdisjoint(reached[i][1])]
+            refused = [i for i in fit if lines & reached[i][1]]
             likely = [i for i in killers.get(mutant.module + mutant.function, []) if i in fit]
             order = list(dict.fromkeys([*likely[:3], *refused[:25], *likely, *fit]))
             reading, writing = os.pipe()
@@ -569,7 +573,7 @@ def main(arguments: list[str]) -> int:
     stale = mine - {m.key for m in every}
     tried = {outcome.key for outcome in done}
     mutants = [m for m in every if chosen.only in m.key and m.key not in mine | tried][:: chosen.every]
-    checks, start = kill_suite.checks(chosen.target, chosen.folders), time.monotonic()
+    checks, start = kill_suite.checks(chosen.target, chosen.folders, kill_suite.KILLERS), time.monotonic()
     print(f"{len(mutants)} mutants, {len(checks)} checks", flush=True)  # noqa: T201
 
     def tell(outcome: Outcome) -> None:
