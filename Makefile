@@ -11,7 +11,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo      train on embedded data, end with a certified model"
+	@echo "make demo      train on embedded data, end with a certified model and a report"
 	@echo "make test      the tests (TESTS=path and ARGS='...' narrow them)"
 	@echo "make test-all  the slow tests too"
 	@echo "make lint      ruff and pyright"

@@ -26,7 +26,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], classes: Sequenc
 
 def figure(plot: str, caption: str) -> str:
     """A plot with its caption; nothing where there is no plot."""
-    return f"<figure>{plot}<figcaption>{caption}</figcaption></figure>" if plot else ""
+    words = f"<figcaption>{caption}</figcaption>" if caption else ""
+    return f"<figure>{plot}{words}</figure>" if plot else ""
 
 
 def plot_grid(plots: Iterable[str]) -> str:

@@ -86,6 +86,10 @@ class Reported(Protocol):
         """The rules as they were stated."""
         ...
 
+    def explain(self) -> str:
+        """What was chosen and why, one sentence a line."""
+        ...
+
     def encoded(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """Rows as the network sees them, [n, m]."""
         ...

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from smilenn.calibration import Calibration, temperature
 from smilenn.certify.verdicts import shown_bound
 from smilenn.domain import Domain
 from smilenn.progress import duration
@@ -15,6 +16,7 @@ from smilenn.report.elements import capital, change_text, estimate_text, figure,
 from smilenn.report.findings import Findings, claim_sentence
 from smilenn.report.probe import Probe
 from smilenn.report.svg import number, picture, text
+from smilenn.report.tradeoff import epsilon_rule
 
 TIGHTEST = 3
 MOST_FEATURES = 24  # longer tuples show only what differs
@@ -120,6 +122,8 @@ def quality(found: Findings) -> str:
                 "Every dot is a row; on the dashed line the prediction is exact.",
             )
         ]
+    if found.model.task == "binary" and 0 < rows.y.mean() < 1:
+        parts.append(f"<p>{_temperature(found, rows.y, output)}</p>")
     features = list(dict.fromkeys(group.feature for group in quality.groups))
     overall = next(m.model.value for m in quality.metrics if m.name == quality.group_metric)
     for feature in features[:11]:
@@ -137,6 +141,20 @@ def quality(found: Findings) -> str:
         ]  # fmt: skip
         parts.append("<h3>By group</h3>" + table(("group", "rows", text(quality.group_metric), mean, share), lines))
     return "\n".join(parts)
+
+
+def _temperature(found: Findings, y: np.ndarray, logit: np.ndarray) -> str:
+    """What calibration would make of the logits, and of ε."""
+    best = Calibration(temperature(logit, y))
+    words = f"Dividing the logits by {number(best.temperature, 3)} would calibrate them best on these rows."
+    rule = epsilon_rule(found.model)
+    if rule is None:
+        return words
+    eps = float(rule.eps)
+    return (
+        f"{words} Labels would stay; ε = {number(eps)} on the logit would become {number(best.eps(eps), 3)}, a change "
+        f"of the probability by at most {best.change(eps):.1%}."
+    )
 
 
 # ---- guarantee ------------------------------------------------------------------------------------------------------
@@ -232,9 +250,10 @@ def _shown(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     shades = (x - lo) / (hi - lo if hi > lo else 1.0)
     shown = [(COPIES[c], shades[c], f"{found.output_name}: {number(float(outputs[c]))}") for c in range(len(x))]
     if len(x) == 2:
-        change = np.abs(shades[0] - shades[1])
-        most = float(change.max())
-        shown.append(("difference", change / most if most > 0 else change, f"largest {number(most)} of the range"))
+        change = shades[1] - shades[0]
+        most = float(np.abs(change).max())
+        words = f"grey: none; white and black: {number(most, 3)} of the range"
+        shown.append(("b − a", 0.5 + change / (2 * most) if most > 0 else 0.5 + change, words))
     cells = []
     for name, values, words in shown:
         image = picture(values.reshape(found.image), f"{name}: {words}")
@@ -299,7 +318,7 @@ def slices(found: Findings) -> str:
     origin = "the row of median output" if found.rows is not None else "a point drawn from the domain"
     legend = key("ours", f"through {origin}") + key("idle", "through rows of low and of high output") + key(
         "k-box", "the box: where the output must lie whatever the backbone does")  # fmt: skip
-    plots = [figure(figures.slice_plot(part, found.output_name), text(part.feature.name)) for part in found.slices]
+    plots = [figure(figures.slice_plot(part, found.output_name), "") for part in found.slices]
     more = len(found.model.domain_.features) - len(found.slices)
     note = f'<p class="soft">{more} further inputs are left out; those the rules name come first.</p>' if more else ""
     wide = max(float((part.high - part.low).max()) for part in found.slices)
@@ -318,7 +337,9 @@ def training(found: Findings) -> str:
         (("violation", "bound"), "violation", True, key("k-violation", "largest violation found by search")
          + key("k-bound", "proved bound on it") + "; the bottom line means none"),
         (("width",), "mean box width", False, key("k-width", moves)),
-        (("loss",), "training loss", True, key("k-loss", "training loss")),
+        (("loss", "held_out"), "loss", True, key("k-loss", "on training rows")
+         + (key("k-held_out", "on held-out rows") if any("held_out" in record for record in history) else "")
+         + "; 1 is the best constant's"),
     )  # fmt: skip
     plots = [figure(figures.history_plot(history, keys, label, log=log), words) for keys, label, log, words in drawn]
     phases: dict[str, list[float]] = {}
@@ -328,4 +349,12 @@ def training(found: Findings) -> str:
         now = float(record.get("seconds") or before)
         entry[0], entry[1], before = entry[0] + 1, entry[1] + max(0.0, now - before), now
     lines = [(text(name), str(int(count)), text(duration(spent))) for name, (count, spent) in phases.items()]
-    return plot_grid(plots) + table(("phase", "epochs or rounds", "time"), lines)
+    made = "".join(f"<li>{text(line)}</li>" for line in found.model.explain().splitlines() if line)
+    closed = "" if any(record.get("violation") is not None for record in history) else (
+        "<p>No counterexample was looked for in training: the network keeps the rules by its construction, and the box "
+        "leaves the backbone no room.</p>"
+    )  # fmt: skip
+    return (
+        closed + plot_grid(plots) + table(("phase", "epochs or rounds", "time"), lines)
+        + f"<h3>How it was made</h3><ul>{made}</ul>"
+    )  # fmt: skip
