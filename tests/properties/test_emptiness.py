@@ -57,3 +57,17 @@ def test_one_opinion_that_a_premise_is_empty_is_not_enough(monkeypatch):
     with pytest.raises(SmileError, match="No inputs satisfy the premise"):
         ground(odd, DOMAIN)
     assert len(calls) == 2
+
+
+def test_the_rows_that_contradict_each_other_are_named():
+    domain = Domain.box([0.0, 0.0], [1.0, 1.0])
+    harmless = row([(1, 0, "in", "x0")], 0.9)
+    least = row([(-1, 0, "in", "x0"), (-1, 0, "in", "x1")], -1.5)
+    most = row([(1, 0, "in", "x0"), (1, 0, "in", "x1")], 0.5)
+    with pytest.raises(SmileError) as error:
+        ground(Claim(1, (harmless, least, most), (row([(1, 0, "out", "")], 0),)), domain)
+    assert str(error.value).endswith(
+        ": '-a.x0 - a.x1 <= -1.5', 'a.x0 + a.x1 <= 0.5' contradict each other; correct its 'when' rows or the bounds."
+    )
+    with pytest.raises(SmileError, match=r": '-a.x0 <= -2' contradicts the domain;"):
+        ground(Claim(1, (harmless, row([(-1, 0, "in", "x0")], -2)), (row([(1, 0, "out", "")], 0),)), domain)

@@ -14,11 +14,12 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.progress import Progress
 from smilenn.properties import Safe
+from smilenn.prove.branch import Branch
 from smilenn.prove.model import prove
 from smilenn.prove.verdict import Maximum, Proved
 from smilenn.train import fit as fit_module
-from smilenn.train import phases
 from smilenn.train.fit import DeadAuxiliaries, Fit, _Run, fit
+from smilenn.train.generator import Generator
 
 SHORT = {"settle_rounds": 3, "posttrain_rounds": 12, "dual_step": 0.05}
 
@@ -229,17 +230,30 @@ def test_time_limit_bounds_the_generator(make, monkeypatch):
     """A posttraining round must not take the generator's own minute when a second is left."""
     limits: list[float] = []
 
-    def slow(problem, row, *, start, limit, **_):
-        limits.append(limit)
+    def slow(self, problem, r, config):
+        limits.append(config.generator_limit)
         return Maximum(1.0, complete=False, note="time limit")
 
-    monkeypatch.setattr(phases, "generate", slow)
+    monkeypatch.setattr(Generator, "bound", slow)
     case = make.several().but(pretrain_epochs=1, epochs=0, posttrain_rounds=1, generator_limit=60.0)
     case.fit(time_limit=30.0)
     assert limits and max(limits) <= 30.0 / len(limits)
     limits.clear()
     case.fit()
     assert set(limits) == {60.0}
+
+
+def test_the_tree_of_the_last_proof_is_taken_over(make):
+    """A second proof on the same weights evaluates the leaves of the first one and nothing else."""
+    case = make.several()
+    robust, net = case.claims[1], case.net()
+    generator = Generator.of(robust, net.snapshot(), case.config)
+    problem = generator.problem(net.snapshot(), 0.0)
+    optimum = Branch().maximise(problem, problem.rows[0]).upper
+    held = replace(problem, rows=(replace(problem.rows[0], rhs=problem.rows[0].rhs + optimum + 1e-4),))
+    first, again = (generator.bound(held, 0, case.config) for _ in range(2))
+    assert generator.calls == 2 and max(first.upper, again.upper) <= 1e-9
+    assert first.nodes > 1 and again.nodes == (first.nodes + 1) // 2  # of a binary tree
 
 
 def test_interrupting_returns_the_best_proved_state(make):

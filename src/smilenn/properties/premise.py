@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from smilenn.domain import Domain
-from smilenn.errors import SmileError
+from smilenn.errors import SmileError, listed
 from smilenn.properties.claim import Claim, Inequality
 
 
@@ -126,8 +126,35 @@ def holds_exactly(claim: Claim, domain: Domain, x: np.ndarray) -> bool:
     return True
 
 
+MOST_ROWS = 30  # of a premise among which contradictions are looked for
+
+
+class _Empty(Exception):
+    """No tuple satisfies the premise."""
+
+
 def ground(claim: Claim, domain: Domain) -> Premise:
-    """Read the rows of Q on a domain; an unknown feature or a premise that no tuple satisfies is an error."""
+    """Read the rows of Q on a domain; an unknown feature or a premise that no tuple satisfies is an error.
+
+    The error names rows that contradict each other on the domain: none of them can be left out (each is tried).
+    """
+    try:
+        return _ground(claim, domain)
+    except _Empty:
+        rows = list(claim.when)
+        for row in claim.when if len(rows) <= MOST_ROWS else ():
+            fewer = [other for other in rows if other is not row]
+            try:
+                _ground(replace(claim, when=tuple(fewer)), domain)
+            except _Empty:
+                rows = fewer
+        names = listed([row.text() for row in rows], MOST_ROWS)
+        blame = {0: "", 1: f": {names} contradicts the domain"}.get(len(rows), f": {names} contradict each other")
+        fault = "correct its 'when' rows or the bounds"
+        raise SmileError(f"No inputs satisfy the premise of {claim.formula()!r}{blame}; {fault}.") from None
+
+
+def _ground(claim: Claim, domain: Domain) -> Premise:
     k, m = claim.copies, domain.size
     lo, hi, strips, extra = _sorted_rows(claim, domain)
     pinned = _pins(claim, domain)
@@ -145,7 +172,7 @@ def ground(claim: Claim, domain: Domain) -> Premise:
         for c in range(k):
             lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
     if any(lo[c][i] > hi[c][i] for c in range(k) for i in range(m)):
-        raise _empty(claim)
+        raise _Empty
     box_lo = np.array([[_down(v) for v in copy] for copy in lo])
     box_hi = np.array([[round_up(v) for v in copy] for copy in hi])
 
@@ -158,14 +185,14 @@ def ground(claim: Claim, domain: Domain) -> Premise:
             low = widest_lo if low is None else max(low, widest_lo)
             high = widest_hi if high is None else min(high, widest_hi)
             if low > high or (pinned[i] and (low > 0 or high < 0)):
-                raise _empty(claim)
+                raise _Empty
             if low == high == 0:
                 pinned[i] = True
                 box_lo[:, i], box_hi[:, i] = box_lo[:, i].max(), box_hi[:, i].min()
             delta_lo[i], delta_hi[i] = (Fraction(0), Fraction(0)) if pinned[i] else (low, high)
 
     if any(_out_of_reach(inequality, terms, lo, hi) for inequality, terms in extra):
-        raise _empty(claim)
+        raise _Empty
     magnitude = [[max(-lo[c][i], hi[c][i]) for i in range(m)] for c in range(k)]
     rows = [floats for inequality, terms in extra for floats in _row_floats(inequality, terms, magnitude)]
     coef = np.zeros((len(rows), k, m))
@@ -185,7 +212,7 @@ def ground(claim: Claim, domain: Domain) -> Premise:
         np.array([equality for _, _, equality in rows], dtype=bool),
     )
     if not _satisfiable(premise):
-        raise _empty(claim)
+        raise _Empty
     return premise
 
 
@@ -204,7 +231,7 @@ def _sorted_rows(claim: Claim, domain: Domain) -> tuple[list[list[Fraction]], li
         both = inequality.op == "=="
         if not terms:
             if inequality.rhs < 0 or (both and inequality.rhs != 0):
-                raise _empty(claim)
+                raise _Empty
             continue
         (c, i), a = next(iter(terms.items()))
         bound = inequality.rhs / a
@@ -299,10 +326,6 @@ def _out_of_reach(
 
 def _is_float(value: Fraction) -> bool:
     return Fraction(_down(value)) == value
-
-
-def _empty(claim: Claim) -> SmileError:
-    return SmileError(f"No inputs satisfy the premise of {claim.formula()!r}; correct its 'when' rows or the bounds.")
 
 
 def _down(value: Fraction) -> float:

@@ -4,7 +4,9 @@
     one input           the exact sweep's local maxima, one per decreasing run
     otherwise           Frank-Wolfe search seeded with the pool
 
-These are counterexamples of the *box* to the claim made slightly more demanding (`demand.py`). Proof is not their job.
+These are counterexamples of the *box* to the claim made slightly more demanding (`demand.py`). Proof is not their job:
+`bound` proves a row or finds a violation, and is called once a round of posttraining. It keeps the tree of the last
+proof and takes over its splits, for weights move little from one round to the next.
 """
 
 from __future__ import annotations
@@ -17,8 +19,13 @@ import numpy as np
 from smilenn.model.snapshot import Snapshot
 from smilenn.problem import Problem, Row, build
 from smilenn.properties.claim import Claim
+from smilenn.prove.branch import Branch
 from smilenn.prove.closed_form import ClosedForm
+from smilenn.prove.portfolio import choose, generate
+from smilenn.prove.prover import allowance
 from smilenn.prove.sweep import local_maxima
+from smilenn.prove.tree import Tree
+from smilenn.prove.verdict import Maximum
 from smilenn.search.gradient import search
 from smilenn.search.pool import Pool
 from smilenn.train.config import Config
@@ -36,6 +43,7 @@ class Generator:
     pool: Pool = field(default_factory=Pool)
     calls: int = 0
     seconds: float = 0.0
+    trees: dict[int, Tree] = field(default_factory=dict)
 
     @classmethod
     def of(cls, claim: Claim, snapshot: Snapshot, config: Config) -> Generator:
@@ -68,6 +76,21 @@ class Generator:
         units = np.array([unit(row) for row in problem.rows])
         abstraction = self.pool.abstraction(problem)
         return Pressure(abstraction, units[abstraction.row], flip_margin(problem, self.config.slack))
+
+    def bound(self, problem: Problem, r: int, config: Config) -> Maximum:
+        """Prove row r or find a violation; where neither comes in the time of `config`, the bound so far."""
+        row = problem.rows[r]
+        one = choose(problem, row).prover
+        self.calls += 1
+        if isinstance(one, Branch):
+            tree = one.search(problem, row, time_limit=config.generator_limit, written=False, like=self.trees.get(r))
+            self.trees[r] = tree
+            upper = tree.bound + allowance(problem, row)
+            found = Maximum(upper, tree.value, tree.point, tree.complete, tree.note, tree.seconds, tree.nodes)
+        else:
+            found = generate(problem, row, start=config.generator_seconds, limit=config.generator_limit)
+        self.seconds += found.seconds
+        return found
 
     def add(self, problem: Problem, r: int, u: np.ndarray) -> None:
         """Put counterexamples u [B, k, m] of row r into the pool."""

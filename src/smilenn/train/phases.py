@@ -20,7 +20,7 @@ import torch
 
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
-from smilenn.prove.portfolio import choose, generate
+from smilenn.prove.portfolio import choose
 from smilenn.prove.slopes import applies, slope_tree
 from smilenn.train.config import Config
 from smilenn.train.generator import Generator
@@ -44,6 +44,7 @@ class Task:
     config: Config
     seed: int
     held: torch.Tensor | None = None
+    binary: bool = False
 
     def batches(self, rng: np.random.Generator) -> list[torch.Tensor]:
         """A random partition of the rows into batches of indices."""
@@ -57,13 +58,25 @@ class Task:
     @torch.no_grad()
     def held_out_loss(self, net: SmileNet) -> float:
         """Task loss on the validation rows, or on the training rows where there are none."""
+        f, y, weight = self._judged(net)
+        return float(self.loss(f, y, weight))
+
+    @torch.no_grad()
+    def quality(self, net: SmileNet) -> float:
+        """R² on the same rows, or the accuracy of a classifier."""
+        f, y, weight = self._judged(net)
+        if not self.binary:
+            return 1.0 - float(self.loss(f, y, weight))
+        right = ((f > 0) == (y > 0.5)).to(torch.float64).mean(dim=1)
+        return float(right.mean() if weight is None else (right * weight).sum() / weight.sum())
+
+    def _judged(self, net: SmileNet) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
         x, y = self.validation if self.validation is not None else (self.x, self.y)
-        weight = self.weight if self.validation is None else None
         training = net.training
         net.eval()  # batch norm and dropout: judge the network that will be used, and learn nothing from these rows
         f = torch.cat([net(part) for part in x.split(8192)])
         net.train(training)
-        return float(self.loss(f, y, weight))
+        return f, y, self.weight if self.validation is None else None
 
 
 def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
@@ -144,10 +157,10 @@ def check(net: SmileNet, task: Task) -> tuple[bool, float]:
     for generator in task.generators:
         problem = generator.problem(snapshot, task.config.slack / 2)
         for r, row in enumerate(problem.rows):
-            generator.calls += 1
             if problem.tight and problem.domain.size > 1 and applies(problem, row) is None:
                 # pairs within a solver's tolerance hide slivers with a wrong slope; a certificate needs the slopes
                 tree = slope_tree(problem, row, time_limit=task.config.generator_limit)
+                generator.calls += 1
                 generator.seconds += tree.seconds
                 if tree.complete:
                     bound = max(bound, 0.0)
@@ -155,8 +168,7 @@ def check(net: SmileNet, task: Task) -> tuple[bool, float]:
                 if tree.pair is not None and float(problem.value(tree.pair[None], row)[0]) > 0:
                     generator.add(problem, r, tree.pair[None])
                     proved, bound = False, max(bound, float(problem.value(tree.pair[None], row)[0]))
-            found = generate(problem, row, start=task.config.generator_seconds, limit=task.config.generator_limit)
-            generator.seconds += found.seconds
+            found = generator.bound(problem, r, task.config)
             bound = max(bound, found.upper)
             if found.upper > choose(problem, row).prover.tolerance * row.scale:
                 proved = False
