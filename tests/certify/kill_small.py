@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
 import random
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 COUNT, PARTS = 640, 16
+Tensors = dict[str, tuple[list[int], list[float]]]
 RULES = ("leaf", "leaf", "leaf", "sweep", "slope", "slope", "order", "mirror")
 
 
@@ -26,6 +28,30 @@ def _canonical(value: Any) -> bytes:
 
 def _sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def assembled(
+    net: dict[str, Any], tensors: Tensors, claim: dict[str, Any], witness: Any, binary: bytes, proofs: list[Any]
+) -> dict[str, bytes]:
+    """The files that a manifest lists, every hash right."""
+    digest = hashlib.sha256(_canonical({key: value for key, value in net.items() if key != "backbone"}))
+    header, body = {}, b""
+    for name, (shape, values) in sorted(tensors.items()):
+        data = struct.pack(f"<{len(values)}d", *values)
+        header[name] = {"dtype": "F64", "shape": shape, "data_offsets": [len(body), len(body) + len(data)]}
+        body += data
+        digest.update(name.encode() + b"\0" + data)
+    text = json.dumps(header).encode()
+    certificate = {
+        "format": "smilenn-certificate", "version": 1, "profile": net["profile"], "weights": digest.hexdigest(),
+        "proofs": "certificate.bin", "proofs_sha256": _sha(binary),
+        "claims": [{"claim": claim, "claim_sha256": _sha(_canonical(claim)), "witness": witness, "rows": proofs}],
+    }  # fmt: skip
+    return {
+        "model.json": json.dumps({"net": net}).encode(), "certificate.bin": binary,
+        "weights.safetensors": struct.pack("<Q", len(text)) + text + body,
+        "certificate.json": json.dumps(certificate).encode(),
+    }  # fmt: skip
 
 
 class Small:
@@ -53,24 +79,7 @@ class Small:
         if self.rule == "mirror":
             claim["then"].append(self._mirrored(claim["then"][0]))
             proofs.append({"rule": "mirror", "of": 0})
-        digest = hashlib.sha256(_canonical({key: value for key, value in net.items() if key != "backbone"}))
-        header, body = {}, b""
-        for name, (shape, values) in sorted(tensors.items()):
-            data = struct.pack(f"<{len(values)}d", *values)
-            header[name] = {"dtype": "F64", "shape": shape, "data_offsets": [len(body), len(body) + len(data)]}
-            body += data
-            digest.update(name.encode() + b"\0" + data)
-        text = json.dumps(header).encode()
-        certificate = {
-            "format": "smilenn-certificate", "version": 1, "profile": net["profile"], "weights": digest.hexdigest(),
-            "proofs": "certificate.bin", "proofs_sha256": _sha(binary),
-            "claims": [{"claim": claim, "claim_sha256": _sha(_canonical(claim)), "witness": witness, "rows": proofs}],
-        }  # fmt: skip
-        self.files = {
-            "model.json": json.dumps({"net": net}).encode(), "certificate.bin": binary,
-            "weights.safetensors": struct.pack("<Q", len(text)) + text + body,
-            "certificate.json": json.dumps(certificate).encode(),
-        }  # fmt: skip
+        self.files = assembled(net, tensors, claim, witness, binary, proofs)
 
     def _features(self) -> list[dict[str, Any]]:
         rng, out = self.rng, []
@@ -78,14 +87,15 @@ class Small:
         for i in range(rng.choice(sizes)):
             lo = float(rng.randint(-2, 1))
             kind = rng.choice(("continuous", "continuous", "integer"))
-            out.append({"name": f"x{i}", "kind": kind, "lo": lo, "hi": lo + rng.randint(0, 3)})
+            wide = 9 if self.rule == "sweep" else 3
+            out.append({"name": f"x{i}", "kind": kind, "lo": lo, "hi": lo + rng.randint(0, wide)})
             if kind == "continuous" and rng.random() < 0.3:
                 out[-1] |= {"shift": float(rng.randint(-1, 1)), "mult": rng.choice((0.5, 1.0, 2.0))}
         if self.rule == "leaf" and rng.random() < 0.4:
             out.append({"name": "g", "kind": "category", "lo": 0.0, "hi": 1.0, "categories": list("abc")})
         return out
 
-    def _tensors(self) -> dict[str, tuple[list[int], list[float]]]:
+    def _tensors(self) -> Tensors:
         rng, n, m, h = self.rng, self.n, self.m, self.h
         shapes = {"head_weight": [1, n], "head_bias": [1]}
         for part in ("lower", "second"):
@@ -225,10 +235,39 @@ class Small:
         return bytes(out), place if slope else place | {"rule": "leaf", "units": chosen}
 
 
+def bent() -> Iterator[dict[str, bytes]]:
+    """f = −x + 2·relu(x − y) − 2·relu(y − x + c) rises in x only where one of the units is active: a proof by slopes
+    has to split both, and to show that they are not both inactive (c > 0).
+    """
+    for c, lambdas, slope, first in itertools.product((0.5, 0.25, 0.0), ((1, 1), (2, 1), (0, 1)), (-1.0, -2.0), (0, 1)):
+        number = {"kind": "continuous", "lo": 0.0, "hi": 2.0}
+        net = {
+            "domain": {"features": [{"name": "x"} | number, {"name": "y"} | number]}, "boxes": "gap",
+            "auxiliaries": "relu", "hidden": 2, "skip": True, "embedding": 1, "outputs": [""], "output_scale": [1.0],
+            "profile": "f64-aux", "grid": 0, "backbone": {},
+        }  # fmt: skip
+        tensors: Tensors = {
+            "lower.const": ([1], [0.0]), "lower.slope": ([1, 2], [slope, 0.0]), "second.const": ([1], [0.0]),
+            "lower.weight": ([2, 2], [1.0, -1.0, -1.0, 1.0]), "lower.bias": ([2], [0.0, c]),
+            "lower.out": ([1, 2], [2.0, -2.0]), "second.weight": ([2, 2], [0.0] * 4), "second.bias": ([2], [0.0] * 2),
+            "second.out": ([1, 2], [0.0] * 2), "head_weight": ([1, 1], [1.0]), "head_bias": ([1], [0.0]),
+        }  # fmt: skip
+        claim = {
+            "copies": 2, "when": [{"terms": [["1", 0, "in", "x"], ["-1", 1, "in", "x"]], "op": "<=", "rhs": "0"}],
+            "then": [{"terms": [["1", 0, "out", ""], ["-1", 1, "out", ""]], "op": "<=", "rhs": "0"}],
+            "others": "equal", "equal": [], "free": [], "sentence": "",
+        }  # fmt: skip
+        empty = b"\4" + struct.pack("<2I", *lambdas)
+        nodes = [struct.pack("<BBH", 1, 255, first), struct.pack("<BBH", 1, 255, 1 - first), empty, b"\0", b"\0"]
+        binary = b"".join(nodes)
+        proof = {"rule": "slope", "bits": 0, "start": 0, "length": len(binary)}
+        yield assembled(net, tensors, claim, [[1.0, 1.0]] * 2, binary, [proof])
+
+
 @functools.lru_cache(maxsize=1)
 def folders() -> list[dict[str, bytes]]:
     """All of them; made once."""
-    return [Small(seed).files for seed in range(COUNT)]
+    return [*bent(), *(Small(seed).files for seed in range(COUNT))]
 
 
 def _asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
