@@ -52,11 +52,11 @@ def run(out: Path | None, *, quiet: bool) -> int:
     say(f"   {domain_text(domain)}")
     for item in properties:
         say(f"   - {item.sentence()}")
-    say("\n3. Training: a network is fitted inside two small ones that bound it; counterexamples correct it.")
+    say("\n3. Training: networks that can be proved to obey, fitted to the data.")
     model = SmileRegressor(properties=properties, domain=domain, random_state=0)
     with display("off" if quiet else "auto") as show:
         model.fit(train.frame, train.target, callback=show)
-    say(f"   Trained in {duration(model.seconds_)}.")
+    say(f"   Trained in {duration(model.seconds_)}. {model.reasons_}")
     say("\n4. The verdict:")
     typer.echo(judgement_text(model))
     numbers = quality(

@@ -207,6 +207,8 @@ def report(
         }
         typer.echo(json_module.dumps(without_infinities(record), ensure_ascii=False))
         return
+    if not quiet and estimator.reasons_:
+        typer.echo(estimator.reasons_)
     typer.echo(judgement_text(estimator))
     if not quiet and tested:
         typer.echo(quality_text(numbers, tested))
