@@ -264,10 +264,35 @@ def bent() -> Iterator[dict[str, bytes]]:
         yield assembled(net, tensors, claim, [[1.0, 1.0]] * 2, binary, [proof])
 
 
+def swept() -> Iterator[dict[str, bytes]]:
+    """f = a·x − (a + b)·relu(x − c), or its mirror image, on whole numbers: largest beside its kink, on either side."""
+    for c, (a, b), sign, k in itertools.product(
+        (-5.0, -0.5, 0.25, 1.0, 1.75, 5.0), ((1, 3), (3, 1), (2, 2)), (1, -1), (1, 2)
+    ):
+        net = {
+            "domain": {"features": [{"name": "x", "kind": "integer", "lo": -5.0, "hi": 5.0}]}, "boxes": "gap",
+            "auxiliaries": "relu", "hidden": 1, "skip": True, "embedding": 1, "outputs": [""], "output_scale": [1.0],
+            "profile": "f64-aux", "grid": 0, "backbone": {},
+        }  # fmt: skip
+        tensors: Tensors = {
+            "lower.const": ([1], [0.0]), "lower.slope": ([1, 1], [float(sign * a)]), "second.const": ([1], [0.0]),
+            "lower.weight": ([1, 1], [float(sign)]), "lower.bias": ([1], [-c]), "lower.out": ([1, 1], [-float(a + b)]),
+            "second.weight": ([1, 1], [0.0]), "second.bias": ([1], [0.0]), "second.out": ([1, 1], [0.0]),
+            "head_weight": ([1, 1], [1.0]), "head_bias": ([1], [0.0]),
+        }  # fmt: skip
+        back = [["-1", 1, "out", ""]] if k == 2 else []
+        near = {"terms": [["1", 0, "in", "x"], ["-1", 1, "in", "x"]], "op": "<=", "rhs": "2"}
+        claim = {
+            "copies": k, "when": [near] if k == 2 else [], "others": "free", "equal": [], "free": [], "sentence": "",
+            "then": [{"terms": [["1", 0, "out", ""], *back], "op": "<=", "rhs": "9"}],
+        }  # fmt: skip
+        yield assembled(net, tensors, claim, [[0.0]] * k, b"", [{"rule": "sweep"}])
+
+
 @functools.lru_cache(maxsize=1)
 def folders() -> list[dict[str, bytes]]:
     """All of them; made once."""
-    return [*bent(), *(Small(seed).files for seed in range(COUNT))]
+    return [*bent(), *swept(), *(Small(seed).files for seed in range(COUNT))]
 
 
 def _asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
