@@ -43,6 +43,7 @@ from smilenn.prove.branch import Branch
 from smilenn.prove.mip import ReducedMip
 from smilenn.prove.paper_mip import two_sided
 from smilenn.prove.portfolio import choose
+from smilenn.prove.prover import Goal, Prover
 from smilenn.prove.solvers import Solver, Status, installed, solver
 from smilenn.prove.solvers.gurobi import Gurobi
 from smilenn.prove.solvers.highs import Highs
@@ -52,6 +53,7 @@ from smilenn.prove.sweep import Sweep
 Kind = Literal["fair", "robust", "monotone"]
 Job = Literal["opt", "prove", "find"]
 JOBS: tuple[Job, ...] = ("opt", "prove", "find")
+GOALS: dict[Job, Goal] = {"opt": "optimum", "prove": "prove", "find": "find"}
 EMBEDDING, ROWS = 8, 2000
 
 
@@ -119,8 +121,8 @@ def instance(case: Case, seed: int) -> tuple[Snapshot, Claim]:
     )  # fmt: skip
     # least_quality 1 asks the backbone to explain ten times everything: it never refuses
     config = Config(
-        pretrain_epochs=case.epochs, epochs=case.epochs, posttrain_rounds=0, feasible_start=False, least_quality=1.0,
-        learning_rate=3e-3, train_learning_rate=3e-3, generator_limit=0.1, generator_seconds=0.1,
+        pretrain_epochs=case.epochs, epochs=case.epochs, posttrain_rounds=0, feasible_start=False, repair=False,
+        least_quality=1.0, learning_rate=3e-3, train_learning_rate=3e-3, generator_limit=0.1, generator_seconds=0.1,
     )  # fmt: skip
     fit(net, x, y, [claim], config=config, seed=seed)
     return net.snapshot(), claim
@@ -154,15 +156,15 @@ def records(
                     continue
                 seconds, nodes, done = _median(problem, ours, job, best)
                 for peer in peers(against):
-                    other, finished = _peer(problem, row, peer, job, best, limit)
+                    other, finished, theirs = _peer(problem, row, peer, job, best, limit)
                     yield {
                         "case": f"{case.name}/{job}", "seed": seed, "method": ours.name, "peer": peer,
                         "ours_s": seconds, "peer_s": other, "ratio": other / seconds, "ours_done": done,
-                        "peer_done": finished, "nodes": nodes, "optimum": best,
+                        "peer_done": finished, "nodes": nodes, "optimum": best, "peer_optimum": theirs,
                     }  # fmt: skip
 
 
-def _median(problem: Problem, prover: Any, job: Job, best: float) -> tuple[float, int, bool]:
+def _median(problem: Problem, prover: Prover, job: Job, best: float) -> tuple[float, int, bool]:
     """`_ours`, the median of a few runs."""
     runs = [_ours(problem, prover, job, best)]
     while len(runs) < REPEATS and sum(run[0] for run in runs) < ENOUGH:
@@ -170,7 +172,7 @@ def _median(problem: Problem, prover: Any, job: Job, best: float) -> tuple[float
     return sorted(runs)[(len(runs) - 1) // 2]
 
 
-def _ours(problem: Problem, prover: Any, job: Job, best: float) -> tuple[float, int, bool]:
+def _ours(problem: Problem, prover: Prover, job: Job, best: float) -> tuple[float, int, bool]:
     """CPU seconds from weights and grounded premise to the answer, nodes, and whether the job was done."""
     start = process_time()
     problem = build(problem.claim, problem.snapshot, like=problem)
@@ -179,8 +181,7 @@ def _ours(problem: Problem, prover: Any, job: Job, best: float) -> tuple[float, 
         tree = Branch(workers=1).search(problem, row, time_limit=120.0)
         _leaf_proof(problem, row, tree.root)
         return process_time() - start, tree.nodes, tree.complete and tree.bound <= 0
-    goal = {"opt": "optimum", "prove": "prove", "find": "find"}[job]
-    found = prover.maximise(problem, row, time_limit=120.0, goal=goal)
+    found = prover.maximise(problem, row, time_limit=120.0, goal=GOALS[job])
     done = {"opt": found.complete, "prove": found.upper <= 0, "find": found.lower > 0}[job]
     return process_time() - start, found.nodes, done
 
@@ -192,22 +193,31 @@ def _shifted(row: Row, job: Job, best: float) -> Row:
     return replace(row, rhs=best + 1e-3 * max(abs(best), 0.1 * row.scale) if job == "prove" else 0.5 * best)
 
 
-def _peer(problem: Problem, row: Row, peer: str, job: Job, best: float, limit: float) -> tuple[float, bool]:
-    """CPU seconds of a peer, and whether it finished within its limit."""
+def _peer(
+    problem: Problem, row: Row, peer: str, job: Job, best: float, limit: float
+) -> tuple[float, bool, float | None]:  # fmt: skip
+    """CPU seconds of a peer, whether it did the job within its limit, and its optimum if that was the job.
+
+    A point that a peer holds for a violation where there is none does not count as a job done.
+    """
     model, name = peer.split("-")
+    wanted = _shifted(row, job, best)
+    near = 1e-5 * row.scale
     start = process_time()
     if model == "reduced":
-        goal = {"opt": "optimum", "prove": "prove", "find": "find"}[job]
-        found = ReducedMip(solver(name)).maximise(problem, _shifted(row, job, best), time_limit=limit, goal=goal)  # type: ignore[arg-type]
-        done = found.complete
+        found = ReducedMip(solver(name)).maximise(problem, wanted, time_limit=limit, goal=GOALS[job])
+        bound, done = found.upper, found.complete
     else:
-        eps = _shifted(row, job, best).rhs if job != "opt" else 0.0
+        eps = wanted.rhs if job != "opt" else 0.0
         answer = two_sided(
             problem, -eps if problem.premise.symmetric else None, eps, engine=as_it_comes(name), time_limit=limit,
             target=None if job == "opt" else 0.0, flips=model == "paper", gap=1e-4,
         )  # fmt: skip
-        done = answer.status in (Status.OPTIMAL, Status.ABOVE, Status.BELOW)
-    return process_time() - start, done
+        bound, done = answer.bound, answer.status in (Status.OPTIMAL, Status.ABOVE, Status.BELOW)
+    seconds = process_time() - start
+    if job == "opt":
+        return seconds, done, float(bound + (row.rhs if model == "reduced" else 0.0)) if done else None
+    return seconds, done and (job == "find" or bound <= near), None
 
 
 def as_it_comes(name: str) -> Solver:
