@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 import smilenn
-from smilenn import Config, Convex, Fair, Monotone, Proved, SmileClassifier, SmileError, SmileRegressor
+from smilenn import Config, Convex, Fair, Lipschitz, Monotone, Proved, SmileClassifier, SmileError, SmileRegressor
 from smilenn.domain import Domain
 from smilenn.model.encoders.monotone import monotone_encoder
 
@@ -40,8 +40,10 @@ def test_explain_says_what_was_chosen_and_why(monotone):
     assert "signs of their weights" in text and "quantile ramps" in text
     assert "Auxiliaries: affine" in text and "fixed-order" in text and "the signs of the weights" in text
     assert "certified" in text.splitlines()[-1]
-    plain = SmileRegressor(properties=[Convex(["income"])], config=QUICK, random_state=0).fit(*people())
-    assert "No encoder keeps Convex" in plain.explain() and "hidden units" in plain.explain()
+    plain = SmileRegressor(properties=[Lipschitz("income", 2)], config=QUICK, random_state=0).fit(*people())
+    assert "No encoder keeps Lipschitz" in plain.explain() and "hidden units" in plain.explain()
+    convex = SmileRegressor(properties=[Convex(["income"])], config=QUICK, random_state=0).fit(*people())
+    assert "nor income" in convex.explain() and isinstance(convex.verdict_, Proved)
     nothing = SmileRegressor(config=QUICK, random_state=0).fit(*people())
     assert "No property was asked for" in nothing.explain()
 

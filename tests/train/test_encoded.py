@@ -11,12 +11,12 @@ from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.encoders import Branch, Distance, Encoder
 from smilenn.model.net import SmileNet
-from smilenn.properties import Convex, Fair, Monotone, Robust
+from smilenn.properties import Concave, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Safe, Symmetric
 from smilenn.prove.verdict import Proved
 from smilenn.train.config import Config
 from smilenn.train.encoded import centres, encoder_outputs
 from smilenn.train.fit import fit
-from smilenn.train.recipe import encoded, kept_rows
+from smilenn.train.recipe import encoded, kept_rows, roles
 
 QUICK = Config(epochs=25, batch_size=64, learning_rate=3e-3)
 
@@ -190,11 +190,45 @@ def test_properties_without_a_recipe_get_none():
         return encoded(domain, x, properties, output_scale=1.0, start=0.0, classify=classify)
 
     assert ask() is None
-    assert ask(Convex(["income"])) is None
-    assert ask(Monotone(increasing=["income"]), Robust(0.1, 1.0)) is None
+    assert ask(Lipschitz("income", 1)) is None
+    assert ask(Monotone(increasing=["income"]), Lipschitz("debt", 1)) is None
+    assert ask(Fair(["race"], 0.1, delta="5%")) is None
     assert ask(Robust(0.1, 1.0), classify=True) is None  # few columns
-    assert ask(Fair(["income", "debt", "race"], 0.1)) is None  # nothing left to read
-    assert ask(Fair(["income"], 0.1), Monotone(increasing=["income"])) is None
     pixels = Domain.box([0.0] * 64, [1.0] * 64)
     found = encoded(pixels, np.zeros((2, 64)), [Robust(0.1, 1.0)], output_scale=1.0, start=0.0, classify=True)
     assert found is not None and "distance" in found.reasons
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        [Convex(["income"])],
+        [Concave(["income"]), Monotone(increasing=["income"], decreasing=["debt"])],
+        [Symmetric(["income", "debt"])],
+        [Symmetric(["income", "debt"], 0.3)],
+        [Dominates("income", "debt")],
+        [Convex(["debt"]), Lipschitz("income", 0.1)],
+        [Convex(["debt"]), Robust("5%", 0.5)],
+        [Monotone(increasing=["income"]), Safe(then=["-1 <= out <= 1"])],
+        [Fair(["income", "debt", "race"], 0.2)],
+        [Convex(["income", "debt"]), Fair(["race"], 0.2)],
+    ],
+    ids=str,
+)
+def test_every_combination_ends_certified(properties):
+    """What no rule certifies exactly is not read; what ε leaves too little room for is drawn to a constant."""
+    found, claims, x, y = recipe(properties)
+    done = fit(found.net, x, y, claims, config=QUICK.replace(epochs=2, pretrain_epochs=2, posttrain_rounds=1))
+    assert isinstance(done.verdict, Proved)
+    assert certify(found.net, claims, time_limit=10).report.status == "certified"
+
+
+def test_roles_of_features():
+    domain, *_ = people()
+    found = roles(domain, [Dominates("income", "debt"), Fair(["race"], 0.5)])
+    assert found is not None and found.rising == {"income"} and found.without == {"debt", "race"} and found.width == 0
+    found = roles(domain, [Symmetric(["income", "debt"], 0.5), Fair(["race"], 0.2)])
+    assert found is not None and found.without == {"income", "debt", "race"}
+    assert found.width == pytest.approx(0.98 * 0.2)
+    found = roles(domain, [Convex(["debt"]), Lipschitz("income", 1)])
+    assert found is not None and found.passed == {"income"}

@@ -33,17 +33,10 @@ def explain(estimator: SmileEstimator) -> str:
     ]
     for record in estimator.history_:
         if record["phase"] == "repair":
-            before, after = record["loss_before"], record["loss"]
-            lines.append(
-                f"Repair: {record['repair']}; the loss went from {before:.4g} to {after:.4g} of the constant's."
-            )
+            what = "R²" if estimator.task == "regression" else "accuracy"
+            lines.append(f"Repair: {record['repair']}, which cost {record.get('cost', 0.0):.3f} of {what}.")
     lines.append(f"Verdict: {estimator.verdict_.sentence()}.")
     return "\n".join(lines)
-
-
-def summary(estimator: SmileEstimator) -> str:
-    """The first line of it."""
-    return estimator.reasons_
 
 
 def _auxiliaries(estimator: SmileEstimator) -> str:

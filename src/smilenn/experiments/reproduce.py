@@ -15,12 +15,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from smilenn.errors import SmileError, listed
-from smilenn.experiments import fairness, figures, monotonicity, robustness
+from smilenn.experiments import fairness, figures, monotonicity, robustness, tabular
 from smilenn.experiments.cells import Row, machine, run_cells
 from smilenn.experiments.study import Options, Study, select
 from smilenn.progress import Progress
 
-STUDIES: dict[str, Study] = {study.name: study for study in (monotonicity.STUDY, robustness.STUDY, fairness.STUDY)}
+STUDIES: dict[str, Study] = {
+    study.name: study for study in (monotonicity.STUDY, robustness.STUDY, fairness.STUDY, tabular.STUDY)
+}
 BULK = ("curve", "curves", "panel")  # what only figures need; it stays in the JSON lines
 
 

@@ -225,6 +225,9 @@ def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
     kept = [j * groups + g for j in subsets[best] for g in range(groups)]
     if len(kept) < len(branches):
         _keep_branches(net, [branches[i] for i in kept])
+    if losses[best] > 1.0:  # worse than the constant on rows kept from training: be the constant
+        net.lower.slope.zero_()
+        return 1.0, "the constant, which predicts better than any of them on these rows"
     alone = ", ".join(f"{names[s[0]]} {loss:.3f}" for s, loss in zip(subsets, losses, strict=True) if len(s) == 1)
     words = " and ".join(names[j] for j in subsets[best])
     return losses[best], f"{words} (held-out loss {losses[best]:.3f} of the constant's; alone: {alone})"

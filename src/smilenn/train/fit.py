@@ -143,6 +143,7 @@ class _Run:
             config,
             seed,
             None if held is None or not held.any() else torch.as_tensor(held, device=data_x.device),
+            loss == "bce",
         )
         self.net, self.callback, self.checkpoint, self.time_limit = net, callback, checkpoint, time_limit
         self.begun, self.begun_posttraining = time.perf_counter(), None
@@ -260,7 +261,7 @@ class _Run:
             state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
             if has_distances(net):
                 recentre(net, self.task.x)
-            net.encoder.fit_box_(net.scale(self.task.x))
+            net.encoder.fit_box_(net.scale(self.task.x), ROOM if net.encoder.groups else 1.0)
 
     def _begin_training(self) -> None:
         state, task, config = self.state, self.task, self.task.config
@@ -291,12 +292,13 @@ class _Run:
     def repair(self, claims: Sequence[Claim]) -> None:
         """Make the claims hold where posttraining has not; the accuracy paid goes to the history."""
         task, net = self.task, self.net
-        before = task.held_out_loss(net)
+        before, quality = task.held_out_loss(net), task.quality(net)
         done = repair(net, claims, task.x, self.in_time().config)
         if done is None or not done.text:
             return
         after, seconds = task.held_out_loss(net), round(self.elapsed(), 6)
-        record = {"phase": "repair", "unit": 0, "loss": after, "loss_before": before, "repair": done.text}
+        record = {"phase": "repair", "unit": 0, "loss": after, "loss_before": before, "repair": done.text,
+                  "cost": quality - task.quality(net)}  # fmt: skip
         self.state.history.append({k: _plain(v) for k, v in (record | {"seconds": seconds}).items()})
         logger.info("repaired: %s; loss %.4g, before %.4g", done.text, after, before)
         if self.callback is not None:
@@ -338,6 +340,7 @@ class _Run:
 
 
 CHEAP = ("closed-form", "sweep")  # exact provers of microseconds to milliseconds
+ROOM = 0.25  # of the range of an ensemble's outputs, left around it
 PLAIN_SHARE, ENCODED_SHARE = 0.7, 0.9  # of a time limit for training; what an encoder keeps is proved at once
 MIN_PROOF_SECONDS = 1.0  # the final proof gets at least this much, whatever the time limit
 MIN_GENERATOR_SECONDS = 0.1  # and the generator this much a row
@@ -391,7 +394,7 @@ def fail_on_dead(net: SmileNet, task: Task, config: Config) -> None:
 
     Judged against the free backbone: on a target that nothing predicts, both are equally poor and nothing is wrong.
     """
-    if net.auxiliaries == "constant":
+    if net.auxiliaries == "constant" or not any(p.requires_grad for p in net.lower.parameters()):
         return
     net.eval()
     p = net.pathways(task.x[:8192])

@@ -2,12 +2,14 @@
 
 monotone, fair (any ε)        an ensemble of monotone encoders that does not read protected columns; the box has
                               width 0 if a claim is tight on the diagonal, else ε: the backbone may use it
+convex, concave, symmetric,   the same, not reading the features of which these speak (of `Dominates` it rises with the
+dominates, also with others   strong one and ignores the weak one): no rule certifies more of them exactly
 robust only, many columns     an l∞-distance net; ε is what it allows, 2δ in the units of its output
 anything else                 the paper's architecture: auxiliaries of the inputs, searched and proved
 
 What the encoder's size and training depend on:
 
-    ramps per number    128 / features, between 8 and 64: one feature is drawn finely, many coarsely
+    ramps per number    64 for one or two features, 128 / features for some, 8 up to 32 features, then 256 / features
     batch               all rows up to 512, then 256
     epochs              1,500 steps, at least 30 and at most 300 epochs; they end a quarter of that after the best one
 
@@ -24,21 +26,36 @@ import torch
 
 from smilenn.domain import Domain
 from smilenn.model.backbones import MLP
-from smilenn.model.encoders import Encoder
+from smilenn.model.encoders import Branch, Encoder
 from smilenn.model.encoders.monotone import Kind, monotone_encoder
 from smilenn.model.net import SmileNet
-from smilenn.properties import Fair, Monotone, Robust
+from smilenn.properties import (
+    Concave,
+    Convex,
+    Dominates,
+    Fair,
+    Lipschitz,
+    Monotone,
+    Robust,
+    Safe,
+    Symmetric,
+)  # fmt: skip
 from smilenn.properties.base import Property
 from smilenn.train.config import Config
 from smilenn.train.robust import moves_all, robust_recipe
 
 GROUPS = 4  # members of each kind; they differ in their first weights and in the rows kept from them
 LEAST = 20  # rows below which none are kept from training
-FEWEST, MOST, SHARED = 8, 64, 128  # ramps of a number: SHARED / features, within FEWEST and MOST
+FEWEST, MOST, SHARED = 8, 64, 128  # ramps of a number
 FULL, BATCH, STEPS = 512, 256, 1500
 WIDTH_SHARE = 0.98  # of ε that the box takes: the rest is for rounding
+HARD = (Convex, Concave, Symmetric, Dominates)  # tight, and without a proof by slopes
 MANY = 64  # columns from which a robust claim is met by distances instead of bounded slopes
 
+NOTHING = (
+    "No encoder: the properties together let the output depend on no feature but by what a box of their ε leaves the "
+    "backbone (encoder='none' searches for more)."
+)
 DISTANCES = (
     "Encoder: an l∞-distance net, whose layers change by at most what their inputs do, whatever the weights; the logit "
     "is scaled to ε and the backbone plays no part."
@@ -65,7 +82,7 @@ def encoded(
     the `device` is a GPU, and may average and augment the columns if these are the pixels of a square `image`.
     """
     kinds = {type(p) for p in properties}
-    if properties and kinds <= {Monotone, Fair}:
+    if kinds & set(HARD) or (kinds & {Monotone, Fair} and kinds <= {Monotone, Fair, Safe, Robust}):
         return _monotone(domain, x, properties, output_scale, start, sizes)
     if classify and kinds == {Robust} and (image or domain.size >= MANY) and moves_all(domain, properties):
         return Recipe(*robust_recipe(domain, properties, len(x), device, image=image), DISTANCES)
@@ -90,57 +107,118 @@ def steps(rows: int, rate: float) -> Config:
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Roles:
+    """What the properties ask of each feature: to rise or fall with it, not to read it, to pass it on unchanged; and
+    the width that all of them leave the box, in output units.
+    """
+
+    rising: frozenset[str]
+    falling: frozenset[str]
+    without: frozenset[str]
+    passed: frozenset[str]
+    width: float
+
+
+def roles(domain: Domain, properties: Sequence[Property]) -> Roles | None:
+    """The roles of the features, or None where a property leaves this file without an answer."""
+    rising, falling, without, passed = set[str](), set[str](), set[str](), set[str]()
+    widths = []
+    for p in properties:
+        if isinstance(p, Monotone):
+            rising |= {str(name) for name in p.increasing}
+            falling |= {str(name) for name in p.decreasing}
+            widths.append(0.0)
+        elif isinstance(p, Dominates):
+            rising.add(str(p.strong))
+            without.add(str(p.weak))
+            widths.append(0.0)
+        elif isinstance(p, Fair) and not p.delta:
+            without |= {str(name) for name in p.protected}
+            widths.append(float(p.eps))
+        elif isinstance(p, Symmetric):
+            without |= {str(name) for pair in p.features for name in pair}
+            widths.append(float(p.eps))
+        elif isinstance(p, (Convex, Concave)):
+            without |= {str(name) for name in p.features}
+            widths.append(0.0)
+        elif isinstance(p, (Lipschitz, Robust, Safe)):
+            terms = [term for claim in p.lower(domain) for row in claim.then for term in row.terms]
+            passed |= {term.name for term in terms if term.kind == "in"}
+            widths.append(0.0)
+        else:
+            return None
+    if min(widths) < 0 or not passed <= set(domain.slices):
+        return None
+    without |= passed | (rising & falling)
+    rising, falling = rising - without, falling - without
+    return Roles(
+        frozenset(rising), frozenset(falling), frozenset(without), frozenset(passed), WIDTH_SHARE * min(widths)
+    )  # fmt: skip
+
+
 def _monotone(
     domain: Domain, x: np.ndarray, properties: Sequence[Property], output_scale: float, start: float,
     sizes: Sequence[int],
 ) -> Recipe | None:  # fmt: skip
-    rising = {str(name) for p in properties if isinstance(p, Monotone) for name in p.increasing}
-    falling = {str(name) for p in properties if isinstance(p, Monotone) for name in p.decreasing}
-    fair = [p for p in properties if isinstance(p, Fair)]
-    protected = {str(name) for p in fair for name in p.protected}
-    tight = bool(rising | falling) or any(p.eps == 0 for p in fair)
-    if (rising & falling) or (protected & (rising | falling)) or protected >= set(domain.slices):
+    found = roles(domain, properties)
+    if found is None:
         return None
-    if any(p.eps < 0 or p.delta for p in fair):
-        return None
-    read = sum(name not in protected for name in domain.slices)
-    ramps = min(MOST, max(FEWEST, SHARED // read))
+    if found.without >= set(domain.slices):
+        net = averaged(domain, None, output_scale, start, width=found.width, sizes=sizes)
+        return Recipe(net, steps(len(x), 3e-3), NOTHING)
+    read = sum(name not in found.without for name in domain.slices)
+    ramps = min(MOST, max(2, SHARED // read, min(FEWEST, 2 * SHARED // read)))
     kinds = [Kind("deep", ramps, (32, 32)), Kind("shallow", ramps, (16,)), Kind("sharp", ramps, (16,), 10.0, 0.01)]
     encoder = monotone_encoder(
-        domain, domain.scale(x), increasing=sorted(rising), decreasing=sorted(falling), without=sorted(protected),
-        kinds=kinds, members=GROUPS,
+        domain, domain.scale(x), increasing=sorted(found.rising), decreasing=sorted(found.falling),
+        without=sorted(found.without), kinds=kinds[1:2] if found.passed else kinds,
+        members=1 if found.passed else GROUPS,
     )  # fmt: skip
-    width = 0.0 if tight or not fair else WIDTH_SHARE * float(min(p.eps for p in fair))
-    net = averaged(domain, encoder, output_scale, start, width=width, sizes=sizes)
+    if found.passed:
+        columns = [i for name in domain.slices if name in found.passed for i in domain.indices(name)]
+        branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
+        encoder = Encoder(domain, [*branches, Branch("", columns)])
+    net = averaged(domain, encoder, output_scale, start, width=found.width, sizes=sizes)
+    net.lower.slope.requires_grad_(False)
     words = [f"Encoder: the mean of several small networks over {ramps} quantile ramps a number"]
-    if rising | falling:
+    if found.rising | found.falling:
         words.append("monotone by the signs of their weights, so nothing is searched")
+    protected = {str(name) for p in properties if isinstance(p, Fair) for name in p.protected}
     if protected:
         words.append("which do not read the protected columns")
+    if found.without - protected:
+        words.append(
+            f"nor {', '.join(sorted(found.without - protected))}, since no rule certifies more of the other properties "
+            "exactly (encoder='none' searches for a network that does)"
+        )
     words.append(
-        f"the backbone moves the output within a box of width {width:.3g}, nearly ε"
-        if width
+        f"the backbone moves the output within a box of width {found.width:.3g}, nearly ε"
+        if found.width
         else "the backbone plays no part, since ε = 0 leaves its box no width"
     )
     return Recipe(net, steps(len(x), 3e-3), "; ".join(words) + ".")
 
 
 def averaged(
-    domain: Domain, encoder: Encoder, output_scale: float, start: float, *, width: float = 0.0,
+    domain: Domain, encoder: Encoder | None, output_scale: float, start: float, *, width: float = 0.0,
     slopes: np.ndarray | None = None, sizes: Sequence[int] = (64, 64),
 ) -> SmileNet:  # fmt: skip
     """f = start + Σ slopes·e, with a box of the given width (output units) around it; encoder and backbone learn.
 
     Without `slopes` f is the mean of the encoded coordinates, and linear, from zero on, in those that are passed on.
+    Without an encoder only the constant is left of it.
     """
     net = SmileNet(
-        domain, MLP(domain.size, tuple(sizes), 1).double(), 1, auxiliaries="affine", encoder=encoder,
-        output_scale=output_scale,
+        domain, MLP(domain.size, tuple(sizes), 1).double(), 1, encoder=encoder, output_scale=output_scale,
+        auxiliaries="affine",
     )  # fmt: skip
     scale = float(net.output_scale[0])
     if slopes is None:
-        slopes = encoder.encoded / max(1, int(encoder.encoded.sum()))
+        inside = np.zeros(domain.size) if encoder is None else encoder.encoded
+        slopes = inside / max(1, int(inside.sum()))
     with torch.no_grad():
+        net.gap.scale_(0.0)
         net.lower.slope.copy_(torch.as_tensor(slopes, dtype=torch.float64)[None])
         net.lower.const.fill_(-width / scale / 2)
         net.gap.const.fill_(width / scale)
@@ -148,7 +226,7 @@ def averaged(
         net.head_bias.fill_(start / scale)
     for parameter in (*net.lower.parameters(), *net.gap.parameters(), net.head_weight, net.head_bias):
         parameter.requires_grad_(False)
-    if not encoder.encoded.all():
+    if encoder is not None and not encoder.encoded.all():
         net.lower.slope.requires_grad_(True)
     return net
 

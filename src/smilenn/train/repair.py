@@ -54,7 +54,8 @@ def repair(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Conf
     """
     problems = build_all(claims, net.snapshot())
     tight = [(problem, row) for problem in problems for row in problem.rows if is_tight(problem, row)]
-    unordered = any(p.tight and not any(p is q for q, _ in tight) for p in problems)
+    others = [p for p in problems if p.tight and not any(p is q for q, _ in tight)]
+    unordered = any(not (net.collapsed and _independent(p)) for p in others)
     if net.boxes != "gap" or unordered or any(p.region.has_rows for p, _ in tight):
         return None
     words, left = [], 1.0
@@ -80,6 +81,12 @@ def repair(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Conf
     return Repair(", ".join(words), left * factor)
 
 
+def _independent(problem: Problem) -> bool:
+    """Whether the network does not depend on any coordinate that may differ between the copies."""
+    moving, s = ~problem.region.pinned, problem.snapshot
+    return not (s.lower_slope[:, moving].any() or s.hidden_weight[:, moving].any())
+
+
 def _both_ways(problem: Problem) -> np.ndarray:
     """[m] bool, coordinates that may differ between the copies in either direction."""
     region = problem.region
@@ -95,6 +102,8 @@ def _shrink_signs(net: SmileNet, claims: Sequence[Claim], config: Config) -> flo
     until = perf_counter() + config.generator_limit
     before = {name: tensor.clone() for name, tensor in net.lower.state_dict().items()}
     wrong = _wrong(net, claims)
+    if not (bool(wrong[0].any()) or bool(wrong[1].any())):
+        return 1.0  # monotone by its signs
 
     def at(theta: float) -> bool:
         net.lower.load_state_dict(before)
@@ -142,8 +151,10 @@ def _wrong(net: SmileNet, claims: Sequence[Claim]) -> tuple[torch.Tensor, torch.
 def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Config) -> float | None:
     """f ← c + θ·(f − c); θ, or None where no constant satisfies the claims with room to spare."""
     snapshot = net.snapshot()
-    rows = [(p, row) for p in build_all(claims, snapshot) for row in p.rows if not is_tight(p, row)]
+    rows = [(p, row) for p in build_all(claims, snapshot) if not p.tight for row in p.rows if not is_tight(p, row)]
     violated = []
+    if not rows:
+        return 1.0
     for problem, row in rows:
         found = generate(problem, row, start=config.generator_seconds, limit=config.generator_limit)
         if found.upper > -ROOM * config.slack * abs(row.rhs):
