@@ -289,10 +289,33 @@ def swept() -> Iterator[dict[str, bytes]]:
         yield assembled(net, tensors, claim, [[0.0]] * k, b"", [{"rule": "sweep"}])
 
 
+def ordered() -> Iterator[dict[str, bytes]]:
+    """f = ±relu(±x + v·y) in one order, y pinned: its weight may have any sign."""
+    for first, second, out, head in itertools.product((1.0, -1.0), (2.0, -2.0), (1.0, -1.0), (1.0, -1.0)):
+        number = {"kind": "continuous", "lo": -1.0, "hi": 1.0}
+        net = {
+            "domain": {"features": [{"name": "x"} | number, {"name": "y"} | number]}, "boxes": "gap",
+            "auxiliaries": "relu", "hidden": 1, "skip": False, "embedding": 1, "outputs": [""], "output_scale": [1.0],
+            "profile": "fixed-order", "grid": 0, "backbone": {},
+        }  # fmt: skip
+        tensors: Tensors = {
+            "lower.const": ([1], [0.0]), "second.const": ([1], [0.0]), "lower.weight": ([1, 2], [first, second]),
+            "lower.bias": ([1], [0.0]), "lower.out": ([1, 1], [out]), "second.weight": ([1, 2], [0.0, 0.0]),
+            "second.bias": ([1], [0.0]), "second.out": ([1, 1], [0.0]), "head_weight": ([1, 1], [head]),
+            "head_bias": ([1], [0.0]),
+        }  # fmt: skip
+        claim = {
+            "copies": 2, "when": [{"terms": [["1", 0, "in", "x"], ["-1", 1, "in", "x"]], "op": "<=", "rhs": "0"}],
+            "then": [{"terms": [["1", 0, "out", ""], ["-1", 1, "out", ""]], "op": "<=", "rhs": "0"}],
+            "others": "equal", "equal": [], "free": [], "sentence": "",
+        }  # fmt: skip
+        yield assembled(net, tensors, claim, [[0.0, 0.0]] * 2, b"", [{"rule": "order"}])
+
+
 @functools.lru_cache(maxsize=1)
 def folders() -> list[dict[str, bytes]]:
     """All of them; made once."""
-    return [*bent(), *swept(), *(Small(seed).files for seed in range(COUNT))]
+    return [*bent(), *swept(), *ordered(), *(Small(seed).files for seed in range(COUNT))]
 
 
 def _asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
@@ -311,6 +334,36 @@ def _asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
     return out
 
 
+def limits(loaded: SimpleNamespace, fast: bool) -> Any:
+    """The least work and the least number of nodes with which folders of every kind are checked."""
+    module = loaded.check if fast else loaded.check_reference
+    where, name = (module, "read_folder") if fast else (loaded.reader, "listed_files")
+    out, before = [], getattr(where, name)
+    kinds = ("NODES", "WORK") if fast else ("MOST_NODES", "MOST_WORK")
+    chosen = [Small(seed) for seed in range(COUNT)]
+    grouped = [s for s in chosen if s.rule == "leaf" and s.features[-1]["name"] == "g"]
+    picked = [next(s for s in grouped if s.k == k) for k in (1, 2, 3)]
+    single = [s for s in chosen if s.rule != "sweep" or (s.m == 1 and s.k <= 2)]
+    for rule, paper in (("sweep", True), ("sweep", False), ("leaf", True), ("slope", False), ("order", False)):
+        picked.append(next(s for s in single if s.rule == rule and s.paper == paper))
+    try:
+        for files in (s.files for s in picked):
+            setattr(where, name, lambda _, files=files: files)
+            for kind in kinds:
+                most, low, high = getattr(module, kind), 0, 1 << 16
+                while low < high:
+                    middle = (low + high) // 2
+                    setattr(module, kind, middle)
+                    low, high = (middle + 1, high) if module.check_folder("").status == "refused" else (low, middle)
+                setattr(module, kind, most)
+                out.append(low)
+    finally:
+        setattr(where, name, before)
+    return out
+
+
 def checks(target: str) -> list[tuple[str, Callable[[SimpleNamespace], Any]]]:
     """The folders in parts, by name."""
-    return [(f"small {part}", functools.partial(_asked, part=part, fast=target == "fast")) for part in range(PARTS)]
+    fast = target == "fast"
+    parts = [(f"small {part}", functools.partial(_asked, part=part, fast=fast)) for part in range(PARTS)]
+    return [*parts, ("limits of small ones", functools.partial(limits, fast=fast))]
