@@ -195,6 +195,7 @@ def _networks() -> Iterator[tuple[dict[str, Any], bytes]]:
             yield start, packed(base | {name: (shape, [*numbers, 0.0])})
         yield start, packed(base | {"more": ([1], [0.0])})
         yield start, packed(base | {"encoder.branches.3.layers.0.modul": ([1], [0.0])})
+        yield start, packed(base | {"encoder.branches.0.layers.1.module.x": ([1], [0.0])})
     net, tensors = plain()
     for path in _places(net):
         for odd in (None, True, -1, 0, 2, 0.5, "x", [], {}, KeyError):
@@ -295,6 +296,7 @@ PROOFS: list[Any] = [
     {"rule": ""},
     {"rule": "leaf", "bits": 0, "units": [0, 3], "start": 0, "length": 1},
     {"rule": "leaf", "bits": 0, "units": [4], "start": 0, "length": 1},
+    {"rule": "leaf", "bits": 0, "units": [0, 4], "start": 0, "length": 1},
     {"rule": "leaf", "bits": 0, "units": [1, 1], "start": 0, "length": 1},
     {"rule": "leaf", "bits": 0, "units": [1, 0], "start": 0, "length": 1},
     {"rule": "leaf", "bits": 0, "units": [-1, 0], "start": 0, "length": 1},

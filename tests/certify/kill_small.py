@@ -282,8 +282,10 @@ def swept() -> Iterator[dict[str, bytes]]:
         }  # fmt: skip
         back = [["-1", 1, "out", ""]] if k == 2 else []
         near = {"terms": [["1", 0, "in", "x"], ["-1", 1, "in", "x"]], "op": "<=", "rhs": "2"}
+        below = {"terms": [["1", 0, "in", "x"]], "op": "<=", "rhs": "3"}
+        when = [near, *([below] if sign < 0 else [])] if k == 2 else []
         claim = {
-            "copies": k, "when": [near] if k == 2 else [], "others": "free", "equal": [], "free": [], "sentence": "",
+            "copies": k, "when": when, "others": "free", "equal": [], "free": [], "sentence": "",
             "then": [{"terms": [["1", 0, "out", ""], *back], "op": "<=", "rhs": "9"}],
         }  # fmt: skip
         yield assembled(net, tensors, claim, [[0.0]] * k, b"", [{"rule": "sweep"}])
@@ -309,7 +311,8 @@ def ordered() -> Iterator[dict[str, bytes]]:
             "then": [{"terms": [["1", 0, "out", ""], ["-1", 1, "out", ""]], "op": "<=", "rhs": "0"}],
             "others": "equal", "equal": [], "free": [], "sentence": "",
         }  # fmt: skip
-        yield assembled(net, tensors, claim, [[0.0, 0.0]] * 2, b"", [{"rule": "order"}])
+        for x in (0.0, 1.0):  # the second is no witness, by one
+            yield assembled(net, tensors, claim, [[x, 0.0], [0.0, 0.0]], b"", [{"rule": "order"}])
 
 
 @functools.lru_cache(maxsize=1)

@@ -524,7 +524,7 @@ def premises_of_encoders(loaded: SimpleNamespace) -> Any:
         SimpleNamespace(lo=F(-5), hi=F(6), low=F(-1), high=F(2), rises=rises, falls=falls)
         for rises, falls in ((True, True), (True, False), (False, True), (False, False))
     ]
-    strips = ((-1, 2), (0, 2), (-2, 0), (1, 2), (-2, -1))
+    strips = ((-1, 2), (0, 2), (-2, 0), (1, 2), (-2, -1), (-2, 1), (-1, 1))
     for k, strip, point in itertools.product((1, 2, 3), strips, (False, True)):
         seen: list[Any] = []
         encoder = SimpleNamespace(
@@ -586,6 +586,35 @@ def reference_layers(loaded: SimpleNamespace) -> Any:
             for w in (False, True)
         ]
     return out, _settled(m.settled)
+
+
+def reference_inputs(loaded: SimpleNamespace) -> Any:
+    """What an encoder is given of a premise, and what is made of its answer."""
+    m, out = loaded.exact_encoder, []
+    domain = loaded.exact_net.Domain(
+        ("x", "y", "g"), (0.0, -2.0, 0.0), (1.0, 2.0, 1.0), (0.5, 0.0, 0.0), (3.0, 1.0, 1.0), (False, False, True),
+        ((2,),), {}, ("", "", ""),
+    )  # fmt: skip
+    spreads = [
+        m.Spread(F(-5), F(6), F(-1) if not rises else F(0), F(2) if not falls else F(0), rises, falls)
+        for rises, falls in ((True, True), (True, False), (False, True), (False, False))
+    ]
+    branches = (SimpleNamespace(layers=(), columns=(1,)), SimpleNamespace(layers=(1,), columns=(0,)))
+    inner = SimpleNamespace(lo=(-9.0,) * 5, hi=(9.0,) * 5, whole=(False,) * 5)
+    net = SimpleNamespace(domain=domain, encoder=branches, inner=inner, passed={1: 0})
+    strips = ((-1, 2), (0, 2), (-2, 0), (1, 2), (-2, -1), (-2, 1), (-1, 1))
+    for k, strip, pinned in itertools.product((1, 2, 3), strips, (False, True)):
+        lo, hi = [[F(-c), F(c), F(0)] for c in range(k)], [[F(7 - c), F(9 + c), F(1)] for c in range(k)]
+        sides = [[F(v)] * 3 if k == 2 else [] for v in strip]
+        rows = [loaded.exact_premise.ExtraRow({(0, i): F(1)}, F(1), False, F(0)) for i in (0, 1)]
+        premise = loaded.exact_premise.Premise(
+            domain, k, [False, False, True], lo, hi, [pinned and k > 1, False, False], *sides, rows
+        )
+        out.append([_spread(s) for s in m.inputs(net, premise)])
+        with _replaced(m, outputs=lambda *_: spreads):
+            made = m.encoded(net, premise)
+        out.append((made.lo, made.hi, made.pinned, made.strip_lo, made.strip_hi, [row.coef for row in made.extra]))
+    return out
 
 
 def errors_of_sums(loaded: SimpleNamespace) -> Any:
@@ -871,6 +900,6 @@ def reference_sums(loaded: SimpleNamespace) -> Any:
 
 REFERENCE = [
     reference_constants, reference_files, reference_texts, reference_numbers, reference_types, reference_layouts,
-    reference_pairs, reference_empty_premises, reference_layers,
+    reference_pairs, reference_empty_premises, reference_layers, reference_inputs,
     reference_words, reference_reports, reference_command, reference_sums, reference_polygons,
 ]  # fmt: skip
