@@ -258,10 +258,11 @@ def bent() -> Iterator[dict[str, bytes]]:
             "others": "equal", "equal": [], "free": [], "sentence": "",
         }  # fmt: skip
         empty = b"\4" + struct.pack("<2I", *lambdas)
-        nodes = [struct.pack("<BBH", 1, 255, first), struct.pack("<BBH", 1, 255, 1 - first), empty, b"\0", b"\0"]
-        binary = b"".join(nodes)
-        proof = {"rule": "slope", "bits": 0, "start": 0, "length": len(binary)}
-        yield assembled(net, tensors, claim, [[1.0, 1.0]] * 2, binary, [proof])
+        for kind in (1, 6):  # there is no kind 6
+            nodes = [struct.pack("<BBH", kind, 255, first), struct.pack("<BBH", 1, 255, 1 - first), empty, b"\0", b"\0"]
+            binary = b"".join(nodes)
+            proof = {"rule": "slope", "bits": 0, "start": 0, "length": len(binary)}
+            yield assembled(net, tensors, claim, [[1.0, 1.0]] * 2, binary, [proof])
 
 
 def swept() -> Iterator[dict[str, bytes]]:
@@ -360,6 +361,10 @@ def limits(loaded: SimpleNamespace, fast: bool) -> Any:
                     low, high = (middle + 1, high) if module.check_folder("").status == "refused" else (low, middle)
                 setattr(module, kind, most)
                 out.append(low)
+            for bits in (1, 4, 16) if fast else ():  # of the common denominator of a claim's bounds
+                most, module.BITS = module.BITS, bits
+                out.append(module.check_folder("").reason)
+                module.BITS = most
     finally:
         setattr(where, name, before)
     return out

@@ -261,6 +261,15 @@ def numbers_of_claims(loaded: SimpleNamespace) -> Any:
     return [_said(lambda t=t: loaded.check.rational(t)) for t in texts]
 
 
+def rows_of_claims(loaded: SimpleNamespace) -> Any:
+    """Rows whose numbers are no texts."""
+    out = []
+    for coef, rhs in itertools.product(("1", "2/3", 1, None, [], 0.5, "x"), ("1", 1, None, {}, "1/0")):
+        rows = [{"terms": [[coef, 0, "in", "x"]], "op": "<=", "rhs": rhs}]
+        out.append(_said(lambda r=rows: loaded.check.read_rows(r, 1, ("in",))))
+    return out
+
+
 def maxima_of_one(loaded: SimpleNamespace) -> Any:
     """single at all small numbers."""
     m = loaded.check
@@ -641,7 +650,7 @@ FAST = [
     constants, layers_of_encoders, premises_of_encoders, ranges, sizes_of_files, grown_files,
     strict_texts,
     little_types,
-    scales, numbers_of_claims, maxima_of_one,
+    scales, numbers_of_claims, rows_of_claims, maxima_of_one,
     order_of_points, maxima_of_groups, layouts, words, reports, command, errors_of_sums, maxima_of_two,
 ]  # fmt: skip
 
