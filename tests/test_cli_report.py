@@ -1,5 +1,6 @@
 """`smile report`, and what `smile fit` leaves for it: held-out rows, missing cells, values in the user's words."""
 
+import functools
 import json
 import re
 import subprocess
@@ -212,3 +213,19 @@ def test_a_model_saved_from_python_has_no_note(tmp_path):
         "report", tmp_path / "m", "--data", tmp_path / "d.csv", "--references", "-o", tmp_path / "r.html"
     )
     assert code == 2 and err.rstrip().endswith("give the file it read.")
+
+
+def test_a_demo_interrupted_at_its_report_keeps_the_model(tmp_path, monkeypatch):
+    from smilenn.cli import demonstration
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    config = Config(pretrain_epochs=2, epochs=2, posttrain_rounds=0)
+    quick = functools.partial(SmileRegressor, config=config, certify_time_limit=1, time_limit=5)
+    monkeypatch.setattr(demonstration, "SmileRegressor", quick)
+    monkeypatch.setattr(demonstration, "write_report", interrupted)
+    code, out, _ = smile("demo", "--out", tmp_path / "m")
+    assert code == 130 and "no report was written; the model is saved in" in out
+    smilenn.load(tmp_path / "m")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m"]

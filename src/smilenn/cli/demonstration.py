@@ -84,11 +84,15 @@ def run(out: Path | None, *, quiet: bool) -> int:
         code = say_checked(folder, say)
     page = folder.with_name(f"{folder.name}-report.html")
     say("\n8. A report to look at; for comparison, models with other rules and with none are trained.")
-    with display("off" if quiet else "auto") as show:
-        write_report(
-            loaded, page, test.frame, test.target, name="Credit score", held_out=True,
-            train=(train.frame, train.target), seconds=REFERENCE_SECONDS, callback=show,
-        )  # fmt: skip
+    try:
+        with display("off" if quiet else "auto") as show:
+            write_report(
+                loaded, page, test.frame, test.target, name="Credit score", held_out=True,
+                train=(train.frame, train.target), seconds=REFERENCE_SECONDS, callback=show,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted: no report was written; the model is saved in {str(folder)!r}.")
+        return INTERRUPTED
     typer.echo(f"   The report: {page}")
     return code
 
