@@ -4,10 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from torch import nn
 
 import smilenn
 from smilenn import Config, Convex, Fair, Lipschitz, Monotone, Proved, SmileClassifier, SmileError, SmileRegressor
 from smilenn.domain import Domain
+from smilenn.model.backbones import MLP
+from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.encoders.monotone import monotone_encoder
 
 QUICK = Config(epochs=8, batch_size=64, learning_rate=1e-2, pretrain_epochs=8, posttrain_rounds=3)
@@ -105,3 +108,23 @@ def test_an_encoder_of_ones_own(tmp_path):
         SmileRegressor(properties=properties, encoder=given, margin=0.2, config=QUICK).fit(X, y)
     with pytest.raises(SmileError, match="encoder must be"):
         SmileRegressor(properties=properties, encoder="fancy", config=QUICK).fit(X, y)
+
+
+def test_a_module_that_reads_what_a_claim_moves_is_refused():
+    X, y = people()
+
+    def make(domain, u):
+        return Encoder(domain, [Branch("free", [0, 1], [Pinned(MLP(2, (3,), 1).double(), 1)])])
+
+    with pytest.raises(
+        SmileError, match="branch 'free' holds a module that reads 'debt', which .* not keep equal"
+    ):
+        SmileRegressor(decreasing=["debt"], encoder=make, config=QUICK).fit(X, y)
+    fair = SmileRegressor(protected={"race": 0}, encoder=make, config=QUICK, random_state=0).fit(X, y)
+    assert isinstance(fair.verdict_, Proved)
+
+
+@pytest.mark.parametrize("layer", [nn.Dropout(0.1), nn.BatchNorm1d(3), nn.RReLU()])
+def test_modules_that_depend_on_chance_or_the_batch_are_refused(layer):
+    with pytest.raises(SmileError, match="depends on the batch or on chance"):
+        Pinned(nn.Sequential(nn.Linear(2, 3), layer, nn.Linear(3, 1)), 1)

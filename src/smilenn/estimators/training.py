@@ -134,7 +134,7 @@ def _recipe(
 ) -> Recipe | None:
     """The network behind an encoder, fresh; None for the plain one. x [n, m] raw training rows."""
     from smilenn.model.encoders import Encoder
-    from smilenn.train.recipe import Recipe, averaged, encoded, steps
+    from smilenn.train.recipe import Recipe, averaged, encoded, refuse_unpinned, steps
 
     plain = estimator.boxes != "gap" or estimator.auxiliaries != "relu" or estimator.backbone is not None
     if estimator.encoder == "none" or (estimator.encoder == "auto" and plain):
@@ -161,6 +161,7 @@ def _recipe(
         )
     if made.domain != domain:
         raise SmileError("The encoder was made for another domain; pass that domain as well (domain=encoder.domain).")
+    refuse_unpinned(made, estimator.lower_on(estimator.all_properties(), domain, columns))
     net = averaged(domain, copy.deepcopy(made), target.scale, target.start, sizes=estimator.backbone_sizes)
     return Recipe(net, steps(len(x), 1e-2), "Encoder: the one that was given; its coordinates are averaged.")
 

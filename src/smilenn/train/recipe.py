@@ -25,8 +25,9 @@ import numpy as np
 import torch
 
 from smilenn.domain import Domain
+from smilenn.errors import SmileError, listed
 from smilenn.model.backbones import MLP
-from smilenn.model.encoders import Branch, Encoder
+from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.encoders.monotone import Kind, monotone_encoder
 from smilenn.model.net import SmileNet
 from smilenn.properties import (
@@ -41,6 +42,8 @@ from smilenn.properties import (
     Symmetric,
 )  # fmt: skip
 from smilenn.properties.base import Property
+from smilenn.properties.claim import Claim
+from smilenn.properties.premise import ground
 from smilenn.train.config import Config
 from smilenn.train.robust import moves_all, robust_recipe
 
@@ -229,6 +232,21 @@ def averaged(
     if encoder is not None and not encoder.encoded.all():
         net.lower.slope.requires_grad_(True)
     return net
+
+
+def refuse_unpinned(encoder: Encoder, claims: Sequence[Claim]) -> None:
+    """Raise if a pinned module reads a column that a claim lets differ: nothing would be known of what it returns."""
+    for branch in encoder.branches:
+        if not isinstance(branch, Branch) or not any(isinstance(layer, Pinned) for layer in branch.layers):
+            continue
+        for claim in claims:
+            pinned = ground(claim, encoder.domain).pinned
+            moving = [encoder.domain.coordinates[i] for i in branch.columns if not pinned[i]]
+            if moving and claim.copies > 1:
+                raise SmileError(
+                    f"The encoder's branch {branch.name!r} holds a module that reads {listed(moving)}, which "
+                    f"{claim.sentence or claim.formula()!r} does not keep equal; leave that column to another branch."
+                )
 
 
 def kept_rows(y: np.ndarray, net: SmileNet, share: float, classes: bool, rng: np.random.RandomState) -> np.ndarray:

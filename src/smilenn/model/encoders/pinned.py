@@ -27,7 +27,8 @@ class Pinned(Layer):
     def __init__(self, module: nn.Module, outputs: int) -> None:
         super().__init__()
         for name, part in module.named_modules():
-            if isinstance(part, nn.modules.batchnorm._BatchNorm) or "Dropout" in type(part).__name__:
+            chance = isinstance(part, nn.RReLU) or "Dropout" in type(part).__name__
+            if isinstance(part, nn.modules.batchnorm._BatchNorm) or chance:
                 raise SmileError(
                     f"The pinned encoder holds {type(part).__name__} ({name or 'at its top'}), which depends on the "
                     "batch or on chance; use layer normalisation, and weight decay instead of dropout."

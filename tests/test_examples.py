@@ -1,0 +1,39 @@
+"""The examples run: texts of any length behind a Transformer are certified, in a space that does not grow with them."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+
+FOLDER = Path(__file__).resolve().parent.parent / "examples"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"example_{name}", FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_transformer_as_pinned_encoder(capsys):
+    example = load("sequence")
+    short, long = example.main(lengths=(4, 12), rows=200, epochs=6)
+    assert short["certified"] and long["certified"]
+    assert short["encoded"] == long["encoded"] == 2  # where the proof lives
+    assert "certified" in capsys.readouterr().out
+
+
+def test_texts_of_any_length_obey_the_rules():
+    example = load("sequence")
+    from smilenn import Config
+
+    frame, y = example.reviews(200, 6)
+    model = example.model(6, Config(epochs=2, batch_size=64)).fit(frame, y)
+    richer = frame.assign(income=np.minimum(frame["income"] + 1, 9))
+    assert (model.predict(richer) >= model.predict(frame)).all()
+    assert (model.predict(frame.assign(group="u")) == model.predict(frame.assign(group="v"))).all()
+    filled = frame.copy()
+    filled.loc[:, ["t3", "t4", "t5"]] = 0  # a shorter text
+    assert np.isfinite(model.predict(filled)).all()
