@@ -56,3 +56,18 @@ def test_pace_starts_anew_with_every_phase():
 @pytest.mark.parametrize(("seconds", "text"), [(0.04, "0.0 s"), (59.6, "1 min 0 s"), (3599.4, "59 min 59 s")])
 def test_duration(seconds, text):
     assert duration(seconds) == text
+
+
+def test_a_reader_that_has_gone_does_not_stop_the_work():
+    import os
+
+    inn, out = os.pipe()
+    os.close(inn)
+    with open(out, "w", buffering=1) as stream:
+        lines = PlainLines(stream, every=0.0)
+        for step in range(3):
+            lines(Progress("train", step, 3, seconds=float(step)))
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, out)  # where closing the stream may flush to
+        os.close(nowhere)
+    assert lines.phase == "train" and lines.last == 2.0

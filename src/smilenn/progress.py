@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Literal, TextIO
 
@@ -114,8 +114,10 @@ class PlainLines:
         parts = [f"{progress.phase}{count}", progress.numbers, progress.message, duration(progress.seconds)]
         if left is not None:
             parts.append(f"up to {duration(left)} left")
-        self.stream.write(" · ".join(part for part in parts if part) + "\n")
-        self.stream.flush()
+        # a reader that has gone away (`smile fit … 2>&1 | head`) is no reason to lose the work
+        with suppress(BrokenPipeError):
+            self.stream.write(" · ".join(part for part in parts if part) + "\n")
+            self.stream.flush()
 
 
 def display(kind: Kind = "auto", stream: TextIO | None = None) -> AbstractContextManager[Callable[[Progress], None]]:
