@@ -1,7 +1,7 @@
 """Docstrings for the API page: sections that describe parameters in prose, with types from the signatures.
 
-The package writes ``name : what it is``; numpydoc reads the part after the colon as a type. Before they are parsed, such
-lines are broken in two, so that the words become the description. Examples get a heading of their own.
+The package writes ``name : what it is``; numpydoc reads the part after the colon as a type. Before they are parsed,
+such lines are broken in two, so that the words become the description. Examples get a heading of their own.
 """
 
 from __future__ import annotations
