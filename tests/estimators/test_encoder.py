@@ -116,9 +116,7 @@ def test_a_module_that_reads_what_a_claim_moves_is_refused():
     def make(domain, u):
         return Encoder(domain, [Branch("free", [0, 1], [Pinned(MLP(2, (3,), 1).double(), 1)])])
 
-    with pytest.raises(
-        SmileError, match="branch 'free' holds a module that reads 'debt', which .* not keep equal"
-    ):
+    with pytest.raises(SmileError, match="branch 'free' holds a module that reads 'debt', which .* not keep equal"):
         SmileRegressor(decreasing=["debt"], encoder=make, config=QUICK).fit(X, y)
     fair = SmileRegressor(protected={"race": 0}, encoder=make, config=QUICK, random_state=0).fit(X, y)
     assert isinstance(fair.verdict_, Proved)
