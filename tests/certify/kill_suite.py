@@ -401,11 +401,20 @@ def words(loaded: SimpleNamespace) -> Any:
         ([(F(-2), 0, "out", "")], "<=", F(1)),
         ([(F(1), 0, "out", "")], "<=", F(1)),
     ]
+
+    def strips(count: int) -> list[Any]:
+        """Two bounds on each of so many features, one row about two of them, one without terms."""
+        out: list[Any] = [([], "<=", F(1)), ([(F(1), 0, "in", "f0"), (F(-1), 1, "in", "f1")], "<=", F(2))]
+        for i in range(count):
+            out += [([(F(s), 0, "in", f"f{i}"), (F(-s), 1, "in", f"f{i}")], "<=", F(2)) for s in (1, -1)]
+        return [*out, ([(F(1), 0, "in", "f0")], "==", F(3))]
+
     return (
         [m.number(v) for v in values],
         [m.decimal(v) for v in values],
         [m.access(n) for n in names],
         [m.row_text(r) for r in rows],
+        [m.row_texts(strips(count)) for count in (2, 8, 9, 12)],
     )
 
 

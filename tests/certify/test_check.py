@@ -25,6 +25,7 @@ from smilenn.certify.check import Report, check_folder, corner, joint, single
 from smilenn.domain import Domain, Feature
 from smilenn.model.bundle import certified_tensors
 from smilenn.properties.claim import Claim, row
+from smilenn.properties.library import Robust
 
 SOURCE = Path(check.__file__)
 STATUSES = {"certified", "unknown", "refused", "unreadable"}
@@ -244,6 +245,22 @@ def test_names_cannot_forge_lines_of_the_report():
 def test_formula_is_that_of_the_claim(folders, tmp_path, seed):
     made = folders.random_folder(tmp_path / "m", seed)
     assert [claim.formula for claim in check_folder(tmp_path / "m").claims] == [m.formula() for m in made.claims]
+
+
+@pytest.mark.parametrize("count", [8, 9, 30])
+def test_what_is_said_of_many_features_is_written_once(count):
+    domain = Domain.box([0.0] * count, [1.0] * count)
+    (claim,) = Robust(0.1, 0.2).lower(domain)
+    rows = [
+        ([(term.coef, term.copy, term.kind, term.name) for term in row.terms], row.op, row.rhs) for row in claim.when
+    ]
+    texts = check.row_texts(rows)
+    assert claim.formula().startswith("∀ a, b ∈ X: " + ", ".join(texts) + ", other")
+    if count > 8:
+        assert texts[0] == f"a.x - b.x <= 0.1 for every x of x0, x1, … x{count - 1} ({count} features)"
+        assert len(texts) == 2
+    else:
+        assert texts[0] == "a.x0 - b.x0 <= 0.1" and len(texts) == 16
 
 
 # ---- exit codes -----------------------------------------------------------------------------------------------------

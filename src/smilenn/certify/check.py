@@ -1725,7 +1725,7 @@ def access(name: str) -> str:
     return f".{name}" if re.fullmatch(r"[^\W\d]\w*", name) else f"[{json.dumps(name, ensure_ascii=False)}]"
 
 
-UNITS = {Fraction(1), Fraction(-1)}
+UNITS, MANY = {Fraction(1), Fraction(-1)}, 8
 
 
 def row_text(row: Row) -> str:
@@ -1739,10 +1739,25 @@ def row_text(row: Row) -> str:
     return f"{out or '0'} {row[1]} {number(row[2])}"
 
 
+def row_texts(rows: Sequence[Row]) -> list[str]:
+    """Rows in symbols; what is said of more than `MANY` features is written once, with x for the feature."""
+    shapes = [
+        row_text(([(*term[:3], "x") for term in terms], op, rhs)) if len({name for *_, name in terms}) == 1 else ""
+        for terms, op, rhs in rows
+    ]
+    named: dict[str, list[str]] = {shape: [] for shape in shapes if shape}
+    for row, shape in zip(rows, shapes, strict=True):
+        if shape:
+            named[shape].append(row[0][0][3])
+    many = {shape: names for shape, names in named.items() if len(names) > MANY}
+    said = [f"{shape} for every x of {n[0]}, {n[1]}, … {n[-1]} ({len(n)} features)" for shape, n in many.items()]
+    return said + [row_text(row) for row, shape in zip(rows, shapes, strict=True) if shape not in many]
+
+
 def formula(premise: Premise) -> str:
     """The claim in symbols, made from its rows."""
     claim, names = premise.claim, "abcd"[: premise.k]
-    parts = [row_text(row) for row in premise.when]
+    parts = row_texts(premise.when)
     if premise.k > 1:
         parts += [" == ".join(copy + access(name) for copy in names) for name in claim["equal"]]
         parts += [f"{name} free" for name in claim["free"]]

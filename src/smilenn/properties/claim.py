@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from smilenn.errors import SmileError, listed
 COPIES = "abcd"  # the names of the copies x_1..x_k in texts
 PLAIN_NAME = re.compile(r"[^\W\d]\w*")  # names that stand in a row without quotes
 LARGEST = 10**300  # beyond this a number no longer fits a float64 comfortably
+MANY = 8  # features of which the same is said: beyond, it is written once
 Others = Literal["equal", "free"]
 
 
@@ -161,6 +162,21 @@ def row(terms: Iterable[tuple[Any, int, str, str]], rhs: Any = 0, op: Literal["<
     return Inequality(kept, exact(rhs), op)
 
 
+def _texts(rows: Iterable[Inequality]) -> list[str]:
+    """Rows as texts, those about one of many features gathered: ``a.x <= b.x for every x of p0, p1, … p9``."""
+    same: dict[str, list[str]] = {}
+    rest: list[tuple[str, Inequality]] = []
+    for inequality in rows:
+        shape = ""
+        if len({term.name for term in inequality.terms}) == 1:
+            shape = replace(inequality, terms=tuple(replace(term, name="x") for term in inequality.terms)).text()
+            same.setdefault(shape, []).append(inequality.terms[0].name)
+        rest.append((shape, inequality))
+    many = {shape: names for shape, names in same.items() if len(names) > MANY}
+    said = [f"{shape} for every x of {n[0]}, {n[1]}, … {n[-1]} ({len(n)} features)" for shape, n in many.items()]
+    return said + [inequality.text() for shape, inequality in rest if shape not in many]
+
+
 @dataclass(frozen=True)
 class Claim:
     """``∀ copies ∈ X : all rows of when ⇒ all rows of then``.
@@ -219,9 +235,12 @@ class Claim:
         return tuple(out)
 
     def formula(self) -> str:
-        """``∀ a, b ∈ X: a.income <= b.income, others equal ⇒ a.out - b.out <= 0``."""
+        """``∀ a, b ∈ X: a.income <= b.income, others equal ⇒ a.out - b.out <= 0``.
+
+        What is said of more than `MANY` features is written once, with x for the feature.
+        """
         names = ", ".join(COPIES[: self.copies])
-        parts = [inequality.text() for inequality in self.when]
+        parts = _texts(self.when)
         if self.copies > 1:
             every = range(self.copies)
             parts += [" == ".join(Term(Fraction(1), c, "in", n).reference() for c in every) for n in self.equal]
