@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from sklearn.base import clone
 from torch import nn
 
@@ -126,3 +127,27 @@ def test_a_module_that_reads_what_a_claim_moves_is_refused():
 def test_modules_that_depend_on_chance_or_the_batch_are_refused(layer):
     with pytest.raises(SmileError, match="depends on the batch or on chance"):
         Pinned(nn.Sequential(nn.Linear(2, 3), layer, nn.Linear(3, 1)), 1)
+
+
+class Own(nn.Module):
+    """A module that the package cannot rebuild by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 1)
+
+    def forward(self, y):
+        return torch.tanh(self.layer(y))
+
+
+def test_a_saved_estimator_gets_its_pinned_module_back(tmp_path):
+    X, y = people()
+
+    def make(domain, u):
+        return Encoder(domain, [Branch("own", [0, 1], [Pinned(Own().double(), 1)])])
+
+    model = SmileRegressor(protected={"race": 0}, encoder=make, config=QUICK, random_state=0).fit(X, y)
+    model.save(tmp_path / "m")
+    with pytest.raises(SmileError, match=r"modules={'own': …}"):
+        smilenn.load(tmp_path / "m")
+    assert (smilenn.load(tmp_path / "m", modules={"own": Own().double()}).predict(X) == model.predict(X)).all()

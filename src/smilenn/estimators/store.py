@@ -106,15 +106,18 @@ def _certificate(estimator: SmileEstimator) -> dict[str, bytes]:
     return {} if certificate is None else dict(certificate.files)
 
 
-def load(folder: Path | str, *, backbone: nn.Module | None = None) -> SmileRegressor | SmileClassifier:
+def load(
+    folder: Path | str, *, backbone: nn.Module | None = None, modules: Mapping[str, nn.Module] | None = None
+) -> SmileRegressor | SmileClassifier:
     """The estimator that was saved as `folder`; every file is checked against its hash.
 
-    `backbone` is the module of an estimator that was fitted with one of the user's own; its weights are overwritten.
+    `backbone` is the module of an estimator that was fitted with one of the user's own, `modules` the user's own pinned
+    modules of its encoder by the names of their branches; their weights are overwritten.
     A certificate is checked again: "certified" is what the checker says now. A missing or unreadable file raises
     `SmileError`; a changed one, or a certificate of another model or other claims, raises `AlteredError`.
     """
     folder = Path(folder)
-    net, documents = load_net(folder, backbone=backbone)
+    net, documents = load_net(folder, backbone=backbone, modules=modules)
     for name in (PROPERTIES, VERDICT, HISTORY):
         if name not in documents:
             raise SmileError(f"The file {name!r} is missing in {str(folder)!r}; save the model again.")
