@@ -83,7 +83,8 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         complete, kinds={name: "category" for name in request.category}, bounds=read_bounds(request.bounds)
     )
     kind = SmileClassifier if logit else SmileRegressor
-    config = Config() if request.epochs is None else Config(pretrain_epochs=request.epochs, epochs=request.epochs)
+    # None leaves the constants to the recipe, which chooses them by the number of rows
+    config = None if request.epochs is None else Config(pretrain_epochs=request.epochs, epochs=request.epochs)
     estimator = kind(
         properties=properties,
         domain=domain,
