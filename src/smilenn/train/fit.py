@@ -394,7 +394,8 @@ def fail_on_dead(net: SmileNet, task: Task, config: Config) -> None:
 
     Judged against the free backbone: on a target that nothing predicts, both are equally poor and nothing is wrong.
     """
-    if net.auxiliaries == "constant" or not any(p.requires_grad for p in net.lower.parameters()):
+    frozen = not any(p.requires_grad for p in net.lower.parameters())
+    if net.auxiliaries == "constant" or (frozen and not net.lower.hidden):  # a constant on purpose
         return
     net.eval()
     p = net.pathways(task.x[:8192])
