@@ -163,6 +163,18 @@ def test_a_protected_feature_that_is_forgotten_gives_equal_outputs_bit_for_bit(t
     assert (loaded.predict(one, batch=1) == loaded.predict(two, batch=512)).all()
 
 
+def test_a_constant_network_can_be_made_dyadic_and_saved(tmp_path):
+    space = Domain.box([0.0, 0.0], [1.0, 1.0], ["a", "b"])
+    net = SmileNet(space, MLP(2, (4,), 2), 2, auxiliaries="constant")
+    net.gap.scale_(0.0)
+    claims = Fair(["a", "b"], 0.0).lower(space)
+    said = deploy(net.eval(), claims)
+    assert net.profile == "dyadic", said
+    assert certified(net, claims, tmp_path / "model").report.status == "certified"
+    loaded, _ = load_net(tmp_path / "model")
+    assert (loaded.predict(np.array([[0.1, 0.9]])) == net.predict(np.array([[0.7, 0.2]]))).all()
+
+
 def test_claims_with_room_go_along_with_a_dyadic_network(tmp_path):
     net = random_net(3, 8, 3)
     claims = [*rising(net, 3), *Robust(0.05, 2.0).lower(net.domain)]

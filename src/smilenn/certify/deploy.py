@@ -120,7 +120,7 @@ class Rounded:
             return torch.tensor(full)
 
         net.lower.set_skip(True)
-        net.skip = net.skip or net.lower.kind == "relu"
+        net.skip = net.skip or net.lower.kind != "affine"  # which have a slope anyway
         with torch.no_grad():
             net.lower.const.copy_(padded(self.const))
             net.lower.slope.copy_(padded(self.slope))
