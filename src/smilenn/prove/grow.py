@@ -74,6 +74,10 @@ class Run:
         if row.flip.any():
             self.useful |= (problem.flips.unit[row.flip.any(axis=0)] != 0).any(axis=0)
             largest = max(largest, float(row.flip.max()), float((row.flip @ np.abs(problem.flips.unit)).max(initial=0)))
+        coef = np.abs(problem.region.coef)
+        if coef.any():  # multipliers of further rows: what takes a coefficient of the row away
+            slope = np.abs(row.slope) + np.abs(row.unit) @ np.abs(problem.snapshot.hidden_weight)
+            largest = max(largest, float(slope.max()) / float(coef[coef > 0].min()) / STEEPEST)
         self.steepest = 2.0 ** math.ceil(math.log2(max(STEEPEST * largest, 1e-300)))
         self.bits = min(BITS, 30 - math.ceil(math.log2(self.steepest))) if written else None
         # phases and slopes of a node, and the LP's answer of an open one: about 25 corners a unit, inputs, rows
