@@ -145,7 +145,7 @@ def test_fit_reads_a_property_file(csv, tmp_path):
     code, out, _ = smile("fit", csv, "--target", "y", "--spec", tmp_path / "rules.toml", "--out", tmp_path / "m",
                          "--epochs", "5", "--test", "0")  # fmt: skip
     assert code in (0, 3)
-    assert "Attribute-flip fairness" in out and "held-out" not in out
+    assert "Attribute-flip fairness" in out and "held-out rows" not in out
 
 
 def test_interrupted_fit_keeps_the_best_model(csv, tmp_path, monkeypatch):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+collect_ignore_glob = ["kill_*.py", "mutation.py"]  # a program of its own that finds its parts beside itself
+
 
 def _sibling(name, folder=Path(__file__).parent):
     full = f"smilenn_tests_{name}"

@@ -10,6 +10,7 @@ from smilenn.certify import emit as emitting
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
 from smilenn.certify.check_reference import check_folder as check_reference
+from smilenn.certify.verdicts import check
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import save_net
@@ -21,6 +22,7 @@ from smilenn.prove.branch import Branch
 from smilenn.prove.prover import allowance
 from smilenn.prove.solvers import solver
 from smilenn.prove.solvers.base import Solver, Status
+from smilenn.prove.verdict import Unknown
 
 
 def network(domain, *, seed=0, hidden=4, embedding=2, boxes="gap", auxiliaries="relu", gap=0.1):
@@ -207,3 +209,41 @@ def test_what_training_allows_for_rounding_covers_the_exact_margin(folders, tmp_
                     seen += 1
                     assert 0 < checked.margin < allowance(problem, rows[inequality.text()])
     assert seen > 30
+
+
+# ---- what may be called rounding -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scale", "stated", "weaker"), [(2.0**40, 0.01, 50.0), (2.0**40, 0.0, 50.0), (1.0, 0.1, 0.101)]
+)
+def test_a_weaker_claim_is_not_the_stated_one_up_to_rounding_whatever_the_scale(tmp_path, scale, stated, weaker):
+    domain = Domain.box([0.0, 0.0], [1.0, 1.0])
+    torch.manual_seed(0)
+    net = SmileNet(domain, MLP(2, (4,), 2), 2, hidden=3, output_scale=scale)
+    with torch.no_grad():
+        net.head_weight.div_(100 * scale)
+        net.gap.scale_(0.01)
+    claims = [Robust(0.1, eps).lower(domain) for eps in (stated, weaker)]
+    found = certify(net, claims[1], time_limit=5)
+    assert found.accepted
+    documents = {"properties.json": {"claims": [claim.to_json() for claim in claims[0]]}}
+    save_net(tmp_path / "model", net, documents=documents, extra=found.files)
+    verdict = check(tmp_path / "model")
+    assert isinstance(verdict, Unknown) and verdict.bound >= 0.99 * (weaker - stated)
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.5, 0.125])
+def test_a_bound_that_is_met_exactly_is_certified_up_to_its_margin(tmp_path, eps):
+    """f(x) = x and δ = ε: bound + margin is above ε by the margin, and that is what is added."""
+    domain = Domain.box([0.0], [1.0])
+    net = SmileNet(domain, MLP(1, (2,), 1), 1, auxiliaries="affine")
+    net.gap.scale_(0.0)
+    with torch.no_grad():
+        net.lower.slope.fill_(1.0)
+        net.lower.const.zero_()
+        net.head_weight.fill_(1.0)
+    found = certify(net, Robust(eps, eps).lower(domain), time_limit=5)
+    assert found.accepted and 0 < found.raised < 1e-13
+    assert "up to" in found.statement
+    assert both(tmp_path, net, found).status == "certified"

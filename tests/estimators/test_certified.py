@@ -19,7 +19,7 @@ from smilenn.certify.check import Report
 from smilenn.errors import AlteredError
 from smilenn.estimators import judgement
 from smilenn.model.folder import read_folder, write_folder
-from smilenn.prove import branch, portfolio
+from smilenn.prove import grow, portfolio
 from smilenn.prove.solvers.base import Status
 from smilenn.prove.solvers.highs import Highs
 
@@ -131,7 +131,7 @@ def test_a_time_out_or_ctrl_c_gives_the_best_checked_bound(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(branch._Run, "split", stop)
+        patch.setattr(grow.Run, "split", stop)
         model.certify_time_limit = 20.0
         model._conclude(found, None)
         assert model.interrupted_ and model.verdict_.status == "unknown" and "interrupted" in model.verdict_.reason

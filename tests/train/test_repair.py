@@ -129,3 +129,24 @@ def test_fit_repairs_and_says_what_it_cost():
     without = fit(SmileNet(domain, MLP(2, (8,), 2), 2, hidden=6), x, y, claims, config=config.replace(repair=False))
     assert not isinstance(without.verdict, Proved)
     assert "repair" not in {record["phase"] for record in without.history}
+
+
+def test_a_classifier_s_decisions_survive_drawing_its_logits_together():
+    """Drawn to 0 the logits keep their signs; drawn to their mean, far from 0 here, they would not."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 10, (200, 1))
+    y = (X[:, 0] > 2).astype(float)
+    domain = Domain.box([0.0], [10.0], ["x"])
+    net = SmileNet(domain, MLP(1, (4,), 1), 1, auxiliaries="affine")
+    net.gap.scale_(0.0)
+    with torch.no_grad():
+        net.lower.slope.fill_(10.0)
+        net.lower.const.fill_(0.0)
+        net.head_weight.fill_(1.0)
+        net.head_bias.copy_(-net(torch.tensor([[2.0]]))[0])
+    before = net.predict(X)[:, 0] > 0
+    claims = Robust({"x": 0.5}, 0.01).lower(domain)
+    done = repair(net, claims, torch.tensor(X), QUICK, classify=True)
+    assert done is not None and done.left < 0.1
+    assert ((net.predict(X)[:, 0] > 0) == before).all() and (before == (y > 0)).mean() > 0.99
+    assert np.ptp(net.predict(np.array([[5.0], [5.5]]))) <= 0.01

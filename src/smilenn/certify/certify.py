@@ -3,8 +3,8 @@
     emit proofs ─▶ write them beside the network in a temporary folder ─▶ check that folder ─▶ files and report
 
 A row that misses its right side only by rounding (ε = 0 on the diagonal, where the margin of float64 alone is above
-0), at most 5e-9 of the output scale, is stated with the smallest right side that the checker accepts, rounded up to two
-digits: the claim in the certificate then says so, "up to 3.1e-12".
+0; `room` says how much that may be) is stated with a larger right side that the checker accepts, what is added rounded
+up to two digits: the claim in the certificate then says so, "up to 3.1e-12".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from smilenn.certify.certificate import ClaimProof, dump, weights_digest
 from smilenn.certify.check import Report, RowReport, check_folder
 from smilenn.certify.emit import Emitted, emit, mirrored
-from smilenn.certify.verdicts import ROUNDING, Certificate
+from smilenn.certify.verdicts import Certificate, room
 from smilenn.model.bundle import certified_tensors, save_net
 from smilenn.model.folder import read_folder, write_folder
 from smilenn.problem import build_all
@@ -61,18 +61,17 @@ def certify(
         emitted.append(emit(problem, time_limit=max(0.0, left) / sum(searches[len(emitted) :])))
     notes = tuple(note for entry in emitted for note in entry.notes)
     weights = weights_digest(net.describe(), certified_tensors(net))
-    scale = float(net.output_scale.max())
     with tempfile.TemporaryDirectory(prefix="smilenn-") as place:
         folder = Path(place) / "model"
         save_net(folder, net)
         files, report = _checked(folder, weights, [entry.proof for entry in emitted], net.profile)
         if report.status == "unknown":
             together = zip(emitted, claims, report.claims, strict=True)
-            relaxed = [_up_to(entry, claim, found.rows, scale) for entry, claim, found in together]
+            relaxed = [_up_to(entry, claim, found.rows) for entry, claim, found in together]
             if any(proof is not entry.proof for proof, entry in zip(relaxed, emitted, strict=True)):
                 files, report = _checked(folder, weights, relaxed, net.profile)
     interrupted = any(entry.interrupted for entry in emitted)
-    certificate = Certificate(files, report, claims, weights, notes, perf_counter() - begun, interrupted, scale)
+    certificate = Certificate(files, report, claims, weights, notes, perf_counter() - begun, interrupted)
     tell("the checker accepts" if certificate.accepted else certificate.shortfall)
     return certificate
 
@@ -83,17 +82,18 @@ def _checked(folder: Path, weights: str, proofs: Sequence[ClaimProof], profile: 
     return files, check_folder(folder)
 
 
-def _up_to(entry: Emitted, claim: Claim, rows: Sequence[RowReport], scale: float) -> ClaimProof:
-    """The same proof of the claim with right sides raised to bound + margin, where only rounding was missing."""
-    short = {r: row for r, row in enumerate(rows) if 0 < row.excess <= ROUNDING * scale / 2}
-    if not short or any(inequality.op == "==" for inequality in claim.then):
+def _up_to(entry: Emitted, claim: Claim, rows: Sequence[RowReport]) -> ClaimProof:
+    """The same proof of the claim with larger right sides where only rounding was missing."""
+    if any(inequality.op == "==" for inequality in claim.then):
+        return entry.proof
+    more = {r: _two_digits(row.excess) for r, row in enumerate(rows) if row.excess > 0}
+    more = {r: added for r, added in more.items() if added <= room(rows[r], claim.then[r])}
+    if not more:
         return entry.proof
     then = tuple(
-        replace(inequality, rhs=_two_digits(short[r].bound + short[r].margin)) if r in short else inequality
-        for r, inequality in enumerate(claim.then)
+        replace(inequality, rhs=inequality.rhs + more.get(r, Fraction(0))) for r, inequality in enumerate(claim.then)
     )
-    most = max(float(then[r].rhs - row.rhs) for r, row in short.items())
-    sentence = f"{claim.sentence.rstrip('.')} (up to {most:.1e}, for rounding)."
+    sentence = f"{claim.sentence.rstrip('.')} (up to {float(max(more.values())):.1e}, for rounding)."
     return replace(entry.proof, claim=replace(claim, then=then, sentence=sentence).to_json())
 
 

@@ -21,7 +21,7 @@ from smilenn.properties.claim import Claim, Inequality
 from smilenn.prove.verdict import Proved, Rejected, Unknown, Verdict
 
 METHOD = "exact check of the certificate"
-ROUNDING = 1e-8  # of the output scale: what may be added to a right side and called rounding
+SHARE, MARGINS = Fraction(1, 10**6), 2**20  # of a right side, and of the margin: what may be called rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,6 @@ class Certificate:
     notes : why a proof search stopped early, where one did.
     seconds : what proving and checking took.
     interrupted : whether Ctrl-C cut a search off.
-    scale : the network's largest output scale.
     """
 
     files: dict[str, bytes]
@@ -47,12 +46,11 @@ class Certificate:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     interrupted: bool = False
-    scale: float = 1.0
 
     @property
     def accepted(self) -> bool:
         """Whether every claim is certified: the checker accepted, and right sides were raised for rounding at most."""
-        return self.report.status == "certified" and self.raised <= ROUNDING * self.scale
+        return self.report.status == "certified" and all(self.holds)
 
     @property
     def sha256(self) -> str:
@@ -64,9 +62,14 @@ class Certificate:
         """For each claim whether the checker certified it."""
         if not self.report.claims:
             return tuple(False for _ in self.claims)
-        together = zip(self.report.claims, self.bounds, strict=True)
-        room = ROUNDING * self.scale
-        return tuple(all(row.excess <= 0 for row in found.rows) and bound <= room for found, bound in together)
+        together = zip(self.claims, self.report.claims, strict=True)
+        return tuple(
+            all(
+                row.excess <= 0 and row.rhs - stated.rhs <= room(row, stated)
+                for row, stated in zip(found.rows, claim.rows, strict=True)
+            )
+            for claim, found in together
+        )
 
     @cached_property
     def bounds(self) -> tuple[float, ...]:
@@ -119,6 +122,15 @@ class Certificate:
         return "\n".join(lines)
 
 
+def room(row: RowReport, stated: Inequality) -> Fraction:
+    """What a certificate may add to a right side and call rounding: of a right side of 0 a multiple of the margin.
+
+    A millionth of any other one, or twice the margin. Both depend on what was stated and on the weights, not on a scale
+    that a folder may choose.
+    """
+    return max(SHARE * abs(stated.rhs), 2 * row.margin) if stated.rhs else MARGINS * row.margin
+
+
 def claim_words(bound: float, holds: bool, unit: str = "") -> str:
     """``[certified]``, ``[certified up to 7.4e-12, for rounding]`` or ``[not certified: … at most 0.3]``."""
     if holds:
@@ -157,9 +169,8 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected:
     stated = _stated(files, proved)
     if stated is None:
         return Rejected(METHOD, reason="the certificate speaks of other claims than properties.json")
-    scales = parse_json(files["model.json"], "model.json")["net"]["output_scale"]
     own = {name: files[name] for name in (JSON_NAME, BINARY_NAME)}
-    return Certificate(own, report, stated, content["weights"], scale=max(scales))
+    return Certificate(own, report, stated, content["weights"])
 
 
 def verdict(certificate: Certificate) -> Verdict:

@@ -60,7 +60,7 @@ def properties(rng: np.random.Generator, frame: pd.DataFrame, spread: float) -> 
             case "fair" if "group" in frame:
                 out.append(Fair(["group"], float(rng.choice([0.0, eps]))))
             case "lipschitz":
-                out.append(Lipschitz(some[0], round(3 * eps / float(np.ptp(frame[some[0]])), 4)))
+                out.append(Lipschitz(some[0], round(3 * eps / (float(np.ptp(frame[some[0]])) or 1.0), 4)))
             case "convex":
                 out.append(Convex(some[:2]))
             case "concave":

@@ -10,9 +10,18 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context
 from typing import Any, ClassVar
 
 import numpy as np
+
+
+def _rounded_up(value: float) -> str:
+    """Two digits, never less than the value."""
+    short = f"{value:.1e}"
+    if float(short) >= value:
+        return short
+    return f"{float(Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(value)):.1e}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +107,7 @@ class Proved(Verdict):
     def sentence(self) -> str:
         """``proved by HiGHS (reduced MIP) within 1e-06``."""
         if self.certificate:
-            up_to = f" up to {self.tolerance:.1e}" if self.tolerance else ""
+            up_to = f" up to {_rounded_up(self.tolerance)}" if self.tolerance else ""
             return f"certified{up_to}, checked in exact arithmetic (certificate {self.certificate[:12]}…)"
         near = float(f"{self.tolerance:.0e}")  # one digit; never less than the truth by more than a hundredth
         if near < 0.99 * self.tolerance:

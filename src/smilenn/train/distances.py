@@ -21,6 +21,7 @@ import torch
 from smilenn.model.encoders import Branch, Distance
 from smilenn.model.net import SmileNet
 from smilenn.train.augment import augmented
+from smilenn.train.encoded import seen
 from smilenn.train.phases import Task, finite_step
 from smilenn.train.state import State, rngs
 
@@ -44,7 +45,7 @@ def distance_epoch(state: State, task: Task) -> dict[str, Any]:
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     layers, batches = _distances(net), task.batches(rng)
     size = float((net.effective_head()[0].abs() @ net.lower.slope.abs()).max().detach())  # s
-    total = 0.0
+    losses: list[float] = []
     for step, index in enumerate(batches):
         done = (state.unit + step / len(batches)) / max(1, config.epochs)
         rate = config.rate * (0.5 * (1 + math.cos(math.pi * min(1.0, done))) + 1e-3)
@@ -54,6 +55,7 @@ def distance_epoch(state: State, task: Task) -> dict[str, Any]:
         for group in state.optimizer.param_groups:
             group.update(lr=rate, betas=BETAS, eps=EPS)
         x, y, w = task.rows(index)
+        w = seen(w, task.held, index, None)
         if config.augment == "affine":
             x = augmented(x, rng)
         f = net.head(net.lower(net.encode(net.scale(x).float())))
@@ -64,8 +66,10 @@ def distance_epoch(state: State, task: Task) -> dict[str, Any]:
             for layer in layers:
                 layer.weight.mul_(1 - rate * DECAY)
                 layer.bias.mul_(1 - rate * DECAY)
-        total += float(loss.detach())
-    return {"loss": total / len(batches)}
+        losses.append(float(loss.detach()))
+        if task.over():
+            break
+    return {"loss": float(np.mean(losses))}
 
 
 @torch.no_grad()

@@ -48,13 +48,13 @@ def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
         u = net.scale(x)
         e = encoder_outputs(encoder, u)
         each = centres(net, e)
-        seen = [_seen(w, held, index, k) for k in range(len(each))]
-        loss = torch.stack([task.loss(f, y, own) for f, own in zip(each, seen, strict=True)]).mean()
+        shares = [seen(w, held, index, k) for k in range(len(each))]
+        loss = torch.stack([task.loss(f, y, own) for f, own in zip(each, shares, strict=True)]).mean()
         if not net.collapsed:
             lower, upper = net.box(e.detach() if encoder.groups else e)
             z = net.embed(u)
             inside = torch.minimum(torch.maximum(z, lower), upper)
-            own = _seen(w, held, index, None)
+            own = seen(w, held, index, None)
             loss = loss + task.loss(net.head(inside), y, own) + task.loss(net.head(z), y, own)
         finite_step(state.optimizer, loss, net)
         with torch.no_grad():
@@ -63,6 +63,8 @@ def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
                     if parameter.ndim > 1:
                         parameter.mul_(1 - group["lr"] * group["decay"] * config.weight_decay)
         totals += [float(loss.detach()), 1.0]
+        if task.over():
+            break
     return {"loss": totals[0] / totals[1]}
 
 
@@ -78,7 +80,7 @@ def parameter_groups(net: SmileNet) -> list[dict[str, Any]]:
     ]
 
 
-def _seen(
+def seen(
     weight: torch.Tensor | None, held: torch.Tensor | None, index: torch.Tensor, member: int | None
 ) -> torch.Tensor | None:
     """Weights of a batch [B], zero for rows that are kept from the member (None: kept from any of them)."""

@@ -144,6 +144,7 @@ class _Run:
             seed,
             None if held is None or not held.any() else torch.as_tensor(held, device=data_x.device),
             loss == "bce",
+            self.over_time,
         )
         self.net, self.callback, self.checkpoint, self.time_limit = net, callback, checkpoint, time_limit
         self.begun, self.begun_posttraining = time.perf_counter(), None
@@ -293,7 +294,7 @@ class _Run:
         """Make the claims hold where posttraining has not; the accuracy paid goes to the history."""
         task, net = self.task, self.net
         before, quality = task.held_out_loss(net), task.quality(net)
-        done = repair(net, claims, task.x, self.in_time().config)
+        done = repair(net, claims, task.x, self.in_time().config, classify=task.binary)
         if done is None or not done.text:
             return
         after, seconds = task.held_out_loss(net), round(self.elapsed(), 6)

@@ -12,6 +12,7 @@ Every function does one epoch or round, changes `State` in place and returns the
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +33,8 @@ from smilenn.train.state import State, rngs
 class Task:
     """Data and constants of one run; x [N, m] raw, y [N, o], weight [N] or None, all on the network's device.
 
-    `held` [N, G] bool: rows that group g of an ensemble never learns from (train/encoded.py).
+    `held` [N, G] bool: rows that group g of an ensemble never learns from (train/encoded.py). `over` says, within an
+    epoch, that the time limit has passed: the epoch ends there.
     """
 
     x: torch.Tensor
@@ -45,6 +47,7 @@ class Task:
     seed: int
     held: torch.Tensor | None = None
     binary: bool = False
+    over: Callable[[], bool] = bool
 
     def batches(self, rng: np.random.Generator) -> list[torch.Tensor]:
         """A random partition of the rows into batches of indices."""

@@ -11,7 +11,8 @@ What the encoder's size and training depend on:
 
     ramps per number    64 for one or two features, 128 / features for some, 8 up to 32 features, then 256 / features
     batch               all rows up to 512, then 256
-    epochs              1,500 steps, at least 30 and at most 300 epochs; they end a quarter of that after the best one
+    epochs              1,500 steps, at most 300 epochs and at least 30, or as many as show 600,000 rows, but 8; they
+                        end a quarter of that after the best one
 
 The numbers were chosen on held-out rows of training parts of the tables in docs/encoders.md, never on their test rows.
 """
@@ -50,7 +51,7 @@ from smilenn.train.robust import moves_all, robust_recipe
 GROUPS = 4  # members of each kind; they differ in their first weights and in the rows kept from them
 LEAST = 20  # rows below which none are kept from training
 FEWEST, MOST, SHARED = 8, 64, 128  # ramps of a number
-FULL, BATCH, STEPS = 512, 256, 1500
+FULL, BATCH, STEPS, PASSES = 512, 256, 1500, 600_000
 WIDTH_SHARE = 0.98  # of ε that the box takes: the rest is for rounding
 HARD = (Convex, Concave, Symmetric, Dominates)  # tight, and without a proof by slopes
 MANY = 64  # columns from which a robust claim is met by distances instead of bounded slopes
@@ -103,7 +104,8 @@ def why_plain(properties: Sequence[Property]) -> str:
 def steps(rows: int, rate: float) -> Config:
     """Batch, epochs and patience for so many training rows."""
     batch = rows if rows <= FULL else BATCH
-    epochs = round(min(300, max(30, STEPS * batch / max(1, rows))))
+    least = min(30.0, max(8.0, PASSES / max(1, rows)))
+    epochs = round(min(300, max(least, STEPS * batch / max(1, rows))))
     return Config(
         epochs=epochs, batch_size=max(1, batch), patience=max(10, epochs // 4), learning_rate=rate,
         train_learning_rate=rate,

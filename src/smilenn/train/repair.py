@@ -46,9 +46,12 @@ class Repair:
     left: float
 
 
-def repair(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Config) -> Repair | None:
+def repair(
+    net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Config, *, classify: bool = False
+) -> Repair | None:
     """Change auxiliaries and head in place until the claims can be proved; x [N, m] raw training rows.
 
+    Outputs are drawn to their mean, those of a classifier (`classify`) to 0, where decisions do not change.
     None where this file knows no way: the paper's boxes, and claims tight on the diagonal without an order (convex,
     symmetric) or with extra rows.
     """
@@ -73,7 +76,7 @@ def repair(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Conf
             left = _shrink_signs(net, claims, config)
             if left < 1.0:
                 words.append(f"weights of the wrong sign × {left:.2f}")
-        factor = _shrink(net, claims, x, config)
+        factor = _shrink(net, claims, x, config, classify)
         if factor is None:
             return None
         if factor < 1.0:
@@ -148,7 +151,7 @@ def _wrong(net: SmileNet, claims: Sequence[Claim]) -> tuple[torch.Tensor, torch.
 # ---- claims with room -----------------------------------------------------------------------------------------------
 
 
-def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Config) -> float | None:
+def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Config, classify: bool) -> float | None:
     """f ← c + θ·(f − c); θ, or None where no constant satisfies the claims with room to spare."""
     snapshot = net.snapshot()
     rows = [(p, row) for p in build_all(claims, snapshot) if not p.tight for row in p.rows if not is_tight(p, row)]
@@ -162,7 +165,7 @@ def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Con
     if not violated:
         return 1.0
     mean = torch.cat([net(part) for part in x.split(8192)]).mean(dim=0).cpu().numpy()
-    constant, rooms = _constant(rows, mean)
+    constant, rooms = _constant(rows, np.zeros_like(mean) if classify else mean)
     factor = 1.0
     for problem, row, upper in violated:
         room = rooms[[p is problem and r is row for p, r in rows].index(True)]
@@ -179,7 +182,7 @@ def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Con
 def _constant(rows: Sequence[tuple[Problem, Row]], mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Constant outputs c [o] with room in every row, and the rooms rhs − M_c, one a row.
 
-    On the way from the data's mean output to the constant with the most room, the first that has a quarter of it.
+    On the way from the wanted one (`mean`) to the constant with the most room, the first that has a quarter of it.
     """
     from scipy.optimize import linprog
 
