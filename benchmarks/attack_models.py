@@ -7,8 +7,10 @@ The network is loaded from its folder. For every row ``left ≤ rhs`` of every c
 through it in batches of 4,096, the 10,000 with the largest left sides once more one by one: a quarter sampled, a
 quarter at corners of the premise, a quarter round the points at which Frank-Wolfe drives the box to its worst, and a
 quarter climbing from the best so far by the network's own outputs. Around the worst, every coordinate is moved to the
-neighbouring floats. Where a left side comes near what the folder's certificate promises, premise and left side are
-computed again in rationals, the outputs being the floats that were returned: above the promise is a violation.
+neighbouring floats. All tuples are moved into the premise by a few units in the last place where rounding put them
+beside it; how many lie in it exactly is sampled and printed. Where a left side comes near what the folder's certificate
+promises, premise and left side are computed again in rationals, the outputs being the floats that were returned in that
+batch: above the promise is a violation.
 
 The promise is the row's right side if the checker certifies it, else the bound + margin that it has checked; without a
 certificate, the bound of the saved verdict.
@@ -45,8 +47,9 @@ from smilenn.search.gradient import search
 from smilenn.search.oracle import Oracle
 from smilenn.train.config import Config
 
-COUNT, SINGLE, WORST = 100_000, 10_000, 64
+COUNT, SINGLE, WORST, SAMPLE = 100_000, 10_000, 64, 50
 Forward = Callable[[np.ndarray], np.ndarray]
+LeftSides = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Attacked:
 
     row: str
     tuples: int
+    inside: float  # share of the tuples that satisfy the premise in exact arithmetic, of a sample
     largest: float
     promise: float
     violations: int
@@ -68,46 +72,77 @@ def attack(
     stands in for the network's own prediction.
     """
     problem = build(claim, net.snapshot())
+    given = problem.given
     for r, (inequality, promise) in enumerate(zip(claim.rows, promises, strict=True)):
         rng = np.random.default_rng((seed, r))
-        batched = _left_sides(problem.given, inequality, forward or net.predict)
-        x, value = _tuples(problem, inequality, batched, count, rng)
+        batched = _left_sides(given, inequality, forward or net.predict)
+        x, value, outputs = _tuples(problem, inequality, batched, count, rng)
         order = np.argsort(-value)
-        near = _neighbours(problem.given, x[order[:WORST]], max(2, min(WORST, count // 1000)), rng)
-        x, value = np.concatenate([x, near]), np.concatenate([value, batched(near)])
-        order = np.argsort(-value)
-        found = _broken(problem.given, inequality, x[order], value[order], promise, forward or net.predict)
+        near = _neighbours(given, x[order[:WORST]], max(2, min(WORST, count // 1000)), rng)
+        more = batched(near)
+        x, value, outputs = (np.concatenate(pair) for pair in ((x, near), (value, more[0]), (outputs, more[1])))
+        found = _broken(given, inequality, x, value, outputs, promise)
+        total, largest = len(value), float(value.max())
         if single:
-            worst = x[order[:single]]
-            one = _left_sides(problem.given, inequality, lambda rows: net.predict(rows, batch=1))
-            alone = one(worst)
-            found += _broken(problem.given, inequality, worst, alone, promise, lambda rows: net.predict(rows, batch=1))
-            value = np.concatenate([value, alone])
-        yield Attacked(inequality.text(), len(value), float(value.max()), float(promise), found)
+            worst = x[np.argsort(-value)[:single]]
+            alone = _left_sides(given, inequality, lambda rows: net.predict(rows, batch=1))(worst)
+            found += _broken(given, inequality, worst, *alone, promise)
+            total, largest = total + len(worst), max(largest, float(alone[0].max()))
+        pick = np.concatenate([np.argsort(-value)[:SAMPLE], rng.integers(0, len(x), size=SAMPLE)])
+        inside = float(np.mean([holds_exactly(claim, given.domain, tuple_) for tuple_ in x[pick]]))
+        yield Attacked(inequality.text(), total, inside, largest, float(promise), found)
 
 
-def _left_sides(given: Given, inequality: Inequality, forward: Forward) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda x: violations(given, inequality, x, forward) + float(inequality.rhs)
+def _left_sides(given: Given, inequality: Inequality, forward: Forward) -> LeftSides:
+    """Tuples x [N, k, m] → left sides [N] and the outputs [N, k, o] that they come from."""
+
+    def evaluate(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        kept: list[np.ndarray] = []
+
+        def keep(rows: np.ndarray) -> np.ndarray:
+            kept.append(np.asarray(forward(rows), dtype=np.float64))
+            return kept[-1]
+
+        value = violations(given, inequality, x, keep) + float(inequality.rhs)
+        (outputs,) = kept
+        return value, outputs.reshape(len(x), x.shape[1], -1)
+
+    return evaluate
+
+
+def _inside(given: Given, x: np.ndarray) -> np.ndarray:
+    """Tuples [N, k, m] with differences cut to the strips of the premise, less two units in the last place."""
+    if x.shape[1] != 2:
+        return x
+    lo, hi = given.domain.lo, given.domain.hi
+    x = np.clip(x, lo, hi)
+    room = 4 * np.spacing(np.maximum(np.abs(lo), np.abs(hi)))
+    low, high = given.region.delta_lo / given.domain.mult, given.region.delta_hi / given.domain.mult
+    low, high = np.where(low == 0, 0.0, low + room), np.where(high == 0, 0.0, high - room)
+    narrow = (low > high) | given.domain.integral
+    cut = x[:, 1] + np.clip(x[:, 0] - x[:, 1], np.minimum(low, high), np.maximum(low, high))
+    first = np.clip(np.where(narrow, x[:, 0], cut), lo, hi)
+    return np.stack([np.where(given.premise.pinned, x[:, 1], first), x[:, 1]], axis=1)
 
 
 def _tuples(
-    problem: Problem, inequality: Inequality, left: Callable[[np.ndarray], np.ndarray], count: int,
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """`count` tuples [count, k, m] in raw units and their left sides; few of them are not in the premise exactly."""
+    problem: Problem, inequality: Inequality, left: LeftSides, count: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`count` tuples [count, k, m] in raw units, their left sides and outputs."""
     given, part = problem.given, count // 4
     region, (k, m) = given.region, given.region.lo.shape
     oracle = Oracle(region)
     width = np.maximum(region.hi - region.lo, 0.0)
 
     def snapped(u: np.ndarray) -> np.ndarray:
-        return raw(given, region.snap(u))
+        return _inside(given, raw(given, region.snap(u)))
 
     def round_about(centres: np.ndarray, size: int, reach: float) -> np.ndarray:
         near = centres[rng.integers(0, len(centres), size=size)]
         return snapped(near + reach * rng.uniform(-1, 1, size=near.shape) ** 3 * width)
 
-    out = [snapped(oracle.sample(part, rng)), raw(given, region.argmax(rng.normal(size=(part, k, m))))]
+    corners = _inside(given, raw(given, region.argmax(rng.normal(size=(part, k, m)))))
+    out = [snapped(oracle.sample(part, rng)), corners]
     rows = [row for row in problem.rows if row.text == inequality.text()] or problem.rows[:1]
     if problem.snapshot.encoding is None:
         best = search(problem, rows[0], starts=64, iterations=30, rng=rng).u
@@ -116,11 +151,11 @@ def _tuples(
     out.append(round_about(best, part, 0.05))
     values = [left(x) for x in out]
     for reach in (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-6, 1e-9):
-        x, value = np.concatenate(out), np.concatenate(values)
+        x, value = np.concatenate(out), np.concatenate([v for v, _ in values])
         best = given.domain.scale(x[np.argsort(-value)[:WORST]])
         out.append(round_about(best, part // 8, reach))
         values.append(left(out[-1]))
-    return np.concatenate(out), np.concatenate(values)
+    return np.concatenate(out), np.concatenate([v for v, _ in values]), np.concatenate([f for _, f in values])
 
 
 def _neighbours(given: Given, x: np.ndarray, times: int, rng: np.random.Generator) -> np.ndarray:
@@ -131,24 +166,23 @@ def _neighbours(given: Given, x: np.ndarray, times: int, rng: np.random.Generato
         way = rng.integers(-1, 2, size=x.shape)
         way = np.where(given.premise.pinned, way[:, :1], way)
         moved = np.where(way == 0, x, np.nextafter(x, np.where(way > 0, np.inf, -np.inf)))
-        out.append(np.clip(np.where(fixed, x, moved), given.domain.lo, given.domain.hi))
+        out.append(_inside(given, np.clip(np.where(fixed, x, moved), given.domain.lo, given.domain.hi)))
     return np.concatenate(out)
 
 
 def _broken(
-    given: Given, inequality: Inequality, x: np.ndarray, value: np.ndarray, promise: Fraction, forward: Forward
+    given: Given, inequality: Inequality, x: np.ndarray, value: np.ndarray, outputs: np.ndarray, promise: Fraction
 ) -> int:
-    """How many of these tuples, largest left sides first, break the promise in exact arithmetic; at most 1,000 are
-    looked at, and only those near it: floats that lie clearly below it need no second look.
+    """How many of these tuples break the promise in exact arithmetic with the outputs they got; at most 1,000 are
+    looked at, largest left sides first, and only those near it: floats that lie clearly below it need no second look.
     """
     allowance = 1e-9 * (1.0 + abs(float(promise)))
     count = 0
-    suspects = [i for i in np.argsort(-value)[:1000] if value[i] > float(promise) - allowance]
-    for i in suspects:
-        outputs = np.asarray(forward(x[i]), dtype=np.float64)
-        left = exact_violation(given, inequality, x[i], outputs)
-        if left is not None and left + inequality.rhs > promise and holds_exactly(given.claim, given.domain, x[i]):
-            count += 1
+    for i in np.argsort(-value)[:1000]:
+        if value[i] > float(promise) - allowance:
+            left = exact_violation(given, inequality, x[i], outputs[i])
+            if left is not None and left + inequality.rhs > promise and holds_exactly(given.claim, given.domain, x[i]):
+                count += 1
     return count
 
 
@@ -179,8 +213,13 @@ def train(models: Path, only: Sequence[str] = ()) -> None:
     ]
     for model in ("default", "faithful"):
         chosen += [
-            (f"compas-{model}", lambda m=model: fairness.compute(m, "compas", 0, True, 0.01, options=options)),
-            (f"digits-{model}", lambda m=model: robustness.compute(m, 0, True, 0.05, 1.0, options=options)),
+            (f"compas-{model}", lambda m=model: fairness.compute(m, "compas", 0, True, 0.4, options=options)),
+            (
+                f"digits-{model}",
+                lambda m=model: robustness.compute(
+                    m, 0, True, *((0.05, 1.0) if m == "faithful" else ()), options=options
+                ),
+            ),
         ]
     chosen.append(("mnist-default", lambda: _mnist(models)))
     for name, compute in chosen:
@@ -188,6 +227,10 @@ def train(models: Path, only: Sequence[str] = ()) -> None:
             start = time.perf_counter()
             compute()
             print(f"trained {name} in {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def _digits(model: str, options: Options) -> None:
+    robustness.compute(model, 0, True, *((0.05, 1.0) if model == "faithful" else ()), options=options)
 
 
 def _mnist(models: Path, rows: int = 5_000) -> None:
@@ -216,8 +259,8 @@ def main(arguments: Sequence[str]) -> int:
             models = chosen.models or Path(place)
             train(models, chosen.only)
             folders = sorted(p for p in models.iterdir() if p.is_dir())
-        heads = f"{'status':>10s} {'tuples':>8s} {'largest left':>14s} {'promise':>14s} {'broken':>6s} {'s':>6s}"
-        print(f"{'model':34s} {heads}", flush=True)
+        heads = {"status": 10, "tuples": 8, "inside": 6, "largest left": 14, "promise": 14, "broken": 6, "s": 6}
+        print(f"{'model':34s} " + " ".join(f"{head:>{width}s}" for head, width in heads.items()), flush=True)
         broken = 0
         for folder in folders:
             status, claims = promised(folder)
@@ -226,8 +269,8 @@ def main(arguments: Sequence[str]) -> int:
                 start = time.perf_counter()
                 for found in attack(net, claim, promises, count=chosen.count, single=chosen.single):
                     took, start = time.perf_counter() - start, time.perf_counter()
-                    numbers = f"{found.tuples:8d} {found.largest:14.8g} {found.promise:14.8g} {found.violations:6d}"
-                    print(f"{folder.name:34s} {status:>10s} {numbers} {took:6.1f}", flush=True)
+                    numbers = f"{found.tuples:8d} {found.inside:6.2f} {found.largest:14.8g} {found.promise:14.8g}"
+                    print(f"{folder.name:34s} {status:>10s} {numbers} {found.violations:6d} {took:6.1f}", flush=True)
                     broken += found.violations
     return int(broken > 0)
 
