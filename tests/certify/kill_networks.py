@@ -361,8 +361,20 @@ def proofs(loaded: SimpleNamespace) -> Any:
     return out
 
 
+def copies(loaded: SimpleNamespace) -> Any:
+    """Claims about none to five copies, as the integer checker reads them."""
+    m, out = loaded.check, []
+    net = m.Net({"net": plain()[0]}, m.Weights(packed(plain()[1])))
+    for count in range(6):
+        try:
+            out.append(m.Premise(net, _claim(copies=count)).k)
+        except m.CheckError as error:
+            out.append(str(error))
+    return out
+
+
 def checks(target: str) -> list[tuple[str, Callable[[SimpleNamespace], Any]]]:
     """Those of one checker by name; networks in several parts, so that a fault is noticed early."""
     ask, forms = (networks, proofs) if target == "fast" else (reference_networks, reference_proofs)
     parts = [(f"networks {part}", functools.partial(ask, part=part)) for part in range(PARTS)]
-    return [("proofs", forms), *parts]
+    return [("proofs", forms), *([("copies", copies)] if target == "fast" else []), *parts]
