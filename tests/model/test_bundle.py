@@ -134,6 +134,21 @@ class Own(nn.Module):
         return self.last(torch.tanh(self.layer(y)))
 
 
+class Neighbours(Own):
+    """One that looks at the other rows of its batch."""
+
+    def forward(self, y):
+        return super().forward(y - y.mean(dim=0))
+
+
+def test_a_pinned_module_that_looks_at_other_rows_is_noticed(tmp_path):
+    branches = [Branch("", [2, 3, 4]), Branch("centre", [0, 1], [Pinned(Neighbours(), 2)])]
+    net = network(MLP(5, (7,), 4), auxiliaries="affine", encoder=Encoder(DOMAIN, branches))
+    bundle.save_net(tmp_path / "model", net)
+    with pytest.raises(SmileError, match="gives a row other bits in another batch"):
+        bundle.load_net(tmp_path / "model", modules={"centre": Neighbours()})
+
+
 def test_pinned_modules_of_the_users_own(tmp_path):
     branches = [Branch("", [2, 3, 4]), Branch("centre", [0, 1], [Pinned(Own(), 2)]),
                 Branch("known", [1], [Pinned(MLP(1, (3,), 2), 2)])]  # fmt: skip

@@ -4,6 +4,7 @@ A certificate speaks of float64 arithmetic as IEEE 754 has it. A machine or a bu
 or shortened type, a compiler that reorders a fixed order) shows here, before it predicts. Under ``fixed-order`` and
 ``dyadic`` the numbers must agree bit for bit, in a batch and row by row; under ``f64-aux``, whose sums may be taken in
 any order, within 1e-9 of the output scale or of what the head adds up, far above its rounding and far below any fault.
+An encoder must give a row the same bits in any batch, whatever the profile: a module that looks at others shows here.
 """
 
 from __future__ import annotations
@@ -50,6 +51,11 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
         raise SmileError(f"{where} does not hold the self-test of this model; save the model again.") from None
     if weights != net.snapshot().digest:
         raise AlteredError(f"{where} speaks of other weights than the model's; save the model again.")
+    if net.encoder is not None and not _steady(net, x):
+        raise SmileError(
+            f"The encoder of {where} gives a row other bits in another batch, so no certificate of it holds; use "
+            "modules that treat every row by itself."
+        )
     exact = net.profile != "f64-aux"
     room = 0.0 if exact else TOLERANCE * _sizes(net, x)
     batches = [_ends(net, x), np.concatenate([_ends(net, row[None]) for row in x], axis=1)]
@@ -59,6 +65,22 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
                 f"This machine computes other outputs than {where} records (profile {net.profile}), so no certificate "
                 "of this model holds here; run it on a machine or a build of PyTorch with IEEE float64."
             )
+
+
+def _steady(net: SmileNet, x: np.ndarray) -> bool:
+    """Whether rows x [B, m] are encoded to the same bits together, in another order and one by one."""
+    import torch
+
+    training = net.training
+    net.eval()
+    try:
+        with torch.no_grad():
+            u = net.scale(torch.as_tensor(x, device=net.shift.device))
+            together, turned = net.encode(u), net.encode(u.flip(0)).flip(0)
+            alone = torch.cat([net.encode(row[None]) for row in u])
+    finally:
+        net.train(training)
+    return torch.equal(together, turned) and torch.equal(together, alone)
 
 
 def _ends(net: SmileNet, x: np.ndarray) -> np.ndarray:
