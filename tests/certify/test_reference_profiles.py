@@ -784,7 +784,7 @@ def test_the_work_budget(folders, tmp_path, monkeypatch):
     tree = [c.Input(0, 0, 0.5), c.Leaf(), c.Leaf()]
     parts = dyadic(), weights(), claim, [[0.5], [0.5]], (LEAF, tree), (LEAF, [c.Leaf()])
     folders.put(tmp_path / "m", made(*parts))
-    assert reader.MOST_WORK == check_reference.MOST_WORK == 2**36
+    assert reader.MOST_WORK == check_reference.MOST_WORK == 2**33
     for most, expected in ((104, "certified"), (103, "refused"), (71, "refused"), (11, "refused")):
         monkeypatch.setattr(check_reference, "MOST_WORK", most)
         report = check_folder(tmp_path / "m")

@@ -36,7 +36,7 @@ from operator import mul, sub
 from typing import Any
 
 MIB = 1 << 20
-NODES, WORK = 1 << 24, 1 << 36
+NODES, WORK = 1 << 24, 1 << 33
 LAYERS, SIZE = 64, 1 << 30  # layers of a branch of an encoder; the largest size that may stand in model.json
 DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
 ALL = 255  # the copy byte of splits that concern all copies

@@ -32,7 +32,7 @@ from smilenn.certify.strict import (
     parse_json,
 )
 
-MOST_NODES, MOST_WORK = 1 << 24, 1 << 36
+MOST_NODES, MOST_WORK = 1 << 24, 1 << 33
 LARGEST_DENOMINATOR = 10**1000
 CLAIM_KEYS = {"copies", "when", "then", "others", "equal", "free", "sentence"}
 PLACE_KEYS = {"rule", "bits", "start", "length"}
