@@ -13,7 +13,7 @@ import torch
 from sklearn.base import clone
 
 import smilenn
-from smilenn import Config, Monotone, Robust, SmileClassifier, SmileError, SmileRegressor, Unknown
+from smilenn import Config, Monotone, Proved, Robust, SmileClassifier, SmileError, SmileRegressor, Unknown
 from smilenn.certify import certify as certifying
 from smilenn.certify.check import Report
 from smilenn.errors import AlteredError
@@ -344,3 +344,22 @@ def test_progress_tells_of_the_certification():
     assert steps == [(0, 2, ""), (1, 2, ""), (2, 2, "the checker accepts")]
     seconds = [p.seconds for p in seen]
     assert seconds == sorted(seconds)
+
+
+def test_a_prover_that_says_proved_to_everything_certifies_nothing(monkeypatch):
+    """Training, posttraining and the last proof are told that the claim holds; the checker is not."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.uniform(0, 1, 120), "g": rng.choice(["u", "v"], 120)})
+    y = X["x"] + 10.0 * (X["g"] == "v")
+
+    def lie(net, claims, **_):
+        return Proved("a lie", -1.0)
+
+    monkeypatch.setattr("smilenn.train.fit.prove", lie)
+    for place in ("smilenn.train.fit.check", "smilenn.train.phases.check"):
+        monkeypatch.setattr(place, lambda net, task: (True, -1.0))
+    config = Config(pretrain_epochs=60, epochs=1, learning_rate=1e-2, batch_size=16, feasible_start=False, repair=False)
+    model = SmileRegressor(protected={"g": 0.01}, **SMALL | {"config": config}).fit(X, y)
+    change = np.abs(model.predict(X.assign(g="u")) - model.predict(X.assign(g="v"))).max()
+    assert change > 1.0
+    assert isinstance(model.verdict_, Unknown) and model.violation_bound_ >= change - 0.01
