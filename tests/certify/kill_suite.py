@@ -889,16 +889,6 @@ def reference_reports(loaded: SimpleNamespace) -> Any:
     return out, m._lines(m.Report("refused", "no\nreason")), m.Report("refused").violation_bound
 
 
-def reference_command(loaded: SimpleNamespace) -> Any:
-    """The command line."""
-    main = loaded.check_reference.main
-    return [
-        _printed(main, arguments, encoding)
-        for arguments in ([], ["a", "b"], ["no such folder"])
-        for encoding in ("utf-8", "ascii")
-    ]
-
-
 def reference_sums(loaded: SimpleNamespace) -> Any:
     """LIN, with and without inputs."""
     m, out = loaded.exact_model, []
@@ -914,6 +904,29 @@ def reference_sums(loaded: SimpleNamespace) -> Any:
         _said(lambda: m.bounded(m.LARGEST)),
         m.bounded(m.LARGEST - 1),
     )
+
+
+def reference_command(loaded: SimpleNamespace) -> Any:
+    """The reference as a command: with arguments, with those of the process, on several terminals."""
+    main, out = loaded.check_reference.main, []
+    missing = os.path.join("no", "such", "folder", "\u00e9\u2203")
+    for arguments in (["one", "two"], [], [missing]):
+        for encoding in ("utf-8", "ascii", "latin-1"):
+            out.append(_printed(main, arguments, encoding))
+            before, sys.argv = sys.argv, ["program", *arguments]
+            try:
+                out.append(_printed(lambda _: main(), [], encoding))
+            finally:
+                sys.argv = before
+    with _replaced(loaded.check_reference, _lines=lambda _: ["\u2200 \u00e9"]):
+        out += [_printed(main, [missing], encoding) for encoding in ("utf-8", "latin-1", "ascii")]
+    quiet = io.StringIO()  # a stream without an encoding
+    before, sys.stdout = sys.stdout, quiet
+    try:
+        out.append(main([missing]))
+    finally:
+        sys.stdout = before
+    return out, quiet.getvalue()
 
 
 REFERENCE = [
