@@ -19,7 +19,7 @@ Every test draws pairs of inputs of a random box, compares the deployed function
 from __future__ import annotations
 
 import json
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 import numpy as np
 import torch
@@ -30,7 +30,7 @@ from smilenn.model.spread import Spread
 ROWS, DRAWS = 64, 20
 
 
-class LayerContract:
+class LayerContract(ABC):
     """Subclass it in a test module, set `inputs` and return a layer with weights as after training."""
 
     inputs: int = 1
@@ -39,7 +39,6 @@ class LayerContract:
     @abstractmethod
     def layer(self) -> Layer:
         """A fresh layer from [B, inputs] to [B, outputs], float64."""
-        raise NotImplementedError
 
     def _drawn(self, seed: int) -> tuple[Layer, Spread, torch.Tensor, torch.Tensor]:
         """The layer, a random spread of its inputs, and pairs [ROWS, inputs] that belong to it."""

@@ -8,6 +8,7 @@ clamp and assumes of m that equal inputs give equal bits.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -24,7 +25,7 @@ from smilenn.properties.library import Fair
 CUT = 1e-12  # probabilities nearer to 0 or 1 are moved there: a logit is a number
 
 
-class _Clamped(BaseEstimator):
+class _Clamped(BaseEstimator, ABC):
     """What both share.
 
     Parameters
@@ -42,8 +43,9 @@ class _Clamped(BaseEstimator):
         self.eps = eps
         self.domain = domain
 
+    @abstractmethod
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
-        raise NotImplementedError
+        """The model's own values or logits [n]."""
 
     def fit(self, X: pd.DataFrame, y: Any) -> Self:
         """Fit the model to a data frame and its target, clamp it and certify the clamp."""

@@ -134,7 +134,8 @@ def _recipe(
 ) -> Recipe | None:
     """The network behind an encoder, fresh; None for the plain one. x [n, m] raw training rows."""
     from smilenn.model.encoders import Encoder
-    from smilenn.train.recipe import Recipe, averaged, encoded, refuse_unpinned, steps
+    from smilenn.train.averaged import averaged
+    from smilenn.train.recipe import Recipe, encoded, refuse_unpinned, steps
 
     plain = estimator.boxes != "gap" or estimator.auxiliaries != "relu" or estimator.backbone is not None
     if estimator.encoder == "none" or (estimator.encoder == "auto" and plain):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -97,8 +98,12 @@ def gather(
     callback: Callable[[Progress], None] | None = None,
 ) -> Findings:
     """Measure everything; see `smilenn.report.write.write_report` for the parameters."""
-    tell = callback or (lambda progress: None)
-    domain = model.domain_
+    begun, domain = perf_counter(), model.domain_
+
+    def tell(progress: Progress) -> None:
+        if callback is not None:
+            callback(replace(progress, seconds=perf_counter() - begun))
+
     _image(domain, image)  # a wrong size is said before any work
     if y is not None and X is None:
         raise SmileError("A report got a target without its rows; give X as well.")
@@ -115,7 +120,7 @@ def gather(
         if train is None:
             tradeoff = own_points(model, rows)
         else:
-            tradeoff = with_references(model, rows, train, seconds=seconds, callback=callback)
+            tradeoff = with_references(model, rows, train, seconds=seconds, callback=tell)
     tell(Progress("report", 1, 3, message="looking for tight pairs"))
     few = around[_spaced(len(around), PROBED)]
     probes = tuple(found for claim in model.claims_ if len((found := probe(model.net_, claim, few)).value))

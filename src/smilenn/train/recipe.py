@@ -23,11 +23,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
-from smilenn.model.backbones import MLP
 from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.encoders.monotone import Kind, monotone_encoder
 from smilenn.model.net import SmileNet
@@ -45,6 +43,7 @@ from smilenn.properties import (
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.premise import ground
+from smilenn.train.averaged import averaged
 from smilenn.train.config import Config
 from smilenn.train.robust import moves_all, robust_recipe
 
@@ -203,37 +202,6 @@ def _monotone(
         else "the backbone plays no part, since ε = 0 leaves its box no width"
     )
     return Recipe(net, steps(len(x), 3e-3), "; ".join(words) + ".")
-
-
-def averaged(
-    domain: Domain, encoder: Encoder | None, output_scale: float, start: float, *, width: float = 0.0,
-    slopes: np.ndarray | None = None, sizes: Sequence[int] = (64, 64),
-) -> SmileNet:  # fmt: skip
-    """f = start + Σ slopes·e, with a box of the given width (output units) around it; encoder and backbone learn.
-
-    Without `slopes` f is the mean of the encoded coordinates, and linear, from zero on, in those that are passed on.
-    Without an encoder only the constant is left of it.
-    """
-    net = SmileNet(
-        domain, MLP(domain.size, tuple(sizes), 1).double(), 1, encoder=encoder, output_scale=output_scale,
-        auxiliaries="affine",
-    )  # fmt: skip
-    scale = float(net.output_scale[0])
-    if slopes is None:
-        inside = np.zeros(domain.size) if encoder is None else encoder.encoded
-        slopes = inside / max(1, int(inside.sum()))
-    with torch.no_grad():
-        net.gap.scale_(0.0)
-        net.lower.slope.copy_(torch.as_tensor(slopes, dtype=torch.float64)[None])
-        net.lower.const.fill_(-width / scale / 2)
-        net.gap.const.fill_(width / scale)
-        net.head_weight.fill_(1.0)
-        net.head_bias.fill_(start / scale)
-    for parameter in (*net.lower.parameters(), *net.gap.parameters(), net.head_weight, net.head_bias):
-        parameter.requires_grad_(False)
-    if encoder is not None and not encoder.encoded.all():
-        net.lower.slope.requires_grad_(True)
-    return net
 
 
 def refuse_unpinned(encoder: Encoder, claims: Sequence[Claim]) -> None:

@@ -14,11 +14,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
-from smilenn.model.backbones import MLP
 from smilenn.model.encoders import Distance, Encoder
 from smilenn.model.encoders.robust import robust_encoder
 from smilenn.model.net import SmileNet
@@ -27,6 +25,7 @@ from smilenn.properties.base import Property
 from smilenn.properties.premise import ground
 from smilenn.properties.spec import lower_all
 from smilenn.region import Region
+from smilenn.train.averaged import averaged
 from smilenn.train.config import Config
 
 TINY = 1e-9  # of ε, left for rounding
@@ -83,13 +82,5 @@ def robust_net(domain: Domain, properties: Sequence[Property], encoder: Encoder 
     for reach, eps in allowed:
         out = frozen.propagate(Spread(lo, hi, -reach, reach, never, never))
         share.append(eps / float(np.maximum(-out.low, out.high).sum()))
-    net = SmileNet(domain, MLP(domain.size, (), 1).double(), 1, auxiliaries="affine", encoder=encoder)
-    with torch.no_grad():
-        net.lower.slope.copy_((1 - TINY) * min(share) * torch.tensor([[1.0, -1.0]], dtype=torch.float64))
-        net.lower.const.zero_()
-        net.gap.const.zero_()
-        net.head_weight.fill_(1.0)
-        net.head_bias.zero_()
-    for parameter in (*net.lower.parameters(), *net.gap.parameters(), net.head_weight, net.head_bias):
-        parameter.requires_grad_(False)
-    return net
+    slopes = (1 - TINY) * min(share) * np.array([1.0, -1.0])
+    return averaged(domain, encoder, 1.0, 0.0, slopes=slopes, sizes=())
