@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from smilenn.errors import SmileError
-from smilenn.experiments.cells import machine, run_cells
+from smilenn.experiments.cells import machine, machines, run_cells
 
 CELLS = [{"name": name, "seed": seed} for name in ("a", "b") for seed in (0, 1)]
 calls: list[tuple[str, int]] = []
@@ -152,8 +152,18 @@ def test_the_order_of_a_cell_s_parameters_does_not_matter(tmp_path):
 
 
 def test_machine_names_the_versions():
-    assert machine().keys() == {"cores", "device", "python", "torch", "numpy"}
+    assert machine().keys() == {"cores", "device", "python", "torch", "numpy", "scikit-learn", "smilenn"}
     json.dumps(machine(), allow_nan=False)
+
+
+def test_every_record_names_its_machine(tmp_path):
+    out = tmp_path / "rows.jsonl"
+    run_cells(compute, CELLS, out, jobs=1)
+    assert machines(out, CELLS) == [(machine(), 4)]
+    older = {"cell": CELLS[0], "rows": [{"score": "a0", "of": "a"}]}  # without it: unknown, and still a finished cell
+    out.write_text(out.read_text() + json.dumps(older) + "\n")
+    assert machines(out, CELLS) == [(machine(), 3), (None, 1)]
+    assert machines(out, CELLS[:1]) == [(None, 1)] and machines(tmp_path / "absent", CELLS) == []
 
 
 @pytest.mark.slow

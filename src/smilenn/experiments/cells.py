@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from smilenn._version import __version__
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 
@@ -79,8 +80,9 @@ def run_cells(
 
 
 def machine() -> Row:
-    """What the figures were measured on, for the foot of a table."""
+    """What a cell was measured on; every record says it, for the foot of the tables."""
     import numpy
+    import sklearn
     import torch
 
     return {
@@ -89,7 +91,21 @@ def machine() -> Row:
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": numpy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "smilenn": __version__,
     }
+
+
+def machines(out: Path, cells: Sequence[Cell]) -> list[tuple[Row | None, int]]:
+    """The machines that the records of these cells name, each with its number of cells, the most frequent first."""
+    done = read_cells(out)
+    found: dict[str, tuple[Row | None, int]] = {}
+    for key in dict.fromkeys(_key(cell) for cell in cells):
+        if key in done:
+            said = done[key]["machine"]
+            name = json.dumps(said, sort_keys=True)
+            found[name] = (said, found.get(name, (said, 0))[1] + 1)
+    return sorted(found.values(), key=lambda pair: -pair[1])
 
 
 def read_cells(out: Path) -> dict[str, Row]:
@@ -100,7 +116,8 @@ def read_cells(out: Path) -> dict[str, Row]:
     for number, line in enumerate(out.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
         try:
             record = json.loads(line)
-            records[_key(record["cell"])] = {"cell": record["cell"], "rows": list(record["rows"])}
+            found = {"cell": record["cell"], "rows": list(record["rows"]), "machine": record.get("machine")}
+            records[_key(record["cell"])] = found
         except (ValueError, TypeError, KeyError):
             logger.warning("line %d of %s is no finished cell and is left aside", number, out)
     return records
@@ -141,7 +158,8 @@ def _one(compute: Callable[..., list[Row]], cell: Row) -> Row:
 
     torch.set_num_threads(1)  # cells run side by side
     try:
-        return {"cell": cell, "rows": [{name: _plain(value) for name, value in row.items()} for row in compute(**cell)]}
+        rows = [{name: _plain(value) for name, value in row.items()} for row in compute(**cell)]
+        return {"cell": cell, "rows": rows, "machine": machine()}
     except SmileError as error:
         return {"cell": cell, "error": str(error)}
 

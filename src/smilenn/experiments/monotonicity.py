@@ -54,7 +54,7 @@ RECIPES = {
     "default": Recipe(config=None),
 }
 PEERS = ("isotonic", "boosting", "weights", "lipschitz", "agnostic", "constant")
-SLOPES, RATES = (2.0, 4.0, 8.0), (3e-3, 1e-2)  # tried on held-out rows
+SLOPES, RATES, FASTER = (2.0, 4.0, 8.0), (3e-3, 1e-2), (5e-3, 1e-2, 2e-2)  # tried on held-out rows
 
 
 def cells(options: Options) -> list[Cell]:
@@ -120,7 +120,9 @@ def _peer(model: str, data: Prepared, train: Dataset, seed: int, epochs: int) ->
         case "weights":
             tried = [fit_monotone_weights(data, [1], descent=descent(rate)) for rate in RATES]
         case "lipschitz":
-            tried = [fit_lipschitz_residual(data, [1], slope, descent=descent(2e-2)) for slope in SLOPES]
+            tried = [
+                fit_lipschitz_residual(data, [1], slope, descent=descent(rate)) for slope in SLOPES for rate in FASTER
+            ]
         case "agnostic":
             return fit_agnostic(data, mlp(BACKBONE), 8, task="regression", descent=descent(1e-3))
         case "constant":
