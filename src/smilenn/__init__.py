@@ -21,16 +21,20 @@ if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
     from smilenn.progress import Progress
     from smilenn.properties import (
+        Bounded,
         Claim,
         Concave,
         Convex,
         Custom,
         Dominates,
+        Exclusive,
         Fair,
         Lipschitz,
         Monotone,
+        Ordered,
         Robust,
         Safe,
+        SumAtMost,
         Symmetric,
     )
     from smilenn.prove.model import prove
@@ -50,8 +54,8 @@ _HOME = {
     "smilenn.model.net": ("SmileNet",),
     "smilenn.progress": ("Progress",),
     "smilenn.properties": (
-        "Claim", "Concave", "Convex", "Custom", "Dominates", "Fair", "Lipschitz", "Monotone", "Robust", "Safe",
-        "Symmetric",
+        "Bounded", "Claim", "Concave", "Convex", "Custom", "Dominates", "Exclusive", "Fair", "Lipschitz", "Monotone",
+        "Ordered", "Robust", "Safe", "SumAtMost", "Symmetric",
     ),
     "smilenn.prove.verdict": ("Counterexample", "Proved", "Rejected", "Unknown", "Verdict", "Violated"),
     "smilenn.train.config": ("Config",),
@@ -62,6 +66,7 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "AlteredError",
+    "Bounded",
     "Calibration",
     "Claim",
     "Concave",
@@ -71,11 +76,13 @@ __all__ = [
     "Custom",
     "Domain",
     "Dominates",
+    "Exclusive",
     "Fair",
     "Feature",
     "Fit",
     "Lipschitz",
     "Monotone",
+    "Ordered",
     "Progress",
     "Proved",
     "Rejected",
@@ -85,6 +92,7 @@ __all__ = [
     "SmileError",
     "SmileNet",
     "SmileRegressor",
+    "SumAtMost",
     "Symmetric",
     "Unknown",
     "Verdict",

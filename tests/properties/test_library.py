@@ -364,7 +364,7 @@ ERRORS = [
     (lambda: property_from_json({"kind": "nice"}), "There is no property of kind 'nice'; the kinds are 'monotone', "),
     (
         lambda: property_from_json({"kind": "fair", "protected": "x", "epsilon": 1}),
-        "A property of kind 'fair' has no key 'epsilon'; its keys: 'protected', 'eps', 'delta'.",
+        "A property of kind 'fair' has no key 'epsilon'; its keys: 'protected', 'eps', 'delta', 'output'.",
     ),
     (
         lambda: property_from_json({"kind": "fair", "protected": "x"}),

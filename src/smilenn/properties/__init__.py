@@ -3,8 +3,10 @@
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim, Inequality, Term, exact, number, row
 from smilenn.properties.custom import Custom, Safe
+from smilenn.properties.forms import Outputs
 from smilenn.properties.language import ClaimSyntaxError, parse_row
 from smilenn.properties.library import Concave, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Symmetric
+from smilenn.properties.outputs import Bounded, Exclusive, Ordered, SumAtMost
 from smilenn.properties.premise import Premise, ground, holds_exactly
 from smilenn.properties.spec import (
     as_property,
@@ -17,20 +19,25 @@ from smilenn.properties.spec import (
 )
 
 __all__ = [
+    "Bounded",
     "Claim",
     "ClaimSyntaxError",
     "Concave",
     "Convex",
     "Custom",
     "Dominates",
+    "Exclusive",
     "Fair",
     "Inequality",
     "Lipschitz",
     "Monotone",
+    "Ordered",
+    "Outputs",
     "Premise",
     "Property",
     "Robust",
     "Safe",
+    "SumAtMost",
     "Symmetric",
     "Term",
     "as_property",

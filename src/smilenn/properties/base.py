@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from fractions import Fraction
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, Self
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
 from smilenn.properties.claim import Claim, Inequality, exact, number, row
+from smilenn.properties.forms import Form, Outputs, change
 
 Name = str | int  # a feature by its name, or by the position of its column
 Rename = Callable[[Name], str]
@@ -33,16 +34,22 @@ class Property(ABC):
     kind: ClassVar[str]
 
     def lower(
-        self, domain: Domain, outputs: Sequence[str] = ("",), columns: Sequence[str] | None = None
+        self, domain: Domain, outputs: Outputs | Sequence[str] = ("",), columns: Sequence[str] | None = None
     ) -> tuple[Claim, ...]:
         """The claims it makes on a domain, of a network with these outputs (a scalar network's is called '').
 
         A feature named by position is the one at that place of `columns`, by default the domain's own.
         """
-        if not outputs:
+        spoken = Outputs.of(outputs)
+        if not spoken.names:
             raise SmileError(f"{type(self).__name__}: the network has no outputs to speak of.")
         named = self.named(domain, columns)
-        return named._claims(domain, tuple(outputs), named._sentence(_subject(outputs)))
+        return named._claims(domain, spoken, named._sentence(spoken.words(self.speaks_of)))
+
+    @property
+    def speaks_of(self) -> str | None:
+        """The output that it names; None for all of them."""
+        return None
 
     def named(self, domain: Domain, columns: Sequence[str] | None = None) -> Self:
         """The same property with every feature called by its name in the domain, positions resolved as in `lower`."""
@@ -51,7 +58,7 @@ class Property(ABC):
 
     def sentence(self) -> str:
         """The property as one English sentence."""
-        return self._sentence("the output")
+        return self._sentence("the output" if self.speaks_of is None else f"'{self.speaks_of}'")
 
     @abstractmethod
     def formula(self) -> str:
@@ -66,18 +73,22 @@ class Property(ABC):
         """The sentence, with the words for the output."""
 
     @abstractmethod
-    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
         """The claims; every name is a feature of the domain by now."""
+
+    @classmethod
+    def _arguments(cls) -> list[Field[Any]]:
+        """The constructor's arguments, those given by name only last."""
+        return sorted(fields(cls), key=lambda f: bool(f.kw_only))  # type: ignore[arg-type]
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary: the kind and the constructor's arguments, rationals as text."""
-        arguments = {f.name: _to_json(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
-        return {"kind": self.kind} | arguments
+        return {"kind": self.kind} | {f.name: _to_json(getattr(self, f.name)) for f in self._arguments()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_json`; an unknown or missing key is an error that names the known ones."""
-        known = {f.name: f for f in fields(cls)}  # type: ignore[arg-type]
+        known = {f.name: f for f in cls._arguments()}
         unknown = sorted(str(key) for key in set(data) - set(known) - {"kind"})
         if unknown:
             raise SmileError(
@@ -92,17 +103,13 @@ class Property(ABC):
 
     def __repr__(self) -> str:
         parts = []
-        for f in fields(self):  # type: ignore[arg-type]
+        for f in self._arguments():
             value = getattr(self, f.name)
             if f.default is MISSING or value != f.default:
                 plain = isinstance(value, Fraction) and exact(float(value)) == value
                 shown = _to_json(value)
                 parts.append(f"{f.name}={shown if plain else repr(shown)}")
         return f"{type(self).__name__}({', '.join(parts)})"
-
-
-def _subject(outputs: Sequence[str]) -> str:
-    return "the output" if len(outputs) == 1 else "every output"
 
 
 def _feature_name(domain: Domain, name: Name, who: str, columns: Sequence[str]) -> str:
@@ -202,8 +209,6 @@ def ordered(domain: Domain, name: str, who: str) -> Feature:
     return feature
 
 
-def bounded_change(outputs: Iterable[str], eps: Fraction) -> tuple[Inequality, ...]:
-    """``−eps ≤ f(a) − f(b) ≤ eps`` for every output, two rows each."""
-    return tuple(
-        row([(sign, 0, "out", output), (-sign, 1, "out", output)], eps) for output in outputs for sign in (1, -1)
-    )
+def bounded_change(forms: Iterable[Form], eps: Fraction) -> tuple[Inequality, ...]:
+    """``−eps ≤ form(a) − form(b) ≤ eps`` for every form, two rows each."""
+    return tuple(row(change(form, sign), eps) for form in forms for sign in (1, -1))

@@ -237,7 +237,8 @@ class Claim:
     def formula(self) -> str:
         """``∀ a, b ∈ X: a.income <= b.income, others equal ⇒ a.out - b.out <= 0``.
 
-        What is said of more than `MANY` features is written once, with x for the feature.
+        What is said of more than `MANY` features is written once, with x for the feature; of more than `MANY` rows the
+        first are shown.
         """
         names = ", ".join(COPIES[: self.copies])
         parts = _texts(self.when)
@@ -247,7 +248,9 @@ class Claim:
             parts += [f"{n} free" for n in self.free]
             parts.append("other features equal" if self.others == "equal" else "other features free")
         premise = ", ".join(parts) + " ⇒ " if parts else ""
-        return f"∀ {names} ∈ X: {premise}" + ", ".join(inequality.text() for inequality in self.then)
+        shown = [inequality.text() for inequality in self.then[:MANY]]
+        more = [f"… ({len(self.then)} rows)"] if len(self.then) > MANY else []
+        return f"∀ {names} ∈ X: {premise}" + ", ".join(shown + more)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary with exact rationals as text."""

@@ -13,6 +13,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.properties.base import Name, Property, Rename, read_names, rename_all, set_fields
 from smilenn.properties.claim import COPIES, Claim, Others
+from smilenn.properties.forms import Outputs
 from smilenn.properties.language import Row, parse
 
 
@@ -83,9 +84,10 @@ class Custom(Property):
         rest = f"other inputs {self.others}, " if self.copies > 1 else ""
         return f"{start}{rest}{' and '.join(self.then)} {'holds' if len(self.then) == 1 else 'hold'}."
 
-    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
         when, then = (
-            tuple(inequality for parsed in rows for inequality in parsed.on(domain, outputs)) for rows in self._rows()
+            tuple(inequality for parsed in rows for inequality in parsed.on(domain, outputs.names))
+            for rows in self._rows()
         )
         equal, free = (tuple(str(n) for n in names) for names in (self.equal, self.free))
         return (Claim(self.copies, when, then, self.others, equal, free, sentence),)
@@ -120,7 +122,7 @@ class Safe(Property):
     def _sentence(self, output: str) -> str:
         return self._custom()._sentence(output)
 
-    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
         return self._custom()._claims(domain, outputs, sentence)
 
 

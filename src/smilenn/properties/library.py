@@ -8,13 +8,15 @@
     Symmetric   b = permutation of a               ⇒  −ε ≤ f(a) − f(b) ≤ ε
     Dominates   b trades weak for strong           ⇒  f(a) ≤ f(b)
 
-Claims in words, `Safe` and `Custom`, are in custom.py.
+f is the output; of several outputs each by itself or the one that `output` names, of several classes every margin
+between two or the margins of the one named over each other (forms.py). Claims in words, `Safe` and `Custom`, are in
+custom.py, those about how outputs stand to each other in outputs.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self, final
 
@@ -32,7 +34,8 @@ from smilenn.properties.base import (
     rename_all,
     set_fields,
 )
-from smilenn.properties.claim import Claim, Inequality, number, row
+from smilenn.properties.claim import Claim, Inequality, Term, number, row
+from smilenn.properties.forms import Form, Outputs, change, read_output
 from smilenn.properties.reach import (
     delta_formula,
     delta_json,
@@ -44,9 +47,39 @@ from smilenn.properties.reach import (
 )
 
 
+@dataclass(frozen=True, repr=False)
+class Spoken(Property):
+    """Base of properties that say the same of every output, margin or of the one `output`.
+
+    `directed` ones say which way it may move; of several classes they must name one.
+    """
+
+    output: Any = field(default=None, kw_only=True)
+    directed: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        set_fields(self, output=read_output(self.output, type(self).__name__))
+
+    @property
+    def speaks_of(self) -> str | None:
+        """The output that it names; None for all of them."""
+        return self.output
+
+    def forms(self, outputs: Outputs) -> tuple[Form, ...]:
+        """The linear forms of a network's outputs that it speaks of."""
+        return outputs.forms(self.output, type(self).__name__, directed=self.directed)
+
+    def _out(self, copy: int) -> str:
+        """The output of a copy in a formula."""
+        return Term(Fraction(1), copy, "out", self.output or "").reference()
+
+    def _change(self, most: str) -> str:
+        return f"|{self._out(0)} - {self._out(1)}| <= {most}"
+
+
 @final
 @dataclass(frozen=True, repr=False)
-class Monotone(Property):
+class Monotone(Spoken):
     """Raising `increasing` and lowering `decreasing`, the rest equal, never lowers the output.
 
     >>> Monotone(increasing="income").sentence()
@@ -56,8 +89,10 @@ class Monotone(Property):
     increasing: Sequence[Name] = ()
     decreasing: Sequence[Name] = ()
     kind: ClassVar[str] = "monotone"
+    directed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         up, down = (
             read_names(value, "Monotone", what, optional=True)
             for value, what in ((self.increasing, "increasing"), (self.decreasing, "decreasing"))
@@ -72,7 +107,7 @@ class Monotone(Property):
     def formula(self) -> str:  # noqa: D102
         parts = [f"{reference(n, 0)} <= {reference(n, 1)}" for n in self.increasing]
         parts += [f"{reference(n, 0)} >= {reference(n, 1)}" for n in self.decreasing]
-        return f"∀ a, b ∈ X: {', '.join(parts)}, other features equal ⇒ a.out <= b.out"
+        return f"∀ a, b ∈ X: {', '.join(parts)}, other features equal ⇒ {self._out(0)} <= {self._out(1)}"
 
     def _renamed(self, rename: Rename) -> Self:
         return replace(
@@ -85,18 +120,18 @@ class Monotone(Property):
         text = " and ".join(moves)
         return f"{text[0].upper()}{text[1:]}, everything else equal, never lowers {output}."
 
-    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
         signed = [(str(n), 1) for n in self.increasing] + [(str(n), -1) for n in self.decreasing]
         for name, _ in signed:
             ordered(domain, name, "Monotone")
         when = tuple(row([(sign, 0, "in", name), (-sign, 1, "in", name)]) for name, sign in signed)
-        then = tuple(row([(1, 0, "out", output), (-1, 1, "out", output)]) for output in outputs)
+        then = tuple(row(change(form)) for form in self.forms(outputs))
         return (Claim(2, when, then, sentence=sentence),)
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class Robust(Property):
+class Robust(Spoken):
     """Changing inputs by at most `delta` changes the output by at most `eps`.
 
     Parameters
@@ -113,6 +148,7 @@ class Robust(Property):
     kind: ClassVar[str] = "robust"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         delta = read_delta(self.delta, "Robust")
         if isinstance(delta, tuple) and self.features is not None:
             raise SmileError("Robust: delta already names its features; leave 'features' out.")
@@ -128,8 +164,7 @@ class Robust(Property):
     def formula(self) -> str:  # noqa: D102
         eps = "eps" if self.eps is None else number(self.eps)
         return (
-            f"∀ a, b ∈ X: {delta_formula(self.delta, self.features or ())}, other features equal "
-            f"⇒ |a.out - b.out| <= {eps}"
+            f"∀ a, b ∈ X: {delta_formula(self.delta, self.features or ())}, other features equal ⇒ {self._change(eps)}"
         )
 
     def to_json(self) -> dict[str, Any]:  # noqa: D102
@@ -144,7 +179,7 @@ class Robust(Property):
         moves = delta_words(self.delta, self.features or ())
         return f"Changing {moves}, everything else equal, changes {output} by at most {most}."
 
-    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
         if self.eps is None:
             raise SmileError("Robust needs eps, the largest change of the output, as in Robust(0.1, eps=0.5).")
         features = self.features
@@ -153,12 +188,12 @@ class Robust(Property):
         when = strip_rows(self.delta, domain, [str(n) for n in features], "Robust")
         if not when:
             raise SmileError("Robust: no feature may change; the domain has no continuous or integer one.")
-        return (Claim(2, when, bounded_change(outputs, self.eps), sentence=sentence),)
+        return (Claim(2, when, bounded_change(self.forms(outputs), self.eps), sentence=sentence),)
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class Fair(Property):
+class Fair(Spoken):
     """Attribute-flip fairness: changing the protected features alone changes the output by at most `eps`.
 
     This is a statement about the function: it is not causal counterfactual fairness and says nothing of proxies.
@@ -171,6 +206,7 @@ class Fair(Property):
     kind: ClassVar[str] = "fair"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         protected = read_names(self.protected, "Fair", "protected")
         delta = None if self.delta is None else read_delta(self.delta, "Fair")
         if isinstance(delta, tuple):
@@ -182,7 +218,7 @@ class Fair(Property):
     def formula(self) -> str:  # noqa: D102
         parts = [] if self.delta is None else [delta_formula(self.delta, ())]
         parts += [f"{n} free" if isinstance(n, str) else f"column {n} free" for n in self.protected]
-        return f"∀ a, b ∈ X: {', '.join(parts)}, other features equal ⇒ |a.out - b.out| <= {number(self.eps)}"
+        return f"∀ a, b ∈ X: {', '.join(parts)}, other features equal ⇒ {self._change(number(self.eps))}"
 
     def to_json(self) -> dict[str, Any]:  # noqa: D102
         return super().to_json() | {"delta": None if self.delta is None else delta_json(self.delta)}
@@ -197,16 +233,16 @@ class Fair(Property):
         start = f"Attribute-flip fairness: changing {quoted(self.protected)}{moves}"
         return f"{start}{',' if moves else ''} {rest} changes {output} by at most {number(self.eps)}."
 
-    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
         free = tuple(str(n) for n in self.protected)
         others = [f.name for f in domain.features if f.kind in ("continuous", "integer") and f.name not in free]
         when = () if self.delta is None else strip_rows(self.delta, domain, others, "Fair")
-        return (Claim(2, when, bounded_change(outputs, self.eps), free=free, sentence=sentence),)
+        return (Claim(2, when, bounded_change(self.forms(outputs), self.eps), free=free, sentence=sentence),)
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class Lipschitz(Property):
+class Lipschitz(Spoken):
     """Along each of `features` alone the output changes at most `bound` times as much as the feature.
 
     `bound` is one number or a dictionary feature → number, in output units per raw unit.
@@ -217,6 +253,7 @@ class Lipschitz(Property):
     kind: ClassVar[str] = "lipschitz"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         features, bound = read_names(self.features, "Lipschitz"), self.bound
         if isinstance(bound, Mapping):
             bound = tuple(bound.items())
@@ -240,7 +277,7 @@ class Lipschitz(Property):
     def formula(self) -> str:  # noqa: D102
         return "; ".join(
             f"∀ a, b ∈ X: {reference(n, 0)} >= {reference(n, 1)}, other features equal "
-            f"⇒ |a.out - b.out| <= {number(k)} * ({reference(n, 0)} - {reference(n, 1)})"
+            f"⇒ {self._change(number(k))} * ({reference(n, 0)} - {reference(n, 1)})"
             for n, k in self.bounds
         )
 
@@ -253,35 +290,36 @@ class Lipschitz(Property):
         text = moves[0] if len(moves) == 1 else f"{', '.join(moves[:-1])} and {moves[-1]}"
         return f"Everything else equal, {output} changes by at most {text}."
 
-    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
         claims = []
         for feature, k in self.bounds:
             name = ordered(domain, str(feature), "Lipschitz").name
-            change = [(-k, 0, "in", name), (k, 1, "in", name)]
-            then = tuple(
-                row([(sign, 0, "out", output), (-sign, 1, "out", output), *change])
-                for output in outputs
-                for sign in (1, -1)
-            )
-            one = sentence if len(self.bounds) == 1 else Lipschitz(name, k).sentence()
+            most = [(-k, 0, "in", name), (k, 1, "in", name)]
+            then = tuple(row([*change(form, sign), *most]) for form in self.forms(outputs) for sign in (1, -1))
+            alone = Lipschitz(name, k, output=self.output)
+            one = sentence if len(self.bounds) == 1 else alone._sentence(outputs.words(self.output))
             claims.append(Claim(2, (row([(-1, 0, "in", name), (1, 1, "in", name)]),), then, sentence=one))
         return tuple(claims)
 
 
 @dataclass(frozen=True, repr=False)
-class _Curved(Property):
+class _Curved(Spoken):
     """Copy b lies halfway between a and c: ``sign·(2·f(b) − f(a) − f(c)) ≤ 0``."""
 
     features: Sequence[Name]
     sign: ClassVar[int]
+    directed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         set_fields(self, features=read_names(self.features, type(self).__name__))
 
     def formula(self) -> str:
         halfway = ", ".join(f"2 * {reference(n, 1)} == {reference(n, 0)} + {reference(n, 2)}" for n in self.features)
         op = "<=" if self.sign > 0 else ">="
-        return f"∀ a, b, c ∈ X: {halfway}, other features equal ⇒ 2 * b.out {op} a.out + c.out"
+        return (
+            f"∀ a, b, c ∈ X: {halfway}, other features equal ⇒ 2 * {self._out(1)} {op} {self._out(0)} + {self._out(2)}"
+        )
 
     def _renamed(self, rename: Rename) -> Self:
         return replace(self, features=rename_all(self.features, rename))
@@ -293,10 +331,13 @@ class _Curved(Property):
             f"{output} is {side} the mean of its two values there."
         )
 
-    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
         sign, names = self.sign, [ordered(domain, str(name), type(self).__name__).name for name in self.features]
         when = tuple(row([(2, 1, "in", name), (-1, 0, "in", name), (-1, 2, "in", name)], 0, "==") for name in names)
-        then = tuple(row([(2 * sign, 1, "out", o), (-sign, 0, "out", o), (-sign, 2, "out", o)]) for o in outputs)
+        then = tuple(
+            row([(c * part, copy, "out", o) for c, o in form for copy, part in ((1, 2 * sign), (0, -sign), (2, -sign))])
+            for form in self.forms(outputs)
+        )
         return (Claim(3, when, then, sentence=sentence),)
 
 
@@ -320,7 +361,7 @@ class Concave(_Curved):
 
 @final
 @dataclass(frozen=True, repr=False)
-class Symmetric(Property):
+class Symmetric(Spoken):
     """Permuting `features` changes the output by at most `eps`.
 
     `features` is two names that are swapped, more names that move round (each takes the place of the next, the last
@@ -332,6 +373,7 @@ class Symmetric(Property):
     kind: ClassVar[str] = "symmetric"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         given = self.features
         pairs = list(given.items()) if isinstance(given, Mapping) else given
         if isinstance(pairs, (list, tuple)) and pairs and all(isinstance(p, (list, tuple)) for p in pairs):
@@ -351,7 +393,7 @@ class Symmetric(Property):
 
     def formula(self) -> str:  # noqa: D102
         parts = ", ".join(f"{reference(to, 1)} == {reference(source, 0)}" for to, source in self.features)
-        return f"∀ a, b ∈ X: {parts}, other features equal ⇒ |a.out - b.out| <= {number(self.eps)}"
+        return f"∀ a, b ∈ X: {parts}, other features equal ⇒ {self._change(number(self.eps))}"
 
     def _renamed(self, rename: Rename) -> Self:
         return replace(self, features=tuple((rename(a), rename(b)) for a, b in self.features))
@@ -362,7 +404,7 @@ class Symmetric(Property):
         change = f"changes {output} by at most {number(self.eps)}" if self.eps else f"leaves {output} unchanged"
         return f"{deed} the values of {quoted(names)}, everything else equal, {change}."
 
-    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
         when: list[Inequality] = []
         for to, source in self.features:
             one, other = domain.feature(str(to)), domain.feature(str(source))
@@ -370,20 +412,22 @@ class Symmetric(Property):
                 raise SmileError(f"Symmetric: {to!r} and {source!r} have different values and cannot trade places.")
             members = zip(one.coordinates, other.coordinates, strict=True)
             when += [row([(1, 1, "in", m), (-1, 0, "in", n)], 0, "==") for m, n in members]
-        return (Claim(2, tuple(when), bounded_change(outputs, self.eps), sentence=sentence),)
+        return (Claim(2, tuple(when), bounded_change(self.forms(outputs), self.eps), sentence=sentence),)
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class Dominates(Property):
+class Dominates(Spoken):
     """Raising `strong` by t and lowering `weak` by `rate`·t never lowers the output."""
 
     strong: Name
     weak: Name
     rate: Any = Fraction(1)
     kind: ClassVar[str] = "dominates"
+    directed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for what in ("strong", "weak"):
             names = read_names(getattr(self, what), "Dominates", what)
             if len(names) != 1:
@@ -399,7 +443,7 @@ class Dominates(Property):
         trade = f"({b_strong} - {a_strong})" if factor else f"{b_strong} - {a_strong}"
         return (
             f"∀ a, b ∈ X: {a_strong} <= {b_strong}, {a_weak} - {b_weak} == {factor}{trade}, other features equal "
-            "⇒ a.out <= b.out"
+            f"⇒ {self._out(0)} <= {self._out(1)}"
         )
 
     def _renamed(self, rename: Rename) -> Self:
@@ -410,9 +454,9 @@ class Dominates(Property):
         strong, weak = quoted([self.strong]), quoted([self.weak])
         return f"Raising {strong} and lowering {weak} by {loss}, everything else equal, never lowers {output}."
 
-    def _claims(self, domain: Domain, outputs: tuple[str, ...], sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
         strong, weak = (ordered(domain, str(n), "Dominates").name for n in (self.strong, self.weak))
         rise = row([(1, 0, "in", strong), (-1, 1, "in", strong)])
         trade = [(1, 0, "in", weak), (-1, 1, "in", weak), (self.rate, 0, "in", strong), (-self.rate, 1, "in", strong)]
-        then = tuple(row([(1, 0, "out", output), (-1, 1, "out", output)]) for output in outputs)
+        then = tuple(row(change(form)) for form in self.forms(outputs))
         return (Claim(2, (rise, row(trade, 0, "==")), then, sentence=sentence),)

@@ -17,11 +17,17 @@ from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim, exact
 from smilenn.properties.custom import Custom, Safe
+from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Concave, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Symmetric
+from smilenn.properties.outputs import Bounded, Exclusive, Ordered, SumAtMost
 
 KINDS: dict[str, type[Property]] = {
-    cls.kind: cls for cls in (Monotone, Robust, Fair, Lipschitz, Convex, Concave, Symmetric, Dominates, Safe, Custom)
-}
+    cls.kind: cls
+    for cls in (
+        Monotone, Robust, Fair, Lipschitz, Convex, Concave, Symmetric, Dominates, Bounded, Ordered, Exclusive,
+        SumAtMost, Safe, Custom,
+    )
+}  # fmt: skip
 
 
 def property_from_json(data: Mapping[str, Any]) -> Property:
@@ -62,7 +68,10 @@ def as_property(value: Any) -> Property:
 
 
 def lower_all(
-    properties: Iterable[Any], domain: Domain, outputs: Sequence[str] = ("",), columns: Sequence[str] | None = None
+    properties: Iterable[Any],
+    domain: Domain,
+    outputs: Outputs | Sequence[str] = ("",),
+    columns: Sequence[str] | None = None,
 ) -> tuple[Claim, ...]:
     """The claims of several properties (or raw claims) on a domain, in order; arguments as in `Property.lower`."""
     return tuple(claim for item in properties for claim in as_property(item).lower(domain, outputs, columns))

@@ -1,0 +1,86 @@
+"""What a property speaks of: linear forms of a network's outputs.
+
+    numbers        every output by itself, or the one that is named
+    two classes    one output, the logit of the second class; the first class has the same with the other sign
+    classes        every margin f_i − f_j; of a named class its margins over each of the others
+
+The class with the largest output wins, so that only margins mean something: adding one function to all outputs changes
+neither a decision nor a probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from numbers import Integral
+from typing import Any
+
+from smilenn.errors import SmileError, listed
+
+Form = tuple[tuple[int, str], ...]  # (coefficient, output) each
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The outputs of a network by name, and the classes they decide between, if any.
+
+    One output called '' is that of a scalar network. Two classes have one output, more have one each, of their names.
+    """
+
+    names: tuple[str, ...] = ("",)
+    classes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, outputs: Outputs | Sequence[str]) -> Outputs:
+        """Outputs as they are, or numbers of these names."""
+        return outputs if isinstance(outputs, Outputs) else cls(tuple(outputs))
+
+    def forms(self, output: str | None, who: str, *, directed: bool) -> tuple[Form, ...]:
+        """What `who` speaks of: of the `output` that it names, or of all.
+
+        `directed` properties say which way a form may move; of several classes they must name one.
+        """
+        known = self.classes or self.names
+        if output is not None and output not in known:
+            if known == ("",):
+                raise SmileError(f"{who} names the output {output!r}, but there is one only; leave 'output' out.")
+            raise SmileError(f"{who} names the output {output!r}; there are {listed(known, 20)}.")
+        if len(self.names) == len(self.classes):  # one output a class: margins
+            if output is not None:
+                return tuple(((1, output), (-1, other)) for other in known if other != output)
+            if directed:
+                raise SmileError(
+                    f"{who} must say which of the {len(known)} classes it speaks of: its margin over each other class "
+                    f"is what may move one way only; add output={known[-1]!r}, or another of {listed(known, 20)}."
+                )
+            return tuple(((1, one), (-1, other)) for one, other in combinations(known, 2))
+        if self.classes and output is not None:
+            return (((1 if output == self.classes[1] else -1, self.names[0]),),)
+        return tuple(((1, name),) for name in (self.names if output is None else (output,)))
+
+    def words(self, output: str | None) -> str:
+        """What the forms are called in a sentence."""
+        if len(self.names) == len(self.classes):
+            return (
+                "every margin between two classes"
+                if output is None
+                else f"the margin of '{output}' over any other class"
+            )
+        if output is not None:
+            return f"the logit of '{output}'" if self.classes else f"'{output}'"
+        return "the output" if len(self.names) == 1 else "every output"
+
+
+def read_output(value: Any, who: str) -> str | None:
+    """The name of an output as users give it: a text, or a class that is a whole number."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    raise SmileError(f"{who}: output is {value!r}; give the name of an output or a class.")
+
+
+def change(form: Form, sign: int = 1) -> list[tuple[int, int, str, str]]:
+    """Terms of ``sign·(form(a) − form(b))``."""
+    return [(sign * c, 0, "out", name) for c, name in form] + [(-sign * c, 1, "out", name) for c, name in form]
