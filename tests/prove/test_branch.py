@@ -19,6 +19,7 @@ from smilenn.prove.mip import ReducedMip
 from smilenn.prove.relaxation import BoxLP
 from smilenn.prove.solvers import solver
 from smilenn.prove.solvers.base import Solver, SolverResult, Status
+from smilenn.prove.tree import Trees, tree_key
 from smilenn.search.oracle import Oracle
 
 from .conftest import box, mixed, snapshot
@@ -176,6 +177,52 @@ def test_an_old_tree_is_taken_over_when_the_weights_move():
     assert fresh.complete and reused.complete and max(fresh.bound, reused.bound) <= target
     low = Branch().search(again, again.rows[0], time_limit=5, target=target - 0.1, like=first)
     assert low.bound > target - 0.1  # splits of another network prove nothing by themselves
+
+
+def counted_lps(monkeypatch) -> list[int]:
+    """One entry for every LP solved from now on."""
+    calls, real = [], BoxLP.solve
+
+    def counting(self, *args, **options):
+        calls.append(1)
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(BoxLP, "solve", counting)
+    return calls
+
+
+def test_what_was_proved_once_is_proved_again_without_lps(monkeypatch):
+    problem, r = hard()
+    target = ReducedMip().maximise(problem, r, time_limit=30).upper + 1e-3
+    trees: Trees = {}
+    found = Branch(trees=trees).maximise(problem, r, goal="prove", target=target)
+    assert found.upper <= target + 1e-6 and list(trees) == [tree_key(problem, r)]
+    calls = counted_lps(monkeypatch)
+    again = Branch(trees=trees).search(problem, r, target=target)
+    assert again.complete and again.bound <= target and not calls
+    assert [n.split for n in leaves(again)] and trees[tree_key(problem, r)] is again
+    bounds = [rule_bound(problem, r, shape(problem, n.cell), n.slopes) for n in leaves(again)]
+    assert max(bounds) <= again.bound
+    lower = Branch(trees=trees).search(problem, r, target=target - 0.1)  # calls for more than the old slopes prove
+    assert lower.bound > target - 0.1 and calls
+
+
+def test_slopes_of_a_tree_that_is_taken_over_are_not_taken_on_trust():
+    problem, r = hard()
+    truth = ReducedMip().maximise(problem, r, time_limit=30).lower
+    tree = Branch().search(problem, r, goal="optimum")
+    for leaf in leaves(tree):
+        leaf.slopes, leaf.bound = replace(leaf.slopes, unit=-3.0 * leaf.slopes.unit), -1e9
+    assert Branch().search(problem, r, target=truth - 1e-3, like=tree).bound >= truth - 1e-9
+
+
+def test_the_tree_of_another_network_is_not_taken_over():
+    problem, r = hard()
+    other, row = hard(hidden=4)
+    tree = Branch().search(other, row, goal="optimum")
+    target = ReducedMip().maximise(problem, r, time_limit=30).upper + 1e-3
+    found = Branch().search(problem, r, target=target, like=tree)
+    assert found.complete and found.bound <= target
 
 
 def test_the_same_search_gives_the_same_tree():

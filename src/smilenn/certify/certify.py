@@ -27,6 +27,7 @@ from smilenn.model.folder import read_folder, write_folder
 from smilenn.problem import build_all
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
+from smilenn.prove.tree import Trees
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
@@ -39,8 +40,11 @@ def certify(
     time_limit: float = 60.0,
     callback: Callable[[Progress], None] | None = None,
     since: float = 0.0,
+    trees: Trees | None = None,
 ) -> Certificate:
     """Prove, write and check; `time_limit` seconds for the searches of all rows together, whatever was found by then.
+
+    `trees` of earlier searches are where the searches start from.
 
     `callback` is told before every claim and at the end; `since` is the time that the work took before. After Ctrl-C
     no more is searched, and what was found by then is checked. What the checker refuses is returned as refused.
@@ -58,7 +62,7 @@ def certify(
     for problem in problems:
         tell()
         left = 0.0 if any(entry.interrupted for entry in emitted) else time_limit - (perf_counter() - begun)
-        emitted.append(emit(problem, time_limit=max(0.0, left) / sum(searches[len(emitted) :])))
+        emitted.append(emit(problem, time_limit=max(0.0, left) / sum(searches[len(emitted) :]), trees=trees))
     notes = tuple(note for entry in emitted for note in entry.notes)
     weights = weights_digest(net.describe(), certified_tensors(net))
     with tempfile.TemporaryDirectory(prefix="smilenn-") as place:

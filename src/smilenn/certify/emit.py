@@ -42,6 +42,7 @@ from smilenn.prove.branch import Node as Cell
 from smilenn.prove.order import ordered
 from smilenn.prove.realise import onto_premise, raw
 from smilenn.prove.slopes import SlopeNode, applies, slope_tree
+from smilenn.prove.tree import Trees, tree_key
 from smilenn.search.oracle import Oracle
 
 BITS = 24
@@ -64,8 +65,11 @@ class Emitted:
         return any(note.endswith(INTERRUPTED) for note in self.notes)
 
 
-def emit(problem: Problem, *, time_limit: float = 60.0) -> Emitted:
-    """Prove every row of a claim in the form a certificate carries, within `time_limit` seconds a row."""
+def emit(problem: Problem, *, time_limit: float = 60.0, trees: Trees | None = None) -> Emitted:
+    """Prove every row of a claim in the form a certificate carries, within `time_limit` seconds a row.
+
+    Searches start from the `trees` of earlier ones; what is emitted is proved again on this problem.
+    """
     proofs: list[RowProof] = []
     notes: list[str] = []
     rows = {row.text: row for row in problem.rows}
@@ -77,7 +81,7 @@ def emit(problem: Problem, *, time_limit: float = 60.0) -> Emitted:
             continue
         row = rows[inequality.text()]
         cut_off = bool(notes) and notes[-1].endswith(INTERRUPTED)
-        proof, note = _row(problem, row, 0.0 if cut_off else time_limit)
+        proof, note = _row(problem, row, 0.0 if cut_off else time_limit, trees)
         proofs.append(proof)
         notes += [f"{row.text}: {note}"] if note else []
     claim = problem.given.claim.to_json()
@@ -120,7 +124,7 @@ def _mirrors(problem: Problem, row: Inequality, other: Inequality) -> bool:
     }
 
 
-def _row(problem: Problem, row: Row, time_limit: float) -> tuple[RowProof, str]:
+def _row(problem: Problem, row: Row, time_limit: float, trees: Trees | None) -> tuple[RowProof, str]:
     region = problem.region
     if problem.snapshot.profile == "fixed-order" and ordered(problem, row):
         return OrderProof(), ""
@@ -133,7 +137,8 @@ def _row(problem: Problem, row: Row, time_limit: float) -> tuple[RowProof, str]:
         # the leaf rule cannot prove ε = 0 on the diagonal, but its root bounds the violation
         found = Branch().search(problem, row, time_limit=time_limit, most=1)
         return _leaf_proof(problem, row, found.root), f"the proof by slopes stopped, {tree.note}"
-    found = Branch().search(problem, row, time_limit=time_limit, target=-ROOM * row.scale)
+    like = None if trees is None else trees.get(tree_key(problem, row))
+    found = Branch().search(problem, row, time_limit=time_limit, target=-ROOM * row.scale, like=like)
     proof = _leaf_proof(problem, row, found.root)
     return proof, "" if found.complete and found.bound <= 0 else found.note or "the box allows a violation"
 

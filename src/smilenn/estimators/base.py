@@ -248,7 +248,7 @@ class SmileEstimator(Judged, BaseEstimator):
             if named:
                 self.feature_names_in_ = np.array(frame.columns, dtype=object)
             left = None if self.time_limit is None else begun + self.time_limit - perf_counter()
-            self._conclude(chosen.verdict, show, left)
+            self._conclude(chosen.verdict, show, left, chosen.trees)
         return self
 
     # ---- predicting ---------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from smilenn.estimators.judgement import CHANGED, INTERRUPTED, Judgement, curren
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.prove.model import prove
+from smilenn.prove.tree import Trees
 from smilenn.prove.verdict import Unknown, Verdict
 
 if TYPE_CHECKING:
@@ -80,10 +81,15 @@ class Judged(ABC):
         return current(self._judgement, self.net_, self.claims_)
 
     def _conclude(
-        self, found: Verdict | None, show: Callable[[Progress], None] | None, left: float | None = None
+        self,
+        found: Verdict | None,
+        show: Callable[[Progress], None] | None,
+        left: float | None = None,
+        trees: Trees | None = None,
     ) -> None:
-        """Certify what training ended with, in the seconds `left`; after Ctrl-C what was found by then counts, as far
-        as it was checked.
+        """Certify what training ended with, from its `trees` on, in the seconds `left`.
+
+        After Ctrl-C what was found by then counts, as far as it was checked.
         """
         self._judgement = unjudged(found, INTERRUPTED)
         if _interrupted(found):
@@ -93,7 +99,7 @@ class Judged(ABC):
         limit = limit if left is None else min(limit, max(LEAST_SECONDS, left))
         try:
             self._judgement = judge(
-                self.net_, self.claims_, found, time_limit=limit, callback=show, since=self.seconds_
+                self.net_, self.claims_, found, time_limit=limit, callback=show, since=self.seconds_, trees=trees
             )
         except KeyboardInterrupt:
             self.interrupted_ = True
@@ -116,11 +122,12 @@ class Judged(ABC):
         if self._judged().note == CHANGED:
             self.net_.set_profile("f64-aux")
         limit = self.certify_time_limit if time_limit is None else time_limit
-        found = prove(self, prover=prover, time_limit=limit) if self.claims_ else None
+        trees: Trees = {}
+        found = prove(self, prover=prover, time_limit=limit, trees=trees) if self.claims_ else None
         if _interrupted(found):
             raise KeyboardInterrupt
         since = 0.0 if found is None else found.seconds
-        judgement = judge(self.net_, self.claims_, found, time_limit=limit, callback=callback, since=since)
+        judgement = judge(self.net_, self.claims_, found, time_limit=limit, callback=callback, since=since, trees=trees)
         if judgement.certificate is not None and judgement.certificate.interrupted:
             raise KeyboardInterrupt
         self._judgement = judgement

@@ -24,6 +24,7 @@ from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
+from smilenn.prove.tree import Trees
 from smilenn.prove.verdict import Proved, Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
@@ -60,11 +61,13 @@ def judge(
     time_limit: float,
     callback: Callable[[Progress], None] | None = None,
     since: float = 0.0,
+    trees: Trees | None = None,
 ) -> Judgement:
     """Certify the claims on `net` within `time_limit` seconds and conclude; 0 asks for no certificate.
 
-    `found` is the prover's verdict on the same weights (None: there are no claims). Ctrl-C is let through; whatever
-    else goes wrong in the search for a certificate costs the certificate, not the trained network.
+    `found` is the prover's verdict on the same weights (None: there are no claims), `trees` what it was found with.
+    Ctrl-C is let through; whatever else goes wrong in the search for a certificate costs the certificate, not the
+    trained network.
     """
     if found is None:
         return unjudged(None, NO_PROPERTY)
@@ -73,7 +76,7 @@ def judge(
     from smilenn.certify.certify import certify
 
     try:
-        certificate = certify(net, claims, time_limit=time_limit, callback=callback, since=since)
+        certificate = certify(net, claims, time_limit=time_limit, callback=callback, since=since, trees=trees)
     except SmileError as error:
         return _concluded(found, None, str(error).rstrip("."))
     except Exception as error:  # hours of training end here: a bug in the emission must not lose the model

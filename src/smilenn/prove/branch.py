@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from smilenn.problem import Problem, Row
@@ -13,7 +13,7 @@ from smilenn.prove.prover import FOREVER, Goal, Prover, allowance
 from smilenn.prove.solvers.base import Solver
 from smilenn.prove.splitting import raw_threshold as raw_threshold
 from smilenn.prove.tree import Node as Node
-from smilenn.prove.tree import Tree
+from smilenn.prove.tree import Tree, Trees, tree_key
 from smilenn.prove.verdict import Maximum
 
 MOST_NODES = 1_000_000
@@ -22,10 +22,15 @@ MEMORY = 2.0  # GiB that the tree may take
 
 @dataclass(frozen=True)
 class Branch(Prover):
-    """LP branch-and-bound; `solver` None means HiGHS, `workers` 0 a process for every core (large trees only)."""
+    """LP branch-and-bound; `solver` None means HiGHS, `workers` 0 a process for every core (large trees only).
+
+    `trees` are those of earlier searches: one of the same row is taken over, and the new one is kept there, its slopes
+    rounded as certificates write them.
+    """
 
     solver: Solver | None = None
     workers: int = 0
+    trees: Trees | None = field(default=None, compare=False, repr=False)
     name: ClassVar[str] = "branch"
     tolerance: ClassVar[float] = 1e-9
     challenged: ClassVar[bool] = True
@@ -43,7 +48,8 @@ class Branch(Prover):
         self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "optimum", target: float = 0.0
     ) -> Maximum:
         """Bound the row; see `Prover.maximise`."""
-        tree = self.search(problem, row, time_limit=time_limit, goal=goal, target=target, written=False)
+        kept = self.trees is not None
+        tree = self.search(problem, row, time_limit=time_limit, goal=goal, target=target, written=kept)
         upper = tree.bound + allowance(problem, row)
         return Maximum(upper, tree.value, tree.point, tree.complete, tree.note or self.title, tree.seconds, tree.nodes)
 
@@ -53,17 +59,22 @@ class Branch(Prover):
     ) -> Tree:  # fmt: skip
         """Grow the tree until the goal is reached: the optimum, or a bound below or a point above the target.
 
-        `like` is a tree of the same claim on other weights: its splits are taken over, which saves half of the nodes
-        where the weights moved little. `written` slopes are rounded as certificates write them. Interrupting (Ctrl-C)
-        returns the tree as it stands.
+        `like` (or the tree of the row in `trees`) is a tree of the same claim, on these or other weights: its splits
+        are taken over, and so are its slopes where they still close a leaf. `written` slopes are rounded as
+        certificates write them. Interrupting (Ctrl-C) returns the tree as it stands.
         """
+        if like is None and self.trees is not None:
+            like = self.trees.get(tree_key(problem, row))
         run = Run(problem, row, self._solver(), time_limit, goal, target, written)
         most = min(most, max(1, int(MEMORY * 2**30 / (2000 + run.bytes))))  # a node's own objects and its arrays
         workers = self.workers or cores()
         run.grow(most, like, SHARED_AT if workers > 1 else math.inf)
         if workers > 1 and run.paused():
             share(run, most, workers)
-        return run.tree()
+        tree = run.tree()
+        if self.trees is not None:
+            self.trees[tree_key(problem, row)] = tree
+        return tree
 
     def _solver(self) -> Solver:
         if self.solver is not None:

@@ -4,7 +4,8 @@ The cell with the largest bound is split, then its worse child, and so on down u
 largest. It ends when every bound is ≤ the target (proved), when a point above it is found, or at a limit. What counts
 as a cell's bound is the leaf rule evaluated by `rule_bound` with the LP's slopes, rounded as a certificate will write
 them: a solver that lies gives poor slopes, never a wrong bound. Cells that an LP would close wait and are confirmed by
-the rule in batches; one that is refused is open again.
+the rule in batches; one that is refused is open again. A search that starts from the tree of an earlier one bounds the
+old leaves by their old slopes first, also in batches, and solves LPs for those that stay open.
 
 Categories that differ between the copies come first where units are many (`moving_split`). Where they are few, phases
 come first; but cells whose phases are all decided and which are still open show that the categories were to blame, and
@@ -113,8 +114,9 @@ class Run:
         searching = SEARCH_AT[self.goal]
         try:
             if self.count == 0:
-                for node in self._taken_over(like, most) if like is not None else [self.root]:
-                    self.push(self.bounded(node))
+                for node in [self.root] if like is None else self._still_open(self._taken_over(like, most)):
+                    late = perf_counter() - self.start > self.limit
+                    self.push(node if late else self.bounded(node))
             while self.heap or plunge is not None or self.waiting:
                 reached = self._reached(plunge)
                 if self.waiting and (reached or len(self.waiting) >= WAITING or self.count >= pause):
@@ -210,7 +212,10 @@ class Run:
         self.hints.pop(id(node), None)
 
     def _taken_over(self, like: Tree, most: int) -> list[Node]:
-        """The leaves of a tree with the splits of another one, not yet bounded."""
+        """The leaves of a tree with the splits and slopes of another one, not yet bounded; the root of a stranger."""
+        cell, other = self.root.cell, like.root.cell
+        if (cell.lo.shape, cell.phase.shape) != (other.lo.shape, other.phase.shape):
+            return [self.root]
         leaves, stack = [], [(self.root, like.root)]
         while stack:
             mine, old = stack.pop()
@@ -222,6 +227,32 @@ class Run:
             mine.children = [Node(cell, np.inf, mine.slopes) for cell in cells(self.problem, mine.cell, old.split)]
             stack += zip(mine.children, old.children, strict=True)
         return leaves
+
+    def _still_open(self, nodes: list[Node]) -> list[Node]:
+        """Bound leaves that were taken over by the slopes they came with; those left open get LPs."""
+        boxes: dict[tuple[int, int], list[Node]] = {}
+        for node in nodes:
+            rows = np.where(self.problem.region.equality, node.slopes.rows, np.maximum(node.slopes.rows, 0.0))
+            node.slopes = self._writable(replace(node.slopes, rows=rows))
+            boxes.setdefault((id(node.cell.lo), id(node.cell.hi)), []).append(node)
+        for box in boxes.values():
+            for first in range(0, len(box), WAITING):
+                self._bound_again(box[first : first + WAITING])
+        closed = [node.bound <= self._threshold() for node in nodes]
+        self.count += sum(closed)
+        return [node for node, done in zip(nodes, closed, strict=True) if not done]
+
+    def _bound_again(self, nodes: list[Node]) -> None:
+        """The leaf rule on cells of one box with the slopes they have."""
+        base = self._box(nodes[0].cell).base
+        if self.flips or base.empty:
+            bounds = [self._rule(self._cut(node.cell), node.slopes) for node in nodes]
+        else:
+            t, nu = (np.stack([getattr(node.slopes, part) for node in nodes]) for part in ("unit", "rows"))
+            phases = np.stack([node.cell.phase for node in nodes])
+            bounds = rule_bounds(self.problem, self.row, base, phases, t, nu) + self.rounding.errors(t, nu)
+        for node, bound in zip(nodes, bounds, strict=True):
+            node.bound, node.proved = float(bound), True
 
     # ---- a cell -------------------------------------------------------------------------------------------------
 

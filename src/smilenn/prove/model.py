@@ -10,6 +10,7 @@ from smilenn.problem import build
 from smilenn.properties.claim import Claim
 from smilenn.properties.spec import lower_all
 from smilenn.prove.portfolio import prove_all
+from smilenn.prove.tree import Trees
 from smilenn.prove.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def prove(
     *,
     prover: str = "auto",
     time_limit: float | None = 60.0,
+    trees: Trees | None = None,
 ) -> Verdict:
     """Prove the properties of a fitted estimator or of a network, whatever its backbone does.
 
@@ -43,6 +45,7 @@ def prove(
     properties : properties or claims; None takes those the estimator was fitted for.
     prover : ``auto`` for the cheapest that applies, or one by name.
     time_limit : seconds for the whole proof; None for no limit.
+    trees : trees of earlier branch-and-bounds to start from, by row; those of this one are put there.
 
     A violation is reported only when the model's own forward pass shows it on inputs that satisfy the premise exactly.
     """
@@ -60,4 +63,4 @@ def prove(
         claims = lower_all(properties, net.domain, net.outputs)
     snapshot = net.snapshot()
     problems = [build(claim, snapshot) for claim in claims]
-    return prove_all(problems, prover=prover, time_limit=time_limit, forward=net.predict)
+    return prove_all(problems, prover=prover, time_limit=time_limit, forward=net.predict, trees=trees)

@@ -30,6 +30,7 @@ from smilenn.prove.mip import ReducedMip
 from smilenn.prove.prover import FOREVER, Goal, Prover
 from smilenn.prove.realise import Forward, realise
 from smilenn.prove.sweep import Sweep
+from smilenn.prove.tree import Trees
 from smilenn.prove.verdict import Maximum, Proved, Unknown, Verdict, Violated
 from smilenn.search.gradient import search
 from smilenn.search.polish import polish
@@ -120,16 +121,20 @@ def prove_problem(
     prover: str | Prover = "auto",
     time_limit: float | None = 60.0,
     forward: Forward | None = None,
+    trees: Trees | None = None,
 ) -> Verdict:
     """Prove one claim: all of its rows, within `time_limit` seconds in all (None: no limit).
 
     `forward` is the deployed model, raw inputs [B, m] → outputs [B, o]; without it nothing can be *violated*.
+    Branch-and-bound takes over the `trees` of earlier searches and leaves its own there.
     """
-    verdict = _prove(problem, prover, time_limit, forward)
+    verdict = _prove(problem, prover, time_limit, forward, trees)
     return replace(verdict, weights=problem.weights_digest, claims=(problem.claim_digest,))
 
 
-def _prove(problem: Problem, prover: str | Prover, time_limit: float | None, forward: Forward | None) -> Verdict:
+def _prove(
+    problem: Problem, prover: str | Prover, time_limit: float | None, forward: Forward | None, trees: Trees | None
+) -> Verdict:
     """`prove_problem` without the digests."""
     start = perf_counter()
     limit = FOREVER * 24 if time_limit is None else time_limit
@@ -142,6 +147,8 @@ def _prove(problem: Problem, prover: str | Prover, time_limit: float | None, for
         share = (limit - (perf_counter() - start)) / (len(problem.rows) - done)
         try:
             one = choose(problem, row, prover).prover
+            if isinstance(one, Branch) and trees is not None:
+                one = replace(one, trees=trees)
             titles.append(one.title)
             found = _maximum(one, problem, row, max(0.0, share))
         except KeyboardInterrupt:
@@ -176,12 +183,13 @@ def prove_all(
     prover: str | Prover = "auto",
     time_limit: float | None = 60.0,
     forward: Forward | None = None,
+    trees: Trees | None = None,
 ) -> Verdict:
     """One verdict on several claims: violated if one is, else unknown if one is, else proved."""
     start, verdicts = perf_counter(), []
     for done, problem in enumerate(problems):
         left = None if time_limit is None else (time_limit - (perf_counter() - start)) / (len(problems) - done)
-        verdicts.append(prove_problem(problem, prover=prover, time_limit=left, forward=forward))
+        verdicts.append(prove_problem(problem, prover=prover, time_limit=left, forward=forward, trees=trees))
         if isinstance(verdicts[-1], Unknown) and verdicts[-1].reason.startswith("interrupted"):
             break
     return combine(verdicts, complete=len(verdicts) == len(problems))

@@ -1,4 +1,9 @@
-"""The tree of a branch-and-bound: what a certificate carries."""
+"""The tree of a branch-and-bound: what a certificate carries.
+
+A claim is searched several times in one fit: in posttraining, for the verdict, for the certificate. `Trees` hands the
+tree of one search to the next, where its splits and slopes are bounded again by the leaf rule, without an LP for the
+leaves that the old slopes still close (`grow.py`). A tree is a hint: nothing in it is taken on trust.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from smilenn.problem import Problem, Row
 from smilenn.prove.leaf import Cell, Slopes
 from smilenn.prove.splitting import Split
 
@@ -34,6 +40,14 @@ class Tree:
     nodes: int
     seconds: float
     note: str = ""
+
+
+Trees = dict[tuple[str, str], Tree]  # the last tree of every row, by `tree_key`
+
+
+def tree_key(problem: Problem, row: Row) -> tuple[str, str]:
+    """What a row's tree is kept under: the claim and the row, whatever the weights."""
+    return problem.claim_digest, row.text
 
 
 def leaves(root: Node) -> list[Node]:

@@ -15,7 +15,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,14 @@ from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.prove.model import prove
 from smilenn.prove.portfolio import choose
+from smilenn.prove.tree import Trees
 from smilenn.prove.verdict import Verdict
 from smilenn.train.config import Config
 from smilenn.train.distances import distance_epoch, has_distances, recentre
 from smilenn.train.encoded import choose_kinds, encoded_epoch, keep_best, parameter_groups
 from smilenn.train.feasible import start_feasible
 from smilenn.train.generator import Generator
-from smilenn.train.losses import LossKind, task_loss
+from smilenn.train.losses import LossKind, decides, task_loss
 from smilenn.train.phases import Task, check, posttrain_round, pretrain_epoch, train_epoch
 from smilenn.train.repair import repair
 from smilenn.train.state import State, load_state, rngs, save_state
@@ -53,7 +54,7 @@ class Fit:
 
     `held_out` is the task loss, as a share of the constant's, on rows that chose the network: those kept from training,
     or the training rows where none were. `chosen` says which kinds of networks an ensemble ended with. `interrupted`
-    says that training did not run to its end.
+    says that training did not run to its end. `trees` are those of the proof: a certificate starts from them.
     """
 
     net: SmileNet
@@ -63,6 +64,7 @@ class Fit:
     interrupted: bool = False
     held_out: float = math.nan
     chosen: str = ""
+    trees: Trees = field(default_factory=dict, repr=False)
 
 
 def fit(
@@ -86,7 +88,7 @@ def fit(
     Parameters
     ----------
     x : [N, m] raw units (``domain.encode``).
-    y : [N] or [N, o] in output units; 0 and 1 for ``bce``.
+    y : [N] or [N, o] in output units; 0 and 1 for ``bce`` and ``ce``.
     claims : what must hold; may be empty (plain training, nothing to prove).
     validation : rows that choose the best proved state; the training rows serve where there are none.
     held : [N, G] bool, for ensembles: rows that group g of its members never learns from, and is judged by.
@@ -112,9 +114,10 @@ def fit(
         run.repair(claims)
     logger.info(deploy(net, claims, time_limit=min(config.generator_limit, max(MIN_PROOF_SECONDS, run.left() / 2))))
     limit = min(config.generator_limit, max(MIN_PROOF_SECONDS, run.left()))
-    verdict = prove(net, claims, time_limit=limit) if claims else None
+    trees = {key: tree for generator in run.task.generators for key, tree in generator.trees.items()}
+    verdict = prove(net, claims, time_limit=limit, trees=trees) if claims else None
     held_out = run.task.held_out_loss(net) if math.isnan(run.held_out) else run.held_out
-    return Fit(net, verdict, run.state.history, run.elapsed(), interrupted, held_out, run.chosen)
+    return Fit(net, verdict, run.state.history, run.elapsed(), interrupted, held_out, run.chosen, trees)
 
 
 class _Run:
@@ -143,7 +146,7 @@ class _Run:
             config,
             seed,
             None if held is None or not held.any() else torch.as_tensor(held, device=data_x.device),
-            loss == "bce",
+            decides(loss),
             self.over_time,
         )
         self.net, self.callback, self.checkpoint, self.time_limit = net, callback, checkpoint, time_limit
@@ -167,7 +170,7 @@ class _Run:
         """What a checkpoint must agree with: architecture, claims, constants, seed and data, all rows and weights."""
         task = self.task
         shapes = {name: list(tensor.shape) for name, tensor in self.net.state_dict().items()}
-        parts = [self.net.describe(), shapes, [c.to_json() for c in claims], loss, asdict(task.config), task.seed]
+        parts = [self.net.describe(), shapes, [c.to_json() for c in claims], str(loss), asdict(task.config), task.seed]
         hasher = hashlib.sha256(json.dumps(parts, sort_keys=True, default=float).encode())  # NumPy's whole numbers
         for data in (task.x, task.y, task.weight, task.held, *(task.validation or ())):
             hasher.update(b"none" if data is None else data.cpu().numpy().tobytes())
@@ -294,7 +297,7 @@ class _Run:
         """Make the claims hold where posttraining has not; the accuracy paid goes to the history."""
         task, net = self.task, self.net
         before, quality = task.held_out_loss(net), task.quality(net)
-        done = repair(net, claims, task.x, self.in_time().config, classify=task.binary)
+        done = repair(net, claims, task.x, self.in_time().config, classify=bool(task.decides))
         if done is None or not done.text:
             return
         after, seconds = task.held_out_loss(net), round(self.elapsed(), 6)
@@ -356,7 +359,7 @@ def _data(net: SmileNet, x: np.ndarray, y: np.ndarray, loss: LossKind, what: str
         )
     inputs = _tensor(x, net.domain.coordinates, f"{what} inputs", net)
     targets = _tensor(y, [name or "target" for name in net.outputs], f"{what} targets", net)
-    if loss == "bce" and not bool(((targets >= 0) & (targets <= 1)).all()):
+    if decides(loss) and not bool(((targets >= 0) & (targets <= 1)).all()):
         raise SmileError(f"The {what} targets of a classifier must lie between 0 and 1; encode the classes first.")
     return inputs, targets
 

@@ -24,7 +24,7 @@ from smilenn.prove.closed_form import ClosedForm
 from smilenn.prove.portfolio import choose, generate
 from smilenn.prove.prover import allowance
 from smilenn.prove.sweep import local_maxima
-from smilenn.prove.tree import Tree
+from smilenn.prove.tree import Trees, tree_key
 from smilenn.prove.verdict import Maximum
 from smilenn.search.gradient import search
 from smilenn.search.pool import Pool
@@ -43,7 +43,7 @@ class Generator:
     pool: Pool = field(default_factory=Pool)
     calls: int = 0
     seconds: float = 0.0
-    trees: dict[int, Tree] = field(default_factory=dict)
+    trees: Trees = field(default_factory=dict)
 
     @classmethod
     def of(cls, claim: Claim, snapshot: Snapshot, config: Config) -> Generator:
@@ -83,8 +83,9 @@ class Generator:
         one = choose(problem, row).prover
         self.calls += 1
         if isinstance(one, Branch):
-            tree = one.search(problem, row, time_limit=config.generator_limit, written=False, like=self.trees.get(r))
-            self.trees[r] = tree
+            like = self.trees.get(tree_key(problem, row))
+            tree = one.search(problem, row, time_limit=config.generator_limit, written=False, like=like)
+            self.trees[tree_key(problem, row)] = tree
             upper = tree.bound + allowance(problem, row)
             found = Maximum(upper, tree.value, tree.point, tree.complete, tree.note, tree.seconds, tree.nodes)
         else:

@@ -1,0 +1,62 @@
+"""A fit searches once: verdict and certificate start from the tree of posttraining, and the checker sees the result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smilenn import SmileRegressor
+from smilenn.prove import grow
+from smilenn.prove.branch import Branch
+from smilenn.train.config import Config
+
+
+def table(rows=240):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.uniform(0, 1, rows) for name in "abc"} | {"g": rng.choice(["u", "v", "w"], rows)})
+    return X, np.maximum(X["a"] + X["b"] - 1.0, 0.0) + 0.3 * X["c"] + 0.2 * (X["g"] == "v")
+
+
+@pytest.fixture
+def searches(monkeypatch):
+    """(nodes, linear programs) of every search of a branch-and-bound, in order."""
+    found, lps = [], []
+    real, solve = Branch.search, grow.BoxLP.solve
+
+    def solving(self, *args, **options):
+        lps.append(1)
+        return solve(self, *args, **options)
+
+    def searching(self, *args, **options):
+        before = len(lps)
+        tree = real(self, *args, **options)
+        found.append((tree.nodes, len(lps) - before))
+        return tree
+
+    monkeypatch.setattr(grow.BoxLP, "solve", solving)
+    monkeypatch.setattr(Branch, "search", searching)
+    return found
+
+
+@pytest.mark.parametrize("boxes", ["gap", "paper"])
+def test_the_verdict_and_the_certificate_solve_no_linear_program(searches, boxes):
+    X, y = table()
+    config = Config(pretrain_epochs=15, epochs=15, batch_size=64, learning_rate=1e-2, posttrain_seconds=20.0)
+    model = SmileRegressor(
+        protected={"g": 0.3}, encoder="none", boxes=boxes, hidden=3, config=config, random_state=0
+    ).fit(X, y)  # fmt: skip
+    assert model.certificate_ is not None and model.certificate_.accepted
+    *training, verdict, certificate = searches
+    assert any(lps > 0 for _, lps in training)
+    assert verdict[1] == certificate[1] == 0 and verdict[0] >= 1
+
+
+def test_certifying_anew_searches_once(searches):
+    X, y = table()
+    config = Config(pretrain_epochs=15, epochs=15, batch_size=64, learning_rate=1e-2, posttrain_seconds=20.0)
+    model = SmileRegressor(protected={"g": 0.3}, encoder="none", hidden=3, config=config, random_state=0).fit(X, y)
+    searches.clear()
+    assert model.certify().status == "proved"
+    verdict, certificate = searches
+    assert verdict[1] > 0 and certificate[1] == 0
