@@ -10,6 +10,7 @@ import pytest
 from smilenn.errors import SmileError
 from smilenn.experiments import fairness, figures, monotonicity, robustness
 from smilenn.experiments.measures import classified, fall, mean, proved, r2, robust, spread, timed
+from smilenn.experiments.page import page
 from smilenn.experiments.study import Options, outcome, proved_up_to, select
 from smilenn.experiments.tables import markdown, mean_and_spread, number
 from smilenn.prove.verdict import Proved, Unknown
@@ -125,11 +126,73 @@ def test_which_figures():
     assert all(study.figures([]) == {} for study in STUDIES)
 
 
+def met(aims):
+    """Aims by their first words."""
+    return {aim.what.split(",")[0].split(" at δ")[0]: aim.met for aim in aims}
+
+
+def test_aims_of_monotonicity():
+    rows = [row | {"certified": True, "below": 0.001} for row in monotone_rows()[:-1]]
+    good = monotonicity.aims(rows)
+    assert len(good) == 4 and all(aim.met for aim in good)
+    bad = monotonicity.aims([row | {"certified": False, "below": 0.003, "fall": 1e-9} for row in rows])
+    assert len(bad) == 4 and not any(aim.met for aim in bad)
+    assert "0 of 18" in bad[0].got and "0.0030 at most" in bad[2].got
+
+
+def test_aims_of_robustness():
+    share = {"default": 0.997, "faithful": 0.99, "crown-ibp": 0.993, "agnostic": 0.0, "constant": 0.9}
+    rows = [
+        row | {"verified": share[row["model"]], "clean": 0.999, "pgd": 0.998, "balanced_verified": 0.99,
+               "certified": row["model"] in robustness.SMILE}
+        for row in robust_rows()
+    ]  # fmt: skip
+    found = met(robustness.aims(rows))
+    assert found.pop("our CROWN-IBP: verified") is False, "99.3 at δ = .01 is more than .5 from 99.9"
+    assert len(found) == 9 and all(found.values())
+    near = [row | {"verified": 0.9935} if row["model"] == "default" else row for row in rows]
+    worse = met(robustness.aims(near))
+    assert not worse["default: verified"] and not worse["default"], "99.35 is below 99.5, and below 99.6 − .1 at .025"
+    broken = [row | {"pgd": 0.5, "clean": 0.5} if row["model"] in robustness.SMILE else row for row in rows]
+    assert sorted(key for key, value in met(robustness.aims(broken)).items() if not value) == [
+        "default: clean", "faithful: clean", "our CROWN-IBP: verified", "what is verified",
+    ]  # fmt: skip
+    assert robustness.aims(robust_rows(data="digits-zero")) == [], "the aims are about MNIST"
+
+
+def test_aims_of_fairness():
+    rows = [
+        row | {"seed": seed, "certified": row["eps"] is not None} for row in fair_rows(["compas"]) for seed in (0, 1)
+    ]
+    good = fairness.aims(rows)
+    assert len(good) == 4 and all(aim.met for aim in good)
+    lower = [row | {"quality": 0.69} if row["model"] == "default" else row for row in rows]
+    assert [aim.met for aim in fairness.aims(lower)] == [True, True, False, False]
+    wide = [row | {"variation": 0.01} if row["model"] == "certifair" else row for row in rows]
+    assert fairness.aims(wide)[3].got == "no such point" and not fairness.aims(wide)[3].met
+
+
+def test_the_page_names_aims_shortcomings_seeds_and_machines():
+    study, rows = monotonicity.STUDY, monotone_rows()
+    options: dict = {"figures": ["monotonicity-heatmap.png"], "machines": [({"cores": 2}, 5), (None, 1)]}
+    text = page(study, rows, Options(), asked=8, **options)
+    short = text.split("## What falls short")[1]
+    assert (
+        "- faithful: certified: 0 of 18, where all was wanted." in short and "2 of 8 cells have not been run" in short
+    )
+    assert "](monotonicity-heatmap.png)" in text and "| 5 | cores 2 |" in text and "| 1 | not recorded |" in text
+    assert "seeds 0, 1." in text
+    fine = [row | {"certified": True, "below": 0.0} for row in rows]
+    assert "Every aim above is met, and every cell was run." in page(study, fine, Options(), asked=6, **options)
+    assert "## Aims" not in page(study, rows, Options(quick=True), asked=6, **options)
+
+
 def test_numbers_in_the_tables():
     first, second = tables(monotonicity.report(monotone_rows(), Options()))
     assert first[2][:3] == ["2, 0.4", "0.9500", "0.9050 ± 0.0071"] and len(first) == 2 + 9 + 1
     assert second[2] == ["faithful", "0.0450", "0.0450", "0", "18/18", "0/18", "1"]
-    (accuracy, times) = tables(robustness.report(robust_rows(), Options()))
+    columns, accuracy, times = tables(robustness.report(robust_rows(), Options()))
+    assert columns[-1] == ["0.100", "90.57", "90.00 ± 0.00", "90.00 ± 0.00", "99.00", "90.00 ± 0.00"]
     assert ["0.100", "*SMiLE, paper*", "95.87", "92.17", "90.57", "", "", ""] in accuracy
     assert [
         "0.100",

@@ -53,6 +53,17 @@ def test_it_continues_where_it_stopped(tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == FILES
 
 
+def test_the_page_of_what_is_finished(tmp_path, monkeypatch):
+    """--finished computes nothing, whatever is missing."""
+    few = ("reproduce", "monotonicity", "--out", tmp_path, "--only", "alpha=2", "--only", "omega=0.6", "--no-figures")
+    code, _, err = smile(*few, "--finished")
+    assert code == 2 and "holds no finished cell of this experiment" in err
+    smile(*few, "--only", "model=isotonic", "--only", "seed=0", "--jobs", "1")
+    monkeypatch.setattr(monotonicity, "compute", lambda **_: pytest.fail("computed"))
+    code, out, _ = smile(*few, "--finished")
+    assert code == 0 and "cells have not been run" in out and "isotonic" in out
+
+
 def test_interruption_keeps_finished_cells(tmp_path, monkeypatch):
     real = monotonicity._peer
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from smilenn.errors import SmileError
-from smilenn.experiments import tabular
-from smilenn.experiments.random_fits import fit_one, properties, summary, table
-from smilenn.experiments.study import Options
+from smilenn.experiments import random_fits, tabular
+from smilenn.experiments.random_fits import fit_one, properties, table
+from smilenn.experiments.study import Options, paired
 
 
 def rows(gap, spread=0.01):
@@ -21,10 +21,10 @@ def rows(gap, spread=0.01):
 
 
 def test_differences_are_paired_by_split():
-    gap, error, count = tabular.paired(rows(0.02), "default", "boosting")
+    gap, error, count = paired(rows(0.02), "default", "boosting")
     assert gap == pytest.approx(0.025) and count == 4
     assert error == pytest.approx(np.std([0, 0.01, 0, 0.01], ddof=1) / 2)
-    gap, error, count = tabular.paired(rows(0.0)[:1], "default", "boosting")
+    gap, error, count = paired(rows(0.0)[:1], "default", "boosting")
     assert math.isnan(gap) and count == 0
 
 
@@ -68,6 +68,26 @@ def test_random_tables_and_properties_are_drawn_from_the_seed():
 
 @pytest.mark.slow
 def test_random_fits_end_certified():
-    found = [fit_one(seed) for seed in range(1000, 1006)]
+    found = [fit_one(seed) for seed in range(6)]
     assert sum(row["certified"] for row in found) >= 5
-    assert f"{len(found)} fits" in summary(found)
+    assert "| all | 6 |" in random_fits.report(found, Options())
+
+
+def fits(count, certified=True, quality=0.5):
+    return [
+        {"model": "default", "seed": seed, "properties": "Monotone(increasing=['n0']); Fair(protected=['g'], eps=0.1)",
+         "status": "proved" if certified else "unknown", "certified": certified, "quality": quality, "constant": 0.0,
+         "repair": 0.0, "seconds": 2.0}
+        for seed in range(count)
+    ]  # fmt: skip
+
+
+def test_the_report_of_random_fits_counts_by_property_and_names_the_others():
+    found = [*fits(9), *[row | {"seed": 9} for row in fits(1, certified=False, quality=-1.0)]]
+    text = random_fits.report(found, Options())
+    for line in ("| Fair | 10 | 9 | 9 | 10 | 2 |", "| Monotone | 10 |", "| all | 10 | 9 | 9 | 10 | 2 |"):
+        assert line in text
+    assert text.count("\n| 9 | Monotone(") == 1 and "| unknown | -1.000 | 0.000 | 0.000 |" in text
+    assert "not all three" not in random_fits.report(found[:9], Options())
+    assert [aim.met for aim in random_fits.aims(found)] == [False, True, True]
+    assert [aim.met for aim in random_fits.aims([*fits(99), *fits(1, certified=False, quality=-1.0)])] == [True] * 3

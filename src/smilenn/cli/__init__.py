@@ -292,7 +292,9 @@ def bench(
 
 @app.command()
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="monotonicity, robustness, fairness, or all.", show_default=False)],
+    experiment: Annotated[
+        str, typer.Argument(help="monotonicity, robustness, fairness, tabular, random, or all.", show_default=False)
+    ],
     out: Annotated[Path, typer.Option(help="The folder for cells, rows, tables and figures.", show_default=False)],
     quick: Annotated[bool, typer.Option("--quick", help="Small data and few epochs: minutes on two cores.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Cells that run at the same time, one thread each.")] = 2,
@@ -315,6 +317,9 @@ def reproduce(
         bool, typer.Option("--reuse-models", help="Take models from OUT/models, certifying them, where there are any.")
     ] = False,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Tables only; needs no matplotlib.")] = False,
+    finished: Annotated[
+        bool, typer.Option("--finished", help="Run nothing: write the page of the cells that are finished.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Run the paper's experiments: every table and figure, with baselines; finished cells are kept."""
@@ -326,7 +331,7 @@ def reproduce(
     raise typer.Exit(
         command.run(
             experiment, out, options, jobs=jobs, only=tuple(only or ()), cluster=cluster, with_figures=not no_figures,
-            quiet=quiet,
+            finished=finished, quiet=quiet,
         )
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from smilenn.progress import display
 
 def run(
     experiment: str, out: Path, options: Options, *,
-    jobs: int, only: tuple[str, ...], cluster: str | None, with_figures: bool, quiet: bool,
+    jobs: int, only: tuple[str, ...], cluster: str | None, with_figures: bool, finished: bool, quiet: bool,
 ) -> int:  # fmt: skip
     """Run one experiment or all, print the tables and name the files."""
     names = list(STUDIES) if experiment == "all" else [study(experiment).name]
@@ -22,8 +22,9 @@ def run(
         try:
             with display("off" if quiet else "auto") as show:
                 written = reproduce(
-                    name, out, options, jobs=jobs, only=only, cluster=cluster, with_figures=with_figures, callback=show
-                )
+                    name, out, options, jobs=jobs, only=only, cluster=cluster, with_figures=with_figures,
+                    finished=finished, callback=show,
+                )  # fmt: skip
         except KeyboardInterrupt:
             typer.echo(
                 f"smile: interrupted; finished cells are kept in {out / name}.jsonl: the same command goes on.",

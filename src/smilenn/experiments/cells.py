@@ -44,8 +44,8 @@ def run_cells(
 
     begun = time.perf_counter()
     done = read_cells(out) if out is not None else {}
-    missing = {_key(cell): cell for cell in cells if _key(cell) not in done}
-    finished = len({_key(cell) for cell in cells}) - len(missing)
+    missing = {key_of(cell): cell for cell in cells if key_of(cell) not in done}
+    finished = len({key_of(cell) for cell in cells}) - len(missing)
     steps, failures = finished + len(missing), []
     logger.info("%d cells, %d to do", steps, len(missing))
     if out is not None and missing:
@@ -62,7 +62,7 @@ def run_cells(
                 failures.append(record)
                 message += f": {record['error']}"
             else:
-                done[_key(record["cell"])] = record
+                done[key_of(record["cell"])] = record
                 if out is not None:
                     with out.open("a", encoding="utf-8") as file:
                         file.write(json.dumps(record) + "\n")
@@ -76,7 +76,7 @@ def run_cells(
         raise SmileError(
             f"{len(failures)} of {steps} cells failed; the first, {_words(first['cell'])}, with: {first['error']}{kept}"
         )
-    return [row for cell in cells for row in done[_key(cell)]["rows"]]
+    return [row for cell in cells for row in done[key_of(cell)]["rows"]]
 
 
 def machine() -> Row:
@@ -100,7 +100,7 @@ def machines(out: Path, cells: Sequence[Cell]) -> list[tuple[Row | None, int]]:
     """The machines that the records of these cells name, each with its number of cells, the most frequent first."""
     done = read_cells(out)
     found: dict[str, tuple[Row | None, int]] = {}
-    for key in dict.fromkeys(_key(cell) for cell in cells):
+    for key in dict.fromkeys(key_of(cell) for cell in cells):
         if key in done:
             said = done[key]["machine"]
             name = json.dumps(said, sort_keys=True)
@@ -117,7 +117,7 @@ def read_cells(out: Path) -> dict[str, Row]:
         try:
             record = json.loads(line)
             found = {"cell": record["cell"], "rows": list(record["rows"]), "machine": record.get("machine")}
-            records[_key(record["cell"])] = found
+            records[key_of(record["cell"])] = found
         except (ValueError, TypeError, KeyError):
             logger.warning("line %d of %s is no finished cell and is left aside", number, out)
     return records
@@ -169,7 +169,8 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _key(cell: Mapping[str, Any]) -> str:
+def key_of(cell: Mapping[str, Any]) -> str:
+    """A text by which a cell is known, whatever the order of its parameters."""
     return json.dumps(dict(cell), sort_keys=True)
 
 

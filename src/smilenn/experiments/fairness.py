@@ -16,6 +16,7 @@ are exchanged for those of twenty other test rows, and the largest change counts
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -41,7 +42,7 @@ from smilenn.experiments import figures
 from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.measures import chosen, classified, mean, proved, r2
 from smilenn.experiments.recipe import Recipe, store
-from smilenn.experiments.study import Options, Study, outcome
+from smilenn.experiments.study import Aim, Options, Study, all_certified, outcome, paired
 from smilenn.experiments.tables import markdown, mean_and_spread, number, seconds
 from smilenn.properties.library import Fair
 from smilenn.train.config import Config
@@ -64,7 +65,7 @@ SMILE, REFERENCES = ("faithful", "default"), ("agnostic", "unaware", "constant")
 MODELS = (*SMILE, "certifair", *REFERENCES)
 PANEL = ("medIncome", "PctPopUnderPov")  # the two unprotected features of the Crime panels
 DONORS = 20
-AIM = 0.005
+AIM, LESS, LESS_R2 = 0.005, 0.005, 0.01
 
 
 def cells(options: Options) -> list[Cell]:
@@ -146,7 +147,7 @@ def compute(
         "quality": metrics["accuracy" if binary else "r2"], "variation": float(change.max()), **status, "seconds": took,
     }  # fmt: skip
     if data == "crime" and model in SMILE:
-        row["panel"] = [test.frame[PANEL[0]].tolist(), test.frame[PANEL[1]].tolist(), change.tolist()]
+        row["panel"] = [test.frame[PANEL[0]].tolist(), test.frame[PANEL[1]].tolist(), change.round(6).tolist()]
     return [row]
 
 
@@ -206,14 +207,20 @@ def report(rows: list[Row], options: Options) -> str:
                               mean_and_spread(point, "variation"), *proved(point), seconds(point)])  # fmt: skip
         middle = ["accuracy", "balanced", "AUC"] if binary else ["R²"]
         parts += [f"## {name}", markdown(["model", "", *middle, "variation", "proved", "certified", "seconds"], lines)]
-        gaps = _against_agnostic(here)
+        gaps = [
+            [f"{eps:g}", f"{gap:+.4f}", number(error), str(count), "yes" if gap >= -max(2 * error, AIM) else "no"]
+            for eps, gap, error, count in _against_agnostic(here)
+        ]
         if gaps:
             parts += [
                 "Paired difference of the default's quality to the network without a property (aim: ≥ −max(2 standard "
                 "errors, .005)):",
                 markdown(["ε", "difference", "standard error", "seeds", "aim met"], gaps),
             ]
-        against = _against_certifair(here)
+        against = []
+        for weight, quality, limit, best in _against_certifair(here):
+            rest = [number(best[0]), f"{best[0] - quality:+.4f}", f"{best[2]:g}"] if best else ["none", "–", "–"]
+            against.append([f"{weight:g}", number(quality), number(limit), *rest])
         if against:
             parts += [
                 "For every CertiFair point the best default point with no larger variation (means over seeds):",
@@ -222,34 +229,54 @@ def report(rows: list[Row], options: Options) -> str:
     return "\n\n".join(parts)
 
 
-def _against_agnostic(rows: list[Row]) -> list[list[str]]:
-    lines = []
-    free = {row["seed"]: row["quality"] for row in chosen(rows, model="agnostic")}
+def _against_agnostic(rows: list[Row]) -> list[tuple[float, float, float, int]]:
+    """ε, mean paired difference of the default's quality to the network without a property, standard error, seeds."""
+    out = []
     for eps in sorted({row["eps"] for row in chosen(rows, model="default")}):
-        pairs = [row["quality"] - free[row["seed"]] for row in chosen(rows, model="default", eps=eps)
-                 if row["seed"] in free]  # fmt: skip
-        if len(pairs) > 1:
-            gap, error = float(np.mean(pairs)), float(np.std(pairs, ddof=1) / np.sqrt(len(pairs)))
-            met = "yes" if gap >= -max(2 * error, AIM) else "no"
-            lines.append([f"{eps:g}", f"{gap:+.4f}", number(error), str(len(pairs)), met])
-    return lines
+        pairs = [*chosen(rows, model="default", eps=eps), *chosen(rows, model="agnostic")]
+        gap, error, count = paired(pairs, "default", "agnostic")
+        if count > 1:
+            out.append((eps, gap, error, count))
+    return out
 
 
-def _against_certifair(rows: list[Row]) -> list[list[str]]:
-    lines = []
-    ours = chosen(rows, model="default")
-    points = []
-    for eps in sorted({row["eps"] for row in ours}):
-        group = chosen(ours, eps=eps)
+def _against_certifair(rows: list[Row]) -> list[tuple[float, float, float, tuple[float, float, float] | None]]:
+    """λ, quality and variation of every CertiFair point, and quality, variation and ε of the best default point whose
+    variation is no larger.
+    """
+    points, out = [], []
+    for eps in sorted({row["eps"] for row in chosen(rows, model="default")}):
+        group = chosen(rows, model="default", eps=eps)
         points.append((mean(group, "quality"), mean(group, "variation"), eps))
     for weight in sorted({row["weight"] for row in chosen(rows, model="certifair")}):
         group = chosen(rows, model="certifair", weight=weight)
         quality, limit = mean(group, "quality"), mean(group, "variation")
         fair = [point for point in points if point[1] <= limit]
-        best = max(fair) if fair else None
-        rest = [number(best[0]), f"{best[0] - quality:+.4f}", f"{best[2]:g}"] if best else ["none", "–", "–"]
-        lines.append([f"{weight:g}", number(quality), number(limit), *rest])
-    return lines
+        out.append((weight, quality, limit, max(fair) if fair else None))
+    return out
+
+
+def aims(rows: list[Row]) -> list[Aim]:
+    """Certified in both columns; the default costs nothing, and no CertiFair point is better."""
+    out = all_certified(rows, SMILE)
+    for name in SETS:
+        here = chosen(rows, data=name)
+        gaps = _against_agnostic(here)
+        if gaps:
+            room = {eps: gap + max(2 * error, AIM) for eps, gap, error, _ in gaps}
+            tight = min(room, key=lambda eps: room[eps])
+            eps, gap, error, _ = next(line for line in gaps if line[0] == tight)
+            what = f"{name}: default less the network without a property, {len(gaps)} ε, {gaps[0][3]} seeds"
+            wanted = f"≥ {-max(2 * error, AIM):.4f} (at ε = {eps:g}, the tightest)"
+            out.append(Aim(what, wanted, f"{gap:+.4f}", room[tight] >= 0))
+        least = -LESS if here and "accuracy" in here[0] else -LESS_R2
+        against = _against_certifair(here) if chosen(here, model="default") else []
+        differences = [best[0] - quality if best else -math.inf for _, quality, _, best in against]
+        if differences:
+            what = f"{name}: best default point no less fair than a CertiFair point, less that point, {len(against)} λ"
+            got = f"{min(differences):+.4f} at least" if min(differences) > -math.inf else "no such point"
+            out.append(Aim(what, f"≥ {least:g}", got, min(differences) >= least))
+    return out
 
 
 def draw(rows: list[Row]) -> dict[str, Figure]:
@@ -278,4 +305,8 @@ def draw(rows: list[Row]) -> dict[str, Figure]:
     return out
 
 
-STUDY = Study("fairness", cells, compute, report, draw)
+STUDY = Study(
+    "fairness", cells, compute, report, draw, aims,
+    "The epoch, and the kinds of networks in the default, are chosen on training rows kept aside for that; ε and λ are "
+    "the paper's grids and nothing is chosen among them. Test rows are looked at once, for these tables.",
+)  # fmt: skip

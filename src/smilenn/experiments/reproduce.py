@@ -1,8 +1,8 @@
-"""From an experiment's name to its files: cells and rows as JSON, tables as Markdown, figures as PNG and PDF.
+"""From an experiment's name to its files: cells and rows as JSON, a page as Markdown, figures as PNG and PDF.
 
 OUT/<name>.jsonl   one line a finished cell; a run that was cut off continues from here
 OUT/<name>.json    the list of rows: model, swept parameter, metrics, status, seconds, seed
-OUT/<name>.md      the tables
+OUT/<name>.md      the page: tables, figures, aims and what falls short, seeds, machines and versions
 OUT/<name>-<figure>.png, .pdf
 OUT/models/        the certified models, if asked for
 """
@@ -15,13 +15,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from smilenn.errors import SmileError, listed
-from smilenn.experiments import fairness, figures, monotonicity, robustness, tabular
-from smilenn.experiments.cells import Row, machine, run_cells
+from smilenn.experiments import fairness, figures, monotonicity, random_fits, robustness, tabular
+from smilenn.experiments.cells import Row, key_of, machines, read_cells, run_cells
+from smilenn.experiments.page import page
 from smilenn.experiments.study import Options, Study, select
 from smilenn.progress import Progress
 
 STUDIES: dict[str, Study] = {
-    study.name: study for study in (monotonicity.STUDY, robustness.STUDY, fairness.STUDY, tabular.STUDY)
+    study.name: study
+    for study in (monotonicity.STUDY, robustness.STUDY, fairness.STUDY, tabular.STUDY, random_fits.STUDY)
 }
 BULK = ("curve", "curves", "panel")  # what only figures need; it stays in the JSON lines
 
@@ -35,11 +37,13 @@ def study(name: str) -> Study:
 
 def reproduce(
     name: str, out: Path, options: Options | None = None, *, jobs: int = 2, only: Sequence[str] = (),
-    cluster: str | None = None, with_figures: bool = True, callback: Callable[[Progress], None] | None = None,
+    cluster: str | None = None, with_figures: bool = True, finished: bool = False,
+    callback: Callable[[Progress], None] | None = None,
 ) -> list[Path]:  # fmt: skip
-    """Run what is missing of an experiment and write its tables and figures; the files written, tables first.
+    """Run what is missing of an experiment and write its page and figures; the files written, the page first.
 
-    `only` restricts the cells (``key=value``); `cluster` and `jobs` are those of `run_cells`.
+    `only` restricts the cells (``key=value``); `cluster` and `jobs` are those of `run_cells`. `finished` computes
+    nothing and writes the page of the cells that are there.
     """
     options = Options() if options is None else options
     if jobs < 1:
@@ -51,27 +55,26 @@ def reproduce(
     chosen = study(name)
     cells = select(chosen.cells(options), only)
     compute = functools.partial(_computed, chosen.compute, options)
-    rows = run_cells(compute, cells, out / f"{name}.jsonl", jobs, cluster=cluster, callback=callback)
+    place, asked = out / f"{name}.jsonl", len(cells)
+    if finished:
+        done = read_cells(place)
+        cells = [cell for cell in cells if key_of(cell) in done]
+        if not cells:
+            raise SmileError(f"{str(place)!r} holds no finished cell of this experiment; run it without --finished.")
+    rows = run_cells(compute, cells, place, jobs, cluster=cluster, callback=callback)
     plain = [{key: value for key, value in row.items() if key not in BULK} for row in rows]
-    written = [
-        _write(out / f"{name}.md", f"{chosen.report(rows, options)}\n\n{_foot(rows, options)}\n"),
-        _write(out / f"{name}.json", json.dumps(plain, indent=1) + "\n"),
-    ]
-    if with_figures:
-        for title, figure in chosen.figures(rows).items():
-            written += figures.save(figure, out / f"{name}-{title}")
+    drawn = {f"{name}-{title}": figure for title, figure in chosen.figures(rows).items()} if with_figures else {}
+    pictures = [f"{stem}.png" for stem in drawn]
+    text = page(chosen, rows, options, figures=pictures, machines=machines(place, cells), asked=asked)
+    written = [_write(out / f"{name}.md", text), _write(out / f"{name}.json", json.dumps(plain, indent=1) + "\n")]
+    for stem, figure in drawn.items():
+        written += figures.save(figure, out / stem)
     return written
 
 
 def _computed(compute: Callable[..., list[Row]], options: Options, **cell: object) -> list[Row]:
     """One cell on the machine that computes it, where the device is decided."""
     return compute(**cell, options=options.resolved())
-
-
-def _foot(rows: Sequence[Row], options: Options) -> str:
-    seeds = ", ".join(str(seed) for seed in sorted({row["seed"] for row in rows}))
-    kind = "A quick run: small data or few epochs; its numbers say little. " if options.quick else ""
-    return f"{kind}Seeds {seeds}. Machine that wrote this: {json.dumps(machine())}"
 
 
 def _write(place: Path, text: str) -> Path:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +54,16 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Aim:
+    """What an experiment is asked to show: a sentence, what is wanted and what came out, and whether that is enough."""
+
+    what: str
+    wanted: str
+    got: str
+    met: bool
+
+
+@dataclass(frozen=True)
 class Study:
     """One experiment.
 
@@ -64,6 +75,8 @@ class Study:
         (proved, violated, unknown, or none where nothing was asked), seconds and seed.
     report : rows → Markdown.
     figures : rows → figures by name; a figure whose rows are missing is left out.
+    aims : rows → what the experiment is asked to show; an aim whose rows are missing is left out.
+    selection : how everything that is not fixed was chosen, one sentence for the page.
     """
 
     name: str
@@ -71,6 +84,8 @@ class Study:
     compute: Callable[..., list[Row]]
     report: Callable[[list[Row], Options], str]
     figures: Callable[[list[Row]], dict[str, Figure]]
+    aims: Callable[[list[Row]], list[Aim]]
+    selection: str
 
 
 def select(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
@@ -100,6 +115,27 @@ def select(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
     if not chosen:
         raise SmileError(f"No cell meets {listed(only)} together; leave one of them out.")
     return chosen
+
+
+def all_certified(rows: Sequence[Row], models: Iterable[str]) -> list[Aim]:
+    """The aim that a checker accepts a certificate of every cell of these models."""
+    out = []
+    for model in models:
+        asked = [row for row in rows if row["model"] == model]
+        count = sum(bool(row.get("certified")) for row in asked)
+        if asked:
+            out.append(Aim(f"{model}: certified", "all", f"{count} of {len(asked)}", count == len(asked)))
+    return out
+
+
+def paired(rows: Sequence[Row], one: str, other: str, name: str = "quality") -> tuple[float, float, int]:
+    """Mean difference of a metric between two models over the seeds both have, its standard error, and how many."""
+    a, b = ({row["seed"]: row[name] for row in rows if row["model"] == model} for model in (one, other))
+    differences = [a[seed] - b[seed] for seed in sorted(a.keys() & b.keys())]
+    count = len(differences)
+    if count < 2:
+        return (differences[0] if differences else math.nan), math.nan, count
+    return statistics.fmean(differences), statistics.stdev(differences) / math.sqrt(count), count
 
 
 def outcome(verdict: Verdict) -> Row:
