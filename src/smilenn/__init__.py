@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from smilenn.certify.verdicts import check
     from smilenn.domain import Domain, Feature
     from smilenn.errors import AlteredError, SmileError
+    from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
     from smilenn.estimators.classifier import SmileClassifier
     from smilenn.estimators.regressor import SmileRegressor
     from smilenn.estimators.store import load
@@ -48,6 +49,7 @@ _HOME = {
     "smilenn.certify.verdicts": ("check",),
     "smilenn.domain": ("Domain", "Feature"),
     "smilenn.errors": ("AlteredError", "SmileError"),
+    "smilenn.estimators.clamped": ("ClampedClassifier", "ClampedRegressor"),
     "smilenn.estimators.classifier": ("SmileClassifier",),
     "smilenn.estimators.regressor": ("SmileRegressor",),
     "smilenn.estimators.store": ("load",),
@@ -69,6 +71,8 @@ __all__ = [
     "Bounded",
     "Calibration",
     "Claim",
+    "ClampedClassifier",
+    "ClampedRegressor",
     "Concave",
     "Config",
     "Convex",

@@ -9,7 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from smilenn.errors import SmileError
+from smilenn import check
+from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
 
 
@@ -51,3 +52,33 @@ def test_what_cannot_be_clamped_is_refused():
         ClampedRegressor(piped(LinearRegression()), ["income"]).fit(X, y)
     with pytest.raises(SmileError, match="3 classes"):
         ClampedClassifier(piped(LogisticRegression()), ["race"]).fit(X, np.arange(len(X)) % 3)
+
+
+@pytest.mark.parametrize("kind", [ClampedRegressor, ClampedClassifier])
+def test_a_saved_clamp_predicts_the_same_bits_around_its_model(tmp_path, kind):
+    X, y = people()
+    X = X.assign(race=X["race"].astype("category"))
+    inner = LinearRegression() if kind is ClampedRegressor else LogisticRegression()
+    model = kind(piped(inner), ["race"], 0.5).fit(X, y if kind is ClampedRegressor else np.where(y > 5, "yes", "no"))
+    model.save(tmp_path / "clamp")
+    assert check(tmp_path / "clamp").status == "proved"
+    again = kind.load(tmp_path / "clamp", model.model_)
+    assert (again.predict(X) == model.predict(X)).all() and again.certificate_.accepted
+    assert (again.outputs(X) == model.outputs(X)).all() and again.dtypes_ == model.dtypes_
+    with pytest.raises(SmileError, match="exists"):
+        model.save(tmp_path / "clamp")
+
+
+def test_another_model_is_not_put_into_a_saved_clamp(tmp_path):
+    X, y = people()
+    model = ClampedRegressor(piped(LinearRegression()), ["race"], 0.5).fit(X, y)
+    model.save(tmp_path / "clamp")
+    other = piped(LinearRegression()).fit(X, 2 * y)
+    with pytest.raises(SmileError, match="computes other outputs"):
+        ClampedRegressor.load(tmp_path / "clamp", other)
+    with pytest.raises(SmileError, match="holds no ClampedClassifier"):
+        ClampedClassifier.load(tmp_path / "clamp", model.model_)
+    weights = tmp_path / "clamp" / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\x00")
+    with pytest.raises(AlteredError):
+        ClampedRegressor.load(tmp_path / "clamp", model.model_)

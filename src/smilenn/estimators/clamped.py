@@ -4,12 +4,16 @@
 
 m is any scikit-learn regressor, or a classifier with probabilities, whose logit is clamped. The certificate covers the
 clamp and assumes of m that equal inputs give equal bits.
+
+A saved clamp is a model folder without m, which is the user's to keep in whatever form suits it; `load` puts m back in
+and compares what it says with the folder's self-test.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -17,15 +21,20 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 
 from smilenn.certify.certify import certify
-from smilenn.certify.verdicts import Certificate
+from smilenn.certify.verdicts import Certificate, examine
 from smilenn.domain import Domain
-from smilenn.errors import SmileError
+from smilenn.errors import AlteredError, SmileError
+from smilenn.model.bundle import MODEL, load_net, save_net
+from smilenn.model.clamp import CENTRE, clamp_fair, parts
+from smilenn.model.folder import parse_json, read_folder
 from smilenn.properties.library import Fair
+from smilenn.properties.spec import properties_to_json
+from smilenn.prove.verdict import Rejected
 
 CUT = 1e-12  # probabilities nearer to 0 or 1 are moved there: a logit is a number
 
 
-class _Clamped(BaseEstimator, ABC):
+class Clamped(BaseEstimator, ABC):
     """What both share.
 
     Parameters
@@ -51,30 +60,86 @@ class _Clamped(BaseEstimator, ABC):
         """Fit the model to a data frame and its target, clamp it and certify the clamp."""
         if not isinstance(X, pd.DataFrame):
             raise SmileError("A clamped model names its protected columns; give a data frame.")
-        from smilenn.model.clamp import clamp_fair
-
         fresh: Any = clone(self.model)
         self.model_ = fresh.fit(X, y)
         self.domain_ = Domain.from_data(X) if self.domain is None else self.domain
         if hasattr(self.model_, "classes_"):
             self.classes_ = self.model_.classes_
-        dtypes = X.dtypes
-
-        def predict(frame: pd.DataFrame) -> np.ndarray:
-            return self._raw(frame[list(X.columns)].astype(dtypes))
-
-        self.net_ = clamp_fair(predict, self.domain_, list(self.protected), float(self.eps), X)
-        claims = Fair(tuple(self.protected), self.eps).lower(self.net_.domain)
-        self.certificate_: Certificate = certify(self.net_, claims)
         self.n_features_in_, self.feature_names_in_ = X.shape[1], np.array(X.columns, dtype=object)
+        self.dtypes_ = dict(X.dtypes)
+        self.net_ = clamp_fair(self._predicted, self.domain_, list(self.protected), float(self.eps), X)
+        claims = self._property().lower(self.net_.domain)
+        self.certificate_: Certificate = certify(self.net_, claims)
         return self
+
+    def _property(self) -> Fair:
+        return Fair(tuple(self.protected), self.eps)
+
+    def _predicted(self, frame: pd.DataFrame) -> np.ndarray:
+        """What the model says of a decoded frame: columns in the order and of the types it was fitted to."""
+        return self._raw(frame[list(self.feature_names_in_)].astype(self.dtypes_))
+
+    def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
+        """Save clamp and certificate as a model folder for `load` and ``smile check``; the model is not in it."""
+        learned: dict[str, Any] = {
+            "columns": [str(name) for name in self.feature_names_in_],
+            "dtypes": [_words(dtype) for dtype in self.dtypes_.values()],
+        }
+        if hasattr(self, "classes_"):
+            learned["classes"], learned["classes_dtype"] = self.classes_.tolist(), self.classes_.dtype.str
+        params = {"protected": list(self.protected), "eps": float(self.eps)}
+        claims = [claim.to_json() for claim in self._property().lower(self.net_.domain)]
+        save_net(
+            folder, self.net_, model={"estimator": type(self).__name__, "params": params, "learned": learned},
+            documents={"properties.json": {"properties": properties_to_json([self._property()]), "claims": claims}},
+            extra=self.certificate_.files, overwrite=overwrite,
+        )  # fmt: skip
+
+    @classmethod
+    def load(cls, folder: Path | str, model: Any) -> Self:
+        """The clamp that was saved as `folder` around `model`, the fitted model that was in it.
+
+        The certificate is checked again, and `model` must say what it said when the clamp was saved (within 1e-9).
+        """
+        files = read_folder(folder)
+        stored = parse_json(files[MODEL], str(Path(folder) / MODEL)) if MODEL in files else None
+        if not isinstance(stored, dict) or stored.get("estimator") != cls.__name__:
+            raise SmileError(f"{str(folder)!r} holds no {cls.__name__}; load what was saved as one.")
+        params, learned = stored["params"], stored["learned"]
+        out = cls(model, tuple(params["protected"]), params["eps"])
+        out.model_, out.domain_ = model, Domain.from_json(stored["net"]["domain"])
+        out.feature_names_in_ = np.array(learned["columns"], dtype=object)
+        out.n_features_in_ = len(out.feature_names_in_)
+        out.dtypes_ = dict(zip(learned["columns"], map(_dtype, learned["dtypes"]), strict=True))
+        if "classes" in learned:
+            out.classes_ = np.array(learned["classes"], dtype=np.dtype(learned["classes_dtype"]))
+        foreign, centre = parts(out._predicted, out.domain_, out.protected)
+        out.net_, _ = load_net(folder, backbone=foreign, modules={CENTRE: centre})
+        found = examine(Path(folder))
+        stated = [claim.to_json() for claim in out._property().lower(out.net_.domain)]
+        if isinstance(found, Rejected) or [claim.to_json() for claim in found.claims] != stated:
+            reason = found.reason if isinstance(found, Rejected) else "it speaks of other claims"
+            raise AlteredError(f"The certificate in {str(folder)!r} does not check: {reason}; fit the clamp again.")
+        out.certificate_ = found
+        return out
 
     def outputs(self, X: pd.DataFrame) -> np.ndarray:
         """Clamped values or logits [n]; rows outside the domain are moved to its edge."""
         return self.net_.predict(self.net_.domain.encode(X, out_of_bounds="clamp"))[:, 0]
 
 
-class ClampedRegressor(RegressorMixin, _Clamped):
+def _words(dtype: Any) -> Any:
+    """A column's type as JSON: its name, or the categories in their order."""
+    if isinstance(dtype, pd.CategoricalDtype):
+        return {"categories": dtype.categories.tolist(), "ordered": bool(dtype.ordered)}
+    return str(dtype)
+
+
+def _dtype(words: Any) -> Any:
+    return pd.CategoricalDtype(words["categories"], words["ordered"]) if isinstance(words, dict) else words
+
+
+class ClampedRegressor(RegressorMixin, Clamped):
     """A regressor made ε-fair; ε in units of the target."""
 
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
@@ -85,7 +150,7 @@ class ClampedRegressor(RegressorMixin, _Clamped):
         return self.outputs(X)
 
 
-class ClampedClassifier(ClassifierMixin, _Clamped):
+class ClampedClassifier(ClassifierMixin, Clamped):
     """A classifier of two classes made ε-fair on its logit: an odds ratio of e^ε at most."""
 
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:

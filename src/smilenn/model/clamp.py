@@ -25,6 +25,7 @@ from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.net import SmileNet
 
 Predict = Callable[[pd.DataFrame], np.ndarray]
+CENTRE = "centre"  # the branch that holds c
 MOST_VALUES = 256  # combinations of protected values; every prediction asks the model for all of them
 SHARE = 1 - 1e-6  # of ε that the box takes: the rest is for rounding
 
@@ -82,13 +83,8 @@ def clamp_fair(predict: Predict, domain: Domain, protected: Sequence[str], eps: 
         )
     if not (math.isfinite(eps) and eps > 0):
         raise SmileError(f"eps must be positive, not {eps}; a clamp of no width would drop the protected features.")
-    columns = [i for name in protected for i in plain.indices(name)]
-    kept = [i for i in range(plain.size) if i not in columns]
-    if not kept:
-        raise SmileError("Every feature is protected, so nothing is left to predict from; protect fewer.")
-    foreign = Foreign(predict, plain)
-    centre = MidRange(foreign, kept, columns, _values(plain, protected))
-    encoder = Encoder(plain, [Branch("centre", kept, [Pinned(centre, 1)])])
+    foreign, centre = parts(predict, plain, protected)
+    encoder = Encoder(plain, [Branch(CENTRE, centre.kept, [Pinned(centre, 1)])])
     net = SmileNet(plain, foreign, 1, auxiliaries="affine", encoder=encoder, outputs=("",))
     with torch.no_grad():
         net.lower.slope.fill_(1.0)
@@ -97,6 +93,16 @@ def clamp_fair(predict: Predict, domain: Domain, protected: Sequence[str], eps: 
         net.head_weight.fill_(1.0)
         encoder.fit_box_(torch.tensor(plain.encode(data, out_of_bounds="clamp")))
     return net.eval()
+
+
+def parts(predict: Predict, domain: Domain, protected: Sequence[str]) -> tuple[Foreign, MidRange]:
+    """Backbone and centre of the clamp of a model, on a domain in raw units; `load_net` takes both."""
+    columns = [i for name in protected for i in domain.indices(name)]
+    kept = [i for i in range(domain.size) if i not in columns]
+    if not kept:
+        raise SmileError("Every feature is protected, so nothing is left to predict from; protect fewer.")
+    foreign = Foreign(predict, domain)
+    return foreign, MidRange(foreign, kept, columns, _values(domain, protected))
 
 
 def _unscaled(feature: Feature) -> Feature:
