@@ -22,6 +22,8 @@ from smilenn.errors import SmileError
 from smilenn.model.encoders.encoder import Branch, Encoder
 from smilenn.model.encoders.layers import Kinks, Layer, Linear, Ramps
 
+APART = 1e-6  # of a feature's range between two knots: a long tail must not take those of its bulk away
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -116,7 +118,7 @@ def _knots(domain: Domain, u: np.ndarray, i: int, ramps: int) -> np.ndarray:
     knots = np.unique(np.clip(np.concatenate([[lo], inner, [hi]]), lo, hi))
     keep = [knots[0]]
     for knot in knots[1:]:
-        if knot - keep[-1] >= 1e-3 * (hi - lo):
+        if knot - keep[-1] >= APART * (hi - lo):
             keep.append(knot)
     keep[-1] = max(keep[-1], hi) if len(keep) > 1 else hi
     return np.array(keep if len(keep) > 1 else [lo, hi])
