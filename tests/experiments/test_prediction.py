@@ -1,13 +1,14 @@
 """Times of predicting with a guarantee: what is timed is what it says."""
 
 import json
+import os
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from smilenn.cli import app
-from smilenn.experiments import prediction
+from smilenn.experiments import overhead, prediction
 
 
 def test_every_subject_treats_all_images(monkeypatch):
@@ -36,3 +37,24 @@ def test_the_command(monkeypatch):
     assert result.exit_code == 0 and "affine / backbone" in result.output
     assert json.loads(CliRunner().invoke(app, ["bench", "prediction", "--json"]).output)["seconds"] == seconds
     assert CliRunner().invoke(app, ["bench", "prediction", "--case", "fair-20x4"]).exit_code == 2
+
+
+def test_training_is_compared_with_the_same_epochs(need_data, monkeypatch):
+    """One tiny pair: both have run, in this process, and the ratio is theirs."""
+    need_data("compas/compas_deidentified.csv.gz")
+    monkeypatch.setenv(overhead.CORES, "7")
+    (row,) = overhead.records(1, recipes=["no encoder"], epochs=1)
+    assert row["seconds"] > row["plain"] > 0 and row["ratio"] == pytest.approx(row["seconds"] / row["plain"])
+    assert row["epochs"] >= 2 and row["verdict"] and os.environ[overhead.CORES] == "7"
+
+
+def test_one_run_measures_training_and_prediction(monkeypatch):
+    row = {"recipe": "default", "seed": 0, "seconds": 4.0, "plain": 1.0, "epochs": 3, "ratio": 4.0, "verdict": "proved"}
+    monkeypatch.setattr(overhead, "records", lambda seeds, data_dir: iter([row, row | {"seed": 1, "ratio": 1.0}]))
+    seconds = {name: 2.0 for _, over, under in prediction.RATIOS for name in (over, under)}
+    monkeypatch.setattr(prediction, "measure", lambda: seconds)
+    out = CliRunner().invoke(app, ["bench"]).output
+    assert "default      mean 2.00, largest 4.00, wanted at most 2" in out and "CROWN-IBP / affine, certified" in out
+    first, _, last = CliRunner().invoke(app, ["bench", "--json"]).output.splitlines()
+    assert json.loads(first) == row and json.loads(last)["seconds"] == seconds
+    assert "CROWN" not in CliRunner().invoke(app, ["bench", "training"]).output

@@ -267,27 +267,31 @@ def demo(
 
 @app.command()
 def bench(
-    subject: Annotated[str, typer.Argument(help="What to measure: proof or prediction.", show_default=False)],
+    subject: Annotated[str, typer.Argument(help="training, prediction, both (all), or proof.")] = "all",
     case: Annotated[list[str] | None, typer.Option(help="A case, fair-20x4; repeat.", show_default="all")] = None,
     job: Annotated[list[str] | None, typer.Option(help="opt, prove or find; repeat.", show_default="all")] = None,
     peer: Annotated[
         list[str] | None, typer.Option(help="A peer, paper-highs; repeat.", show_default="all that are installed")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Networks per case.")] = 3,
+    seeds: Annotated[int, typer.Option(min=1, help="Networks per case or recipe.")] = 3,
     limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="For each solve of a peer.")] = 20.0,
     plot: Annotated[
         Path | None, typer.Option(help="Measure over sizes and draw this figure.", show_default="none")
     ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="The folder of the data (training).", show_default="SMILENN_DATA, the cache")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Times in one run: provers against the paper's model and the reduced MIP, or predicting with a guarantee."""
+    """Times in one run: training and predicting with a guarantee; or provers against the paper's model."""
     from smilenn.cli import benching as command
 
     raise typer.Exit(
         command.run(
-            subject, case=case or (), job=job or (), peer=peer or (), seeds=seeds, limit=limit, plot=plot, json=json
+            subject, case=case or (), job=job or (), peer=peer or (), seeds=seeds, limit=limit, plot=plot,
+            data_dir=data_dir, json=json,
         )
-    )
+    )  # fmt: skip
 
 
 @app.command()

@@ -1,4 +1,7 @@
-"""``smile bench proof`` and ``prediction``: times side by side in one run, as a table of ratios or as JSON lines."""
+"""``smile bench``: what a guarantee costs in training and in predicting, in one run; ``proof``: provers side by side.
+
+Times as tables of ratios, or as JSON lines.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +12,27 @@ from pathlib import Path
 import typer
 
 from smilenn.errors import SmileError, listed
-from smilenn.experiments import prediction
+from smilenn.experiments import overhead, prediction
 from smilenn.experiments.proofs import CASES, JOBS, SCALING, Job, draw, line, records, summary
 
-SUBJECTS = ("proof", "prediction")
+SUBJECTS = ("all", "training", "prediction", "proof")
 
 
 def run(
     subject: str, *, case: Sequence[str], job: Sequence[str], peer: Sequence[str], seeds: int, limit: float,
-    plot: Path | None, json: bool,
+    plot: Path | None, data_dir: Path | None, json: bool,
 ) -> int:  # fmt: skip
     """Measure and print; the exit code is 0 whatever the ratios are."""
     if subject not in SUBJECTS:
         raise SmileError(f"There is no benchmark {subject!r}; there are: {listed(SUBJECTS)}.")
-    if subject == "prediction":
+    if subject != "proof":
         if case or job or peer or plot is not None:
             raise SmileError("--case, --job, --peer and --plot belong to smile bench proof; leave them out.")
-        return _prediction(json)
+        if subject in ("all", "training"):
+            training(seeds, data_dir, json)
+        if subject in ("all", "prediction"):
+            _prediction(json)
+        return 0
     known = {c.name: c for c in (*CASES, *SCALING)}
     for given, names in ((case, known), (job, JOBS)):
         wrong = [name for name in given if name not in names]
@@ -49,6 +56,23 @@ def run(
             typer.echo(f"{s['case']:26s} {s['peer']:16s} " + " ".join(f"{v:9.4g}" for v in values) + f"  {done}")
     if plot is not None:
         draw(rows, plot)
+    return 0
+
+
+def training(seeds: int, data_dir: Path | None, json: bool) -> int:
+    """Seconds of a fit with its guarantee and of plain training, and their ratio, for each recipe."""
+    rows = []
+    if not json:
+        typer.echo(f"{'recipe':12s} {'seed':>4s} {'seconds':>8s} {'epochs':>6s} {'plain s':>8s} {'ratio':>6s}  verdict")
+    for row in overhead.records(seeds, data_dir):
+        rows.append(row)
+        values = f"{row['seconds']:8.2f} {row['epochs']:6d} {row['plain']:8.2f} {row['ratio']:6.2f}"
+        words = f"{row['recipe']:12s} {row['seed']:4d} {values}  {row['verdict'][:60]}"
+        typer.echo(dumps(row) if json else words)
+    for s in overhead.summary(rows) if not json else ():
+        typer.echo(
+            f"{s['recipe']:12s} mean {s['ratio']:.2f}, largest {s['largest']:.2f}, wanted at most {s['wanted']:g}"
+        )
     return 0
 
 
