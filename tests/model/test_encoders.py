@@ -307,3 +307,13 @@ def test_a_loaded_network_is_ready_to_predict(tmp_path):
     with torch.no_grad():
         loaded(torch.tensor(x))
     assert not loaded.training and (loaded.predict(x) == before).all()
+
+
+def test_a_long_tail_does_not_take_the_knots_of_the_bulk_away():
+    """Nine rows of ten lie below 10 of 6,000 days: they have ramps of their own."""
+    rng = np.random.default_rng(0)
+    days = np.concatenate([rng.uniform(0, 10, 900), rng.uniform(10, 6000, 100)])
+    domain = Domain.box([0.0], [6000.0], names=["days"])
+    (branch,) = monotone_encoder(domain, domain.scale(days[:, None]), increasing=["days"], ramps=10).branches
+    starts = domain.unscale(branch.layers[0].start.numpy()[:, None])
+    assert (starts < 10).sum() >= 8
