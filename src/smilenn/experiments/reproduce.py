@@ -55,9 +55,10 @@ def reproduce(
     chosen = study(name)
     cells = select(chosen.cells(options), only)
     compute = functools.partial(_computed, chosen.compute, options)
-    place, asked = out / f"{name}.jsonl", len(cells)
+    place, missing = out / f"{name}.jsonl", []
     if finished:
         done = read_cells(place)
+        missing = [cell for cell in cells if key_of(cell) not in done]
         cells = [cell for cell in cells if key_of(cell) in done]
         if not cells:
             raise SmileError(f"{str(place)!r} holds no finished cell of this experiment; run it without --finished.")
@@ -65,7 +66,7 @@ def reproduce(
     plain = [{key: value for key, value in row.items() if key not in BULK} for row in rows]
     drawn = {f"{name}-{title}": figure for title, figure in chosen.figures(rows).items()} if with_figures else {}
     pictures = [f"{stem}.png" for stem in drawn]
-    text = page(chosen, rows, options, figures=pictures, machines=machines(place, cells), asked=asked)
+    text = page(chosen, rows, options, figures=pictures, machines=machines(place, cells), missing=missing)
     written = [_write(out / f"{name}.md", text), _write(out / f"{name}.json", json.dumps(plain, indent=1) + "\n")]
     for stem, figure in drawn.items():
         written += figures.save(figure, out / stem)
