@@ -112,9 +112,9 @@ def test_restarts_choose_a_proved_network():
 
 def test_rows_are_held_out_only_when_there_are_enough():
     y = np.repeat([0.0, 1.0], [30, 10])
-    held = held_out(y, 0.1, "bce", np.random.RandomState(0))
+    held = held_out(y, 0.1, np.random.RandomState(0))
     assert held.sum() == 4 and held[y == 1].sum() == 1
-    assert not held_out(y, 0.0, "mse", np.random.RandomState(0)).any()
+    assert not held_out(y, 0.0, np.random.RandomState(0)).any()
 
 
 def test_callback_sample_weight_and_given_domain(regressor):
@@ -277,7 +277,7 @@ def test_out_of_bounds_policies(regressor):
         (lambda X, y: (X, y.where(y.index != 3)), "Row 3 of the target is missing"),
         (lambda X, y: (X, y.where(y.index != 3, np.inf)), "Row 3 of the target is inf"),
         (lambda X, y: (X, y.astype(object).where(y.index != 3, "much")), "Row 3 of the target is 'much'"),
-        (lambda X, y: (X, np.stack([y, y], axis=1)), "dimensions"),
+        (lambda X, y: (X, np.stack([[y, y]] * 2, axis=1).T), "dimensions"),
         (lambda X, y: (X.assign(x=X["x"].where(X.index != 7)), y), "Row 7, column 'x' is missing"),
         (lambda X, y: (X.assign(x=X["x"].where(X.index != 7, np.inf)), y), "Row 7, column 'x' is inf"),
         (lambda X, y: (X.iloc[:0], y.iloc[:0]), "no rows"),
@@ -330,7 +330,7 @@ def test_bad_weights(weight, message):
     ("labels", "message"),
     [
         (np.zeros(120), "one class only"),
-        (np.arange(120) % 3, "3 classes"),
+        (np.arange(240).reshape(120, 2), "row 1 of label 'y0' is 2"),
         (np.linspace(0, 1, 120), "fractions"),
         (np.array(["a", 1] * 60, dtype=object), "mixes numbers and texts"),
     ],

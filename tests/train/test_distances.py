@@ -122,7 +122,7 @@ def test_an_interrupted_run_is_settled():
 
 
 def test_a_distance_net_needs_two_coordinates():
-    with pytest.raises(SmileError, match="two coordinates, not of 3"):
+    with pytest.raises(SmileError, match="two coordinates, not by 3"):
         robust_net(PIXELS, [Robust(0.1, 0.2)], robust_encoder(PIXELS, np.full(64, 0.1), units=(4,), outputs=3))
 
 

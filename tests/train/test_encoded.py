@@ -11,12 +11,12 @@ from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.encoders import Branch, Distance, Encoder
 from smilenn.model.net import SmileNet
-from smilenn.properties import Concave, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Safe, Symmetric
+from smilenn.properties import Concave, Convex, Custom, Dominates, Fair, Lipschitz, Monotone, Robust, Safe, Symmetric
 from smilenn.prove.verdict import Proved
 from smilenn.train.config import Config
 from smilenn.train.encoded import centres, encoder_outputs
 from smilenn.train.fit import fit
-from smilenn.train.recipe import encoded, kept_rows, roles
+from smilenn.train.recipe import Way, encoded, kept_rows, roles
 
 QUICK = Config(epochs=25, batch_size=64, learning_rate=3e-3)
 
@@ -191,7 +191,7 @@ def test_properties_without_a_recipe_get_none():
 
     assert ask() is None
     assert ask(Lipschitz("income", 1)) is None
-    assert ask(Monotone(increasing=["income"]), Lipschitz("debt", 1)) is None
+    assert ask(Monotone(increasing=["income"]), Custom(when=["a.debt == b.debt"], then=["a.out <= b.out"])) is None
     assert ask(Fair(["race"], 0.1, delta="5%")) is None
     assert ask(Robust(0.1, 1.0), classify=True) is None  # few columns
     pixels = Domain.box([0.0] * 64, [1.0] * 64)
@@ -226,9 +226,10 @@ def test_every_combination_ends_certified(properties):
 def test_roles_of_features():
     domain, *_ = people()
     found = roles(domain, [Dominates("income", "debt"), Fair(["race"], 0.5)])
-    assert found is not None and found.rising == {"income"} and found.without == {"debt", "race"} and found.width == 0
+    assert found is not None and found.ways == (Way(frozenset({"income"}), frozenset(), frozenset({"debt", "race"})),)
+    assert found.width == 0
     found = roles(domain, [Symmetric(["income", "debt"], 0.5), Fair(["race"], 0.2)])
-    assert found is not None and found.without == {"income", "debt", "race"}
+    assert found is not None and found.ways[0].without == {"income", "debt", "race"}
     assert found.width == pytest.approx(0.98 * 0.2)
     found = roles(domain, [Convex(["debt"]), Lipschitz("income", 1)])
     assert found is not None and found.passed == {"income"}

@@ -411,7 +411,7 @@ def broken(array, index, value=np.nan):
         (lambda c: {"validation": (c.x[:0], c.y[:0])}, r"Got 0 validation rows"),
         (lambda c: {"validation": (c.x[:4], c.y[:3])}, r"4 validation rows of inputs and 3 of targets"),
         (lambda c: {"validation": (broken(c.x, (0, 2)), c.y)}, r"Row 0 of the validation inputs, column 'x2'"),
-        (lambda c: {"loss": "mae"}, r"'mse' or 'bce', not 'mae'"),
+        (lambda c: {"loss": "mae"}, r"'ce' or Quantiles\(levels\), not 'mae'"),
     ],
 )
 def test_bad_data_is_one_sentence_and_changes_nothing(make, tmp_path, change, says):

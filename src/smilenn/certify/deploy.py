@@ -50,7 +50,7 @@ def deploy(net: SmileNet, claims: Sequence[Claim], *, time_limit: float = 30.0) 
     if all(ordered(problem, row) for problem, row in tight):
         net.set_profile("fixed-order")
         return "Monotone by the signs of its weights: float64 in a fixed order, exact without a margin."
-    if not net.collapsed or any(row.inputs.any() for _, row in tight):
+    if not net.collapsed or net.encoder is not None or any(row.inputs.any() for _, row in tight):
         return "Claims with ε = 0 hold up to the rounding of float64."
     begun, before = perf_counter(), copy.deepcopy(net.state_dict())
     slope = net.lower.skip, net.skip

@@ -15,9 +15,10 @@ import html
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -37,10 +38,12 @@ from smilenn.estimators.checks import (
 from smilenn.estimators.judged import Judged
 from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
 from smilenn.estimators.outside import all_carried
-from smilenn.estimators.training import Target, train
+from smilenn.estimators.targets import Target, Task
+from smilenn.estimators.training import train
 from smilenn.progress import Progress, display
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
+from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.spec import as_property, lower_all
 from smilenn.train.config import Config
@@ -51,7 +54,6 @@ if TYPE_CHECKING:
     from smilenn.model.auxiliaries import AuxiliaryKind
     from smilenn.model.encoders import Encoder
     from smilenn.model.snapshot import Boxes
-    from smilenn.train.losses import LossKind
 
 EncoderMaker = Callable[[Domain, np.ndarray], "Encoder"]
 
@@ -89,9 +91,6 @@ class SmileEstimator(Judged, BaseEstimator):
     device : torch device for training.
     restarts : how many networks to train; one whose auxiliaries die in pretraining does not count.
     """
-
-    loss: ClassVar[LossKind]
-    task: ClassVar[str]
 
     def __init__(
         self,
@@ -165,13 +164,17 @@ class SmileEstimator(Judged, BaseEstimator):
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
         """Properties as claims on the fitted domain and outputs."""
         self._check_fitted()
-        return self.lower_on(properties, self.domain_, self.columns_)
+        return self.lower_on(properties, self.domain_, self.columns_, self.outputs_)
 
     def lower_on(
-        self, properties: Sequence[Property | Claim], domain: Domain, columns: Sequence[str]
+        self,
+        properties: Sequence[Property | Claim],
+        domain: Domain,
+        columns: Sequence[str],
+        outputs: Outputs | None = None,
     ) -> tuple[Claim, ...]:
-        """Properties as claims on a domain, before `fit`; `columns` are those of the data, for positions."""
-        return lower_all(self.complete(properties), domain, columns=columns)
+        """Properties as claims on a domain and outputs (None: one), before `fit`; `columns` as in the data."""
+        return lower_all(self.complete(properties), domain, outputs or Outputs(), columns=columns)
 
     def complete(self, properties: Sequence[Property | Claim]) -> list[Property | Claim]:
         """The properties, a `Robust` without ε with the estimator's own."""
@@ -186,13 +189,18 @@ class SmileEstimator(Judged, BaseEstimator):
 
     # ---- fitting ------------------------------------------------------------------------------------------------
 
+    @property
     @abstractmethod
-    def _target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """The target y [n] as numbers, and the classes they stand for, if any."""
+    def task(self) -> Task:
+        """What is predicted; a classifier's is known once it is fitted."""
 
     @abstractmethod
-    def _start(self, y: np.ndarray, classes: np.ndarray | None, weight: np.ndarray) -> tuple[Target, np.ndarray]:
-        """The target from which training starts, and the weights [n] of its rows."""
+    def read_target(self, y: np.ndarray, names: Sequence[str]) -> Target:
+        """The target y [n] or [n, o] (columns called `names`) as numbers."""
+
+    @abstractmethod
+    def _start(self, target: Target, weight: np.ndarray) -> tuple[Target, np.ndarray]:
+        """The target with what training starts from, and the weights [n] of its rows."""
 
     def fit(
         self,
@@ -203,7 +211,7 @@ class SmileEstimator(Judged, BaseEstimator):
         callback: Callable[[Progress], None] | None = None,
         checkpoint: Path | str | None = None,
     ) -> Self:
-        """Train on a data frame or array X [n, columns] and a target y [n], then prove and certify the properties.
+        """Train on a data frame or array X [n, columns] and a target y [n] or [n, o]; prove and certify the properties.
 
         `callback` is told of every epoch; `checkpoint` names a file to continue from and to write to while training.
         After Ctrl-C the best state so far is kept and `interrupted_` is True: in training the proof and a short
@@ -214,7 +222,7 @@ class SmileEstimator(Judged, BaseEstimator):
         kind = type(self).__name__
         named = isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas")
         frame = check_inputs(X, kind, None if self.domain is None or named else self.domain.columns)
-        values, target_name = check_target(frame, y, kind)
+        values, target_name, names = check_target(frame, y, kind)
         weight = check_weights(sample_weight, len(frame))
         frame, values, weight = frame[weight > 0], values[weight > 0], weight[weight > 0]
         if len(frame) == 1:
@@ -228,17 +236,18 @@ class SmileEstimator(Judged, BaseEstimator):
                 margin=self.margin, scaling=self.scaling,
             )  # fmt: skip
         columns = tuple(frame.columns)
-        claims = self.lower_on(self.all_properties(), domain, columns)
+        target = self.read_target(values, names)
+        claims = self.lower_on(self.all_properties(), domain, columns, target.outputs)
         outside = self._outside(claims, domain)
-        numbers, classes = self._target(values)
         x = domain.encode(frame, out_of_bounds=outside)
         if len(x) < LEAST_ROWS:
-            x, numbers, weight = merged(x, numbers, weight)
-        target, weight = self._start(numbers, classes, weight)
+            x, numbers, weight = merged(x, target.y, weight)
+            target = replace(target, y=numbers)
+        target, weight = self._start(target, weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
             chosen, seed, reasons = train(self, domain, x, target, claims, columns, weight, show, checkpoint)
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
-            self.net_, self.history_ = chosen.net, chosen.history
+            self.net_, self.history_, self.outputs_ = chosen.net, chosen.history, target.outputs
             self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted
             self.reasons_ = reasons
             self.target_name_, self.fill_ = target_name, fill
@@ -261,9 +270,12 @@ class SmileEstimator(Judged, BaseEstimator):
         return self.domain_.encode(frame, out_of_bounds=self.outside_, first_row=first_row)
 
     def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
-        """The network's outputs for the rows of X, float64 [n]; `first_row` numbers the first row in messages."""
+        """The network's outputs for the rows of X, float64 [n], or [n, o] of several; `first_row` numbers the first row
+        in messages.
+        """
         x = self.encoded(X, first_row=first_row)
-        return self.net_.predict(x)[:, 0]
+        found = self.net_.predict(x)
+        return found[:, 0] if found.shape[1] == 1 else found
 
     def explain(self) -> str:
         """Which encoder, auxiliaries, numbers and provers were chosen, why, and what repair has cost; one a line."""
@@ -309,8 +321,8 @@ class SmileEstimator(Judged, BaseEstimator):
     ) -> None:
         """Write one self-contained HTML file (and a Markdown card) on what the model obeys and how well it predicts.
 
-        X [n, columns] and y [n] are rows to measure on, best held-out ones (`held_out` is said in the report); `train`
-        (X, y) trains references within `seconds`; `image` (rows, columns) shows the inputs as pictures.
+        X [n, columns] and y [n] or [n, o] are rows to measure on, best held-out ones (`held_out` is said in the
+        report); `train` (X, y) trains references within `seconds`; `image` (rows, columns) shows the inputs as pictures.
         """
         from smilenn.report.write import write_report
 
@@ -322,6 +334,7 @@ class SmileEstimator(Judged, BaseEstimator):
     # ---- checks -------------------------------------------------------------------------------------------------
 
     domain_: Domain
+    outputs_: Outputs
     columns_: tuple[str, ...]
     history_: list[dict[str, Any]]
     outside_: OutOfBounds

@@ -59,33 +59,41 @@ def _check_cells(column: pd.Series, name: str) -> None:
             )
 
 
-def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarray, str]:
-    """y as an array [n] and its name: one target per row, and none of the features is the target itself."""
+def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarray, str, tuple[str, ...]]:
+    """y as an array [n] or [n, o], its name and those of its columns; none of the features is the target itself."""
     if y is None:
         raise SmileError(f"{estimator} requires y to be passed, but the target y is None.")
-    name = str(y.name) if isinstance(getattr(y, "name", None), str) and y.name else ""
-    values = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y)
+    if sparse.issparse(y):
+        raise CellTypeError("Sparse targets are not supported; pass y.toarray().")
+    table = as_frame(y) if isinstance(y, pd.DataFrame) or (hasattr(y, "to_pandas") and hasattr(y, "columns")) else None
+    names = () if table is None else tuple(str(name) for name in table.columns)
+    given = getattr(y, "name", None) if table is None else names[0] if len(names) == 1 else ""
+    name = given if isinstance(given, str) else ""
+    values = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y if table is None else table.to_numpy())
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected; its one column is used.",
             DataConversionWarning,
             stacklevel=3,
         )
-        values = values[:, 0]
+        values, names = values[:, 0], ()
     if len(frame) == 0:
         raise SmileError("The data has no rows; give at least two.")
-    if values.ndim != 1:
-        raise SmileError(f"y has {values.ndim} dimensions; give one column of values.")
+    if values.ndim not in (1, 2):
+        raise SmileError(f"y has {values.ndim} dimensions; give one column of values, or a table of several.")
     if len(values) != len(frame):
         raise SmileError(f"X has {len(frame)} rows but y has {len(values)} values; give one value per row.")
     if np.iscomplexobj(values):
         raise SmileError("Complex data not supported; give real numbers as targets.")
-    if name and name in frame.columns:
-        raise SmileError(f"The target {name!r} is among the features; drop that column from X.")
-    missing = np.flatnonzero(pd.isna(values))
+    among = [one for one in (*names, *([name] if name else [])) if one in frame.columns]
+    if among:
+        raise SmileError(f"The target {among[0]!r} is among the features; drop that column from X.")
+    missing = np.argwhere(pd.isna(values))
     if missing.size:
-        raise SmileError(f"Row {int(missing[0])} of the target is missing (NaN); drop the row or fill it in.")
-    return values, name
+        raise SmileError(f"Row {int(missing[0][0])} of the target is missing (NaN); drop the row or fill it in.")
+    if values.ndim == 2 and not names:
+        names = tuple(f"y{i}" for i in range(values.shape[1]))
+    return values, name, names
 
 
 def check_weights(sample_weight: Any, rows: int) -> np.ndarray:
@@ -129,13 +137,14 @@ def class_weights(codes: np.ndarray, classes: np.ndarray, wanted: Any, weight: n
 
 
 def merged(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Equal rows of x [n, m] and y [n] as one row with the sum of their weights, in the order of their values.
+    """Equal rows of x [n, m] and y [n] or [n, o] as one with the sum of their weights, in the order of their values.
 
     Training on few rows then depends neither on their order nor on whether a row is repeated or weighted.
     """
     table = np.column_stack([x, y])
     rows, places = np.unique(table, axis=0, return_inverse=True)
-    return rows[:, :-1], rows[:, -1], np.bincount(places.ravel(), weights=weight, minlength=len(rows))
+    counts = np.bincount(places.ravel(), weights=weight, minlength=len(rows))
+    return rows[:, : x.shape[1]], rows[:, x.shape[1] :].reshape(len(rows), *y.shape[1:]), counts
 
 
 def check_device(device: str) -> None:
@@ -150,11 +159,11 @@ def check_device(device: str) -> None:
         raise SmileError(f"device {device!r} is not there: torch sees {torch.cuda.device_count()} GPUs; use 'cpu'.")
 
 
-def held_out(y: np.ndarray, share: float, loss: str, rng: np.random.RandomState) -> np.ndarray:
-    """[n] bool: a random share of the rows, of each class for a classifier."""
-    held = np.zeros(len(y), dtype=bool)
-    for value in np.unique(y) if loss == "bce" else (None,):
-        members = np.flatnonzero(y == value) if value is not None else np.arange(len(y))
+def held_out(strata: np.ndarray, share: float, rng: np.random.RandomState) -> np.ndarray:
+    """[n] bool: a random share of the rows, of each class in `strata` [n]."""
+    held = np.zeros(len(strata), dtype=bool)
+    for value in np.unique(strata):
+        members = np.flatnonzero(strata == value)
         held[rng.permutation(members)[: round(share * len(members))]] = True
     return held
 

@@ -1,21 +1,24 @@
-"""`SmileClassifier`: one of two classes, decided by the sign of one logit with proved properties."""
+"""`SmileClassifier`: classes or labels, decided by logits with proved properties.
+
+two classes       one logit f:                  the second where f > 0
+more classes      one logit f_i a class:        the largest wins; properties speak of margins f_i − f_j
+labels [n, o]     one logit f_i a label:        yes where f_i > 0, each for itself
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
 from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
-from smilenn.errors import SmileError, listed
+from smilenn.errors import SmileError
 from smilenn.estimators.base import EncoderMaker, SmileEstimator
-from smilenn.estimators.checks import class_weights
 from smilenn.estimators.missing import Missing
-from smilenn.estimators.steady import largest_change, steady
-from smilenn.estimators.training import Target
+from smilenn.estimators.steady import largest_changes, steady
+from smilenn.estimators.targets import Target, Task, decisions, started_decisions
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.library import Fair, Robust
@@ -32,17 +35,16 @@ DEFAULT_EPS = 1.0  # ε is a gauge on a logit: scaling the logit scales it
 
 
 class SmileClassifier(ClassifierMixin, SmileEstimator):
-    """Binary classification with properties that hold everywhere on the domain.
+    """Classification with properties that hold everywhere on the domain.
 
-    Parameters are those of `SmileEstimator`. The output that properties speak of is the logit of ``classes_[1]``: ε on
-    it is an odds ratio of e^ε and a change of the probability by at most tanh(ε/4). A `Robust` without eps gets ε = 1.
-    Scaling the logit, as calibration does, scales ε along: after multiplying it by c the same rules hold with c·ε.
+    Parameters are those of `SmileEstimator`. With two classes properties speak of the logit of ``classes_[1]``: ε on it
+    is an odds ratio of e^ε and a change of the probability by at most tanh(ε/4). With more of them they speak of the
+    margins between two classes, and those with a direction (`Monotone`) name a class: ``output="good"``. A target of
+    several columns of 0 and 1 is labels, one logit each. A `Robust` without eps gets ε = 1. Scaling the logits, as
+    calibration does, scales ε along: after multiplying them by c the same rules hold with c·ε.
 
     class_weight : class → weight of its rows, ``balanced`` for equal totals; multiplied with ``sample_weight``.
     """
-
-    loss = "bce"
-    task: ClassVar[str] = "binary"
 
     def __init__(
         self,
@@ -111,73 +113,81 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         return DEFAULT_EPS
 
     def __sklearn_tags__(self) -> Any:
-        """Two classes, no more."""
+        """Classes and labels."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
         return tags
 
-    def _target(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if y.dtype.kind == "f" and (y != np.rint(y)).any():
-            raise SmileError(
-                "Unknown label type: continuous. The target holds fractions; classify whole numbers or texts, or use "
-                "SmileRegressor."
-            )
-        try:
-            classes, codes = np.unique(y, return_inverse=True)
-        except TypeError:
-            raise SmileError(
-                "Unknown label type: the target mixes numbers and texts; give every class one kind of name."
-            ) from None
-        if len(classes) == 1:
-            raise SmileError(f"The target has one class only, {classes[0]!r}; a classifier needs two.")
-        if len(classes) > 2:
-            raise SmileError(
-                f"Only binary classification is supported, and the target has {len(classes)} classes "
-                f"({listed(classes, 4)}); predict one against the rest."
-            )
-        return codes.astype(np.float64), classes
+    @property
+    def task(self) -> Task:
+        """``binary``, ``multiclass`` or ``multilabel``; ``binary`` before `fit`."""
+        if "outputs_" not in vars(self) or len(self.outputs_.names) == 1:
+            return "binary" if "outputs_" not in vars(self) or self.outputs_.classes else "multilabel"
+        return "multiclass" if self.outputs_.classes else "multilabel"
 
-    def _start(self, y: np.ndarray, classes: np.ndarray | None, weight: np.ndarray) -> tuple[Target, np.ndarray]:
-        assert classes is not None
-        weight = class_weights(y.astype(int), classes, self.class_weight, weight)
-        share = float(np.average(y, weights=weight))
-        if not 0.0 < share < 1.0:
-            raise SmileError("The weights leave rows of one class only; a classifier needs two.")
-        return Target(y, 1.0, math.log(share / (1.0 - share)), classes), weight
+    def read_target(self, y: np.ndarray, names: Sequence[str]) -> Target:
+        """The target y [n] of classes, or [n, o] of labels (called `names`), as numbers."""
+        return decisions(y, names)
+
+    def _start(self, target: Target, weight: np.ndarray) -> tuple[Target, np.ndarray]:
+        return started_decisions(target, self.class_weight, weight)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Logits of ``classes_[1]``, float64 [n]."""
+        """Logits, float64: of ``classes_[1]`` [n], of each class or label [n, o]."""
         return self.outputs(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Class labels [n]: ``classes_[1]`` where the logit is positive."""
-        positive = self.outputs(X) > 0
-        return self.classes_[positive.astype(int)]
+        """Classes [n]: ``classes_[1]`` where the logit is positive, or that of the largest; labels [n, o], 0 or 1."""
+        return self.decided(self.outputs(X))
+
+    def decided(self, logits: np.ndarray) -> np.ndarray:
+        """The decisions that logits [n] or [n, o] mean."""
+        if self.task == "multilabel":
+            return (logits > 0).astype(int)
+        return self.classes_[(logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)]
 
     def predict_certified(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Class labels [n], and [n] bool: which of them no change that the properties speak of can turn.
 
         Of all `Robust` and `Fair` properties together: True means that every input within δ of the row, and every one
-        that differs in the protected features alone, gets the same label. It rests on the checked bound of
-        ``certificate_``; without one every entry is False.
+        that differs in the protected features alone, gets the same label. It rests on the checked bounds of
+        ``certificate_``; without one every entry is False. Of several labels both are [n, o], each label by itself.
         """
-        logit = self.outputs(X)
-        return self.classes_[(logit > 0).astype(int)], steady(logit, self.largest_change())
+        logits = self.outputs(X)
+        return self.decided(logits), steady(logits, self.largest_changes(), margins=self.task == "multiclass")
 
     def largest_change(self) -> float:
-        """Checked bound on how far the logit moves by any change that a `Robust` or `Fair` property speaks of; or ∞."""
+        """Checked bound on how far a logit, or a margin between classes, moves by any change that a `Robust` or `Fair`
+        property speaks of; or ∞.
+        """
+        return float(self.largest_changes().max())
+
+    def largest_changes(self) -> np.ndarray:
+        """The same for each logit [o], or of several classes for each margin [o, o]."""
         self._check_fitted()
         named = [item for item in self.all_properties() if isinstance(item, (Robust, Fair))]
         if not named:
             raise SmileError("Certified labels need a property that bounds changes; fit with a Robust or Fair one.")
-        return largest_change(self.certificate_, self.lower(named), self.domain_, self.outside_)
+        return largest_changes(self.certificate_, self.lower(named), self.outputs_, self.domain_, self.outside_)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the two classes, [n, 2]."""
-        positive = probability(self.outputs(X))
-        return np.stack([1.0 - positive, positive], axis=1)
+        """Probabilities: of the classes [n, classes], of the labels [n, o]."""
+        return self.probabilities(self.outputs(X))
+
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        """The probabilities that logits [n] or [n, o] mean."""
+        if self.task == "multiclass":
+            return softmax(logits)
+        positive = probability(logits)
+        return positive if self.task == "multilabel" else np.stack([1.0 - positive, positive], axis=1)
 
 
 def probability(logit: np.ndarray) -> np.ndarray:
     """1 / (1 + e^−logit) without overflow, shape kept."""
     return np.exp(-np.logaddexp(0.0, -logit))
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """e^f_i / Σ e^f_j without overflow, [n, o]."""
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return shifted / shifted.sum(axis=1, keepdims=True)

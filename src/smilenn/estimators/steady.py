@@ -6,7 +6,8 @@ checked) may be below the stated ε, or above it where the claim itself was not 
     f(x) > B     every b that the premise relates to x has f(b) ≥ f(x) − B > 0
     f(x) ≤ −B    every such b has f(b) ≤ f(x) + B ≤ 0
 
-B covers both rows of the claim, so it does not matter which of the two copies x is. Rows outside the domain are moved
+Of several classes the margin of the winner over each other class takes the place of f, and each has a bound of its own.
+B covers both rows of a form, so it does not matter which of the two copies x is. Rows outside the domain are moved
 to its edge; they count only if clamping carries the claim there.
 """
 
@@ -21,23 +22,58 @@ from smilenn.certify.verdicts import Certificate, rounded_up
 from smilenn.domain import Domain, OutOfBounds
 from smilenn.estimators.outside import clamping_carries
 from smilenn.properties.claim import Claim
+from smilenn.properties.forms import Outputs
 
 
 def largest_change(
     certificate: Certificate | None, claims: Sequence[Claim], domain: Domain, outside: OutOfBounds
 ) -> float:
-    """B for the claims (of `Robust` and `Fair` properties) together; infinite where nothing was checked."""
-    if certificate is None:
-        return math.inf
-    changes = [0.0]
+    """The largest B of all rows of the claims (of `Robust` and `Fair`); infinite where nothing was checked."""
+    found = [_checked(certificate, claim, domain, outside) for claim in claims]
+    return max((change for changes in found for change in changes), default=0.0)
+
+
+def largest_changes(
+    certificate: Certificate | None, claims: Sequence[Claim], outputs: Outputs, domain: Domain, outside: OutOfBounds
+) -> np.ndarray:
+    """B for every output [o], or of classes with an output each for every margin f_i − f_j, [o, o].
+
+    It covers all claims together: an output or margin that one of them does not speak of is not bounded.
+    """
+    o = len(outputs.names)
+    most = np.zeros((o, o) if len(outputs.classes) == o else o)
     for claim in claims:
-        if claim not in certificate.claims or (outside != "raise" and not clamping_carries(claim, domain)):
-            return math.inf
-        rows = certificate.report.claims[certificate.claims.index(claim)].rows
-        changes += [rounded_up(row.bound + row.margin) for row in rows]
-    return max(changes)
+        own = np.full(most.shape, -math.inf)
+        for row, value in zip(claim.rows, _checked(certificate, claim, domain, outside), strict=True):
+            places = [outputs.names.index(t.name) for t in row.terms if t.kind == "out" and t.copy == 0]
+            for at in (tuple(places), tuple(reversed(places))):
+                own[at] = max(own[at], value)
+        own[own < 0] = math.inf
+        if own.ndim == 2:
+            np.fill_diagonal(own, 0.0)
+        most = np.maximum(most, own)
+    return most
 
 
-def steady(logit: np.ndarray, change: float) -> np.ndarray:
-    """[n] bool: logits whose sign survives any change by at most `change`; a logit of 0 or less decides against."""
-    return (logit > change) | (logit <= -change)
+def _checked(certificate: Certificate | None, claim: Claim, domain: Domain, outside: OutOfBounds) -> list[float]:
+    """B of every row of a claim as it was checked, at least 0; infinite where it was not, or is not carried outside."""
+    carried = outside == "raise" or clamping_carries(claim, domain)
+    if certificate is None or claim not in certificate.claims or not carried:
+        return [math.inf] * len(claim.rows)
+    rows = certificate.report.claims[certificate.claims.index(claim)].rows
+    return [max(0.0, rounded_up(row.bound + row.margin)) for row in rows]
+
+
+def steady(logits: np.ndarray, change: float | np.ndarray, *, margins: bool = False) -> np.ndarray:
+    """Which decisions survive any change by at most `change`: bool, of the shape of the logits.
+
+    A logit of 0 or less decides against. With `margins` the largest of logits [n, o] wins, and it must lead each other
+    one by more than `change` [o, o] allows: [n]. (A difference of floats rounds to more than B only if it is more.)
+    """
+    if not margins:
+        return np.logical_or(logits > change, logits <= -np.asarray(change))
+    winner = logits.argmax(axis=1)
+    lead = logits[np.arange(len(logits)), winner][:, None] - logits
+    allowed = np.asarray(change)[winner]
+    allowed[np.arange(len(logits)), winner] = -1.0  # no class has to beat itself
+    return (lead > allowed).all(axis=1)

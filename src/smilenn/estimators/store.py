@@ -30,6 +30,7 @@ from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.folder import dump_json, read_folder, without_infinities, write_folder
 from smilenn.problem import digest
 from smilenn.properties.claim import Claim
+from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import properties_from_json, properties_to_json
 from smilenn.prove.record import verdict_from_json, verdict_to_json
 from smilenn.prove.verdict import Proved, Rejected, Unknown, Verdict, Violated
@@ -47,6 +48,7 @@ PLAIN = (
     "hidden", "embedding", "backbone_sizes", "out_of_bounds", "time_limit", "certify_time_limit",
     "validation_fraction", "missing", "verbose", "device", "restarts",
 )  # fmt: skip
+OWN = ("quantiles",)  # of one of the estimators
 
 
 def save(
@@ -73,6 +75,7 @@ def save(
         learned["feature_names_in"] = [str(name) for name in estimator.feature_names_in_]
     if "classes_" in vars(estimator):
         learned["classes"] = estimator.classes_.tolist()
+        learned["class_outputs"] = list(estimator.outputs_.classes)
         learned["classes_dtype"] = estimator.classes_.dtype.str if estimator.classes_.dtype.kind != "O" else "object"
     model = {"task": estimator.task, "estimator": type(estimator).__name__, "params": _params(estimator)}
     documents = {
@@ -154,6 +157,7 @@ def load(
             estimator.encoder = net.encoder
         if "feature_names_in" in learned:
             estimator.feature_names_in_ = np.array(learned["feature_names_in"], dtype=object)
+        estimator.outputs_ = Outputs(net.outputs, _classes(learned))
         if "classes" in learned:
             estimator.classes_ = np.array(learned["classes"], dtype=np.dtype(learned["classes_dtype"]))
         stated = estimator.lower(estimator.all_properties())
@@ -168,6 +172,11 @@ def load(
             "smilenn.model.bundle.load_net."
         ) from None
     return estimator  # type: ignore[return-value]
+
+
+def _classes(learned: Mapping[str, Any]) -> tuple[str, ...]:
+    """The classes that outputs decide between; folders of two classes did not name them once."""
+    return tuple(str(name) for name in learned.get("class_outputs", learned.get("classes", ())))
 
 
 def _checked(folder: Path, verdict: Verdict, certificate: bool) -> Judgement:
@@ -217,7 +226,7 @@ def replace_verdict(folder: Path | str, estimator: SmileEstimator) -> None:
 
 def _params(estimator: SmileEstimator) -> dict[str, Any]:
     params = estimator.get_params(deep=False)
-    out: dict[str, Any] = {name: _plain(params[name]) for name in PLAIN}
+    out: dict[str, Any] = {name: _plain(params[name]) for name in (*PLAIN, *OWN) if name in params}
     state = params["random_state"]
     out["random_state"] = int(state) if isinstance(state, (int, np.integer)) else None
     if "class_weight" in params:  # labels are no keys of JSON
@@ -242,7 +251,9 @@ def _plain(value: Any) -> Any:
 
 
 def _from_params(stored: dict[str, Any]) -> dict[str, Any]:
-    params = {name: stored[name] for name in (*PLAIN, "encoder", "random_state") if name in stored}  # others came later
+    params = {
+        name: stored[name] for name in (*PLAIN, *OWN, "encoder", "random_state") if name in stored
+    }  # others came later
     for name in ("increasing", "decreasing", "backbone_sizes"):
         if isinstance(params.get(name), list):
             params[name] = tuple(params[name])

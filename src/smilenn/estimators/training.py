@@ -11,7 +11,6 @@ import copy
 import logging
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from sklearn.utils import check_random_state
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.estimators.checks import LEAST_ROWS, held_out, numbered
+from smilenn.estimators.targets import Target
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.properties.spec import as_property
@@ -40,16 +40,6 @@ SPARE = 2  # further seeds for runs that fail
 TRAINING_SHARE = 0.8  # of a time limit; the certificate has the rest
 
 
-@dataclass(frozen=True)
-class Target:
-    """The target as numbers: y [n], the output's size and its value before anything is learned; classes, if any."""
-
-    y: np.ndarray
-    scale: float
-    start: float
-    classes: np.ndarray | None = None
-
-
 def train(
     estimator: SmileEstimator,
     domain: Domain,
@@ -65,12 +55,15 @@ def train(
     import torch
 
     from smilenn.train.fit import DeadAuxiliaries, fit
+    from smilenn.train.losses import LossKind, Quantiles
     from smilenn.train.recipe import kept_rows, why_plain
+
+    losses: dict[str, LossKind] = {"regression": "mse", "multiclass": "ce", "quantiles": Quantiles(target.levels)}
 
     rng = check_random_state(estimator.random_state)
     seeds = [int(seed) for seed in rng.randint(0, 2**31 - 1, size=estimator.restarts + SPARE)]
     share = estimator.validation_fraction if len(x) >= LEAST_ROWS else 0.0
-    held = held_out(target.y, share, estimator.loss, rng)
+    held = held_out(target.strata, share, rng)
     kept = rng.randint(0, 2**31 - 1)
     best: tuple[Fit, int, str] | None = None
     best_rank, done = (math.inf, math.inf), 0
@@ -94,7 +87,7 @@ def train(
                 rows = np.ones(len(x), dtype=bool)
                 choice = np.random.RandomState(kept)
                 options["held"] = kept_rows(
-                    target.y, net, estimator.validation_fraction, target.classes is not None, choice
+                    target.strata, net, estimator.validation_fraction, target.classes is not None, choice
                 )
             config = estimator.config or config or Config()
             left = None if until is None else max(0.01, (until - perf_counter()) / (estimator.restarts - done))
@@ -104,7 +97,7 @@ def train(
                     x[rows],
                     target.y[rows],
                     claims,
-                    loss=estimator.loss,
+                    loss=losses.get(target.task, "bce"),
                     config=config,
                     seed=seed,
                     sample_weight=weight[rows],
@@ -133,6 +126,7 @@ def _recipe(
     estimator: SmileEstimator, domain: Domain, x: np.ndarray, target: Target, columns: Sequence[str]
 ) -> Recipe | None:
     """The network behind an encoder, fresh; None for the plain one. x [n, m] raw training rows."""
+    assert target.scale is not None and target.start is not None
     from smilenn.model.encoders import Encoder
     from smilenn.train.averaged import averaged
     from smilenn.train.recipe import Recipe, encoded, refuse_unpinned, steps
@@ -146,7 +140,8 @@ def _recipe(
         image = estimator.encoder == "image"
         recipe = encoded(
             domain, x, properties, output_scale=target.scale, start=target.start, classify=target.classes is not None,
-            sizes=estimator.backbone_sizes, device=str(estimator.device), image=image,
+            sizes=estimator.backbone_sizes, device=str(estimator.device), image=image, outputs=target.outputs,
+            y=target.y,
         )  # fmt: skip
         if recipe is None and image:
             raise SmileError(
@@ -162,37 +157,42 @@ def _recipe(
         )
     if made.domain != domain:
         raise SmileError("The encoder was made for another domain; pass that domain as well (domain=encoder.domain).")
-    refuse_unpinned(made, estimator.lower_on(estimator.all_properties(), domain, columns))
+    refuse_unpinned(made, estimator.lower_on(estimator.all_properties(), domain, columns, target.outputs))
+    if len(target.outputs.names) > 1:
+        raise SmileError("An encoder of one's own is averaged to one output; the target has several.")
     net = averaged(domain, copy.deepcopy(made), target.scale, target.start, sizes=estimator.backbone_sizes)
     return Recipe(net, steps(len(x), 1e-2), "Encoder: the one that was given; its coordinates are averaged.")
 
 
 def _build(estimator: SmileEstimator, domain: Domain, target: Target) -> SmileNet:
-    """A fresh network, its head starting at the target's mean."""
+    """A fresh network, its head starting at the target's means."""
+    assert target.scale is not None and target.start is not None
     import torch
     from torch import nn
 
     from smilenn.model.backbones import MLP
     from smilenn.model.net import SmileNet
 
+    embedding = max(estimator.embedding, len(target.outputs.names))  # fewer would tie outputs to each other
     if estimator.backbone is None:
         # float64: a row's prediction then does not depend visibly on the batch it comes in
-        backbone: nn.Module = MLP(domain.size, tuple(estimator.backbone_sizes), estimator.embedding).double()
+        backbone: nn.Module = MLP(domain.size, tuple(estimator.backbone_sizes), embedding).double()
     else:
-        backbone = estimator.backbone(domain.size, estimator.embedding)
+        backbone = estimator.backbone(domain.size, embedding)
         if not isinstance(backbone, nn.Module):
             raise SmileError("backbone must be a function (inputs, embedding) that returns a torch module.")
     net = SmileNet(
         domain,
         backbone,
-        estimator.embedding,
+        embedding,
+        outputs=target.outputs.names,
         auxiliaries=estimator.auxiliaries,
         hidden=estimator.hidden,
         boxes=estimator.boxes,
-        output_scale=target.scale,
+        output_scale=target.scale.tolist(),
     )
     with torch.no_grad():
-        net.head_bias.copy_(target.start / net.output_scale)
+        net.head_bias.copy_(torch.as_tensor(target.start) / net.output_scale)
     return net.to(estimator.device)
 
 

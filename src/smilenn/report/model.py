@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,10 @@ from smilenn.prove.verdict import Verdict
 class Reported(Protocol):
     """A fitted estimator, as far as a report reads it."""
 
-    task: ClassVar[str]  # ``regression`` or ``binary``
+    @property
+    def task(self) -> str:
+        """``regression``, ``quantiles``, ``binary``, ``multiclass`` or ``multilabel``."""
+        ...
 
     @property
     def net_(self) -> SmileNet:

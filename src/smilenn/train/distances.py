@@ -2,6 +2,8 @@
 
     L = mean relu(θ − t·f/s) / θ,      t = ±1 the class, θ in units of the inputs
 
+Of several classes, f_i = s·e_i, the lead of the true class over the best other one takes the place of t·f.
+
 Every change of the inputs by δ moves f/s by at most 2δ, so an image that passes its decision by 2δ is verified: the
 hinge asks for θ, beyond the largest δ of interest, and then leaves an image alone. The gradient of a maximum is a
 single coordinate: each layer learns with ‖·‖_p, p = p_0·(p_1/p_0)^q, q growing with the steps, and with the maximum
@@ -22,6 +24,7 @@ from smilenn.model.encoders import Branch, Distance
 from smilenn.model.net import SmileNet
 from smilenn.train.augment import augmented
 from smilenn.train.encoded import seen
+from smilenn.train.losses import Decides
 from smilenn.train.phases import Task, finite_step
 from smilenn.train.state import State, rngs
 
@@ -59,7 +62,7 @@ def distance_epoch(state: State, task: Task) -> dict[str, Any]:
         if config.augment == "affine":
             x = augmented(x, rng)
         f = net.head(net.lower(net.encode(net.scale(x).float())))
-        short = torch.relu(THETA - (2 * y - 1) * f / size).mean(dim=1) / THETA
+        short = torch.relu(THETA - lead(f, y, task.decides) / size).mean(dim=1) / THETA
         loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
         finite_step(state.optimizer, loss, net)
         with torch.no_grad():
@@ -70,6 +73,15 @@ def distance_epoch(state: State, task: Task) -> dict[str, Any]:
         if task.over():
             break
     return {"loss": float(np.mean(losses))}
+
+
+def lead(f: torch.Tensor, y: torch.Tensor, decides: Decides) -> torch.Tensor:
+    """By how much outputs f [B, o] decide for what y [B, o] says: each by its sign [B, o], or the largest [B, 1]."""
+    if decides != "largest":
+        return (2 * y - 1) * f
+    true = y.argmax(dim=1, keepdim=True)
+    others = f.scatter(1, true, -torch.inf)
+    return f.gather(1, true) - others.amax(dim=1, keepdim=True)
 
 
 @torch.no_grad()

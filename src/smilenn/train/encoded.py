@@ -98,12 +98,14 @@ def encoder_outputs(encoder: Encoder, u: torch.Tensor) -> torch.Tensor:
     """
     if not encoder.groups:
         return encoder(u)
-    branches, groups = [b for b in encoder.branches if isinstance(b, Branch)], encoder.groups
-    return torch.cat([_side_by_side(branches[i : i + groups], u) for i in range(0, len(branches), groups)], dim=1)
+    branches, groups, parts = [b for b in encoder.branches if isinstance(b, Branch)], encoder.groups, encoder.parts
+    kinds = [branches[i : i + groups * parts] for i in range(0, len(branches), groups * parts)]
+    every = [torch.cat([_side_by_side(kind[r::parts], u) for r in range(parts)], dim=2) for kind in kinds]
+    return torch.cat([e.reshape(len(u), -1) for e in every], dim=1)
 
 
 def _side_by_side(branches: list[Branch], u: torch.Tensor) -> torch.Tensor:
-    """The outputs [B, G] of G branches of one kind."""
+    """The outputs [B, G, j] of G branches of one kind and part."""
     ramps = branches[0].layers[0](u[:, branches[0].columns])  # [B, R]
     y = torch.zeros(0)
     for place, layer in enumerate(branches[0].layers):
@@ -117,7 +119,7 @@ def _side_by_side(branches: list[Branch], u: torch.Tensor) -> torch.Tensor:
             y = z if width == 0 else torch.baddbmm(z, y, weight[:, :, :width].transpose(1, 2))
         elif isinstance(layer, Kinks):
             y = torch.cat([y[:, :, : layer.convex].clamp(min=0), y[:, :, layer.convex :].clamp(max=0)], dim=2)
-    return y[:, :, 0].T
+    return y.transpose(0, 1)
 
 
 def centres(net: SmileNet, e: torch.Tensor) -> list[torch.Tensor]:
@@ -126,8 +128,9 @@ def centres(net: SmileNet, e: torch.Tensor) -> list[torch.Tensor]:
     half = net.second(e) / 2
     if not net.encoder.groups:
         return [net.head(net.lower(e) + half)]
-    total = net.lower.slope.sum(dim=1)
-    return [net.head(net.lower.const + e[:, k : k + 1] * total + half) for k in range(e.shape[1])]
+    members = len(net.encoder.branches) // net.encoder.parts
+    own = zip(e.chunk(members, dim=1), net.lower.slope.chunk(members, dim=1), strict=True)
+    return [net.head(net.lower.const + part @ (members * slope).T + half) for part, slope in own]
 
 
 # ---- judging on rows that were kept ---------------------------------------------------------------------------------
@@ -155,8 +158,7 @@ def judged(net: SmileNet, task: Task) -> list[float]:
     Without kept rows, or for an encoder that is no ensemble, the one loss of the network.
     """
     encoder = net.encoder
-    assert encoder is not None
-    if task.held is None or not encoder.groups:
+    if task.held is None or encoder is None or not encoder.groups:
         return [kept_loss(net, task)]
     each, rows = honest(net, task)
     weight = None if task.weight is None else task.weight[rows]
@@ -182,11 +184,11 @@ def kept_loss(net: SmileNet, task: Task) -> float:
 def parts(net: SmileNet, task: Task) -> list[list[str]]:
     """Names of the tensors whose best state each of the losses of `judged` chooses."""
     encoder, names = net.encoder, list(net.state_dict())
-    assert encoder is not None
-    if task.held is None or not encoder.groups:
+    if task.held is None or encoder is None or not encoder.groups:
         return [names]
-    kinds = len(encoder.branches) // encoder.groups
-    own = [tuple(f"encoder.branches.{j * encoder.groups + g}." for g in range(encoder.groups)) for j in range(kinds)]
+    size = encoder.groups * encoder.parts
+    kinds = len(encoder.branches) // size
+    own = [tuple(f"encoder.branches.{j * size + g}." for g in range(size)) for j in range(kinds)]
     out = [[name for name in names if name.startswith(prefixes)] for prefixes in own]
     return out if net.collapsed else [*out, [name for name in names if name.startswith("backbone.")]]
 
@@ -212,9 +214,8 @@ def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
     The other branches are taken out of the encoder.
     """
     encoder = net.encoder
-    assert encoder is not None
-    groups = encoder.groups
-    if not groups or task.held is None or len(encoder.branches) == groups:
+    size = 0 if encoder is None else encoder.groups * encoder.parts
+    if encoder is None or not size or task.held is None or len(encoder.branches) == size:
         return judged(net, task)[0], ""
     each, rows = honest(net, task)
     weight = None if task.weight is None else task.weight[rows]
@@ -223,8 +224,8 @@ def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
     losses = [float(task.loss(each[list(s)].mean(dim=0), task.y[rows], weight)) for s in subsets]
     best = int(np.argmin(losses))
     branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
-    names = [branches[j * groups].name.rstrip("0123456789") for j in kinds]
-    kept = [j * groups + g for j in subsets[best] for g in range(groups)]
+    names = [branches[j * size].name.split("0")[0] for j in kinds]
+    kept = [j * size + g for j in subsets[best] for g in range(size)]
     if len(kept) < len(branches):
         _keep_branches(net, [branches[i] for i in kept])
     if losses[best] > 1.0:  # worse than the constant on rows kept from training: be the constant
@@ -239,9 +240,12 @@ def _keep_branches(net: SmileNet, branches: list[Branch]) -> None:
     """The same network over some of its branches, each with an equal share of the mean."""
     encoder = net.encoder
     assert encoder is not None
-    total = net.lower.slope.sum(dim=1, keepdim=True)
-    kept = Encoder(encoder.domain, branches, groups=encoder.groups).to(net.head_weight.device)
+    before, after = len(encoder.branches) // encoder.parts, len(branches) // encoder.parts
+    one = net.lower.slope.chunk(before, dim=1)[0] * before / after
+    kept = Encoder(encoder.domain, branches, groups=encoder.groups, parts=encoder.parts).to(net.head_weight.device)
     kept.train(encoder.training)
+    if encoder.limits is not None:  # the same for every member
+        kept.limits = encoder.limits[0][: kept.size], encoder.limits[1][: kept.size]
     net.encoder = kept
     net.lower.inputs = net.second.inputs = kept.size
-    net.lower.slope = nn.Parameter((total / kept.size).expand(-1, kept.size).clone(), requires_grad=False)
+    net.lower.slope = nn.Parameter(one.tile(1, after), requires_grad=False)

@@ -30,7 +30,8 @@ from smilenn.properties.claim import Claim
 from smilenn.prove.model import prove
 from smilenn.prove.portfolio import choose
 from smilenn.prove.tree import Trees
-from smilenn.prove.verdict import Verdict
+from smilenn.prove.verdict import Proved, Verdict
+from smilenn.train.boxed import boxed_epoch
 from smilenn.train.config import Config
 from smilenn.train.distances import distance_epoch, has_distances, recentre
 from smilenn.train.encoded import choose_kinds, encoded_epoch, keep_best, parameter_groups
@@ -208,7 +209,7 @@ class _Run:
     def train(self) -> None:
         """Run every phase from where the state stands."""
         state, config = self.state, self.task.config
-        if self.net.encoder is not None:
+        if self.net.encoder is not None or not self.net.enforcement_parameters():
             self._train_encoded()
         while state.phase == "pretrain":
             patience = config.pretrain_patience
@@ -237,7 +238,7 @@ class _Run:
             self._done(record, config.posttrain_rounds, last=proved)
 
     def _train_encoded(self) -> None:
-        """An encoder keeps the claims by construction: train, keep the best state on held-out rows, fit its box."""
+        """An encoder, or a fixed box, keeps the claims: train, keep the best state on held-out rows, fit its box."""
         state, config, net = self.state, self.task.config, self.net
         distances = has_distances(net)
         if state.phase == "pretrain":
@@ -251,18 +252,22 @@ class _Run:
             if distances:  # annealed: the last state is the one that was aimed at
                 record = distance_epoch(state, self.task)
             else:
-                record = encoded_epoch(state, self.task)
+                record = (boxed_epoch if net.encoder is None else encoded_epoch)(state, self.task)
                 record["held_out"] = keep_best(state, self.task)
             self._done(record, config.epochs)
 
     def finish_encoded(self) -> None:
-        """The encoder as it will be deployed: the best of its states and kinds, its box around the training rows."""
+        """The network as it will be deployed: the best of its states and kinds, an encoder's box around the training
+        rows.
+        """
         net, state = self.net, self.state
-        if net.encoder is not None and state.phase != "done":
+        if (net.encoder is not None or not net.enforcement_parameters()) and state.phase != "done":
             if state.best is not None:
                 net.load_state_dict(state.best)
                 self.held_out, self.chosen = choose_kinds(net, self.task)
             state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
+            if net.encoder is None:
+                return
             if has_distances(net):
                 recentre(net, self.task.x)
             net.encoder.fit_box_(net.scale(self.task.x), ROOM if net.encoder.groups else 1.0)
@@ -296,6 +301,8 @@ class _Run:
     def repair(self, claims: Sequence[Claim]) -> None:
         """Make the claims hold where posttraining has not; the accuracy paid goes to the history."""
         task, net = self.task, self.net
+        if net.encoder is None and not net.enforcement_parameters() and isinstance(prove(net, claims), Proved):
+            return  # a fixed box that implies the claims
         before, quality = task.held_out_loss(net), task.quality(net)
         done = repair(net, claims, task.x, self.in_time().config, classify=bool(task.decides))
         if done is None or not done.text:

@@ -1,6 +1,7 @@
 """The loss terms of the paper's PretrainLoss and TrainLoss.
 
-    L_s    = MSE / Var(y)   or   BCE / H(mean y)          task loss, divided by the constant predictor's
+    L_s    = MSE / Var(y), BCE / H(mean y), cross-entropy / H(mean y), or pinball loss / the constant's
+                                                          task loss, divided by the constant predictor's
     L_box  = mean relu(h − upper) + mean relu(lower − h)   degenerate or too narrow boxes
     L_prop = mean over counterexamples of relu(violation) / unit,   unit = ε, or the output scale where ε = 0
 
@@ -21,18 +22,31 @@ from smilenn.errors import SmileError
 from smilenn.model.net import Pathways, SmileNet
 from smilenn.search.abstraction import Abstraction, violation
 
-LossKind = Literal["mse", "bce"]
+
+@dataclass(frozen=True)
+class Quantiles:
+    """The pinball loss: output k estimates the quantile of level `levels`[k] of one target,
+
+    max( q·(y − f), (q − 1)·(y − f) ),   smallest in the mean where a share q of the targets lies below f.
+    """
+
+    levels: tuple[float, ...]
+
+
+LossKind = Literal["mse", "bce", "ce"] | Quantiles
+Decides = Literal["", "sign", "largest"]
 TaskLoss = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None], torch.Tensor]
 
 
 def task_loss(kind: LossKind, y: torch.Tensor, weight: torch.Tensor | None = None, margin: float = 0.0) -> TaskLoss:
     """L_s(f [B, o], y [B, o], weight [B] or None), normalised by the constant predictor's loss on the whole y [N, o].
 
-    `margin` (classification) moves each logit towards the wrong side before the loss: what counts is that it passes
-    the decision by that much.
+    ``bce`` is for labels that are each decided by the sign of a logit, ``ce`` for classes of which the largest output
+    wins, y being one-hot. `margin` (classification) moves each logit towards the wrong side before the loss: what
+    counts is that it passes the decision by that much.
     """
-    if kind not in ("mse", "bce"):
-        raise SmileError(f"The loss is 'mse' or 'bce', not {kind!r}.")
+    if kind not in ("mse", "bce", "ce") and not isinstance(kind, Quantiles):
+        raise SmileError(f"The loss is 'mse', 'bce', 'ce' or Quantiles(levels), not {kind!r}.")
     w = torch.ones(len(y), dtype=torch.float64, device=y.device) if weight is None else weight
     mean = (y * w[:, None]).sum(dim=0) / w.sum()
     if kind == "mse":
@@ -41,6 +55,20 @@ def task_loss(kind: LossKind, y: torch.Tensor, weight: torch.Tensor | None = Non
 
         def each(f: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
             return (f - t) ** 2 / base
+    elif isinstance(kind, Quantiles):
+        q = torch.tensor(kind.levels, dtype=torch.float64, device=y.device)
+        base = _pinball(_quantiles(y, w, q), y, q)
+        base = (base * w[:, None]).sum(dim=0) / w.sum()
+        base = torch.where(base > 0, base, torch.ones_like(base))
+
+        def each(f: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+            return _pinball(f, t, q) / base
+    elif kind == "ce":
+        p = mean.clamp(min=1e-3)
+        entropy = -(p * p.log()).sum()
+
+        def each(f: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+            return -(t * F.log_softmax(f - margin * t, dim=1)).sum(dim=1, keepdim=True) / entropy
     else:
         p = mean.clamp(1e-3, 1 - 1e-3)
         base = -(p * p.log() + (1 - p) * (1 - p).log())
@@ -54,6 +82,23 @@ def task_loss(kind: LossKind, y: torch.Tensor, weight: torch.Tensor | None = Non
         return value.mean() if weight is None else (value * weight).sum() / weight.sum().clamp(min=1e-12)
 
     return loss
+
+
+def decides(kind: LossKind) -> Decides:
+    """How outputs become a decision: by the sign of each, by the largest, or not at all."""
+    return "sign" if kind == "bce" else "largest" if kind == "ce" else ""
+
+
+def _pinball(f: torch.Tensor, t: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
+    return torch.maximum(q * (t - f), (q - 1) * (t - f))
+
+
+def _quantiles(y: torch.Tensor, w: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
+    """Weighted quantiles of each column of y [N, o], the k-th of level q_k, [o]."""
+    values, order = y.sort(dim=0)
+    share = w[order].cumsum(dim=0) / w.sum()
+    place = (share < q).sum(dim=0).clamp(max=len(y) - 1)
+    return values.gather(0, place[None])[0]
 
 
 def box_loss(p: Pathways) -> torch.Tensor:

@@ -25,7 +25,7 @@ from smilenn.prove.portfolio import choose
 from smilenn.prove.slopes import applies, slope_tree
 from smilenn.train.config import Config
 from smilenn.train.generator import Generator
-from smilenn.train.losses import Pressure, TaskLoss, box_loss, property_loss
+from smilenn.train.losses import Decides, Pressure, TaskLoss, box_loss, property_loss
 from smilenn.train.state import State, rngs
 
 
@@ -34,7 +34,7 @@ class Task:
     """Data and constants of one run; x [N, m] raw, y [N, o], weight [N] or None, all on the network's device.
 
     `held` [N, G] bool: rows that group g of an ensemble never learns from (train/encoded.py). `over` says, within an
-    epoch, that the time limit has passed: the epoch ends there.
+    epoch, that the time limit has passed: the epoch ends there. `decides` says how outputs become a decision.
     """
 
     x: torch.Tensor
@@ -46,7 +46,7 @@ class Task:
     config: Config
     seed: int
     held: torch.Tensor | None = None
-    binary: bool = False
+    decides: Decides = ""
     over: Callable[[], bool] = bool
 
     def batches(self, rng: np.random.Generator) -> list[torch.Tensor]:
@@ -66,11 +66,14 @@ class Task:
 
     @torch.no_grad()
     def quality(self, net: SmileNet) -> float:
-        """R² on the same rows, or the accuracy of a classifier."""
+        """R² on the same rows (1 − the loss, for quantiles), or the accuracy of a classifier."""
         f, y, weight = self._judged(net)
-        if not self.binary:
+        if not self.decides:
             return 1.0 - float(self.loss(f, y, weight))
-        right = ((f > 0) == (y > 0.5)).to(torch.float64).mean(dim=1)
+        if self.decides == "largest":
+            right = (f.argmax(dim=1) == y.argmax(dim=1)).to(torch.float64)
+        else:
+            right = ((f > 0) == (y > 0.5)).to(torch.float64).mean(dim=1)
         return float(right.mean() if weight is None else (right * weight).sum() / weight.sum())
 
     def _judged(self, net: SmileNet) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:

@@ -5,6 +5,8 @@ monotone, fair (any ε)        an ensemble of monotone encoders that does not re
 convex, concave, symmetric,   the same, not reading the features of which these speak (of `Dominates` it rises with the
 dominates, also with others   strong one and ignores the weak one): no rule certifies more of them exactly
 robust only, many columns     an l∞-distance net; ε is what it allows, 2δ in the units of its output
+bounds, order, sums, pairs    a free backbone in a fixed box of coordinates (coordinates.py): claims about every single
+of outputs, no others         input hold by construction
 anything else                 the paper's architecture: auxiliaries of the inputs, searched and proved
 
 What the encoder's size and training depend on:
@@ -42,9 +44,14 @@ from smilenn.properties import (
 )  # fmt: skip
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
+from smilenn.properties.forms import Outputs
+from smilenn.properties.library import Spoken
+from smilenn.properties.outputs import Bounded, Exclusive, Ordered, SumAtMost
 from smilenn.properties.premise import ground
-from smilenn.train.averaged import averaged
+from smilenn.properties.spec import lower_all
+from smilenn.train.averaged import Numbers, averaged, boxed
 from smilenn.train.config import Config
+from smilenn.train.coordinates import Coordinates, coordinates, unconditional
 from smilenn.train.robust import moves_all, robust_recipe
 
 GROUPS = 4  # members of each kind; they differ in their first weights and in the rows kept from them
@@ -53,11 +60,16 @@ FEWEST, MOST, SHARED = 8, 64, 128  # ramps of a number
 FULL, BATCH, STEPS, PASSES = 512, 256, 1500, 600_000
 WIDTH_SHARE = 0.98  # of ε that the box takes: the rest is for rounding
 HARD = (Convex, Concave, Symmetric, Dominates)  # tight, and without a proof by slopes
+JOINED = {Monotone, Fair, Safe, Robust, Lipschitz, Bounded, Ordered, Exclusive, SumAtMost}  # kept beside the others
 MANY = 64  # columns from which a robust claim is met by distances instead of bounded slopes
 
 NOTHING = (
     "No encoder: the properties together let the output depend on no feature but by what a box of their ε leaves the "
     "backbone (encoder='none' searches for more)."
+)
+BOXED = (
+    "No encoder: in coordinates such as the steps from one output to the next, or their sum, the properties are the "
+    "ends of a fixed box, and the backbone is free inside it."
 )
 DISTANCES = (
     "Encoder: an l∞-distance net, whose layers change by at most what their inputs do, whatever the weights; the logit "
@@ -75,21 +87,47 @@ class Recipe:
 
 
 def encoded(
-    domain: Domain, x: np.ndarray, properties: Sequence[Property], *, output_scale: float, start: float, classify: bool,
-    sizes: Sequence[int] = (64, 64), device: str = "cpu", image: bool = False,
+    domain: Domain, x: np.ndarray, properties: Sequence[Property], *, output_scale: Numbers, start: Numbers,
+    classify: bool, sizes: Sequence[int] = (64, 64), device: str = "cpu", image: bool = False,
+    outputs: Outputs | None = None, y: np.ndarray | None = None,
 ) -> Recipe | None:  # fmt: skip
-    """The encoded network for these properties, or None where there is none; x [N, m] raw training rows.
+    """The network that keeps these properties by construction, or None where there is none; x [N, m] raw training rows.
 
-    Properties name features as the domain does (`Property.named`). `start` is the output to begin with (the mean of the
-    target), in output units; `sizes` are those of the backbone, a multilayer perceptron. Distance nets are larger if
-    the `device` is a GPU, and may average and augment the columns if these are the pixels of a square `image`.
+    Properties name features as the domain does (`Property.named`). `start` are the o outputs to begin with (the means
+    of the target) and `output_scale` their sizes, in output units; y [N, o] the targets, where the outputs themselves
+    are bounded. `sizes` are those of the backbone, a multilayer perceptron. Distance nets are larger if the `device` is
+    a GPU, and may average and augment the columns if these are the pixels of a square `image`.
     """
-    kinds = {type(p) for p in properties}
-    if kinds & set(HARD) or (kinds & {Monotone, Fair} and kinds <= {Monotone, Fair, Safe, Robust}):
-        return _monotone(domain, x, properties, output_scale, start, sizes)
-    if classify and kinds == {Robust} and (image or domain.size >= MANY) and moves_all(domain, properties):
-        return Recipe(*robust_recipe(domain, properties, len(x), device, image=image), DISTANCES)
+    spoken = Outputs() if outputs is None else outputs
+    o, kinds = len(spoken.names), {type(p) for p in properties}
+    scale = 2.0 ** np.round(np.log2(np.broadcast_to(np.asarray(output_scale, dtype=np.float64), (o,))))
+    begin = np.broadcast_to(np.asarray(start, dtype=np.float64), (o,))
+    net = _Net(domain, x, spoken, scale, begin, tuple(sizes))
+    claims = lower_all(properties, domain, spoken)
+    fixed = [claim for claim in claims if unconditional(claim)]
+    known = begin[None] if y is None else y.reshape(len(y), -1)
+    box = coordinates(fixed, domain, spoken.names, scale, begin, x[: len(known)], known) if fixed else None
+    if box is not None and len(fixed) == len(claims):
+        return Recipe(
+            boxed(domain, box, scale, begin, outputs=spoken.names, sizes=sizes), steps(len(x), 3e-3), BOXED
+        )  # fmt: skip
+    if kinds & set(HARD) or (kinds & {Monotone, Fair} and kinds <= JOINED):
+        return _monotone(net, properties, box if box is not None and box.constant else None)
+    if classify and kinds == {Robust} and (image or domain.size >= MANY) and moves_all(domain, properties, spoken):
+        return Recipe(*robust_recipe(domain, properties, len(x), device, image=image, outputs=spoken), DISTANCES)
     return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Net:
+    """What every network of a task has: domain, training rows x [N, m], outputs, their scale [o] and start [o]."""
+
+    domain: Domain
+    x: np.ndarray
+    outputs: Outputs
+    scale: np.ndarray
+    start: np.ndarray
+    sizes: tuple[int, ...]
 
 
 def why_plain(properties: Sequence[Property]) -> str:
@@ -112,96 +150,150 @@ def steps(rows: int, rate: float) -> Config:
 
 
 @dataclass(frozen=True)
-class Roles:
-    """What the properties ask of each feature: to rise or fall with it, not to read it, to pass it on unchanged; and
-    the width that all of them leave the box, in output units.
-    """
+class Way:
+    """What the properties ask of one coordinate: to rise or fall with features, not to read others."""
 
     rising: frozenset[str]
     falling: frozenset[str]
     without: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """The ways of all coordinates; features that are passed on unchanged; the widths [o] that all properties leave the
+    box, in outputs divided by their scale.
+    """
+
+    ways: tuple[Way, ...]
     passed: frozenset[str]
-    width: float
+    width: np.ndarray
 
 
-def roles(domain: Domain, properties: Sequence[Property]) -> Roles | None:
-    """The roles of the features, or None where a property leaves this file without an answer."""
-    rising, falling, without, passed = set[str](), set[str](), set[str](), set[str]()
-    widths = []
+def roles(
+    domain: Domain, properties: Sequence[Property], outputs: Outputs | None = None, head: np.ndarray | None = None
+) -> Roles | None:
+    """The roles of the features, or None where a property leaves this file without an answer.
+
+    `head` [o, o] are the outputs, in their units, of the network's coordinates (None: they are the outputs). A property
+    of a form v·f of the outputs, such as a margin, is one of Σ_t (v·G)_t·z_t: it holds if each of these terms keeps it.
+    """
+    spoken = Outputs() if outputs is None else outputs
+    head = np.eye(len(spoken.names)) if head is None else head
+    n = head.shape[1]
+    rising, falling, without = ([set[str]() for _ in range(n)] for _ in range(3))
+    passed, width = set[str](), np.full(n, np.inf)
     for p in properties:
-        if isinstance(p, Monotone):
-            rising |= {str(name) for name in p.increasing}
-            falling |= {str(name) for name in p.decreasing}
-            widths.append(0.0)
-        elif isinstance(p, Dominates):
-            rising.add(str(p.strong))
-            without.add(str(p.weak))
-            widths.append(0.0)
-        elif isinstance(p, Fair) and not p.delta:
-            without |= {str(name) for name in p.protected}
-            widths.append(float(p.eps))
-        elif isinstance(p, Symmetric):
-            without |= {str(name) for pair in p.features for name in pair}
-            widths.append(float(p.eps))
-        elif isinstance(p, (Convex, Concave)):
-            without |= {str(name) for name in p.features}
-            widths.append(0.0)
-        elif isinstance(p, (Lipschitz, Robust, Safe)):
-            terms = [term for claim in p.lower(domain) for row in claim.then for term in row.terms]
+        forms: list[np.ndarray] = []
+        if isinstance(p, Spoken):
+            forms = [
+                sum(c * head[spoken.names.index(name)] for c, name in form)  # type: ignore[misc]
+                for form in p.forms(spoken)
+            ]
+        for v in forms:
+            used = np.flatnonzero(np.abs(v) > 1e-12 * np.abs(v).max())
+            for t in used:
+                if isinstance(p, (Monotone, Dominates)):
+                    up, down = (p.increasing, p.decreasing) if isinstance(p, Monotone) else ((p.strong,), ())
+                    for names, sign in ((up, 1), (down, -1)):
+                        (rising if sign * v[t] > 0 else falling)[t].update(str(name) for name in names)
+                if isinstance(p, Dominates):
+                    without[t].add(str(p.weak))
+                elif isinstance(p, Fair) and not p.delta:
+                    without[t].update(str(name) for name in p.protected)
+                elif isinstance(p, Symmetric):
+                    without[t].update(str(name) for pair in p.features for name in pair)
+                elif isinstance(p, (Convex, Concave)):
+                    without[t].update(str(name) for name in p.features)
+                room = isinstance(p, (Fair, Symmetric)) and not getattr(p, "delta", None)
+                if not isinstance(p, Bounded):
+                    width[t] = min(width[t], float(p.eps) / float(np.abs(v).sum()) if room else 0.0)  # type: ignore[attr-defined]
+        if isinstance(p, (Lipschitz, Robust, Safe, SumAtMost)):
+            terms = [term for claim in p.lower(domain, spoken) for row in claim.then for term in row.terms]
             passed |= {term.name for term in terms if term.kind == "in"}
-            widths.append(0.0)
-        else:
+            if not isinstance(p, Spoken):
+                width[:] = 0.0
+        elif not isinstance(p, (Spoken, Ordered, Exclusive)) or (isinstance(p, Fair) and p.delta):
             return None
-    if min(widths) < 0 or not passed <= set(domain.slices):
+    if not passed <= set(domain.slices):
         return None
-    without |= passed | (rising & falling)
-    rising, falling = rising - without, falling - without
-    return Roles(
-        frozenset(rising), frozenset(falling), frozenset(without), frozenset(passed), WIDTH_SHARE * min(widths)
-    )  # fmt: skip
+    # a tight claim needs a box of no width in its own coordinates, and the rule of signs one of none at all
+    width = WIDTH_SHARE * width if np.isfinite(width).all() and width.all() else np.zeros(n)
+    out = []
+    for up, down, never in zip(rising, falling, without, strict=True):
+        never = never | passed | (up & down)
+        out.append(Way(frozenset(up - never), frozenset(down - never), frozenset(never)))
+    return Roles(tuple(out), frozenset(passed), width)
 
 
-def _monotone(
-    domain: Domain, x: np.ndarray, properties: Sequence[Property], output_scale: float, start: float,
-    sizes: Sequence[int],
-) -> Recipe | None:  # fmt: skip
-    found = roles(domain, properties)
+def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None) -> Recipe | None:
+    """An ensemble over the coordinates of `box`, or over the outputs themselves."""
+    domain, o = net.domain, len(net.outputs.names)
+    head = np.eye(o) if box is None else box.head
+    found = roles(domain, properties, net.outputs, net.scale[:, None] * head)
     if found is None:
         return None
-    if found.without >= set(domain.slices):
-        net = averaged(domain, None, output_scale, start, width=found.width, sizes=sizes)
-        return Recipe(net, steps(len(x), 3e-3), NOTHING)
-    read = sum(name not in found.without for name in domain.slices)
+    width = found.width if box is None else np.minimum(found.width, (box.high - box.low) / 2)
+    every = set(domain.slices)
+    ways = list(dict.fromkeys(way for way in found.ways if not way.without >= every))
+    if not ways:
+        fresh = averaged(domain, None, net.scale, net.start, outputs=net.outputs.names, width=width, head=head,
+                         sizes=net.sizes)  # fmt: skip
+        return Recipe(fresh, steps(len(net.x), 3e-3), NOTHING)
+    read = sum(any(name not in way.without for way in ways) for name in domain.slices)
     ramps = min(MOST, max(2, SHARED // read, min(FEWEST, 2 * SHARED // read)))
     kinds = [Kind("deep", ramps, (32, 32)), Kind("shallow", ramps, (16,)), Kind("sharp", ramps, (16,), 10.0, 0.01)]
-    encoder = monotone_encoder(
-        domain, domain.scale(x), increasing=sorted(found.rising), decreasing=sorted(found.falling),
-        without=sorted(found.without), kinds=kinds[1:2] if found.passed else kinds,
-        members=1 if found.passed else GROUPS,
-    )  # fmt: skip
+    kinds, members = (kinds[1:2], 1) if found.passed else (kinds, GROUPS)
+    places = [
+        t for way in ways for t, own in enumerate(found.ways) if own == way
+    ]  # coordinates as branches return them
+    parts = [
+        monotone_encoder(
+            domain, domain.scale(net.x), increasing=sorted(way.rising), decreasing=sorted(way.falling),
+            without=sorted(way.without), kinds=kinds, members=members, outputs=found.ways.count(way),
+            suffix="" if len(ways) == 1 else "abcdefghijklmnopqrstuvwxyz"[w % 26] + "_" * (w // 26),
+        )
+        for w, way in enumerate(ways)
+    ]  # fmt: skip
+    branches = [b for one in zip(*(part.branches for part in parts), strict=True) for b in one if isinstance(b, Branch)]
+    slopes = np.zeros((o, len(places)))
+    slopes[places, np.arange(len(places))] = 1.0
+    slopes = np.tile(slopes, len(branches) // len(parts)) / (len(branches) // len(parts))
     if found.passed:
         columns = [i for name in domain.slices if name in found.passed for i in domain.indices(name)]
-        branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
-        encoder = Encoder(domain, [*branches, Branch("", columns)])
-    net = averaged(domain, encoder, output_scale, start, width=found.width, sizes=sizes)
-    net.lower.slope.requires_grad_(False)
+        branches, slopes = [*branches, Branch("", columns)], np.hstack([slopes, np.zeros((o, len(columns)))])
+    encoder = Encoder(domain, branches, groups=0 if found.passed else members, parts=len(parts))
+    fresh = averaged(domain, encoder, net.scale, net.start, outputs=net.outputs.names, width=width, slopes=slopes,
+                     head=head, sizes=net.sizes)  # fmt: skip
+    fresh.lower.slope.requires_grad_(False)
+    if box is not None and not found.passed:  # every member inside the box: their mean is, and its box around it
+        ends = np.stack([box.low + width / 2, box.high - width / 2])[:, places]
+        encoder.limits = (
+            np.tile(ends[0], len(slopes[0]) // len(places)),
+            np.tile(ends[1], len(slopes[0]) // len(places)),
+        )
+    return Recipe(fresh, steps(len(net.x), 3e-3), _words(properties, found, ramps, float((width * net.scale).max())))
+
+
+def _words(properties: Sequence[Property], found: Roles, ramps: int, width: float) -> str:
+    """Why the network looks as it does."""
     words = [f"Encoder: the mean of several small networks over {ramps} quantile ramps a number"]
-    if found.rising | found.falling:
+    if any(way.rising | way.falling for way in found.ways):
         words.append("monotone by the signs of their weights, so nothing is searched")
     protected = {str(name) for p in properties if isinstance(p, Fair) for name in p.protected}
     if protected:
         words.append("which do not read the protected columns")
-    if found.without - protected:
+    unread = {name for way in found.ways for name in way.without} - protected
+    if unread:
         words.append(
-            f"nor {', '.join(sorted(found.without - protected))}, since no rule certifies more of the other properties "
-            "exactly (encoder='none' searches for a network that does)"
+            f"nor {', '.join(sorted(unread))}, since no rule certifies more of the other properties exactly "
+            "(encoder='none' searches for a network that does)"
         )
     words.append(
-        f"the backbone moves the output within a box of width {found.width:.3g}, nearly ε"
-        if found.width
+        f"the backbone moves the output within a box of width {width:.3g}, nearly ε"
+        if width
         else "the backbone plays no part, since ε = 0 leaves its box no width"
     )
-    return Recipe(net, steps(len(x), 3e-3), "; ".join(words) + ".")
+    return "; ".join(words) + "."
 
 
 def refuse_unpinned(encoder: Encoder, claims: Sequence[Claim]) -> None:

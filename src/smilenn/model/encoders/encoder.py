@@ -78,15 +78,17 @@ class Encoder(nn.Module):
     """Branches side by side, cut to the box [lo, hi] (p coordinates in all; branches without layers are not cut).
 
     `groups` > 0 says that the branches are members of an ensemble, one kind of network after the other with so many
-    members each: training then lets each learn by itself (train/encoded.py). It plays no part afterwards.
+    members each: training then lets each learn by itself (train/encoded.py). A member may consist of `parts` branches,
+    one after the other. `limits` are ends [p] that `fit_box_` does not pass. None of these plays a part afterwards.
     """
 
     lo: torch.Tensor
     hi: torch.Tensor
 
-    def __init__(self, domain: Domain, branches: Sequence[Branch], *, groups: int = 0) -> None:
+    def __init__(self, domain: Domain, branches: Sequence[Branch], *, groups: int = 0, parts: int = 1) -> None:
         super().__init__()
-        self.domain, self.branches, self.groups = domain, nn.ModuleList(branches), groups
+        self.domain, self.branches, self.groups, self.parts = domain, nn.ModuleList(branches), groups, parts
+        self.limits: tuple[np.ndarray, np.ndarray] | None = None
         if not branches:
             raise SmileError("An encoder needs at least one branch.")
         names = [branch.name for branch in branches if len(branch.layers)]
@@ -97,7 +99,8 @@ class Encoder(nn.Module):
                 raise SmileError(f"Branch {branch.name!r} reads a column that the domain does not have.")
             if not len(branch.layers):
                 self._features(branch.columns)
-        if groups and (len(branches) % groups or len({branch.outputs for branch in branches}) > 1 or not all(names)):
+        members = {tuple(b.outputs for b in branches[i : i + parts]) for i in range(0, len(branches), parts)}
+        if groups and (len(branches) % (groups * parts) or len(members) > 1 or not all(names)):
             raise SmileError(f"An ensemble of {len(branches)} branches has no {groups} equal groups.")
         self.size = sum(branch.outputs for branch in branches)
         self.register_buffer("lo", torch.full((self.size,), -(2.0**20), dtype=torch.float64))
@@ -172,6 +175,11 @@ class Encoder(nn.Module):
         # few bits: bounds are read by people and by exact arithmetic
         self.lo.copy_(_short(low - room * width, -1))
         self.hi.copy_(_short(high + room * width, 1))
+        if self.limits is not None:
+            least, most = (torch.as_tensor(end, device=u.device) for end in self.limits)
+            least, most = _short(least, 1), _short(most, -1)
+            self.lo.copy_(torch.minimum(torch.maximum(self.lo, least), most))
+            self.hi.copy_(torch.maximum(torch.minimum(self.hi, most), least))
 
     def freeze(self) -> Encoding:
         """A copy as provers see it, untouched by further training."""

@@ -50,6 +50,7 @@ def monotone_encoder(
     outputs: int = 1,
     members: int = 1,
     kinds: Sequence[Kind] = (),
+    suffix: str = "",
 ) -> Encoder:
     """An encoder of `members` branches with `outputs` coordinates each.
 
@@ -61,6 +62,7 @@ def monotone_encoder(
     ramps : quantile ramps per number; `units` of the hidden layers.
     members : networks side by side; more than one are an ensemble, to be averaged.
     kinds : instead of `ramps` and `units`, several kinds of networks with `members` of each.
+    suffix : ends the branches' names, where several encoders are put together.
     """
     overlap = (set(increasing) & set(decreasing)) | (set(without) & {*increasing, *decreasing})
     if overlap:
@@ -74,7 +76,7 @@ def monotone_encoder(
     wanted = kinds or [Kind("core", ramps, tuple(units))]
     several = members > 1 or len(wanted) > 1
     branches = [
-        _branch(domain, u, kind, f"{kind.name}{k}" if several else kind.name, sign_of, set(without), outputs)
+        _branch(domain, u, kind, f"{kind.name}{k if several else ''}{suffix}", sign_of, set(without), outputs)
         for kind in wanted
         for k in range(members)
     ]

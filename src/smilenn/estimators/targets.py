@@ -1,0 +1,174 @@
+"""From a column (or several) to numbers that a network learns: what its outputs are called, and where they start.
+
+task           y                       outputs                     loss             start
+regression     numbers [n] or [n, o]   '' or the columns' names    squares          the means
+quantiles      numbers [n]             q0.1, q0.5, …               pinball          the quantiles
+binary         two classes [n]         '', the logit of the 2nd    cross-entropy    the log odds
+multiclass     classes [n]             one a class, of its name    cross-entropy    the log shares
+multilabel     0 and 1 [n, o]          the columns' names          cross-entropy    the log odds
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from smilenn.errors import SmileError, listed
+from smilenn.estimators.checks import class_weights
+from smilenn.properties.forms import Outputs
+
+Task = Literal["regression", "quantiles", "binary", "multiclass", "multilabel"]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The target as numbers: y [n, o], what they are, and the outputs' size [o] and value [o] before anything is
+    learned; `classes` where there are any, `levels` of quantiles.
+    """
+
+    y: np.ndarray
+    task: Task
+    outputs: Outputs
+    classes: np.ndarray | None = None
+    levels: tuple[float, ...] = ()
+    scale: np.ndarray | None = None
+    start: np.ndarray | None = None
+
+    @property
+    def strata(self) -> np.ndarray:
+        """The class of every row, [n] whole numbers; all the same where there are none."""
+        if self.task == "multiclass":
+            return self.y.argmax(axis=1)
+        return self.y[:, 0].astype(int) if self.task == "binary" else np.zeros(len(self.y), dtype=int)
+
+
+def class_names(classes: np.ndarray) -> tuple[str, ...]:
+    """Classes as names of outputs: whole numbers without a point."""
+    return tuple(str(int(c)) if isinstance(c, (float, np.floating)) else str(c) for c in classes)
+
+
+# ---- numbers --------------------------------------------------------------------------------------------------------
+
+
+def numbers(y: np.ndarray, names: Sequence[str], levels: Sequence[float] | None) -> Target:
+    """A regression: y [n] or [n, o] of numbers; with `levels` the quantiles of y [n]."""
+    try:
+        values = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        row = next(
+            i for i, value in enumerate(np.asarray(y, dtype=object).reshape(len(y), -1)) if not _are_numbers(value)
+        )
+        raise SmileError(f"Row {row} of the target is {y[row]!r}; a regression needs numbers.") from None
+    bad = np.argwhere(~np.isfinite(values))
+    if bad.size:
+        raise SmileError(f"Row {int(bad[0][0])} of the target is {values[tuple(bad[0])]}; give a finite number.")
+    if levels is None:
+        return Target(
+            values.reshape(len(values), -1), "regression", Outputs(tuple(names) if values.ndim == 2 else ("",))
+        )
+    wanted = read_levels(levels)
+    if values.ndim == 2:
+        raise SmileError(f"Quantiles are those of one target; y has {values.shape[1]} columns.")
+    repeated = np.repeat(values[:, None], len(wanted), axis=1)
+    return Target(repeated, "quantiles", Outputs(tuple(f"q{level:g}" for level in wanted)), levels=wanted)
+
+
+def read_levels(levels: Sequence[float]) -> tuple[float, ...]:
+    """Levels of quantiles, rising and between 0 and 1."""
+    try:
+        found = tuple(float(level) for level in levels)
+    except (TypeError, ValueError):
+        raise SmileError(f"quantiles is {levels!r}; give levels between 0 and 1, such as [0.1, 0.5, 0.9].") from None
+    if len(found) < 2 or not all(0.0 < level < 1.0 for level in found) or list(found) != sorted(set(found)):
+        raise SmileError(
+            f"quantiles is {list(found)}; give two or more rising levels between 0 and 1, such as [0.1, 0.5, 0.9]."
+        )
+    return found
+
+
+def started_numbers(target: Target, weight: np.ndarray) -> Target:
+    """Means (or quantiles) and spreads of the columns."""
+    y, mean = target.y, np.average(target.y, weights=weight, axis=0)
+    spread = np.sqrt(np.average((y - mean) ** 2, weights=weight, axis=0))
+    if target.levels:
+        order = np.argsort(y[:, 0], kind="stable")
+        share = np.cumsum(weight[order]) / weight.sum()
+        places = np.minimum(np.searchsorted(share, target.levels), len(y) - 1)
+        mean = y[order[places], 0]
+    return replace(target, scale=np.where(spread > 0, spread, 1.0), start=mean)
+
+
+def _are_numbers(cells: np.ndarray) -> bool:
+    try:
+        cells.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+# ---- classes and labels ---------------------------------------------------------------------------------------------
+
+
+def decisions(y: np.ndarray, names: Sequence[str]) -> Target:
+    """A classification: y [n] of classes, or y [n, o] of labels that are 0 or 1."""
+    if y.ndim == 2:
+        return _labels(y, names)
+    if y.dtype.kind == "f" and (y != np.rint(y)).any():
+        raise SmileError(
+            "Unknown label type: continuous. The target holds fractions; classify whole numbers or texts, or use "
+            "SmileRegressor."
+        )
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        raise SmileError(
+            "Unknown label type: the target mixes numbers and texts; give every class one kind of name."
+        ) from None
+    if len(classes) == 1:
+        raise SmileError(f"The target has one class only, {classes[0]!r}; a classifier needs two.")
+    called = class_names(classes)
+    if len(classes) == 2:
+        return Target(codes.astype(np.float64)[:, None], "binary", Outputs(("",), called), classes)
+    return Target(np.eye(len(classes))[codes], "multiclass", Outputs(called, called), classes)
+
+
+def _labels(y: np.ndarray, names: Sequence[str]) -> Target:
+    try:
+        values = y.astype(np.float64)
+    except (TypeError, ValueError):
+        raise SmileError("Unknown label type: several columns of labels hold 0 and 1; these hold texts.") from None
+    bad = np.argwhere((values != 0) & (values != 1))
+    if bad.size:
+        row, column = bad[0]
+        raise SmileError(
+            f"Unknown label type: row {int(row)} of label {names[column]!r} is {values[row, column]:g}; several columns "
+            "of a classifier's target are labels, each 0 or 1. Numbers are for SmileRegressor."
+        )
+    return Target(values, "multilabel", Outputs(tuple(names)), np.arange(len(names)))
+
+
+def started_decisions(target: Target, wanted: Any, weight: np.ndarray) -> tuple[Target, np.ndarray]:
+    """Log odds, or log shares, under the weights [n] times those of the classes; and these weights."""
+    classes = target.classes
+    assert classes is not None
+    if target.task == "multilabel":
+        if wanted is not None:
+            raise SmileError("class_weight is for rows of one class each; weigh rows of labels by sample_weight.")
+    else:
+        weight = class_weights(target.strata, classes, wanted, weight)
+        totals = np.bincount(target.strata, weights=weight, minlength=len(classes))
+        empty = [classes[i] for i in np.flatnonzero(totals <= 0)]
+        if empty:
+            raise SmileError(
+                "The weights leave rows of one class only; a classifier needs two."
+                if len(classes) - len(empty) < 2
+                else f"The weights leave no row of the class {listed(empty)}; drop its rows instead."
+            )
+    share = np.clip(np.average(target.y, weights=weight, axis=0), 1e-4, 1 - 1e-4)
+    start = np.log(share) - np.log(1 - share) * (target.task != "multiclass")
+    if target.task == "multiclass":
+        start = start - start.mean()
+    return replace(target, scale=np.ones(len(share)), start=start), weight
