@@ -296,6 +296,36 @@ def test_minus_zero_is_zero_to_a_pinned_module():
     assert e[0].item() == e[1].item()
 
 
+@pytest.mark.parametrize("who", ["caller", "module", "backbone"])
+def test_no_pinned_module_where_subnormal_numbers_are_zero(who):
+    """u = 2^-1060 is a number, or zero where they are flushed: 1/u tells them apart, and so would the two copies."""
+
+    class Switches(nn.Module):
+        def __init__(self, on: bool) -> None:
+            super().__init__()
+            self.on = on
+
+        def forward(self, y):
+            if self.on:
+                torch.set_flush_denormal(True)
+            return (y != 0).to(y.dtype)
+
+    domain = Domain.box([-(2.0**-1040)], [2.0**-1040])
+    encoder = Encoder(domain, [Branch("core", [0], [Pinned(Switches(who == "module"), 1)])])
+    net = fitted(encoder, domain, [1.0])
+    net.backbone = Switches(who == "backbone")
+    x = np.array([[2.0**-1060]])
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor cannot flush subnormal numbers to zero")
+    torch.set_flush_denormal(who == "caller")
+    try:
+        with pytest.raises(SmileError, match="set_flush_denormal"):
+            for _ in range(2):  # what a backbone switches on is there in the next call
+                net.predict(x)
+    finally:
+        torch.set_flush_denormal(False)
+
+
 def test_a_loaded_network_is_ready_to_predict(tmp_path):
     """A forward pass in training mode would move the running mean of a distance layer."""
     domain = Domain.box([0.0] * 3, [1.0] * 3)

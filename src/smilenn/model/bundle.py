@@ -67,8 +67,15 @@ def load_net(
     model = documents[MODEL]
     if not isinstance(model, dict) or not isinstance(model.get("net"), dict):
         raise SmileError(f"{str(folder / MODEL)!r} does not describe a network; save the model again.")
+    import torch
+
+    where = str(folder / WEIGHTS)
+    with torch.device("meta"):  # shapes first: a description may ask for more memory than there is
+        shapes = rebuild_net(model["net"], backbone=backbone, modules=modules, where=str(folder / MODEL))
+    tensors = read_weights(files[WEIGHTS], where)
+    _refuse_other_shapes(shapes, tensors, where)
     net = rebuild_net(model["net"], backbone=backbone, modules=modules, where=str(folder / MODEL))
-    load_weights(net, files[WEIGHTS], where=str(folder / WEIGHTS))
+    load_weights(net, tensors, where=where)
     net.eval()
     if selftest.NAME in documents:
         selftest.replay(net, documents[selftest.NAME], str(folder / selftest.NAME))
@@ -116,8 +123,11 @@ def rebuild_net(
             )
             net.set_profile(description["profile"], int(description["grid"]))
             return net
-        except (KeyError, TypeError) as error:
-            raise SmileError(f"{where} does not describe a network ({error}); save the model again.") from None
+        except SmileError:
+            raise
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError) as error:
+            why = str(error).split("\n")[0]
+            raise SmileError(f"{where} does not describe a network ({why}); save the model again.") from None
 
 
 def _refuse_missing_modules(encoder: Sequence[Mapping[str, Any]], modules: Mapping[str, nn.Module], where: str) -> None:
@@ -166,22 +176,40 @@ def certified_tensors(net: SmileNet) -> dict[str, bytes]:
     }
 
 
-def load_weights(net: SmileNet, data: bytes, *, where: str = WEIGHTS) -> None:
-    """Set the weights of `net` from safetensors bytes; names, shapes, types and finiteness are checked."""
-    import torch
+def read_weights(data: bytes, where: str = WEIGHTS) -> dict[str, torch.Tensor]:
+    """The tensors of safetensors bytes, all finite."""
     from safetensors import SafetensorError
     from safetensors.torch import load
 
-    from smilenn.model.backbones import MLP, ConvNet
-
     try:
         tensors = load(data)
-    except SafetensorError as error:
+    except (SafetensorError, ValueError, KeyError) as error:
         raise SmileError(f"{where} is not a readable safetensors file: {error}.") from None
     refuse_non_finite(tensors, where)
+    return tensors
+
+
+def load_weights(net: SmileNet, tensors: dict[str, torch.Tensor], *, where: str = WEIGHTS) -> None:
+    """Set the weights of `net`; names, shapes and types are checked."""
+    import torch
+
+    _refuse_other_shapes(net, tensors, where)
+    scale = net.output_scale.detach().cpu()
+    tensors["head_weight"] = tensors["head_weight"] / scale[:, None]
+    tensors["head_bias"] = tensors["head_bias"] / scale
+    with torch.no_grad():
+        net.load_state_dict(tensors, strict=True)
+    if net.boxes == "gap" and not net.gap.is_non_negative():
+        raise SmileError(f"{where}: the gap has negative weights, so its box could flip; save the model again.")
+
+
+def _refuse_other_shapes(net: SmileNet, tensors: Mapping[str, torch.Tensor], where: str) -> None:
+    """The tensors are those of the network, by name, shape and type."""
+    from smilenn.model.backbones import MLP, ConvNet
+
     if isinstance(net.backbone, (MLP, ConvNet)):  # rebuilt in torch's default type; the saved one counts
         types = {t.dtype for name, t in tensors.items() if name.startswith("backbone.")}
-        if len(types) == 1:
+        if len(types) == 1 and next(iter(types)).is_floating_point:
             net.backbone.to(types.pop())
     wanted = net.state_dict()
     if set(tensors) != set(wanted):
@@ -195,13 +223,6 @@ def load_weights(net: SmileNet, data: bytes, *, where: str = WEIGHTS) -> None:
                 f"{where}: {name!r} is {tensor.dtype} of shape {tuple(tensor.shape)}; the network has "
                 f"{wanted[name].dtype} of shape {tuple(wanted[name].shape)}."
             )
-    scale = net.output_scale.detach().cpu()
-    tensors["head_weight"] = tensors["head_weight"] / scale[:, None]
-    tensors["head_bias"] = tensors["head_bias"] / scale
-    with torch.no_grad():
-        net.load_state_dict(tensors, strict=True)
-    if net.boxes == "gap" and not net.gap.is_non_negative():
-        raise SmileError(f"{where}: the gap has negative weights, so its box could flip; save the model again.")
 
 
 def refuse_non_finite(tensors: Mapping[str, torch.Tensor], where: str) -> None:

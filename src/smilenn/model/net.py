@@ -174,9 +174,10 @@ class SmileNet(nn.Module):
         """Raw inputs x [B, m] → outputs [B, o], float64."""
         self.assert_float64()
         u = self.scale(x)
-        z = self.embed(u)
-        with torch.autocast(u.device.type, enabled=False):  # after the backbone, which may have any type
+        with torch.autocast(u.device.type, enabled=False):  # before the backbone, which may change global settings
             lower, upper = self.box(self.encode(u))
+        z = self.embed(u)
+        with torch.autocast(u.device.type, enabled=False):  # the backbone may have any type
             return self.head(select(z, lower, upper))
 
     def assert_float64(self) -> None:

@@ -2,7 +2,8 @@
 
 A matrix product may give a row other bits in another batch, so rows are evaluated in blocks of a fixed size (padded
 with copies of the last one), where a row's bits were found not to depend on its place; the self-test of a model repeats
-that test wherever it is loaded. Modules with batch statistics or randomness are refused.
+that test wherever it is loaded. Modules with batch statistics or randomness are refused. So is a processor told to take
+subnormal numbers for zero: switched on between two predictions, that would give equal rows other bits.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from smilenn.model.encoders.layers import Layer
 from smilenn.model.spread import Spread
 
 ROWS = 64  # of a block
+TINY = 2.0**-1074  # the least positive number
 
 
 class Pinned(Layer):
@@ -45,12 +47,14 @@ class Pinned(Layer):
 
     def ordered(self, y: torch.Tensor) -> torch.Tensor:
         """The same in blocks of 64 rows. −0 becomes 0 first: equal numbers must be equal bits to a module too."""
+        assert_subnormals(len(y))
         parts = []
         for block in (y + 0.0).split(ROWS):
             rows = len(block)
             if rows < ROWS:
                 block = torch.cat([block, block[-1:].expand(ROWS - rows, -1)])
             parts.append(self(block)[:rows])
+            assert_subnormals(rows)  # again after each block: the module itself may have switched it on
         return torch.cat(parts) if parts else y.new_zeros((0, self.outputs))
 
     def propagate(self, spread: Spread) -> Spread:
@@ -63,3 +67,12 @@ class Pinned(Layer):
     def describe(self) -> dict[str, Any]:
         """Kind, size and what is known of the module."""
         return {"kind": "pinned", "outputs": self.outputs, "module": describe(self.module)}
+
+
+def assert_subnormals(rows: int) -> None:
+    """Raise if this thread takes subnormal numbers for zero; `rows` ≥ 1 keeps the product from being folded."""
+    if rows and TINY * rows == 0:
+        raise SmileError(
+            "This process takes subnormal numbers for zero, so a pinned encoder need not give equal rows equal bits; "
+            "call torch.set_flush_denormal(False)."
+        )
