@@ -24,7 +24,7 @@ def rows(n, rng):
 def test_regression_measures_by_hand():
     x = rows(4, np.random.default_rng(0))
     y, output = np.array([0.0, 2.0, 4.0, 6.0]), np.array([0.0, 2.0, 4.0, 10.0])
-    found = measure(y, output, DOMAIN, x, logit=False)
+    found = measure(y, output, DOMAIN, x)
     values = {m.name: (m.model.value, m.constant) for m in found.metrics}
     assert values["R²"] == (pytest.approx(1 - 4 / 5), 0.0)
     assert values["mean absolute error"] == (1.0, 2.0)
@@ -34,7 +34,7 @@ def test_regression_measures_by_hand():
 
 def test_classification_measures_by_hand():
     x = rows(4, np.random.default_rng(0))
-    found = measure(np.array([1.0, 1, 1, 0]), np.array([2.0, 1.0, -1.0, -1.0]), DOMAIN, x, logit=True)
+    found = measure(np.array([1.0, 1, 1, 0]), np.array([2.0, 1.0, -1.0, -1.0]), DOMAIN, x, task="binary")
     values = {m.name: m for m in found.metrics}
     assert values["accuracy"].model.value == 0.75 and values["accuracy"].constant == 0.75
     assert values["balanced accuracy"].model.value == pytest.approx((2 / 3 + 1) / 2)
@@ -47,7 +47,7 @@ def test_groups_partition_the_rows_and_carry_their_own_names():
     rng = np.random.default_rng(1)
     x = rows(300, rng)
     y = rng.normal(size=300)
-    groups = measure(y, y + x[:, 1], DOMAIN, x, logit=False).groups
+    groups = measure(y, y + x[:, 1], DOMAIN, x).groups
     by = {(g.feature, g.value): g for g in groups}
     assert set(by) == {("g", "no"), ("g", "yes"), ("c", "u"), ("c", "v")}  # nobody has w
     assert by["g", "no"].rows + by["g", "yes"].rows == 300
@@ -75,5 +75,5 @@ def test_bootstrap_covers_a_mean():
 
 def test_a_constant_target_has_no_r2():
     x = rows(20, np.random.default_rng(0))
-    found = measure(np.ones(20), np.ones(20), DOMAIN, x, logit=False)
+    found = measure(np.ones(20), np.ones(20), DOMAIN, x)
     assert math.isnan(found.metrics[0].model.value) and found.metrics[0].model.low is None

@@ -322,7 +322,7 @@ class SmileEstimator(Judged, BaseEstimator):
         """Write one self-contained HTML file (and a Markdown card) on what the model obeys and how well it predicts.
 
         X [n, columns] and y [n] or [n, o] are rows to measure on, best held-out ones (`held_out` is said in the
-        report); `train` (X, y) trains references within `seconds`; `image` (rows, columns) shows the inputs as pictures.
+        report); `train` (X, y) trains references within `seconds`; `image` (rows, columns) shows inputs as pictures.
         """
         from smilenn.report.write import write_report
 

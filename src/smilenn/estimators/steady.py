@@ -76,4 +76,4 @@ def steady(logits: np.ndarray, change: float | np.ndarray, *, margins: bool = Fa
     lead = logits[np.arange(len(logits)), winner][:, None] - logits
     allowed = np.asarray(change)[winner]
     allowed[np.arange(len(logits)), winner] = -1.0  # no class has to beat itself
-    return (lead > allowed).all(axis=1)
+    return np.asarray((lead > allowed).all(axis=1))

@@ -144,8 +144,8 @@ def _labels(y: np.ndarray, names: Sequence[str]) -> Target:
     if bad.size:
         row, column = bad[0]
         raise SmileError(
-            f"Unknown label type: row {int(row)} of label {names[column]!r} is {values[row, column]:g}; several columns "
-            "of a classifier's target are labels, each 0 or 1. Numbers are for SmileRegressor."
+            f"Unknown label type: row {int(row)} of label {names[column]!r} is {values[row, column]:g}; several "
+            "columns of a classifier's target are labels, each 0 or 1. Numbers are for SmileRegressor."
         )
     return Target(values, "multilabel", Outputs(tuple(names)), np.arange(len(names)))
 

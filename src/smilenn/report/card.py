@@ -32,7 +32,11 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def card(found: Findings) -> str:
     """The card: what it is, what it obeys, how well it predicts, what is not guaranteed."""
     model = found.model
-    kind = "a class of two" if model.task == "binary" else "a number"
+    names = model.outputs_.names
+    kind = {
+        "binary": "a class of two", "multiclass": f"a class of {len(names)}", "multilabel": f"{len(names)} labels",
+        "quantiles": f"{len(names)} quantiles of a number",
+    }.get(model.task, "a number" if len(names) == 1 else f"{len(names)} numbers")  # fmt: skip
     target = f" ({plain(model.target_name_)})" if model.target_name_ else ""
     parts = [
         f"# {plain(found.name)}",

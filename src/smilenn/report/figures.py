@@ -116,6 +116,15 @@ def calibration_plot(y: np.ndarray, logit: np.ndarray, name: str) -> str:
     return frame.svg([*marks[:1], frame.line(xs, ys, "ours-line"), *marks[1:]], "calibration")
 
 
+def levels_plot(levels: Sequence[float], shares: Sequence[float]) -> str:
+    """The share of targets below each quantile against its level."""
+    frame = Frame((0.0, 1.0), (0.0, 1.0), "level of the quantile", "share of targets below it")
+    marks = [frame.line((0.0, 1.0), (0.0, 1.0), "idle"), frame.line(levels, shares, "ours-line")]
+    marks += [frame.dot(q, s, "ours-dot", f"{s:.1%} below the quantile of level {q:g}", 4.5)
+              for q, s in zip(levels, shares, strict=True)]  # fmt: skip
+    return frame.svg(marks, "targets below each quantile")
+
+
 def history_plot(history: Sequence[Mapping[str, Any]], keys: Sequence[str], ylabel: str, *, log: bool) -> str:
     """Quantities of the training over its units, each drawn in the class of its name; empty where none was kept."""
     lines = {key: [_number(record.get(key)) for record in history] for key in keys}

@@ -20,6 +20,7 @@ from smilenn.report.model import Reported, Rows, rows_of
 from smilenn.report.probe import Probe, probe
 from smilenn.report.quality import Quality, measure
 from smilenn.report.slices import Slice, slices
+from smilenn.report.svg import number
 from smilenn.report.tradeoff import Tradeoff, own_points, with_references
 
 MOST_ROWS = 20_000  # rows that quality is measured on; more are thinned evenly
@@ -27,6 +28,7 @@ PROBED = 400  # rows around which tight pairs are looked for
 SAMPLED = 200  # rows drawn from the domain where no data are given
 MOST_VALUES = 8  # categories that a sentence lists
 LEAST_PIXELS = 25
+UNITS = {"binary": " on the logit", "multiclass": " on a margin between classes", "multilabel": " on a logit"}
 BRIGHTEST = 1.1  # pixels from 0 to 1, and the domain's margin
 
 
@@ -67,12 +69,22 @@ class Findings:
     image: tuple[int, int] | None
 
     @property
-    def output_name(self) -> str:
-        """What the model returns, in words."""
-        target = self.model.target_name_
+    def output_names(self) -> tuple[str, ...]:
+        """What the model returns, in words, one an output."""
+        target, names = self.model.target_name_, self.model.outputs_.names
         if self.model.task == "binary":
-            return f"logit of {target} = {self.positive}" if target else f"logit of {self.positive}"
-        return target or "output"
+            return (f"logit of {target} = {self.positive}" if target else f"logit of {self.positive}",)
+        if len(names) == 1:
+            return (target or names[0] or "output",)
+        kind = "logit of " if self.model.task in ("multiclass", "multilabel") else ""
+        return tuple(f"{kind}{name}" for name in names)
+
+    @property
+    def output_name(self) -> str:
+        """What a rule bounds the change of, in words: the output, a margin between classes, or one of several."""
+        if self.model.task == "multiclass":
+            return "a margin"
+        return self.output_names[0] if len(self.output_names) == 1 else "an output"
 
     @property
     def positive(self) -> str:
@@ -81,8 +93,18 @@ class Findings:
 
     @property
     def unit(self) -> str:
-        """What a bound is counted in: `` on the logit`` or nothing."""
-        return " on the logit" if self.model.task == "binary" else ""
+        """What a bound is counted in: `` on the logit``, `` on a margin`` or nothing."""
+        return UNITS.get(self.model.task, "")
+
+    def said(self, outputs: np.ndarray) -> str:
+        """Outputs [o] of one input in words."""
+        if self.model.task == "multiclass":
+            first, second = np.argsort(-outputs, kind="stable")[:2]
+            names = self.model.outputs_.names
+            return f"{names[first]}, ahead of {names[second]} by {number(float(outputs[first] - outputs[second]))}"
+        return ", ".join(
+            f"{name}: {number(float(value))}" for name, value in zip(self.output_names, outputs, strict=True)
+        )
 
 
 def gather(
@@ -112,11 +134,11 @@ def gather(
     given = 0 if X is None else rows_of(model, X, y)
     rows = None if isinstance(given, int) else _thinned(given)
     around = rows.x if rows is not None else domain.sample(SAMPLED, np.random.default_rng(0))
-    output = None if rows is None else model.net_.predict(rows.x)[:, 0]
+    output = None if rows is None else model.net_.predict(rows.x)
     quality = tradeoff = None
     if rows is not None and rows.y is not None and output is not None:
         tell(Progress("report", 0, 3, message="measuring quality"))
-        quality = measure(rows.y, output, domain, rows.x, logit=model.task == "binary")
+        quality = measure(rows.y, output, domain, rows.x, task=model.task, names=model.outputs_.names)
         if train is None:
             tradeoff = own_points(model, rows)
         else:
@@ -214,10 +236,9 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
         )
     if model.fill_:
         out.append("Missing cells are filled before prediction; the rules speak of the filled rows.")
-    if model.task == "binary":
-        out.append(
-            "The rules speak of the logit. Rescaling it, as calibration does, rescales every ε by the same factor."
-        )
+    if model.task in UNITS:
+        what = {"binary": "the logit", "multiclass": "margins between the classes' logits"}.get(model.task, "logits")
+        out.append(f"The rules speak of {what}. Rescaling, as calibration does, rescales every ε by the same factor.")
     out.append(
         "The certificate speaks of the float64 numbers that these files return; exported or edited copies are others."
     )

@@ -19,6 +19,7 @@ from smilenn.errors import SmileError, listed
 from smilenn.model.net import SmileNet
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
+from smilenn.properties.forms import Outputs
 from smilenn.prove.verdict import Verdict
 
 
@@ -38,6 +39,11 @@ class Reported(Protocol):
     @property
     def domain_(self) -> Domain:
         """The input space."""
+        ...
+
+    @property
+    def outputs_(self) -> Outputs:
+        """What the network's outputs are called, and the classes they decide between."""
         ...
 
     @property
@@ -100,7 +106,7 @@ class Reported(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Measured rows: inputs x [n, m] in raw units and, where the target is known, y [n] (classes as 0 and 1)."""
+    """Measured rows: inputs x [n, m] in raw units and, where the target is known, y [n, o] (classes as 0 and 1)."""
 
     x: np.ndarray
     y: np.ndarray | None = None
@@ -110,39 +116,47 @@ class Rows:
 
 
 def rows_of(model: Reported, X: Any, y: Any = None) -> Rows:
-    """The rows of a table X [n, columns] and their target y [n], checked against what the model was fitted on."""
+    """The rows of a table X [n, columns] and their target y [n] or [n, o], checked against what the model knows."""
     x = model.encoded(X)
     if y is None:
         return Rows(x)
-    values = np.asarray(pd.Series(np.asarray(y).ravel()))
+    columns = list(model.outputs_.names) if model.task in ("regression", "multilabel") else []
+    if isinstance(y, pd.DataFrame) and len(columns) > 1 and set(columns) <= set(map(str, y.columns)):
+        y = y.set_axis([str(name) for name in y.columns], axis=1)[columns]
+    values = np.asarray(y)
+    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     if len(values) != len(x):
         raise SmileError(f"Got {len(x)} rows and {len(values)} targets; give one target per row.")
+    if values.ndim == 2 and values.shape[1] != len(columns):
+        raise SmileError(f"The target has {values.shape[1]} columns; the model predicts {len(columns) or 1}.")
     if pd.isna(values).any():
-        row = int(np.flatnonzero(pd.isna(values))[0])
+        row = int(np.argwhere(pd.isna(values))[0][0])
         raise SmileError(f"Row {row} of the target is missing; drop the row or fill it in.")
-    return Rows(x, _numbers(model, values))
+    return Rows(x, _codes(model, values) if model.task in ("binary", "multiclass") else _numbers(model, values))
+
+
+def _codes(model: Reported, values: np.ndarray) -> np.ndarray:
+    """Classes as 0 and 1 [n, 1], or one-hot [n, o]."""
+    classes: np.ndarray = model.classes_  # type: ignore[attr-defined] # every classifier has them
+    numeric = values.dtype.kind in "fiub" and classes.dtype.kind in "fiub"
+    known = classes if numeric else np.array([str(value) for value in classes], dtype=object)
+    given = values if numeric else np.array([str(value) for value in values], dtype=object)
+    hot = (given[:, None] == known[None, :]).astype(np.float64)
+    unknown = sorted({str(value) for value in given[hot.sum(axis=1) == 0]})
+    if unknown:
+        names = " and ".join(repr(str(c)) for c in classes) if len(classes) == 2 else listed(map(str, classes), 12)
+        raise SmileError(f"The target holds {listed(unknown, 4)}; the model knows the classes {names}.")
+    return hot if model.task == "multiclass" else hot[:, 1:]
 
 
 def _numbers(model: Reported, values: np.ndarray) -> np.ndarray:
-    if model.task == "binary":
-        classes: np.ndarray = model.classes_  # type: ignore[attr-defined] # every classifier has them
-        first, second = (str(value) for value in classes)
-        texts = np.array([str(value) for value in values], dtype=object)
-        if values.dtype.kind in "fiub" and classes.dtype.kind in "fiub":
-            codes = np.where(values == classes[1], 1.0, np.where(values == classes[0], 0.0, np.nan))
-        else:
-            codes = np.where(texts == second, 1.0, np.where(texts == first, 0.0, np.nan))
-        unknown = sorted(set(texts[np.isnan(codes)]))
-        if unknown:
-            raise SmileError(
-                f"The target holds {listed(unknown, 4)}; the model knows the classes {first!r} and {second!r}."
-            )
-        return codes
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError):
         raise SmileError("The target holds texts; this model predicts numbers.") from None
-    if not np.isfinite(numbers).all():
-        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
-        raise SmileError(f"Row {row} of the target is {numbers[row]}; give a finite number.")
-    return numbers
+    bad = np.argwhere(~np.isfinite(numbers))
+    if bad.size:
+        raise SmileError(f"Row {int(bad[0][0])} of the target is {numbers[tuple(bad[0])]}; give a finite number.")
+    if model.task == "quantiles":  # all are quantiles of the one target
+        return np.repeat(numbers[:, None], len(model.outputs_.names), axis=1)
+    return numbers.reshape(len(numbers), -1)

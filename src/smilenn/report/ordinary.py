@@ -1,7 +1,8 @@
 """An ordinary network as a reference: scikit-learn's multilayer perceptron on the same inputs, without any rule.
 
-Inputs are standardised; one epoch of Adam after the other until the time is over or a tenth of the rows, held out, has
-not improved for ten epochs; the best epoch on those rows counts.
+Labels are regressed on 0 and 1, quantiles are those of the residuals around the predicted mean. Inputs are
+standardised; one epoch of Adam after the other until the time is over or a tenth of the rows, held out, has not
+improved for ten epochs; the best epoch on those rows counts.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from smilenn.report.model import Reported, Rows
 EPOCHS = 300
 PATIENCE = 10
 SIZES = (32, 32)
+UNSURE = 0.02  # how near to 0 or 1 the probability of a label is taken to be that was regressed
 LARGEST_LOGIT = 36.0  # beyond it a probability in float64 is 0 or 1
 
 
@@ -36,16 +38,21 @@ class Ordinary:
     centre: np.ndarray
     size: np.ndarray
     net: Any
-    shift: float
-    scale: float
+    task: str
+    shift: np.ndarray
+    scale: np.ndarray
 
     def predict(self, x: np.ndarray) -> np.ndarray:
-        """Raw inputs [n, m] → outputs [n, 1]."""
+        """Raw inputs [n, m] → outputs [n, o]."""
         u = (x[:, self.seen] - self.centre) / self.size
         if isinstance(self.net, MLPClassifier):
-            p = np.clip(self.net.predict_proba(u), math.exp(-LARGEST_LOGIT), 1.0)
-            return (np.log(p[:, 1]) - np.log(p[:, 0]))[:, None]
-        return (self.net.predict(u) * self.scale + self.shift)[:, None]
+            p = np.log(np.clip(self.net.predict_proba(u), math.exp(-LARGEST_LOGIT), 1.0))
+            return p if self.task == "multiclass" else p[:, 1:] - p[:, :1]
+        found = self.net.predict(u).reshape(len(u), -1) * self.scale + self.shift
+        if self.task != "multilabel":
+            return found
+        p = np.clip(found, UNSURE, 1 - UNSURE)
+        return np.log(p) - np.log(1 - p)
 
 
 def ordinary(model: Reported, rows: Rows, dropped: Sequence[str], *, seconds: float, seed: int = 0) -> Ordinary:
@@ -61,22 +68,33 @@ def ordinary(model: Reported, rows: Rows, dropped: Sequence[str], *, seconds: fl
     held = np.zeros(len(u), dtype=bool)
     held[rng.permutation(len(u))[: len(u) // 10]] = True
     judged = held if held.any() else ~held
-    binary = model.task == "binary"
-    shift, scale = (0.0, 1.0) if binary else (float(rows.y.mean()), float(rows.y.std()) or 1.0)
-    y = (rows.y - shift) / scale
-    kind: Any = MLPClassifier if binary else MLPRegressor
+    task, names = model.task, model.outputs_.names
+    classes = task in ("binary", "multiclass")
+    y = rows.y[:, :1] if task == "quantiles" else rows.y
+    shift, scale = y.mean(axis=0), y.std(axis=0)
+    shift, scale = (np.zeros(1), np.ones(1)) if classes else (shift, np.where(scale > 0, scale, 1.0))
+    y = rows.y.argmax(axis=1) if task == "multiclass" else (y - shift) / scale
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    kind: Any = MLPClassifier if classes else MLPRegressor
     net = kind(hidden_layer_sizes=SIZES, random_state=seed, batch_size=min(256, int((~held).sum())))
-    classes = {"classes": np.array([0.0, 1.0])} if binary else {}
+    known = {"classes": np.arange(max(2, len(names)))} if classes else {}
     best, least, stall, end = None, math.inf, 0, time.perf_counter() + seconds
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a number of epochs that was not asked for
         for _ in range(EPOCHS):
-            net.partial_fit(u[~held], y[~held], **classes)
-            found = Ordinary(domain, ("",), seen, centre, size, net, 0.0, 1.0).predict(rows.x[judged])[:, 0]
-            each = np.logaddexp(0.0, found) - y[judged] * found if binary else (found - y[judged]) ** 2
+            net.partial_fit(u[~held], y[~held], **known)
+            if classes:
+                p = np.clip(net.predict_proba(u[judged]), math.exp(-LARGEST_LOGIT), 1.0)
+                each = -np.log(p[np.arange(len(p)), y[judged].astype(int)])
+            else:
+                each = (net.predict(u[judged]) - y[judged]) ** 2
             loss, stall = float(each.mean()), stall + 1
             if loss < least:
                 best, least, stall = copy.deepcopy(net), loss, 0
             if stall >= PATIENCE or time.perf_counter() > end:
                 break
-    return Ordinary(domain, ("",), seen, centre, size, best or net, shift, scale)
+    net = best or net
+    if task == "quantiles":
+        rest = y * scale + shift - (net.predict(u) * scale + shift)
+        shift = shift + np.quantile(rest, [float(name[1:]) for name in names])
+    return Ordinary(domain, names, seen, centre, size, net, task, shift, scale)

@@ -9,7 +9,7 @@ The intervals speak of rows drawn as these were; they say nothing of another pop
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +43,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that share one value of a feature: how many, the metric there, mean output and mean target."""
+    """Rows that share one value of a feature: how many, the metric there, mean output and target (NaN of several)."""
 
     feature: str
     value: str
@@ -89,8 +89,37 @@ def bootstrap(measure: Callable[[np.ndarray], float], n: int, seed: int = 0) -> 
     return Estimate(value, float(low), float(high))
 
 
-def regression_measures(y: np.ndarray, output: np.ndarray) -> Mapping[str, Callable[[np.ndarray], float]]:
-    """R², mean absolute error and root mean squared error as functions of row numbers."""
+Measures = dict[str, Callable[[np.ndarray], float]]  # functions of row numbers, the headline first
+
+
+def measures(task: str, y: np.ndarray, output: np.ndarray, names: Sequence[str]) -> Measures:
+    """What outputs [n, o] are judged by against targets y [n, o], by the task; `names` [o] call several outputs."""
+    if task == "binary":
+        return _signs(y[:, 0], output[:, 0])
+    if task == "multiclass":
+        return _classes(y, output)
+    if task == "multilabel":
+        right = (output > 0) == (y > 0.5)
+        loss = np.logaddexp(0.0, output) - y * output
+        each: Measures = {f"accuracy of {name}": _mean(right[:, k]) for k, name in enumerate(names)}
+        return {"accuracy": _mean(right.all(axis=1)), **each, "log loss": _mean(loss.mean(axis=1))}
+    if task == "quantiles":
+        return _levels(y, output, names)
+    parts = [_numbers(y[:, k], output[:, k]) for k in range(y.shape[1])]
+    if len(parts) == 1:
+        return parts[0]
+    both: Measures = {"R²": lambda rows: float(np.mean([part["R²"](rows) for part in parts]))}
+    for name, part in zip(names, parts, strict=True):
+        both |= {f"R² of {name}": part["R²"], f"mean absolute error of {name}": part["mean absolute error"]}
+    return both
+
+
+def _mean(values: np.ndarray) -> Callable[[np.ndarray], float]:
+    return lambda rows: float(values[rows].mean())
+
+
+def _numbers(y: np.ndarray, output: np.ndarray) -> Measures:
+    """R², mean absolute error and root mean squared error."""
 
     def r2(rows: np.ndarray) -> float:
         spread = float(np.var(y[rows]))
@@ -103,72 +132,104 @@ def regression_measures(y: np.ndarray, output: np.ndarray) -> Mapping[str, Calla
     }
 
 
-def binary_measures(y: np.ndarray, logit: np.ndarray) -> Mapping[str, Callable[[np.ndarray], float]]:
-    """Accuracy, balanced accuracy and log loss as functions of row numbers."""
-    right = (logit > 0) == (y > 0.5)
-    loss = np.logaddexp(0.0, logit) - y * logit
-
-    def balanced(rows: np.ndarray) -> float:
-        parts = [right[rows][y[rows] == value] for value in (0.0, 1.0)]
-        return float(np.mean([part.mean() for part in parts if len(part)]))
-
-    return {
-        "accuracy": lambda rows: float(right[rows].mean()),
-        "balanced accuracy": balanced,
-        "log loss": lambda rows: float(loss[rows].mean()),
+def _levels(y: np.ndarray, output: np.ndarray, names: Sequence[str]) -> Measures:
+    """Pinball loss, and how many targets lie below each quantile (as many as it says, best)."""
+    levels = np.array([float(name[1:]) for name in names])
+    loss = np.maximum(levels * (y - output), (levels - 1) * (y - output)).mean(axis=1)
+    return {"pinball loss": _mean(loss)} | {
+        f"share below {n}": _mean(y[:, k] <= output[:, k]) for k, n in enumerate(names)
     }
 
 
-def measure(y: np.ndarray, output: np.ndarray, domain: Domain, x: np.ndarray, *, logit: bool) -> Quality:
-    """Quality of outputs [n] (logits if `logit`) against targets y [n], overall and by the features of x [n, m].
+def _signs(y: np.ndarray, logit: np.ndarray) -> Measures:
+    """Accuracy, balanced accuracy and log loss of two classes."""
+    return _decided((logit > 0) == (y > 0.5), y, np.logaddexp(0.0, logit) - y * logit)
 
-    The constant is the best one on these rows: their mean, or the logit of their share of positives.
+
+def _classes(y: np.ndarray, output: np.ndarray) -> Measures:
+    """The same of several classes, y one-hot."""
+    true = y.argmax(axis=1)
+    loss = np.logaddexp.reduce(output, axis=1) - (y * output).sum(axis=1)
+    return _decided(output.argmax(axis=1) == true, true, loss)
+
+
+def _decided(right: np.ndarray, codes: np.ndarray, loss: np.ndarray) -> Measures:
+    def balanced(rows: np.ndarray) -> float:
+        return float(np.mean([right[rows][codes[rows] == value].mean() for value in np.unique(codes[rows])]))
+
+    return {"accuracy": _mean(right), "balanced accuracy": balanced, "log loss": _mean(loss)}
+
+
+def _idle(task: str, y: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """The best constant outputs [o] on targets y [n, o]: means, quantiles, log odds or log shares."""
+    if task == "quantiles":
+        return np.array([float(np.quantile(y[:, k], float(name[1:]))) for k, name in enumerate(names)])
+    mean = y.mean(axis=0)
+    if task == "regression":
+        return mean
+    share = np.clip(mean, 1e-9, 1 - 1e-9)
+    return np.log(share) if task == "multiclass" else np.log(share) - np.log(1 - share)
+
+
+def measure(
+    y: np.ndarray, output: np.ndarray, domain: Domain, x: np.ndarray, *, task: str = "regression",
+    names: Sequence[str] = ("",),
+) -> Quality:  # fmt: skip
+    """Quality of outputs [n, o] against targets y [n, o], overall and by the features of x [n, m].
+
+    Classes are one-hot and outputs their logits; both may be [n] for one output. The constant is the best one on these
+    rows.
     """
     n, every = len(y), np.arange(len(y))
-    share = float(np.clip(y.mean(), 1e-9, 1 - 1e-9)) if logit else 0.0
-    idle = np.full(n, math.log(share / (1 - share)) if logit else float(y.mean()))
-    measures, constants = (
-        (binary_measures(y, output), binary_measures(y, idle))
-        if logit
-        else (regression_measures(y, output), regression_measures(y, idle))
-    )
+    y, output = y.reshape(n, -1), output.reshape(n, -1)
+    idle = np.tile(_idle(task, y, names), (n, 1))
+    found, constants = measures(task, y, output, names), measures(task, y, idle, names)
     metrics = tuple(
         Metric(
             name,
-            wilson(round(found(every) * n), n) if name == "accuracy" else bootstrap(found, n),
+            wilson(round(one(every) * n), n) if _is_share(name) else bootstrap(one, n),
             constants[name](every),
-            name in ("accuracy", "balanced accuracy", "R²"),
+            name.startswith(("accuracy", "balanced", "R²")),
         )
-        for name, found in measures.items()
+        for name, one in found.items()
     )
-    name = "accuracy" if logit else "mean absolute error"
-    mean_output = 1 / (1 + np.exp(-np.clip(output, -700, 700))) if logit else output
-    return Quality(n, metrics, name, tuple(_groups(y, output, mean_output, domain, x, logit)))
+    # groups are compared by what is a mean over rows: R² of a group would count against the group's own mean
+    name = next(iter(found)) if task != "regression" else "mean absolute error"
+    return Quality(n, metrics, name, tuple(_groups(y, output, domain, x, task, names, name)))
+
+
+def _is_share(name: str) -> bool:
+    return name.startswith(("accuracy", "share below"))
 
 
 def _groups(
-    y: np.ndarray, output: np.ndarray, shown: np.ndarray, domain: Domain, x: np.ndarray, logit: bool
+    y: np.ndarray, output: np.ndarray, domain: Domain, x: np.ndarray, task: str, names: Sequence[str], metric: str
 ) -> list[Group]:
+    shown = 1 / (1 + np.exp(-np.clip(output, -700, 700))) if task == "binary" else output
     out = []
     for feature in domain.features:
         block = x[:, domain.slices[feature.name]]
         if feature.kind == "category":
-            codes, names = block.argmax(axis=1), feature.categories
+            codes, values = block.argmax(axis=1), feature.categories
         elif feature.kind == "binary":
-            codes, names = (block[:, 0] > 0.5).astype(int), feature.categories or ("0", "1")
+            codes, values = (block[:, 0] > 0.5).astype(int), feature.categories or ("0", "1")
         else:
             continue
-        if len(names) > MOST_VALUES:
+        if len(values) > MOST_VALUES:
             continue
-        for code, value in enumerate(names):
+        for code, value in enumerate(values):
             rows = codes == code
             count = int(rows.sum())
             if not count:
                 continue
-            part, found = y[rows], output[rows]
-            if logit:
-                quality = wilson(float(((found > 0) == (part > 0.5)).sum()), count)
+            if task == "regression":
+                far = np.abs(y[rows] - output[rows]).mean(axis=1)
+                quality = bootstrap(_mean(far), count)
             else:
-                quality = bootstrap(regression_measures(part, found)["mean absolute error"], count)
-            out.append(Group(feature.name, value, count, quality, float(shown[rows].mean()), float(part.mean())))
+                one = measures(task, y[rows], output[rows], names)[metric]
+                every = np.arange(count)
+                quality = wilson(round(one(every) * count), count) if _is_share(metric) else bootstrap(one, count)
+            single = y.shape[1] == 1
+            means = (float(shown[rows].mean()), float(y[rows].mean())) if single else (math.nan, math.nan)
+            out.append(Group(feature.name, value, count, quality, *means))
     return out

@@ -19,6 +19,7 @@ from smilenn.report.svg import number, picture, text
 from smilenn.report.tradeoff import epsilon_rule
 
 TIGHTEST = 3
+MOST_OUTPUTS = 6  # of which plots are shown
 MOST_FEATURES = 24  # longer tuples show only what differs
 
 # ---- summary --------------------------------------------------------------------------------------------------------
@@ -57,8 +58,7 @@ def summary(found: Findings) -> str:
             f"<h3>Counterexample</h3><p>{text(found.example.row)} fails by {number(found.example.violation)}"
             f"{found.unit}, evaluated by the network itself.</p>"
         )
-        outputs = np.asarray(found.example.outputs)
-        parts.append(_tuple_table(found, found.example.x, outputs[:, 0]))
+        parts.append(_tuple_table(found, found.example.x, np.asarray(found.example.outputs)))
     if found.certificate:
         parts.append(
             "<h3>Certificate</h3><p>Checked in exact arithmetic by a program that reads the model's files only. "
@@ -112,26 +112,22 @@ def quality(found: Findings) -> str:
         table(("measure", "model", "best constant", "better is"), lines),
     ]
     name = found.model.target_name_ or "target"
-    if found.model.task == "binary":
-        words = "Calibration in groups of equal size; on the dashed line predictions mean what they say."
-        plots = [figure(figures.calibration_plot(rows.y, output, found.positive), words)]
-    else:
-        plots = [
-            figure(
-                figures.agreement_plot(rows.y, output, name),
-                "Every dot is a row; on the dashed line the prediction is exact.",
-            )
-        ]
+    plots = _agreement(found, rows.y, output)
     if found.model.task == "binary" and 0 < rows.y.mean() < 1:
-        parts.append(f"<p>{_temperature(found, rows.y, output)}</p>")
+        parts.append(f"<p>{_temperature(found, rows.y[:, 0], output[:, 0])}</p>")
     features = list(dict.fromkeys(group.feature for group in quality.groups))
-    overall = next(m.model.value for m in quality.metrics if m.name == quality.group_metric)
+    overall = next((m.model.value for m in quality.metrics if m.name == quality.group_metric), None)
+    if overall is None:  # a mean over several outputs
+        overall = float(np.abs(rows.y - output).mean())
     for feature in features[:11]:
         groups = [group for group in quality.groups if group.feature == feature]
         plots.append(figure(figures.group_plot(feature, groups, quality.group_metric, overall),
                              f"{capital(quality.group_metric)} by {text(feature)}, with 95 % intervals."))  # fmt: skip
     parts.append(plot_grid(plots))
-    if quality.groups:
+    if quality.groups and math.isnan(quality.groups[0].output):  # of several outputs
+        lines = [(f"{text(g.feature)}: {text(g.value)}", str(g.rows), estimate_text(g.quality)) for g in quality.groups]
+        parts.append("<h3>By group</h3>" + table(("group", "rows", text(quality.group_metric)), lines))
+    elif quality.groups:
         mean = "mean probability" if found.model.task == "binary" else "mean prediction"
         share = f"share of {text(found.positive)}" if found.model.task == "binary" else f"mean {text(name)}"
         lines = [
@@ -141,6 +137,32 @@ def quality(found: Findings) -> str:
         ]  # fmt: skip
         parts.append("<h3>By group</h3>" + table(("group", "rows", text(quality.group_metric), mean, share), lines))
     return "\n".join(parts)
+
+
+def _agreement(found: Findings, y: np.ndarray, output: np.ndarray) -> list[str]:
+    """Predictions [n, o] against what was observed: calibration of classes, labels and quantiles, or values."""
+    names, task = found.model.outputs_.names, found.model.task
+    words = "Calibration in groups of equal size; on the dashed line predictions mean what they say."
+    if task == "binary":
+        return [figure(figures.calibration_plot(y[:, 0], output[:, 0], found.positive), words)]
+    if task == "multilabel":
+        return [figure(figures.calibration_plot(y[:, k], output[:, k], name), words)
+                for k, name in enumerate(names[:MOST_OUTPUTS])]  # fmt: skip
+    if task == "multiclass":
+        others = np.array(output)
+        winner = output.argmax(axis=1)
+        others[np.arange(len(others)), winner] = -np.inf
+        sure = output.max(axis=1) - np.logaddexp.reduce(others, axis=1)  # the logit of the winner's probability
+        right = (winner == y.argmax(axis=1)).astype(np.float64)
+        return [figure(figures.calibration_plot(right, sure, "the predicted class"), words)]
+    if task == "quantiles":
+        levels = [float(name[1:]) for name in names]
+        words = "How many targets lie below each predicted quantile; on the dashed line as many as it says."
+        return [figure(figures.levels_plot(levels, (y <= output).mean(axis=0).tolist()), words)]
+    exact = "Every dot is a row; on the dashed line the prediction is exact."
+    called = names if len(names) > 1 else (found.model.target_name_ or "target",)
+    return [figure(figures.agreement_plot(y[:, k], output[:, k], name), exact)
+            for k, name in enumerate(called[:MOST_OUTPUTS])]  # fmt: skip
 
 
 def _temperature(found: Findings, y: np.ndarray, logit: np.ndarray) -> str:
@@ -205,11 +227,15 @@ def _left(probe: Probe, found: Findings) -> str:
     """What a histogram counts: the left side where all rows share a limit."""
     if probe.limit is None:
         return "left side − right side"
-    outputs = {(t.coef, t.copy) for row in probe.claim.rows for t in row.terms if t.kind == "out"}
-    inputs = any(t.kind == "in" for row in probe.claim.rows for t in row.terms)
-    if probe.claim.copies == 2 and len(probe.claim.rows) == 2 and not inputs and len(outputs) == 4:
+    rows = list(probe.claim.rows)
+    inputs = any(t.kind == "in" for row in rows for t in row.terms)
+    both = {frozenset((t.coef, t.copy, t.name) for t in row.terms) for row in rows}
+    mirrored = all(frozenset((-c, copy, name) for c, copy, name in row) in both for row in both)
+    if probe.claim.copies == 2 and not inputs and mirrored:
         return f"largest |change| of {found.output_name}"
-    return "left side of the rule: " + probe.claim.rows[0].text().rsplit(" <= ", 1)[0]
+    if len(rows) > 1:
+        return f"largest left side of {len(rows)} rows"
+    return "left side of the rule: " + rows[0].text().rsplit(" <= ", 1)[0]
 
 
 def pairs(found: Findings) -> str:
@@ -231,7 +257,7 @@ def pairs(found: Findings) -> str:
                 else f"exceeds it by {number(value)}"
             )
             title = f"<h4>{place}. {left}{slack}{found.unit}</h4>"
-            cards.append(f'<div class="pair">{title}{_shown(found, probe.tuples[i], probe.outputs[i, :, 0])}</div>')
+            cards.append(f'<div class="pair">{title}{_shown(found, probe.tuples[i], probe.outputs[i])}</div>')
         parts.append(f'<div class="pairs">{"".join(cards)}</div>')
     if not parts:
         return ""
@@ -248,7 +274,7 @@ def _shown(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
         return _tuple_table(found, x, outputs)
     lo, hi = float(found.model.domain_.lo.min()), float(found.model.domain_.hi.max())
     shades = (x - lo) / (hi - lo if hi > lo else 1.0)
-    shown = [(COPIES[c], shades[c], f"{found.output_name}: {number(float(outputs[c]))}") for c in range(len(x))]
+    shown = [(COPIES[c], shades[c], found.said(outputs[c])) for c in range(len(x))]
     if len(x) == 2:
         change = shades[1] - shades[0]
         most = float(np.abs(change).max())
@@ -262,7 +288,7 @@ def _shown(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
 
 
 def _tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
-    """Inputs x [k, m] side by side in the user's columns, what differs first, and the outputs [k]."""
+    """Inputs x [k, m] side by side in the user's columns, what differs first, and the outputs [k, o]."""
     frame = found.model.domain_.decode(x)
     units = {feature.name: f" ({feature.unit})" if feature.unit else "" for feature in found.model.domain_.features}
     rows = []
@@ -273,10 +299,11 @@ def _tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     kept = rows if len(rows) <= MOST_FEATURES else [row for row in rows if row[2]][:MOST_FEATURES]
     lines = [(text(name), *(text(cell) for cell in cells)) for name, cells, _ in kept]
     classes = ["differs" if differs and len(frame) > 1 else "" for _, _, differs in kept]
-    lines.append((text(found.output_name), *(number(float(v), 5) for v in outputs)))
+    for name, values in zip(found.output_names, outputs.T, strict=True):
+        lines.append((text(name), *(number(float(v), 5) for v in values)))
     hidden = len(rows) - len(kept)
     note = f'<p class="soft">{hidden} further columns are left out.</p>' if hidden else ""
-    return table(("", *COPIES[: len(frame)]), lines, [*classes, "result"]) + note
+    return table(("", *COPIES[: len(frame)]), lines, [*classes, *["result"] * outputs.shape[1]]) + note
 
 
 def variation(found: Findings) -> str:
@@ -318,8 +345,9 @@ def slices(found: Findings) -> str:
     origin = "the row of median output" if found.rows is not None else "a point drawn from the domain"
     legend = key("ours", f"through {origin}") + key("idle", "through rows of low and of high output") + key(
         "k-box", "the box: where the output must lie whatever the backbone does")  # fmt: skip
-    plots = [figure(figures.slice_plot(part, found.output_name), "") for part in found.slices]
-    more = len(found.model.domain_.features) - len(found.slices)
+    called = dict(zip(found.model.outputs_.names, found.output_names, strict=True))
+    plots = [figure(figures.slice_plot(part, called[part.name]), "") for part in found.slices]
+    more = len(found.model.domain_.features) - len({part.feature.name for part in found.slices})
     note = f'<p class="soft">{more} further inputs are left out; those the rules name come first.</p>' if more else ""
     wide = max(float((part.high - part.low).max()) for part in found.slices)
     words = "The box has closed: its two ends are the same, so the certified part alone makes the prediction."

@@ -1,4 +1,4 @@
-"""One-dimensional slices: the output along one feature, the others fixed, with the box around it.
+"""One-dimensional slices: an output along one feature, the others fixed, with the box around it.
 
 The box at an input is what the proof speaks of: the output lies in it whatever the backbone does,
 
@@ -21,12 +21,13 @@ MOST = 12
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """One feature: its values (numbers [p], or names), the output [p] and the box's ends [p] there.
+    """One feature: its values (numbers [p], or names), one output [p], called `name`, and its box's ends [p] there.
 
     `others` are the outputs [p] along the same feature from two further rows, of low and of high output.
     """
 
     feature: Feature
+    name: str
     at: np.ndarray
     names: tuple[str, ...]
     output: np.ndarray
@@ -36,8 +37,8 @@ class Slice:
     here: float
 
 
-def output_box(net: SmileNet, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the box in output units at x [n, m], of the first output, each [n]."""
+def output_box(net: SmileNet, x: np.ndarray, k: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the box in output units at x [n, m], of output k, each [n]."""
     import torch
 
     with torch.no_grad():
@@ -46,23 +47,31 @@ def output_box(net: SmileNet, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         upper = torch.maximum(lower, upper)  # the paper's boxes may be flipped; the network resolves that so
         weight, bias = (part.cpu().numpy() for part in net.effective_head())
         lower, upper = lower.cpu().numpy(), upper.cpu().numpy()
-    up, down = np.maximum(weight[0], 0.0), np.minimum(weight[0], 0.0)
-    return lower @ up + upper @ down + bias[0], upper @ up + lower @ down + bias[0]
+    up, down = np.maximum(weight[k], 0.0), np.minimum(weight[k], 0.0)
+    return lower @ up + upper @ down + bias[k], upper @ up + lower @ down + bias[k]
 
 
 def slices(net: SmileNet, claims: tuple[Claim, ...], rows: np.ndarray) -> tuple[Slice, ...]:
-    """Slices through the row of median output, for up to `MOST` features, those the rules name first; rows [n, m]."""
-    domain = net.domain
-    order = np.argsort(net.predict(rows)[:, 0], kind="stable")
-    low, middle, high = (rows[order[int(share * (len(order) - 1))]] for share in (0.1, 0.5, 0.9))
+    """Slices through the row of median output, `MOST` at most, features that the rules name first; rows [n, m].
+
+    Of several outputs each has its slices, through rows of low, median and high values of its own.
+    """
+    domain, outputs = net.domain, net.predict(rows)
     named = {name for claim in claims for name in (*claim.named, *claim.free)}
     features = sorted(domain.features, key=lambda f: not ({f.name, *f.coordinates} & named))
-    return tuple(_slice(net, domain, feature, middle, (low, high)) for feature in features[:MOST])
+    shown = features[: max(1, MOST // len(net.outputs))]
+    found = []
+    for k, name in enumerate(net.outputs[:MOST]):
+        order = np.argsort(outputs[:, k], kind="stable")
+        low, middle, high = (rows[order[int(share * (len(order) - 1))]] for share in (0.1, 0.5, 0.9))
+        found += [_slice(net, domain, feature, middle, (low, high), k, name) for feature in shown]
+    return tuple(found)
 
 
 def _slice(
-    net: SmileNet, domain: Domain, feature: Feature, middle: np.ndarray, others: tuple[np.ndarray, ...]
-) -> Slice:
+    net: SmileNet, domain: Domain, feature: Feature, middle: np.ndarray, others: tuple[np.ndarray, ...], k: int,
+    name: str,
+) -> Slice:  # fmt: skip
     span = domain.slices[feature.name]
     names: tuple[str, ...] = ()
     if feature.kind == "category":
@@ -82,6 +91,6 @@ def _slice(
         x[:, span] = block
         return x
 
-    low, high = output_box(net, along(middle))
-    output = net.predict(along(middle))[:, 0]
-    return Slice(feature, at, names, output, low, high, tuple(net.predict(along(row))[:, 0] for row in others), here)
+    low, high = output_box(net, along(middle), k)
+    output, *lines = (net.predict(along(row))[:, k] for row in (middle, *others))
+    return Slice(feature, name, at, names, output, low, high, tuple(lines), here)

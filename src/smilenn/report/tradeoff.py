@@ -78,8 +78,9 @@ def own_points(model: Reported, rows: Rows) -> Tradeoff:
 def measured(model: Reported, rows: Rows, net: Function | None = None) -> Metric:
     """The headline metric on the rows: of the model's network, or of another function of the same inputs."""
     assert rows.y is not None
-    output = (model.net_ if net is None else net).predict(rows.x)[:, 0]
-    return measure(rows.y, output, model.domain_, rows.x, logit=model.task == "binary").metrics[0]
+    output = (model.net_ if net is None else net).predict(rows.x)
+    found = measure(rows.y, output, model.domain_, rows.x, task=model.task, names=model.outputs_.names)
+    return found.metrics[0]
 
 
 def variation(net: Function, model: Reported, rows: Rows) -> float | None:
@@ -87,7 +88,7 @@ def variation(net: Function, model: Reported, rows: Rows) -> float | None:
     rule = epsilon_rule(model)
     if rule is None:
         return None
-    (claim,) = rule.lower(model.domain_)
+    (claim,) = rule.lower(model.domain_, model.outputs_)
     found = probe(net, claim, rows.x[:PROBED])
     return float(found.value.max() + float(rule.eps)) if len(found.value) else None
 

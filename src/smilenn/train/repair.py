@@ -67,7 +67,7 @@ def repair(
             if not net.gap.is_zero():
                 net.gap.scale_(0.0)
                 words.append("gap set to zero")
-            both = np.any([_both_ways(problem) for problem, _ in tight], axis=0)
+            both = np.any([_both_ways(problem) & _matters(problem, row) for problem, row in tight], axis=0)
             if both.any():
                 words.append("features that may not matter forgotten")
                 forget(
@@ -95,6 +95,13 @@ def _both_ways(problem: Problem) -> np.ndarray:
     region = problem.region
     ordered = (region.delta_hi <= 0) | (region.delta_lo >= 0)
     return ~region.pinned & (region.grouped | ~ordered)
+
+
+def _matters(problem: Problem, row: Row) -> np.ndarray:
+    """[m] bool, coordinates on which the outputs that a row speaks of depend."""
+    s = problem.snapshot
+    v = np.abs(row.outputs).sum(axis=0) @ np.abs(s.head_weight)  # [n]
+    return ((v @ np.abs(s.lower_slope)) > 0) | ((v @ np.abs(s.lower_out)) @ np.abs(s.hidden_weight) > 0)
 
 
 # ---- ε = 0 ----------------------------------------------------------------------------------------------------------
