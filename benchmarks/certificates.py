@@ -64,32 +64,32 @@ def case(units: int, inputs: int) -> tuple[SmileNet, Claim]:
 
 
 def best_of(function: Callable[[], Any], times: int) -> tuple[float, Any]:
-    """The least of some timings, and the answer."""
+    """The least of some timings in seconds of the processor, and the answer."""
     seconds, answer = float("inf"), None
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.process_time()
         answer = function()
-        seconds = min(seconds, time.perf_counter() - start)
+        seconds = min(seconds, time.process_time() - start)
     return seconds, answer
 
 
 def measure(units: int, inputs: int, leaves: int) -> dict[str, Any]:
     """One shape; `leaves` 0 means the sweep rule."""
     net, claim = case(units, inputs)
-    start = time.perf_counter()
+    start = time.process_time()
     problem = build(claim, net.snapshot())  # part of proving, as reading the claim is part of checking
     proof: RowProof = SweepProof()
     if leaves:
         tree = Branch().search(problem, problem.rows[0], time_limit=LIMIT, goal="optimum", most=2 * leaves - 1)
         proof = _leaf_proof(problem, problem.rows[0], tree.root)
-    prove_s = time.perf_counter() - start
+    prove_s = time.process_time() - start
     files = {WEIGHTS: dump_weights(net), MODEL: dump_json({"net": net.describe()})}
     entry = ClaimProof(claim.to_json(), witness(problem).tolist(), [proof])
     files |= dump(weights_digest(net.describe(), certified_tensors(net)), [entry])
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "model"
         write_folder(folder, files)
-        fast_s, fast = best_of(lambda: check.check_folder(folder), 3)
+        fast_s, fast = best_of(lambda: check.check_folder(folder), 5)
         slow_s, slow = best_of(lambda: check_reference.check_folder(folder), 1)
     bounds = [[row.bound for claim in report.claims for row in claim.rows] for report in (fast, slow)]
     if fast.status not in ("certified", "unknown") or bounds[0] != bounds[1]:
@@ -104,8 +104,8 @@ def measure(units: int, inputs: int, leaves: int) -> dict[str, Any]:
 
 
 SHAPES = [
-    (16, 120, 20), (16, 120, 60), (16, 120, 180), (32, 120, 60), (32, 120, 180), (32, 240, 60),
-    (128, 1, 0), (128, 1, 60), (0, 784, 1),
+    (16, 120, 20), (16, 120, 60), (16, 120, 180), (16, 120, 540), (32, 120, 180), (64, 120, 180), (16, 240, 180),
+    (16, 480, 180), (128, 1, 0), (128, 1, 60), (0, 784, 1),
 ]  # fmt: skip
 
 
