@@ -5,12 +5,11 @@ import pytest
 import torch
 
 from smilenn.errors import SmileError
-from smilenn.model.net import Pathways
 from smilenn.problem import build
 from smilenn.search.abstraction import abstract, resolved
 from smilenn.train.config import Config
 from smilenn.train.demand import flip_margin, unit
-from smilenn.train.generator import Generator
+from smilenn.train.generator import RARELY, Generator
 from smilenn.train.losses import Pressure, box_loss, property_loss, task_loss, violations
 
 
@@ -58,13 +57,12 @@ def test_another_loss_is_refused():
 
 
 def test_box_loss_is_zero_inside_and_counts_both_sides():
-    def pathways(z, lower, upper):
-        none = torch.zeros(1, 1)
-        return Pathways(none, none, none, none, column(z), column(lower), column(upper))
+    def loss(z, lower, upper):
+        return float(box_loss(column(z), column(lower), column(upper)))
 
-    assert float(box_loss(pathways([0.5], [0.0], [1.0]))) == 0.0
-    assert float(box_loss(pathways([1.5, -1.0], [0.0, 0.0], [1.0, 1.0]))) == pytest.approx(0.25 + 0.5)
-    assert float(box_loss(pathways([0.5], [1.0], [0.0]))) == pytest.approx(1.0)  # a flipped box presses on both
+    assert loss([0.5], [0.0], [1.0]) == 0.0
+    assert loss([1.5, -1.0], [0.0, 0.0], [1.0, 1.0]) == pytest.approx(0.25 + 0.5)
+    assert loss([0.5], [1.0], [0.0]) == pytest.approx(1.0)  # a flipped box presses on both
 
 
 # ---- the property ---------------------------------------------------------------------------------------------------
@@ -147,3 +145,25 @@ def test_the_generator_finds_rescoring_first_and_forgets_what_no_longer_violates
         net.head_weight.mul_(0.0)
     assert len(generator.refresh(net.snapshot(), np.random.default_rng(0))) == 0
     assert generator.calls > calls and generator.seconds > 0
+
+
+def test_a_pool_without_violations_is_rescored_often_and_searched_rarely(make):
+    case = make.unfair()
+    net, rng = case.net(), np.random.default_rng(0)
+    with torch.no_grad():
+        net.head_weight.mul_(10.0)
+    generator = Generator.of(case.claims[0], net.snapshot(), case.config)
+    violated = generator.refresh(net.snapshot(), rng)
+    weight = net.head_weight.detach().clone()
+    with torch.no_grad():
+        net.head_weight.mul_(1e-3)
+    before = generator.calls
+    quiet = [len(generator.refresh(net.snapshot(), rng, fresh=False)) for _ in range(RARELY - 1)]
+    assert not any(quiet) and generator.calls == before and len(generator.pool)
+    generator.refresh(net.snapshot(), rng, fresh=False)
+    assert generator.calls == before + len(generator.base.rows)
+    with torch.no_grad():
+        net.head_weight.copy_(weight)
+    again = generator.refresh(net.snapshot(), rng, fresh=False)  # the pool remembers what violated the claim before
+    assert len(again) and generator.calls == before + 2 * len(generator.base.rows)
+    assert len(violated) and again.abstraction.u.shape[1:] == violated.abstraction.u.shape[1:]

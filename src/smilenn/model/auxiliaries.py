@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from typing import Literal
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from smilenn.errors import SmileError, listed
@@ -43,7 +44,7 @@ class _Auxiliary(nn.Module, ABC):
             nn.init.uniform_(self.out, -1 / math.sqrt(hidden), 1 / math.sqrt(hidden))
 
     def _units(self, u: torch.Tensor) -> torch.Tensor:
-        return torch.relu(u @ self.weight.T + self.bias)
+        return torch.relu(F.linear(u, self.weight, self.bias))
 
     @abstractmethod
     def _terms(self, u: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -96,12 +97,10 @@ class FreeNet(_Auxiliary):
 
     def forward(self, u: torch.Tensor) -> torch.Tensor:
         """[B, m] → [B, n]."""
-        value = self.const.expand((*u.shape[:-1], self.size))
-        if self.skip:
-            value = value + u @ self.slope.T
-        if self.hidden:
-            value = value + self._units(u) @ self.out.T
-        return value
+        if not self.hidden:
+            return F.linear(u, self.slope, self.const) if self.skip else self.const.expand((*u.shape[:-1], self.size))
+        value = F.linear(self._units(u), self.out, self.const)
+        return value + u @ self.slope.T if self.skip else value
 
 
 class GapNet(_Auxiliary):
@@ -130,11 +129,11 @@ class GapNet(_Auxiliary):
 
     def forward(self, u: torch.Tensor) -> torch.Tensor:
         """[B, m] → [B, n], non-negative for u in the box."""
+        if self.hidden:
+            return F.linear(self._units(u), self.out, self.const)
         value = self.const.expand((*u.shape[:-1], self.size))
         if self.kind == "affine":
             value = value + (u - self.u_lo) @ self.rise.T + (self.u_hi - u) @ self.fall.T
-        if self.hidden:
-            value = value + self._units(u) @ self.out.T
         return value
 
     def _signed(self) -> list[nn.Parameter]:

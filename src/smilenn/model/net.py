@@ -34,15 +34,19 @@ from smilenn.model.snapshot import Boxes, Snapshot
 
 @dataclass(frozen=True)
 class Pathways:
-    """The four outputs of the paper's pretraining, each [B, o], and the embeddings they come from, each [B, n]."""
+    """The four outputs of the paper's pretraining, one below the other [4·B, o], and the embeddings [B, n] below them.
 
-    clipped: torch.Tensor
-    lower: torch.Tensor
-    upper: torch.Tensor
-    free: torch.Tensor
+    The rows are those of the clipped f, of g∘lower, g∘upper and g∘h, in that order.
+    """
+
+    outputs: torch.Tensor
     z: torch.Tensor
     z_lower: torch.Tensor
     z_upper: torch.Tensor
+
+    def each(self) -> tuple[torch.Tensor, ...]:
+        """clipped, lower, upper, free, each [B, o]."""
+        return self.outputs.split(len(self.z))
 
 
 class SmileNet(nn.Module):
@@ -201,13 +205,11 @@ class SmileNet(nn.Module):
             yield name, getattr(self, name)
 
     def pathways(self, x: torch.Tensor) -> Pathways:
-        """All four output pathways at x [B, m]: clipped f, g∘lower, g∘upper and g∘h."""
+        """All four output pathways at x [B, m]: clipped f, g∘lower, g∘upper and g∘h, by one product with the head."""
         u = self.scale(x)
         lower, upper = self.box(self.encode(u))
         z = self.embed(u)
-        return Pathways(
-            self.head(select(z, lower, upper)), self.head(lower), self.head(upper), self.head(z), z, lower, upper
-        )
+        return Pathways(self.head(torch.cat([select(z, lower, upper), lower, upper, z])), z, lower, upper)
 
     @torch.no_grad()
     def predict(self, x: np.ndarray, batch: int = 4096) -> np.ndarray:

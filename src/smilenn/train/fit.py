@@ -153,8 +153,7 @@ class _Run:
         self.net, self.callback, self.checkpoint, self.time_limit = net, callback, checkpoint, time_limit
         self.begun, self.begun_posttraining = time.perf_counter(), None
         self.held_out, self.chosen = math.nan, ""
-        many = net.encoder is not None and net.encoder.groups > 0  # small tensors of many members: one kernel for all
-        optimizer = torch.optim.Adam(parameter_groups(net), lr=config.learning_rate, fused=many or None)
+        optimizer = torch.optim.Adam(parameter_groups(net), lr=config.learning_rate, fused=_fused(net))
         self.state = State(net, optimizer, self._fingerprint(claims, loss))
         if checkpoint is not None and load_state(checkpoint, self.state):
             for generator, pool in zip(self.task.generators, self.state.pools, strict=True):
@@ -280,7 +279,7 @@ class _Run:
             rngs(task.seed, "train", _SETUP)
             start_feasible(self.net, task.x, task.generators, self.in_time().config)
         # a new optimiser: the moments of the pretraining loss would drag the first training steps
-        state.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.rate)
+        state.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.rate, fused=_fused(self.net))
         state.lam = 0.0
         state.enter("train")
 
@@ -358,6 +357,12 @@ MIN_GENERATOR_SECONDS = 0.1  # and the generator this much a row
 _SETUP = 10**6  # a unit of work for the randomness before a phase
 
 
+def _fused(net: SmileNet) -> bool | None:
+    """One kernel for all tensors of a step: they are small, and calls are what a step on them costs."""
+    fits = all(p.is_floating_point() and p.device.type in ("cpu", "cuda") for p in net.parameters())
+    return True if fits else None
+
+
 def _data(net: SmileNet, x: np.ndarray, y: np.ndarray, loss: LossKind, what: str) -> tuple[torch.Tensor, torch.Tensor]:
     """Inputs [N, m] and targets [N, o] as tensors on the network's device, checked."""
     if len(x) == 0 or len(x) != len(y):
@@ -414,7 +419,8 @@ def fail_on_dead(net: SmileNet, task: Task, config: Config) -> None:
     p = net.pathways(task.x[:8192])
     net.train()
     weight = None if task.weight is None else task.weight[:8192]
-    lower, free = (float(task.loss(f, task.y[:8192], weight)) for f in (p.lower, p.free))
+    _, on_lower, _, on_free = p.each()
+    lower, free = (float(task.loss(f, task.y[:8192], weight)) for f in (on_lower, on_free))
     dead = net.lower.dead(net.encode(net.scale(task.x)))
     if dead.numel() and bool(dead.all()):
         raise DeadAuxiliaries(

@@ -2,7 +2,11 @@
 
     affine ψ            the exact maximiser, closed form
     one input           the exact sweep's local maxima, one per decreasing run
-    otherwise           Frank-Wolfe search seeded with the pool
+    otherwise           Frank-Wolfe search seeded with the pool: when an epoch begins, when the pool violates the claim
+                        again, and after `RARELY` times that it did not
+
+The pool keeps its best points whether they violate the claim or not: re-scoring them, a few hundredths of a search,
+notices most violations that come back. Only those that do press on the weights.
 
 These are counterexamples of the *box* to the claim made slightly more demanding (`demand.py`). Proof is not their job:
 `bound` proves a row or finds a violation, and is called once a round of posttraining. It keeps the tree of the last
@@ -32,10 +36,12 @@ from smilenn.train.config import Config
 from smilenn.train.demand import demanding, flip_margin, unit
 from smilenn.train.losses import Pressure
 
+RARELY = 8  # refreshes of a pool without violations between two searches
+
 
 @dataclass
 class Generator:
-    """The pool of one claim; `calls` and `seconds` count the work for the history."""
+    """The pool of one claim; `calls` and `seconds` count the work for the history, `waited` refreshes without any."""
 
     claim: Claim
     config: Config
@@ -43,6 +49,7 @@ class Generator:
     pool: Pool = field(default_factory=Pool)
     calls: int = 0
     seconds: float = 0.0
+    waited: int = 0
     trees: Trees = field(default_factory=dict)
 
     @classmethod
@@ -63,18 +70,26 @@ class Generator:
         slack = self.config.slack if slack is None else slack
         return demanding(build(self.claim, snapshot, like=self.base), slack)
 
-    def refresh(self, snapshot: Snapshot, rng: np.random.Generator) -> Pressure:
-        """Re-score the pool on new weights, look for new counterexamples, and abstract what violates (CEProp)."""
+    def refresh(self, snapshot: Snapshot, rng: np.random.Generator, *, fresh: bool = True) -> Pressure:
+        """Re-score the pool on new weights, look for new counterexamples, and abstract what violates (CEProp).
+
+        Without `fresh` nothing is searched for a while if the pool does not violate the claim.
+        """
         start = time.perf_counter()
         problem = self.problem(snapshot)
         pool = self.pool.rescore(problem)
+        self.waited = 0 if fresh or pool.best > 0 else self.waited + 1
         for r, row in enumerate(problem.rows):
-            pool = pool.add(problem, r, self._fresh(problem, row, pool.seeds(r), rng))
-            self.calls += 1
-        self.pool = pool.violated()
+            exact = self._exact(problem, row)
+            if exact is None and self.waited % RARELY == 0:
+                exact = self._searched(problem, row, pool.seeds(r), rng)
+            if exact is not None:
+                pool = pool.add(problem, r, exact)
+                self.calls += 1
+        self.pool = pool
         self.seconds += time.perf_counter() - start
         units = np.array([unit(row) for row in problem.rows])
-        abstraction = self.pool.abstraction(problem)
+        abstraction = pool.violated().abstraction(problem)
         return Pressure(abstraction, units[abstraction.row], flip_margin(problem, self.config.slack))
 
     def bound(self, problem: Problem, r: int, config: Config) -> Maximum:
@@ -97,12 +112,16 @@ class Generator:
         """Put counterexamples u [B, k, m] of row r into the pool."""
         self.pool = self.pool.add(problem, r, u)
 
-    def _fresh(self, problem: Problem, row: Row, seeds: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
+    def _exact(self, problem: Problem, row: Row) -> np.ndarray | None:
+        """The maximisers [B, k, m] where they are known without a search, else None."""
         if problem.domain.size == 1 and problem.copies <= 2 and not problem.region.has_rows:
             return local_maxima(problem, row, limit=self.config.pool)
         exact = ClosedForm()
         if not row.unit.any() and exact.refuses(problem, row) is None:
             point = exact.maximise(problem, row, time_limit=self.config.generator_seconds).point
             return np.zeros((0, problem.copies, problem.domain.size)) if point is None else point[None]
+        return None
+
+    def _searched(self, problem: Problem, row: Row, seeds: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
         starts, iterations = self.config.search_starts, self.config.search_iterations
         return search(problem, row, starts=starts, iterations=iterations, rng=rng, seeds=seeds).u

@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 
 from smilenn.errors import SmileError
-from smilenn.model.net import Pathways, SmileNet
+from smilenn.model.net import SmileNet
 from smilenn.search.abstraction import Abstraction, violation
 
 
@@ -101,9 +101,9 @@ def _quantiles(y: torch.Tensor, w: torch.Tensor, q: torch.Tensor) -> torch.Tenso
     return values.gather(0, place[None])[0]
 
 
-def box_loss(p: Pathways) -> torch.Tensor:
-    """L_box: how far the backbone's embedding leaves its box, mean over rows and coordinates."""
-    return torch.relu(p.z - p.z_upper).mean() + torch.relu(p.z_lower - p.z).mean()
+def box_loss(z: torch.Tensor, lower: torch.Tensor, upper: torch.Tensor) -> torch.Tensor:
+    """L_box: how far the backbone's embedding z [B, n] leaves its box, mean over rows and coordinates."""
+    return (torch.relu(z - upper) + torch.relu(lower - z)).mean()
 
 
 @dataclass(frozen=True, eq=False)

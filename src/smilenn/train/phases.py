@@ -21,6 +21,7 @@ import torch
 
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
+from smilenn.model.select import select
 from smilenn.prove.portfolio import choose
 from smilenn.prove.slopes import applies, slope_tree
 from smilenn.train.config import Config
@@ -92,8 +93,9 @@ def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
     for index in batches:
         x, y, w = task.rows(index)
         p = net.pathways(x)
-        accuracy = sum(task.loss(f, y, w) for f in (p.clipped, p.lower, p.upper, p.free))
-        box = box_loss(p)
+        # four times the mean over four times the rows: the sum of the four losses
+        accuracy = 4 * task.loss(p.outputs, y.repeat(4, 1), None if w is None else w.repeat(4))
+        box = box_loss(p.z, p.z_lower, p.z_upper)
         loss = accuracy + task.config.lambda_box * box
         finite_step(state.optimizer, loss, net)
         totals += [float(loss.detach()), float(box.detach())]
@@ -118,13 +120,14 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
     pools: list[Pressure] = []
     for step, index in enumerate(batches):
         if step % config.search_every == 0 or -math.inf < worst <= 0:  # RESOLVED: the pool no longer violates
-            pools = _refresh(net, task.generators, rng)
+            pools = _refresh(net, task.generators, rng, fresh=step == 0)
         x, y, w = task.rows(index)
         if net.collapsed:  # the box has no width, f is g∘lower: the backbone takes no part
             accuracy, box = task.loss(net.head(net.lower(net.encode(net.scale(x)))), y, w), zero
         else:
-            p = net.pathways(x)
-            accuracy, box = task.loss(p.clipped, y, w), box_loss(p)
+            u = net.scale(x)
+            (lower, upper), z = net.box(net.encode(u)), net.embed(u)
+            accuracy, box = task.loss(net.head(select(z, lower, upper)), y, w), box_loss(z, lower, upper)
         prop, worst = property_loss(net, pools)
         _finite(float(prop.detach()))
         finite_step(state.optimizer, accuracy + config.lambda_box * box + state.lam * prop, net)
@@ -215,9 +218,11 @@ def project(net: SmileNet, pools: list[Pressure], config: Config) -> tuple[float
     return worst, total
 
 
-def _refresh(net: SmileNet, generators: tuple[Generator, ...], rng: np.random.Generator) -> list[Pressure]:
+def _refresh(
+    net: SmileNet, generators: tuple[Generator, ...], rng: np.random.Generator, *, fresh: bool = True
+) -> list[Pressure]:
     snapshot = net.snapshot()
-    return [generator.refresh(snapshot, rng) for generator in generators]
+    return [generator.refresh(snapshot, rng, fresh=fresh) for generator in generators]
 
 
 def finite_step(optimizer: torch.optim.Optimizer, loss: torch.Tensor, net: SmileNet) -> None:
