@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,11 +12,13 @@ from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.premise import holds_exactly
+from smilenn.prove import branch
 from smilenn.prove.closed_form import ClosedForm
 from smilenn.prove.mip import ReducedMip
 from smilenn.prove.portfolio import choose, combine, generate, prove_all, prove_problem
 from smilenn.prove.prover import Prover
 from smilenn.prove.realise import onto_premise
+from smilenn.prove.relaxation import BoxLP
 from smilenn.prove.verdict import Maximum, Proved, Unknown, Violated
 
 
@@ -179,3 +181,64 @@ def test_ctrl_c_stops_the_solver(make):
         signal.signal(signal.SIGINT, before)
     assert not found.complete and found.note == "interrupted" and found.seconds < 30
     assert np.isfinite(found.upper) and found.lower <= found.upper
+
+
+@pytest.mark.parametrize("most", [1e150, 1.7e308])
+@pytest.mark.parametrize("prover", ["auto", "branch", "mip"])
+def test_a_left_side_without_a_bound_is_reported_with_its_row_and_feature(make, most, prover):
+    rng = np.random.default_rng(0)
+    small = make.snapshot(make.box(2), rng)
+    wide = Domain((Feature("x0", "continuous", -1.0, 1.0), Feature("x1", "continuous", -most, most)))
+    problem = make.problem(make.robust(["x1"], 0.1, 1), replace(small, domain=wide))
+    verdict = prove_problem(problem, prover=prover, time_limit=5.0)
+    assert isinstance(verdict, Unknown) and verdict.bound == np.inf
+    assert verdict.reason.startswith(f"'{problem.rows[0].text}' is unbounded") and "'x1' goes up to 1" in verdict.reason
+
+
+def test_weights_without_a_bound_are_reported_too(make):
+    small = make.snapshot(make.box(2), np.random.default_rng(0))
+    huge = replace(small, hidden_weight=small.hidden_weight * 1e200, lower_out=small.lower_out * 1e200)
+    verdict = prove_problem(make.problem(make.robust(["x0"], 0.1, 1), huge), time_limit=5.0)
+    assert isinstance(verdict, Unknown) and "is unbounded" in verdict.reason
+
+
+@pytest.fixture
+def slow(make):
+    """A claim whose tree has a few hundred nodes, with ε just above its maximum; and that maximum."""
+    names = [f"x{i}" for i in range(4)]
+    net = make.snapshot(make.box(4), np.random.default_rng(3), hidden=6)
+    problem = make.problem(make.robust(names, 0.3, 0.1), net)
+    best = ReducedMip().maximise(problem, problem.rows[0], time_limit=60)
+    row = replace(problem.rows[0], rhs=problem.rows[0].rhs + best.upper + 1e-3)
+    return replace(problem, rows=(row,)), best.lower - best.upper - 1e-3
+
+
+def test_a_verdict_at_a_limit_has_the_best_proved_bound(slow, monkeypatch):
+    problem, truth = slow
+    assert isinstance(prove_problem(problem, prover="branch", time_limit=60.0), Proved)
+    late = prove_problem(problem, prover="branch", time_limit=0.0)
+    assert isinstance(late, Unknown) and late.reason == "the time limit was reached"
+    assert truth <= late.bound < np.inf
+    monkeypatch.setattr(branch, "MEMORY", 1e-4)  # GiB: some twenty nodes
+    full = prove_problem(problem, prover="branch", time_limit=60.0)
+    assert isinstance(full, Unknown) and truth <= full.bound <= late.bound
+    assert full.reason.startswith("the tree reached its limit of") and full.reason.endswith("(memory is capped)")
+
+
+def test_ctrl_c_in_a_tree_gives_a_verdict_with_what_was_proved(slow, monkeypatch):
+    problem, truth = slow
+    calls, real = [], BoxLP.solve
+
+    def once(self, *args, **options):
+        calls.append(1)
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(BoxLP, "solve", once)
+    verdict = prove_all([problem], prover="branch", time_limit=60.0)
+    assert isinstance(verdict, Unknown) and verdict.reason == "interrupted"
+    assert truth <= verdict.bound < np.inf and len(calls) == 20
+    calls.clear()
+    two = prove_all([problem, problem], prover="branch", time_limit=60.0)
+    assert isinstance(two, Unknown) and two.bound == np.inf  # the second claim was not looked at

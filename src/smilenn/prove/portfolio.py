@@ -1,6 +1,7 @@
 """Cheapest prover first, the paper's time-out doubling, and the verdict on a whole claim.
 
-    closed form  →  one-input sweep  →  LP branch-and-bound  →  reduced MIP (claims tight on the diagonal, three copies)
+    signs (rows over several features or copies)  →  closed form  →  one-input sweep  →  LP branch-and-bound  →  reduced
+    MIP (claims tight on the diagonal, three copies)
 
 Crossovers are measured (docs/performance.md): in the mean branch-and-bound was ahead of the reduced MIP on HiGHS on
 every two-copy shape where both finished. Its joint bounds do not cover three copies, and a claim with ε = 0 is met on
@@ -29,6 +30,7 @@ from smilenn.prove.closed_form import ClosedForm
 from smilenn.prove.mip import ReducedMip
 from smilenn.prove.prover import FOREVER, Goal, Prover
 from smilenn.prove.realise import Forward, realise
+from smilenn.prove.signs import Signs
 from smilenn.prove.sweep import Sweep
 from smilenn.prove.tree import Trees
 from smilenn.prove.verdict import Maximum, Proved, Unknown, Verdict, Violated
@@ -37,7 +39,8 @@ from smilenn.search.polish import polish
 
 logger = logging.getLogger(__name__)
 
-PROVERS: tuple[str, ...] = ("auto", "closed-form", "sweep", "branch", "mip", "paper-mip")
+PROVERS: tuple[str, ...] = ("auto", "closed-form", "sweep", "signs", "branch", "mip", "paper-mip")
+MEANINGLESS = 1e100  # left sides of this size overflow or drown everything else
 LOOSE = 1e-6  # relative to Row.scale: float64 methods whose error allowance exceeds their tolerance may still say this
 
 
@@ -55,6 +58,8 @@ def named(name: str) -> Prover:
         return ClosedForm()
     if name == "sweep":
         return Sweep()
+    if name == "signs":
+        return Signs()
     if name == "branch":
         return Branch()
     if name == "mip":
@@ -74,7 +79,9 @@ def choose(problem: Problem, row: Row, prover: str | Prover = "auto") -> Choice:
         if why is not None:
             raise SmileError(f"The prover {one.name!r} does not apply to {row.text!r}: {why} Choose prover='auto'.")
         return Choice(one, f"{one.title}: asked for")
-    closed, sweep = ClosedForm(), Sweep()
+    closed, sweep, signs = ClosedForm(), Sweep(), Signs()
+    if (problem.copies > 2 or problem.region.has_rows) and signs.refuses(problem, row) is None:
+        return Choice(signs, f"{signs.title}: every unit is convex or in order")
     why = closed.refuses(problem, row)
     if why is None:
         return Choice(closed, f"{closed.title}: the row separates over the inputs")
@@ -138,7 +145,7 @@ def _prove(
     """`prove_problem` without the digests."""
     start = perf_counter()
     limit = FOREVER * 24 if time_limit is None else time_limit
-    flaw = _flipping_gap(problem)
+    flaw = _flipping_gap(problem) or _unbounded(problem)
     if flaw is not None:
         return Unknown("", float("inf"), perf_counter() - start, flaw)
     titles: list[str] = []
@@ -250,6 +257,30 @@ def _challenged(problem: Problem, row: Row, one: Prover, found: Maximum) -> Maxi
     note = f"the bound {found.upper:.6g} of {one.title} is refuted by a point with the value {value:.6g}"
     logger.warning("%s: %s", row.text, note)
     return replace(found, upper=np.inf, lower=float(value), point=point, complete=False, note=note)
+
+
+def _unbounded(problem: Problem) -> str | None:
+    """Which row has no bound that a float could hold, and the feature to blame; None where all have one.
+
+    Features have finite bounds, so in real numbers every left side has a maximum. It is at most
+    |const| + Σ_cj |κ_cj|·|b_j| + Σ_ci (|q_ci| + Σ_j |κ_cj|·|w_ji|)·max|u_ci|, flip units taken as they enter.
+    """
+    s, region, f = problem.snapshot, problem.region, problem.flips
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = np.maximum(np.abs(region.lo), np.abs(region.hi))  # [k, m]
+        for row in problem.rows:
+            unit = np.abs(row.unit) + row.flip @ np.abs(f.unit)
+            slope = np.abs(row.slope) + row.flip @ np.abs(f.slope) + unit @ np.abs(s.hidden_weight)
+            terms = (slope * largest).max(axis=0)  # [m]
+            rest = abs(row.const) + float((unit @ np.abs(s.hidden_bias)).sum() + (row.flip @ np.abs(f.const)).sum())
+            if not terms.sum() + rest < MEANINGLESS:
+                worst = int(np.nan_to_num(terms, nan=np.inf, posinf=np.inf).argmax())
+                name, most = problem.domain.coordinates[worst], float(largest[:, worst].max())
+                return (
+                    f"{row.text!r} is unbounded for all that floats can tell: {name!r} goes up to {most:.3g} in model "
+                    "units; give tighter bounds or smaller weights"
+                )
+    return None
 
 
 def _flipping_gap(problem: Problem) -> str | None:
