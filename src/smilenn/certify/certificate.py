@@ -104,7 +104,12 @@ class OrderProof:
     """Order rule: monotone by the signs of the weights, under the profile ``fixed-order``."""
 
 
-RowProof = LeafProof | SweepProof | SlopeProof | MirrorProof | OrderProof
+@dataclass(frozen=True)
+class SignsProof:
+    """Signs rule: one copy against a mean of others, every unit by itself; convex, dominating, symmetric networks."""
+
+
+RowProof = LeafProof | SweepProof | SlopeProof | MirrorProof | OrderProof | SignsProof
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,8 @@ def _row(row: RowProof, binary: bytearray) -> dict[str, Any]:
         return {"rule": "sweep"}
     if isinstance(row, OrderProof):
         return {"rule": "order"}
+    if isinstance(row, SignsProof):
+        return {"rule": "signs"}
     if isinstance(row, MirrorProof):
         return {"rule": "mirror", "of": row.of}
     start = len(binary)

@@ -1568,6 +1568,58 @@ def order_rule(goal: Goal) -> Fraction:
     return Fraction(0)
 
 
+# ---- 4.5 signs rule -------------------------------------------------------------------------------------------------
+
+
+def signs_rule(goal: Goal, reader: Reader) -> Fraction:
+    """Every unit by itself: it is convex, or its arguments are in order, so that its terms add up to no more than 0."""
+    premise, net, k = goal.premise, goal.premise.net, goal.premise.k
+    need(net.zero_gap and not net.grid, "the signs rule is for boxes of no width and inputs that are not moved")
+    reader.spend(k * (1 + len(premise.extra)), premise)
+    column = next((line for line in zip(*goal.a, strict=True) if any(line)), (Fraction(0),) * k)
+    alpha = column if sum(v > 0 for v in column) == 1 else tuple(-v for v in column)
+    need(sum(v > 0 for v in alpha) == 1 and sum(alpha) == 0, "the signs rule is for one copy against a mean of others")
+    first = max(range(k), key=lambda c: alpha[c])
+    for c in range(k):
+        ratio, b, lead = alpha[c] / alpha[first], goal.b[c], goal.b[first]
+        alike = goal.a[c] == [ratio * v for v in goal.a[first]]
+        need(
+            alike and b == {i: ratio * v for i, v in lead.items() if ratio}, "the copies' coefficients are not parallel"
+        )
+    one_way = [low >= 0 or high <= 0 for low, high in premise.delta] or [False] * net.m
+    links = [
+        (next((key for key in sorted(terms) if not one_way[key[1]]), min(terms)), terms)
+        for terms, rhs, same in premise.extra
+        if same and rhs == 0
+    ]
+
+    def falls(factors: Sequence[Fraction], weights: Ints) -> bool:
+        """Whether Σ_c factors_c·(weights·x_c) ≤ 0 on the premise, after equal rows have taken their pivots out."""
+        moving = [(i, w) for i, w in enumerate(weights) if w and not premise.pinned[i]]
+        form = {(c, i): by * w for c, by in enumerate(factors) for i, w in moving}
+        for pivot, terms in links:
+            ratio = form.get(pivot, Fraction(0)) / terms[pivot]
+            for key, v in terms.items() if ratio else ():
+                form[key] = form.get(key, Fraction(0)) - ratio * v
+        for i in {key[1] for key, v in form.items() if v}:
+            line = [form.get((c, i), Fraction(0)) for c in range(k)]
+            if sum(line) or (not premise.pinned[i] and not (k == 2 and down(line[0], *premise.delta[i]))):
+                return False
+        return True
+
+    def down(by: Fraction, low: Fraction, high: Fraction) -> bool:
+        """Whether by·δ ≤ 0 for every δ from low to high."""
+        return by * low <= 0 and by * high <= 0
+
+    psi = goal.compose(0, premise.scale)
+    need(falls(alpha, psi.q[first]), "the affine part may rise")
+    unit = [[Fraction((c == other) - (c == first)) for c in range(k)] for other in range(k) if alpha[other] < 0]
+    for kappa, weights in zip(psi.kappa[first], net.weight, strict=True):
+        ways = [alpha] if kappa > 0 else unit if kappa < 0 else []
+        need(all(falls(way, weights) for way in ways), "a unit may rise")
+    return Fraction(0)
+
+
 # ---- 5. the rounding margin -----------------------------------------------------------------------------------------
 
 U, ETA, HUGE = Fraction(1, 1 << 53), Fraction(1, 1 << 126), 1 << 1000
@@ -1688,6 +1740,8 @@ def check_claim(net: Net, entry: dict[str, Any], reader: Reader) -> ClaimReport:
             bound = sweep_rule(goal, reader)
         elif rule == "order" and is_object(proof, "rule"):
             bound = margin = order_rule(goal)
+        elif rule == "signs" and is_object(proof, "rule"):
+            bound = signs_rule(goal, reader)
         else:
             need(rule == "mirror" and is_object(proof, "rule", "of"), "a row's proof is malformed")
             of = proof["of"]

@@ -3,8 +3,8 @@
     python -m smilenn.certify.check_reference model/      0 certified, 1 refused, 2 unreadable, 3 bound above the claim
 
 It follows docs/certificate.md section by section: exact_net.py (1), exact_model.py (2, 5.1), exact_premise.py (3),
-exact_encoder.py (3.1), exact_rules.py (4.1 to 4.3), exact_order.py (4.4), exact_dyadic.py (5.3), strict.py, reader.py
-and exact_tree.py (6), and the verdict here.
+exact_encoder.py (3.1), exact_rules.py (4.1 to 4.3), exact_order.py (4.4), exact_signs.py (4.5), exact_dyadic.py (5.3),
+strict.py, reader.py and exact_tree.py (6), and the verdict here.
 `check.py` is the second, fast checker; the two share no code.
 """
 
@@ -24,6 +24,7 @@ from smilenn.certify.exact_net import Domain
 from smilenn.certify.exact_order import order_rule
 from smilenn.certify.exact_premise import Premise, check_witness, ground
 from smilenn.certify.exact_rules import leaf_rule, slope_rule, sweep_rule
+from smilenn.certify.exact_signs import signs_rule
 from smilenn.certify.exact_tree import Budget
 from smilenn.certify.reader import MOST_NODES, MOST_WORK, Claim, Entry, Proof, Row, Term, read_folder
 from smilenn.certify.strict import CheckError, Refused, Unreadable
@@ -130,6 +131,8 @@ def _check_claim(entry: Entry, model: Model, margin: Vector, omega: Vector | Non
             bound, room = _mirrored(r, proof, entry, premise, psis, rows)
         elif proof.rule == "order":
             bound = room = order_rule(model, premise, psi)
+        elif proof.rule == "signs":
+            bound = signs_rule(model, premise, psi, budget)
         elif proof.rule == "sweep":
             bound, leaves = sweep_rule(model, premise, psi, budget)
         else:

@@ -1,6 +1,7 @@
 """From a network and its claims to a certificate: which rule proves each row, and the proof in integers.
 
     monotone by signs, fixed order    order: nothing to write, the checker looks at the signs
+    convex, dominating, symmetric     signs: nothing to write either
     one input                         sweep: nothing to write, the checker computes the maximum
     tight on the diagonal, zero gap   slope rule: the tree over phases at one point
     otherwise                         leaf rule: the branch-and-bound's tree, slopes rounded to multiples of 2^-bits
@@ -30,6 +31,7 @@ from smilenn.certify.certificate import (
     OrderProof,
     Phase,
     RowProof,
+    SignsProof,
     SlopeProof,
     SweepProof,
 )
@@ -41,6 +43,7 @@ from smilenn.prove.branch import Branch, raw_threshold
 from smilenn.prove.branch import Node as Cell
 from smilenn.prove.order import ordered
 from smilenn.prove.realise import onto_premise, raw
+from smilenn.prove.signs import Signs
 from smilenn.prove.slopes import SlopeNode, applies, slope_tree
 from smilenn.prove.tree import Trees, tree_key
 from smilenn.search.oracle import Oracle
@@ -128,6 +131,8 @@ def _row(problem: Problem, row: Row, time_limit: float, trees: Trees | None) -> 
     region = problem.region
     if problem.snapshot.profile == "fixed-order" and ordered(problem, row):
         return OrderProof(), ""
+    if (problem.copies > 2 or region.has_rows) and Signs().refuses(problem, row) is None:
+        return SignsProof(), ""
     if region.size == 1 and problem.copies <= 2 and not region.has_rows:
         return SweepProof(), ""
     if row.rhs <= 0 and applies(problem, row) is None:

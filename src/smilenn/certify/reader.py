@@ -224,7 +224,7 @@ def _rational(value: Any, common: list[int]) -> Fraction:
 def _proof(value: Any, binary: bytes, end: int, net: Net) -> Proof:
     """The proof of a row; its piece of the binary file must start at `end`."""
     rule: str = as_object(value, None, "The proof of a row").get("rule", "")
-    if rule in ("sweep", "order"):
+    if rule in ("sweep", "order", "signs"):
         as_object(value, {"rule"}, f"A proof by the {rule} rule")
         return Proof(rule)
     if rule == "mirror":
