@@ -25,8 +25,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from smilenn.model.encoders import Branch, Encoder, Kinks, Linear
+from smilenn.model.encoders import Branch, Encoder
 from smilenn.model.net import SmileNet
+from smilenn.train.ensemble import Ensemble
 from smilenn.train.phases import Task, finite_step
 from smilenn.train.state import State, rngs
 
@@ -46,33 +47,63 @@ def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
             group["lr"] = rate * group.get("pace", 1.0)
         x, y, w = task.rows(index)
         u = net.scale(x)
-        e = encoder_outputs(encoder, u)
-        each = centres(net, e)
-        shares = [seen(w, held, index, k) for k in range(len(each))]
-        loss = torch.stack([task.loss(f, y, own) for f, own in zip(each, shares, strict=True)]).mean()
+        e = encoder(u) if state.ensemble is None else state.ensemble.outputs(u)
+        loss = members_loss(task, centres(net, e), y, w, held, index)
         if not net.collapsed:
             lower, upper = net.box(e.detach() if encoder.groups else e)
             z = net.embed(u)
             inside = torch.minimum(torch.maximum(z, lower), upper)
             own = seen(w, held, index, None)
             loss = loss + task.loss(net.head(inside), y, own) + task.loss(net.head(z), y, own)
-        finite_step(state.optimizer, loss, net)
-        with torch.no_grad():
-            for group in state.optimizer.param_groups:
-                for parameter in group["params"] if "decay" in group else ():
-                    if parameter.ndim > 1:
-                        parameter.mul_(1 - group["lr"] * group["decay"] * config.weight_decay)
+        if state.ensemble is None:
+            finite_step(state.optimizer, loss, net)
+            _decay_(state.optimizer, config.weight_decay)
+        else:
+            finite_step(state.optimizer, loss)
+            rates = [group["lr"] for group in state.optimizer.param_groups[1:]]
+            state.ensemble.settle_(rates, config.weight_decay)
         totals += [float(loss.detach()), 1.0]
         if task.over():
             break
     return {"loss": totals[0] / totals[1]}
 
 
-def parameter_groups(net: SmileNet) -> list[dict[str, Any]]:
+@torch.no_grad()
+def _decay_(optimizer: torch.optim.Optimizer, decay: float) -> None:
+    for group in optimizer.param_groups:
+        for parameter in group["params"] if "decay" in group else ():
+            if parameter.ndim > 1:
+                parameter.mul_(1 - group["lr"] * group["decay"] * decay)
+
+
+def members_loss(
+    task: Task, each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, held: torch.Tensor | None,
+    index: torch.Tensor,
+) -> torch.Tensor:  # fmt: skip
+    """The mean over the members k of L_s(f_k), each [M, B, o], on the rows of the batch that k may learn from.
+
+    One call of the loss for all: with the weights of each member divided by their sum, a weighted mean over M·B rows is
+    the mean of M weighted means. (A member without a row in the batch counts as zero.)
+    """
+    many, rows = each.shape[:2]
+    own = weight[None].expand(many, rows) if weight is not None else None
+    if held is not None:
+        kept = (~held[index]).T.to(torch.float64).repeat(many // held.shape[1], 1)  # [M, B]
+        own = kept if own is None else kept * own
+    f, t = each.reshape(many * rows, -1), y.repeat(many, 1)
+    if own is None:
+        return task.loss(f, t, None)
+    share = own / own.sum(dim=1, keepdim=True).clamp(min=1e-12)
+    return task.loss(f, t, share.reshape(-1)) * (share.sum() / many)
+
+
+def parameter_groups(net: SmileNet, ensemble: Ensemble | None = None) -> list[dict[str, Any]]:
     """The network's parameters for an optimiser, each branch of its encoder with its own pace and decay."""
     branches = [] if net.encoder is None else [b for b in net.encoder.branches if isinstance(b, Branch)]
     own = {id(parameter) for branch in branches for parameter in branch.parameters()}
     groups: list[dict[str, Any]] = [{"params": [p for p in net.parameters() if id(p) not in own]}]
+    if ensemble is not None:
+        return groups + ensemble.parameter_groups()
     return groups + [
         {"params": list(branch.parameters()), "pace": branch.pace, "decay": branch.decay}
         for branch in branches
@@ -92,45 +123,21 @@ def seen(
 
 
 def encoder_outputs(encoder: Encoder, u: torch.Tensor) -> torch.Tensor:
-    """e [B, p] while training. The members of one kind run side by side as one batched product, on the same ramps.
-
-    (Ensembles are those of `monotone_encoder`: ramps, then linear layers with kinks between them, one output.)
-    """
-    if not encoder.groups:
-        return encoder(u)
-    branches, groups, parts = [b for b in encoder.branches if isinstance(b, Branch)], encoder.groups, encoder.parts
-    kinds = [branches[i : i + groups * parts] for i in range(0, len(branches), groups * parts)]
-    every = [torch.cat([_side_by_side(kind[r::parts], u) for r in range(parts)], dim=2) for kind in kinds]
-    return torch.cat([e.reshape(len(u), -1) for e in every], dim=1)
+    """e [B, p] of the members as they are: fast sums, as in training."""
+    return encoder(u) if not encoder.groups else Ensemble(encoder, views=False).outputs(u)
 
 
-def _side_by_side(branches: list[Branch], u: torch.Tensor) -> torch.Tensor:
-    """The outputs [B, G, j] of G branches of one kind and part."""
-    ramps = branches[0].layers[0](u[:, branches[0].columns])  # [B, R]
-    y = torch.zeros(0)
-    for place, layer in enumerate(branches[0].layers):
-        if isinstance(layer, Linear):
-            own = [branch.layers[place] for branch in branches]
-            weight = torch.stack([one.weight for one in own if isinstance(one, Linear)])  # [G, j, i]
-            bias = torch.stack([one.bias for one in own if isinstance(one, Linear)])
-            width = weight.shape[2] - ramps.shape[1]
-            z = (ramps @ weight[:, :, width:].reshape(-1, ramps.shape[1]).T).reshape(len(u), *weight.shape[:2])
-            z = z.transpose(0, 1) + bias[:, None, :]  # [G, B, j]
-            y = z if width == 0 else torch.baddbmm(z, y, weight[:, :, :width].transpose(1, 2))
-        elif isinstance(layer, Kinks):
-            y = torch.cat([y[:, :, : layer.convex].clamp(min=0), y[:, :, layer.convex :].clamp(max=0)], dim=2)
-    return y.transpose(0, 1)
-
-
-def centres(net: SmileNet, e: torch.Tensor) -> list[torch.Tensor]:
-    """Outputs [B, o] in the middle of the box for every member by itself; those of e [B, p] without an ensemble."""
+def centres(net: SmileNet, e: torch.Tensor) -> torch.Tensor:
+    """Outputs [M, B, o] in the middle of the box for every member by itself; those of e [B, p] without an ensemble."""
     assert net.encoder is not None
     half = net.second(e) / 2
     if not net.encoder.groups:
-        return [net.head(net.lower(e) + half)]
+        return net.head(net.lower(e) + half)[None]
     members = len(net.encoder.branches) // net.encoder.parts
-    own = zip(e.chunk(members, dim=1), net.lower.slope.chunk(members, dim=1), strict=True)
-    return [net.head(net.lower.const + part @ (members * slope).T + half) for part, slope in own]
+    parts = e.reshape(len(e), members, -1).transpose(0, 1)  # [M, B, P]
+    slope = net.lower.slope.reshape(len(net.lower.slope), members, -1).permute(1, 2, 0)  # [M, P, n]
+    z = net.lower.const + members * (parts @ slope) + half
+    return net.head(z.reshape(-1, z.shape[2])).reshape(members, len(e), -1)
 
 
 # ---- judging on rows that were kept ---------------------------------------------------------------------------------
@@ -144,7 +151,7 @@ def honest(net: SmileNet, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
     rows = torch.nonzero(held.any(dim=1))[:, 0]
     found = []
     for index in rows.split(4096):
-        each = torch.stack(centres(net, encoder_outputs(encoder, net.scale(task.x[index]))))  # [K·G, b, o]
+        each = centres(net, encoder_outputs(encoder, net.scale(task.x[index])))  # [K·G, b, o]
         out = held[index].T.to(torch.float64)[None, :, :, None]  # [1, G, b, 1]
         each = each.reshape(-1, out.shape[1], *each.shape[1:])
         found.append((each * out).sum(dim=1) / out.sum(dim=1))

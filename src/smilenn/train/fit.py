@@ -35,6 +35,7 @@ from smilenn.train.boxed import boxed_epoch
 from smilenn.train.config import Config
 from smilenn.train.distances import distance_epoch, has_distances, recentre
 from smilenn.train.encoded import choose_kinds, encoded_epoch, keep_best, parameter_groups
+from smilenn.train.ensemble import Ensemble
 from smilenn.train.feasible import start_feasible
 from smilenn.train.generator import Generator
 from smilenn.train.losses import LossKind, decides, task_loss
@@ -153,8 +154,10 @@ class _Run:
         self.net, self.callback, self.checkpoint, self.time_limit = net, callback, checkpoint, time_limit
         self.begun, self.begun_posttraining = time.perf_counter(), None
         self.held_out, self.chosen = math.nan, ""
-        optimizer = torch.optim.Adam(parameter_groups(net), lr=config.learning_rate, fused=_fused(net))
-        self.state = State(net, optimizer, self._fingerprint(claims, loss))
+        members = None if net.encoder is None or not net.encoder.groups else Ensemble(net.encoder)
+        groups = parameter_groups(net, members)
+        optimizer = torch.optim.Adam(groups, lr=config.learning_rate, fused=_fused(net))
+        self.state = State(net, optimizer, self._fingerprint(claims, loss), ensemble=members)
         if checkpoint is not None and load_state(checkpoint, self.state):
             for generator, pool in zip(self.task.generators, self.state.pools, strict=True):
                 generator.pool = pool
@@ -261,6 +264,8 @@ class _Run:
         """
         net, state = self.net, self.state
         if (net.encoder is not None or not net.enforcement_parameters()) and state.phase != "done":
+            if state.ensemble is not None:
+                state.ensemble.release()
             if state.best is not None:
                 net.load_state_dict(state.best)
                 self.held_out, self.chosen = choose_kinds(net, self.task)

@@ -225,14 +225,15 @@ def _refresh(
     return [generator.refresh(snapshot, rng, fresh=fresh) for generator in generators]
 
 
-def finite_step(optimizer: torch.optim.Optimizer, loss: torch.Tensor, net: SmileNet) -> None:
-    """One optimiser step, signs restored after it; a loss that is not finite is an error."""
+def finite_step(optimizer: torch.optim.Optimizer, loss: torch.Tensor, net: SmileNet | None = None) -> None:
+    """One optimiser step, the signs of `net` restored after it; a loss that is not finite is an error."""
     _finite(float(loss.detach()))
     optimizer.zero_grad(set_to_none=True)
     if loss.requires_grad:
         loss.backward()
         optimizer.step()
-    net.project_()
+    if net is not None:
+        net.project_()
 
 
 def _finite(loss: float) -> None:

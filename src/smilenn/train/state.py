@@ -21,6 +21,7 @@ from safetensors.torch import load_file, save
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.search.pool import Pool
+from smilenn.train.ensemble import Ensemble
 
 
 class CheckpointError(SmileError):
@@ -44,6 +45,7 @@ class State:
     scores : encoders: the least loss on kept rows of every part that has its own best state.
     stall : pretraining: best loss so far and epochs since.
     pools : counterexamples, one pool per claim.
+    ensemble : the members of an encoder while they are trained together, or None.
     """
 
     net: SmileNet
@@ -61,6 +63,7 @@ class State:
     history: list[dict[str, Any]] = field(default_factory=list)
     pools: list[Pool] = field(default_factory=list)
     seconds: float = 0.0
+    ensemble: Ensemble | None = None
 
     def enter(self, phase: str) -> None:
         """Start a phase at its first unit."""
