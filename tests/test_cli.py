@@ -132,12 +132,25 @@ def test_fit_a_classifier_from_texts(csv, tmp_path):
 def test_a_model_that_learned_nothing_is_called_so():
     from smilenn.cli.words import quality, quality_text
 
-    y = np.arange(20.0)
-    assert "hardly better than a constant" in quality_text(quality(y, y * 0 + 9.0, logit=False, constant=9.5), 20)
-    assert "hardly" not in quality_text(quality(y, y + 1, logit=False, constant=9.5), 20)
+    def said(task, names, y, output):
+        return quality_text(quality(task, names, y, output, y), len(y))
+
+    y = np.arange(20.0)[:, None]
+    assert "hardly better than a constant" in said("regression", ("",), y, y * 0 + 9.0)
+    assert "hardly" not in said("regression", ("",), y, y + 1)
+    assert "hardly" not in said("regression", ("a", "b"), np.hstack([y, -y]), np.hstack([y, -y]) + 1)
     classes = (y > 15).astype(float)
-    assert "hardly" in quality_text(quality(classes, y * 0 - 1.0, logit=True, constant=-1.0), 20)
-    assert "hardly" not in quality_text(quality(classes, y - 15.5, logit=True, constant=-1.0), 20)
+    assert "hardly" in said("binary", ("",), classes, y * 0 - 1.0)
+    assert "hardly" not in said("binary", ("",), classes, y - 15.5)
+    three = np.eye(3)[np.arange(20) % 3]
+    assert "hardly" in said("multiclass", tuple("abc"), three, three * 0)
+    assert "hardly" not in said("multiclass", tuple("abc"), three, 3 * three)
+    assert "hardly" in said("multilabel", tuple("abc"), three, three * 0 - 1)
+    assert "hardly" not in said("multilabel", tuple("abc"), three, three - 0.5)
+    both = np.hstack([y, y])
+    assert "hardly" in said("quantiles", ("q0.1", "q0.9"), both, both * 0 + 9.5)
+    found = said("quantiles", ("q0.1", "q0.9"), both, both + np.array([-1.0, 1.0]))
+    assert "hardly" not in found and "0.0% below q0.1, 100.0% below q0.9" in found
 
 
 def test_fit_reads_a_property_file(csv, tmp_path):
@@ -541,7 +554,7 @@ def test_ctrl_c_while_certifying_keeps_the_model(csv, tmp_path, monkeypatch):
     assert smilenn.load(tmp_path / "m").certificate_ is not None
 
 
-@pytest.mark.parametrize("where", ["save", "measured", "report"])
+@pytest.mark.parametrize("where", ["save", "quality", "report"])
 def test_ctrl_c_at_the_very_end_does_not_lose_the_model(csv, tmp_path, monkeypatch, where):
     from smilenn.cli import fitting
 

@@ -63,7 +63,7 @@ def test_report_measures_the_held_out_rows_of_the_fitted_file(fitted, tmp_path):
     model, frame = smilenn.load(fitted / "model"), table()
     from smilenn.cli.fitting import held_back_rows
 
-    held = held_back_rows(frame["y"], False, 0.2, 0)
+    held = held_back_rows(np.zeros(len(frame)), 0.2, 0)
     score = model.score(frame.drop(columns="y")[held], frame["y"][held])
     assert f"<td>{score:.3g} (" in page
 

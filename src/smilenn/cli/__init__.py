@@ -86,11 +86,24 @@ def smile(
 @app.command()
 def fit(
     data: Annotated[Path, typer.Argument(help="A CSV file with a header.", show_default=False)],
-    target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
+    target: Annotated[
+        list[str], typer.Option(help="The column to predict; repeat for several targets or labels.", show_default=False)
+    ],
     out: Annotated[Path, typer.Option(help="The model folder to write; must not exist.", show_default=False)],
-    task: Annotated[Task, typer.Option(help="auto: two values are classes, other numbers a regression.")] = Task.auto,
+    task: Annotated[
+        Task, typer.Option(help="auto: texts and two values are classes, other numbers a regression.")
+    ] = Task.auto,
+    quantile: Annotated[
+        list[float] | None, typer.Option(metavar="LEVEL", help="Predict this quantile of the target; repeat.")
+    ] = None,
     increasing: Annotated[list[str] | None, typer.Option(help="Predictions must rise in this column; repeat.")] = None,
     decreasing: Annotated[list[str] | None, typer.Option(help="Predictions must fall in this column; repeat.")] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            help="The class, label or target that --increasing and --decreasing speak of.", show_default="all"
+        ),
+    ] = None,
     fair: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN:EPS", help="Changing this column alone changes the output by at most EPS."),
@@ -137,9 +150,11 @@ def fit(
 
     request = command.Request(
         data=data,
-        target=target,
+        target=tuple(target),
         out=out,
         task=task.value,
+        quantiles=tuple(quantile or ()),
+        output=output,
         increasing=tuple(increasing or ()),
         decreasing=tuple(decreasing or ()),
         fair=tuple(fair or ()),
@@ -167,7 +182,12 @@ def predict(
     model: Model,
     data: Annotated[Path, typer.Argument(help="A CSV file with the model's columns.", show_default=False)],
     out: Annotated[
-        Path, typer.Option(help="The CSV file to write: prediction[, probability[, certified]].", show_default=False)
+        Path,
+        typer.Option(
+            help="The CSV file to write: prediction[, probability[, certified]], or one column for each "
+            "of several targets, labels or quantiles.",
+            show_default=False,
+        ),
     ],
     out_of_bounds: Annotated[Outside, typer.Option(help="Rows outside the domain; auto: the model's way.")] = (
         Outside.auto

@@ -59,9 +59,8 @@ def run(out: Path | None, *, quiet: bool) -> int:
     say(f"   Trained in {duration(model.seconds_)}. {model.reasons_}")
     say("\n4. The verdict:")
     typer.echo(judgement_text(model))
-    numbers = quality(
-        test.target.to_numpy(), model.predict(test.frame), logit=False, constant=float(train.target.mean())
-    )
+    known, seen = (part.target.to_numpy()[:, None] for part in (test, train))
+    numbers = quality(model.task, model.outputs_.names, known, model.predict(test.frame)[:, None], seen)
     say(quality_text(numbers, len(test)))
     folder = Path(tempfile.mkdtemp(prefix="smile-demo-")) / "model" if out is None else out
     model.save(folder)

@@ -28,6 +28,7 @@ from smilenn.estimators.store import save
 from smilenn.model.folder import refuse_existing, without_infinities
 from smilenn.progress import Progress, display, duration
 from smilenn.properties.base import Property
+from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.premise import ground
 from smilenn.properties.spec import load_properties
@@ -43,9 +44,11 @@ class Request:
     """The options of the command."""
 
     data: Path
-    target: str
+    target: tuple[str, ...]
     out: Path
     task: str = "auto"
+    quantiles: tuple[float, ...] = ()
+    output: str | None = None
     increasing: tuple[str, ...] = ()
     decreasing: tuple[str, ...] = ()
     fair: tuple[str, ...] = ()
@@ -77,15 +80,16 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     stated_at = read_properties(request)
     properties = tuple(item for _, item in stated_at)
     frame, y = read_data(request)
-    logit = is_classification(request, y)
+    kind = SmileClassifier if is_classification(request, y) else SmileRegressor
     complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
     domain = Domain.from_data(
         complete, kinds={name: "category" for name in request.category}, bounds=read_bounds(request.bounds)
     )
-    kind = SmileClassifier if logit else SmileRegressor
     # None leaves the constants to the recipe, which chooses them by the number of rows
     config = None if request.epochs is None else Config(pretrain_epochs=request.epochs, epochs=request.epochs)
+    own: dict[str, Any] = {"quantiles": request.quantiles} if request.quantiles else {}
     estimator = kind(
+        **own,
         properties=properties,
         domain=domain,
         boxes=request.boxes,  # type: ignore[arg-type]
@@ -96,16 +100,17 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         certify_time_limit=request.certify_limit,
         missing=request.missing,  # type: ignore[arg-type]
     )
-    check_properties(estimator, stated_at, frame)
-    in_test = held_back_rows(y, logit, request.test, request.seed)
+    target = estimator.read_target(y.to_numpy(), request.target)
+    check_properties(estimator, stated_at, frame, target.outputs)
+    in_test = held_back_rows(target.strata, request.test, request.seed)
     say = typer.echo if not (quiet or json) else (lambda text: None)
-    say(f"{len(frame)} rows, {len(domain.features)} features; predicting {request.target!r} ({kind.task}).")
+    say(f"{len(frame)} rows, {len(domain.features)} features; predicting {listed(request.target, 12)} ({target.task}).")
     say(f"The domain: {domain_text(domain)}.")
     for sentence in rows_outside(complete, request.bounds):
         warnings.warn(sentence, stacklevel=1)
     say("Properties to hold for every input of the domain:")
-    for item in properties:
-        say(f"  - {stated(item, logit)}")
+    for sentence in stated(estimator, domain, tuple(frame.columns), target.outputs):
+        say(f"  - {sentence}")
     try:
         with display("off" if quiet else "auto") as show:
             train(estimator, frame[~in_test], y[~in_test], request, show, say)
@@ -119,8 +124,9 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
             forget(request.checkpoint, request.restarts)
         numbers: dict[str, float] = {}
         if in_test.any():
-            numbers = measured(estimator, frame[in_test], y[in_test], y[~in_test], logit)
-        report(request, estimator, numbers, int(in_test.sum()), logit, quiet=quiet, json=json)
+            output = estimator.outputs(frame[in_test]).reshape(int(in_test.sum()), -1)
+            numbers = quality(target.task, target.outputs.names, target.y[in_test], output, target.y[~in_test])
+        report(request, estimator, numbers, int(in_test.sum()), quiet=quiet, json=json)
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: the model is saved in {str(request.out)!r}.")
         return INTERRUPTED
@@ -136,7 +142,7 @@ def keep(estimator: SmileRegressor | SmileClassifier, request: Request, in_test:
         TRAINING: {
             "data": request.data.name,
             "sha256": file_digest(request.data),
-            "target": request.target,
+            "target": request.target[0] if len(request.target) == 1 else list(request.target),
             "rows": len(in_test),
             "held_out": int(in_test.sum()),
             "test": request.test,
@@ -153,7 +159,7 @@ def keep(estimator: SmileRegressor | SmileClassifier, request: Request, in_test:
 def train(
     estimator: SmileRegressor | SmileClassifier,
     frame: pd.DataFrame,
-    y: pd.Series,
+    y: pd.Series | pd.DataFrame,
     request: Request,
     show: Callable[[Progress], None],
     say: Callable[[str], Any],
@@ -190,7 +196,6 @@ def report(
     estimator: SmileRegressor | SmileClassifier,
     numbers: dict[str, float],
     tested: int,
-    logit: bool,
     *,
     quiet: bool,
     json: bool,
@@ -199,7 +204,7 @@ def report(
     if json:
         record: dict[str, Any] = judgement_record(estimator) | {
             "interrupted": estimator.interrupted_,
-            "properties": [stated(item, logit) for item in estimator.all_properties()],
+            "properties": stated(estimator, estimator.domain_, estimator.columns_, estimator.outputs_),
             "task": estimator.task,
             "held_out_rows": tested,
             "quality": numbers,
@@ -233,7 +238,7 @@ def read_properties(request: Request) -> tuple[tuple[str, Property], ...]:
     """All properties the options ask for, each with where it was stated; none is an error."""
     out: list[tuple[str, Property]] = []
     if request.increasing or request.decreasing:
-        item = Monotone(increasing=request.increasing, decreasing=request.decreasing)
+        item = Monotone(increasing=request.increasing, decreasing=request.decreasing, output=request.output)
         out.append(("--increasing" if request.increasing else "--decreasing", item))
     for text in request.fair:
         name, colon, eps = text.rpartition(":")
@@ -249,19 +254,24 @@ def read_properties(request: Request) -> tuple[tuple[str, Property], ...]:
     for path in request.spec:
         stated_there = load_properties(path)
         out += [(f"{path}, property {i} ({item.kind})", item) for i, item in enumerate(stated_there, 1)]
-    if not out:
+    if request.output is not None and not (request.increasing or request.decreasing):
+        raise SmileError("--output says what --increasing and --decreasing speak of; add one of them.")
+    if not out and not request.quantiles:
         raise SmileError("No property was asked for; add --increasing, --decreasing, --fair, --robust or --spec.")
     return tuple(out)
 
 
 def check_properties(
-    estimator: SmileRegressor | SmileClassifier, stated_at: tuple[tuple[str, Property], ...], frame: pd.DataFrame
+    estimator: SmileRegressor | SmileClassifier,
+    stated_at: tuple[tuple[str, Property], ...],
+    frame: pd.DataFrame,
+    outputs: Outputs,
 ) -> None:
     """Each property on the domain of the data, before any training: an error says where the property was stated."""
     assert estimator.domain is not None
     for where, item in stated_at:
         try:
-            for claim in estimator.lower_on([item], estimator.domain, tuple(frame.columns)):
+            for claim in estimator.lower_on([item], estimator.domain, tuple(frame.columns), outputs):
                 ground(claim, estimator.domain)
         except SmileError as error:
             raise SmileError(f"{where}: {error}") from None
@@ -303,22 +313,30 @@ def _number(text: str, where: str) -> str:
     return text.strip()
 
 
-def stated(item: Property, logit: bool) -> str:
-    """A property's sentence; for classifiers the output is a logit, whose ε is explained."""
-    if not logit or not isinstance(item, (Fair, Robust)):
-        return item.sentence()
-    if isinstance(item, Robust) and item.eps is None:
-        item = item.with_eps(1)
-    return f"{item.sentence()} (On the logit: {logit_words(float(item.eps))}.)"
+def stated(
+    estimator: SmileRegressor | SmileClassifier, domain: Domain, columns: tuple[str, ...], outputs: Outputs
+) -> list[str]:
+    """Every property as a sentence about these outputs; for two classes ε on the logit is explained."""
+    out = []
+    for item in estimator.complete(estimator.all_properties()):
+        assert isinstance(item, Property)
+        named = item.named(domain, columns)
+        sentence = item.sentence()
+        if len(outputs.names) > 1:
+            sentence = " ".join(claim.sentence for claim in named.lower(domain, outputs))
+        elif outputs.classes and isinstance(item, (Fair, Robust)):
+            sentence = f"{sentence} (On the logit: {logit_words(float(item.eps))}.)"
+        out.append(sentence)
+    return out
 
 
 # ---- data -----------------------------------------------------------------------------------------------------------
 
 
-def read_data(request: Request) -> tuple[pd.DataFrame, pd.Series]:
-    """Features and target; columns that the options name must exist, and the target may not be a feature."""
+def read_data(request: Request) -> tuple[pd.DataFrame, pd.Series | pd.DataFrame]:
+    """Features and target(s); columns that the options name must exist, and a target may not be a feature."""
     header = read_header(request.data)
-    for option, names in (("--target", (request.target,)), ("--drop", request.drop), ("--category", request.category)):
+    for option, names in (("--target", request.target), ("--drop", request.drop), ("--category", request.category)):
         unknown = [name for name in names if name not in header]
         if unknown:
             raise SmileError(
@@ -332,54 +350,53 @@ def read_data(request: Request) -> tuple[pd.DataFrame, pd.Series]:
         ("--bounds", tuple(text.rsplit(":", 2)[0] for text in request.bounds)),
     ]
     for option, names in features:
-        if request.target in names:
-            raise SmileError(
-                f"The target {request.target!r} is among the features: {option} names it; remove it there."
-            )
-    may_lack = [name for name in header if name != request.target] if request.missing == "fill" else []
+        both = [name for name in request.target if name in names]
+        if both:
+            raise SmileError(f"The target {both[0]!r} is among the features: {option} names it; remove it there.")
+    twice = [name for name in request.target if request.target.count(name) > 1]
+    if twice:
+        raise SmileError(f"--target {twice[0]} was given twice; name each column once.")
+    may_lack = [name for name in header if name not in request.target] if request.missing == "fill" else []
     frame = read_table(request.data, text=request.category, may_lack=may_lack)
-    y = frame[request.target]
-    frame = frame.drop(columns=[request.target, *request.drop])
+    y = frame[request.target[0]] if len(request.target) == 1 else frame[list(request.target)]
+    frame = frame.drop(columns=[*request.target, *request.drop])
     if frame.shape[1] == 0:
-        raise SmileError(f"{str(request.data)!r} has no feature left beside the target {request.target!r}.")
+        raise SmileError(f"{str(request.data)!r} has no feature left beside the target {listed(request.target)}.")
     return frame, y
 
 
-def is_classification(request: Request, y: pd.Series) -> bool:
-    """Whether the target is two classes; asked for, or judged by its values."""
-    values = y.unique()
-    text = not pd.api.types.is_numeric_dtype(y) and not pd.api.types.is_bool_dtype(y)
-    if len(values) < 2:
-        raise SmileError(f"The target {request.target!r} has one value only, {values[0]!r}; there is nothing to learn.")
-    if request.task == "regression" and text:
-        raise SmileError(f"The target {request.target!r} holds texts, so it cannot be a regression.")
-    if request.task == "classification" or (request.task == "auto" and text):
-        if len(values) > 2:
+def is_classification(request: Request, y: pd.Series | pd.DataFrame) -> bool:
+    """Whether the target is classes, or several are labels; asked for, or judged by the values."""
+    columns = [y[name] for name in y.columns] if isinstance(y, pd.DataFrame) else [y]
+    for name, column in zip(request.target, columns, strict=True):
+        values = column.unique()
+        if len(values) < 2:
+            raise SmileError(f"The target {name!r} has one value only, {values[0]!r}; there is nothing to learn.")
+        text = not pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+        if text and (request.task == "regression" or request.quantiles):
+            raise SmileError(f"The target {name!r} holds texts, so it cannot be a regression.")
+        if text and len(columns) > 1:
             raise SmileError(
-                f"The target {request.target!r} has {len(values)} classes ({listed(values, 4)}); two are possible."
+                f"The target {name!r} holds texts; several targets are numbers, or labels that are 0 or 1."
             )
-        return True
-    return request.task == "auto" and len(values) == 2
+        if text:
+            return True
+    if request.quantiles:
+        if request.task == "classification":
+            raise SmileError("--quantile is for numbers, not for --task classification.")
+        return False
+    if request.task != "auto":
+        return request.task == "classification"
+    wanted = {0, 1} if len(columns) > 1 else None
+    return all(column.nunique() == 2 and (wanted is None or set(column.unique()) <= wanted) for column in columns)
 
 
-def held_back_rows(y: pd.Series, logit: bool, share: float, seed: int) -> np.ndarray:
-    """[n] bool: rows that training never sees; none where they would be too few to say anything."""
+def held_back_rows(strata: np.ndarray, share: float, seed: int) -> np.ndarray:
+    """[n] bool: rows that training never sees, of each class in `strata` [n]; none where they would say too little."""
     if not 0.0 <= share < 1.0:
         raise SmileError(f"--test {share} is not a share; write one such as 0.2, or 0 for none.")
-    if share * len(y) < LEAST_TEST:
-        return np.zeros(len(y), dtype=bool)
-    codes = pd.Series(pd.factorize(y)[0]) if logit else y
-    data = Dataset("data", pd.DataFrame(index=range(len(y))), codes, "binary" if logit else "regression")
-    return held_back(data, seed, share)
-
-
-def measured(
-    estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, y: pd.Series, seen: pd.Series, logit: bool
-) -> dict[str, float]:
-    """Quality on the held-out rows, beside the constant that the seen rows suggest."""
-    output = estimator.outputs(frame)
-    if not logit:
-        return quality(y.to_numpy(dtype=np.float64), output, logit=False, constant=float(seen.mean()))
-    positive = estimator.classes_[1]
-    constant = 1.0 if (seen == positive).mean() > 0.5 else -1.0
-    return quality((y == positive).to_numpy(dtype=np.float64), output, logit=True, constant=constant)
+    if share * len(strata) < LEAST_TEST:
+        return np.zeros(len(strata), dtype=bool)
+    codes = pd.Series(pd.factorize(strata)[0])
+    kind = "binary" if codes.nunique() > 1 else "regression"  # stratified, or not
+    return held_back(Dataset("data", pd.DataFrame(index=range(len(strata))), codes, kind), seed, share)

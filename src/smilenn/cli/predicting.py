@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json as json_module
-import math
 import os
 import time
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import typer
 
 from smilenn.cli.table import FIRST_ROW, read_chunks
 from smilenn.errors import SmileError
-from smilenn.estimators.classifier import SmileClassifier, probability
+from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.steady import steady
 from smilenn.estimators.store import load
@@ -24,7 +24,7 @@ from smilenn.report.write import replaced
 
 
 def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, quiet: bool, json: bool) -> int:
-    """Write ``prediction[, probability[, certified]]`` for every row; the file appears only when all rows are done."""
+    """Write the columns of `predictions` for every row; the file appears only when all rows are done."""
     begun = time.perf_counter()
     estimator = load(model)
     if out_of_bounds != "auto":
@@ -32,7 +32,7 @@ def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, q
     if out.exists() and data.exists() and out.samefile(data):
         raise SmileError(f"--out {str(out)!r} is the file that is read; name another one.")
     change = changes(estimator)
-    if change == math.inf:
+    if change is not None and not np.isfinite(change).all():
         warnings.warn(
             f"No label is certified: {estimator.certificate_note_ or 'no bound carries to all inputs.'}", stacklevel=1
         )
@@ -64,18 +64,33 @@ def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, q
     return 0
 
 
-def changes(estimator: SmileRegressor | SmileClassifier) -> float | None:
-    """How far a `Robust` or `Fair` property lets a classifier's logit move, as checked; None where it has none."""
+def changes(estimator: SmileRegressor | SmileClassifier) -> np.ndarray | None:
+    """How far `Robust` and `Fair` properties let a classifier's logits or margins move, as checked; or None."""
     stated = any(isinstance(item, (Robust, Fair)) for item in estimator.all_properties())
-    return estimator.largest_change() if isinstance(estimator, SmileClassifier) and stated else None
+    return estimator.largest_changes() if isinstance(estimator, SmileClassifier) and stated else None
 
 
 def predictions(
-    estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int, change: float | None
+    estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int, change: np.ndarray | None
 ) -> pd.DataFrame:
-    """The output columns for one chunk whose first row has the number `first`."""
+    """The output columns for one chunk whose first row has the number `first`.
+
+    One output: ``prediction``, and of classes ``probability`` (of the second, or of the predicted one of several) and
+    ``certified``. Several: a column for each target or quantile by its name; of labels ``NAME``, ``NAME_probability``
+    and ``NAME_certified``.
+    """
     output = estimator.outputs(frame, first_row=first)
     if not isinstance(estimator, SmileClassifier):
-        return pd.DataFrame({"prediction": output})
-    columns = {"prediction": estimator.classes_[(output > 0).astype(int)], "probability": probability(output)}
-    return pd.DataFrame(columns if change is None else columns | {"certified": steady(output, change)})
+        names = estimator.outputs_.names if output.ndim == 2 else ("prediction",)
+        return pd.DataFrame(output.reshape(len(output), len(names)), columns=list(names))
+    found, sure = estimator.decided(output), estimator.probabilities(output)
+    certified = None if change is None else steady(output, change, margins=estimator.task == "multiclass")
+    if estimator.task != "multilabel":
+        probability = sure[:, 1] if estimator.task == "binary" else sure.max(axis=1)
+        columns = {"prediction": found, "probability": probability}
+        return pd.DataFrame(columns if certified is None else columns | {"certified": certified})
+    labels: dict[str, np.ndarray] = {}
+    parts = {"": found, "_probability": sure} | ({} if certified is None else {"_certified": certified})
+    for k, name in enumerate(estimator.outputs_.names):
+        labels |= {f"{name}{end}": values.reshape(len(frame), -1)[:, k] for end, values in parts.items()}
+    return pd.DataFrame(labels)

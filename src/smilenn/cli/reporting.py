@@ -42,9 +42,9 @@ class Given:
     """Rows to measure on: a table, its target if the file has it, what they are to the model, rows to train on."""
 
     X: pd.DataFrame
-    y: pd.Series | None = None
+    y: pd.Series | pd.DataFrame | None = None
     held_out: bool | None = None
-    train: tuple[pd.DataFrame, pd.Series] | None = None
+    train: tuple[pd.DataFrame, pd.Series | pd.DataFrame] | None = None
 
 
 def run(request: Request, *, quiet: bool, json: bool) -> int:
@@ -96,29 +96,34 @@ def read_image(text: str | None) -> tuple[int, int] | None:
 def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> Given:
     """The rows of ``--data``; of the file the model was fitted on, those it has not seen."""
     assert request.data is not None
-    header, target = read_header(request.data), estimator.target_name_
-    known = target in header and target != ""
+    header, targets = read_header(request.data), [estimator.target_name_]
+    if estimator.task in ("regression", "multilabel") and len(estimator.outputs_.names) > 1:
+        targets = list(estimator.outputs_.names)
+    lacking = [name for name in targets if name not in header or not name]
+    known = not lacking
     columns = set(estimator.domain_.columns)
     names = [f.name for f in estimator.domain_.features if f.categories and not f.columns]
     frame = read_table(
         request.data,
         text=names,
-        only={*columns, *((target,) if known else ())},
+        only={*columns, *(targets if known else ())},
         may_lack=columns if estimator.fill_ else (),
     )
     if not known:
         if request.references:
-            raise SmileError(f"{str(request.data)!r} has no target column {target!r}, which --references needs.")
-        warnings.warn(f"{str(request.data)!r} has no column {target!r}: the report measures no quality.", stacklevel=1)
+            raise SmileError(f"{str(request.data)!r} has no target column {lacking[0]!r}, which --references needs.")
+        missing = f"{str(request.data)!r} has no column {lacking[0]!r}: the report measures no quality."
+        warnings.warn(missing, stacklevel=1)
         return Given(frame)
-    y, X = frame[target], frame.drop(columns=target)
+    y, X = frame[targets[0]] if len(targets) == 1 else frame[targets], frame.drop(columns=targets)
     fitted_on = _training(request.model)
     if fitted_on.get("sha256") != file_digest(request.data):
         if request.references:
             wanted = f", {fitted_on['data']!r}" if "data" in fitted_on else ""
             raise SmileError(f"--references are trained on the rows of `smile fit`; give the file it read{wanted}.")
         return Given(X, y)
-    held = held_back_rows(y, estimator.task == "binary", fitted_on["test"], fitted_on["seed"])
+    strata = estimator.read_target(y.to_numpy(), targets).strata
+    held = held_back_rows(strata, fitted_on["test"], fitted_on["seed"])
     if not held.any():
         return Given(X, y, False, (X, y))
     return Given(X[held], y[held], True, (X[~held], y[~held]))

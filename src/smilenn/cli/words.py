@@ -18,7 +18,8 @@ from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
 from smilenn.prove.record import verdict_to_json
 from smilenn.prove.verdict import Counterexample, Proved, Unknown, Violated
-from smilenn.report.findings import claim_sentence
+from smilenn.report.findings import UNITS, claim_sentence
+from smilenn.report.quality import idle, measures
 
 NOTHING_LEARNED = 0.05  # R² below which a model is called no better than a constant
 MOST_FEATURES = 24  # longer counterexamples show only what differs between the copies
@@ -75,7 +76,7 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
         case Proved():
             lines.append(f"{_capital(verdict.sentence())}. Not certified: {estimator.certificate_note_}")
         case Violated(counterexample=Counterexample() as example):
-            names = [name or ("logit" if isinstance(estimator, SmileClassifier) else "output")
+            names = [name or ("logit" if estimator.task == "binary" else "output")
                      for name in estimator.net_.outputs]  # fmt: skip
             named = {name: example.outputs[:, i] for i, name in enumerate(names)}
             lines.append(f"Violated: {example.row} fails by {example.violation:.6g}{unit} (* differs):")
@@ -115,7 +116,7 @@ def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, A
 def unit_words(estimator: SmileRegressor | SmileClassifier) -> str:
     """What a bound is counted in: `` in 'score'``, `` on the logit``, or nothing where the target has no name."""
     if isinstance(estimator, SmileClassifier):
-        return " on the logit"
+        return UNITS[estimator.task]
     return f" in {estimator.target_name_!r}" if estimator.target_name_ else ""
 
 
@@ -128,40 +129,62 @@ def logit_words(eps: float) -> str:
     return f"odds change by a factor of at most {math.exp(eps):.3g}, a probability by at most {math.tanh(eps / 4):.1%}"
 
 
-def quality(y: np.ndarray, output: np.ndarray, *, logit: bool, constant: float) -> dict[str, float]:
-    """How well outputs [n] predict y [n], beside the best constant; y is 0/1 and outputs are logits if `logit`."""
-    if logit:
-        right = (output > 0) == (y > 0.5)
-        parts = [right[y == value].mean() for value in (0.0, 1.0) if (y == value).any()]
-        return {
-            "accuracy": float(right.mean()),
-            "balanced_accuracy": float(np.mean(parts)),
-            "log_loss": float(np.mean(np.logaddexp(0.0, output) - y * output)),
-            "constant_accuracy": float(np.mean((y > 0.5) == (constant > 0))),
-        }
-    spread = float(np.mean((y - y.mean()) ** 2))
-    return {
-        "r2": 1.0 - float(np.mean((y - output) ** 2)) / spread if spread > 0 else 0.0,
-        "mean_absolute_error": float(np.mean(np.abs(y - output))),
-        "constant_mean_absolute_error": float(np.mean(np.abs(y - constant))),
-    }
+def quality(task: str, names: Sequence[str], y: np.ndarray, output: np.ndarray, seen: np.ndarray) -> dict[str, float]:
+    """How well outputs [n, o] predict y [n, o], beside the constant that the `seen` targets [n', o] suggest.
+
+    Classes are 0 and 1, or one-hot, and outputs their logits. Names of several outputs end the keys of their measures.
+    """
+    rows, constant = np.arange(len(y)), np.tile(idle(task, seen, names), (len(y), 1))
+    found = {name: one(rows) for name, one in measures(task, y, output, names).items()}
+    least = {name: one(rows) for name, one in measures(task, y, constant, names).items()}
+    out = {_key(name): value if math.isfinite(value) else 0.0 for name, value in found.items()}
+    if task == "regression":
+        out.pop("root_mean_squared_error", None)
+        if len(names) > 1:
+            out["mean_absolute_error"] = float(np.abs(y - output).mean())
+        out["constant_mean_absolute_error"] = float(np.abs(y - constant).mean())
+    else:
+        first = "pinball loss" if task == "quantiles" else "accuracy"
+        out[f"constant_{_key(first)}"] = least[first]
+    return out
+
+
+def _key(name: str) -> str:
+    """``R² of price`` as ``r2_price``."""
+    return name.replace("R²", "r2").replace(" of ", "_").replace("share below ", "share_below_").replace(" ", "_")
 
 
 def quality_text(numbers: Mapping[str, float], rows: int) -> str:
     """One line on the held-out rows; a second one where a constant would do as well."""
-    if "r2" in numbers:
+    if "pinball_loss" in numbers:
+        shares = [f"{value:.1%} below {name.removeprefix('share_below_')}"
+                  for name, value in numbers.items() if name.startswith("share_below_")]  # fmt: skip
+        text = (
+            f"On {rows} held-out rows: pinball loss {numbers['pinball_loss']:.4g} (a constant: "
+            f"{numbers['constant_pinball_loss']:.4g}); {', '.join(shares)}."
+        )
+        idle = numbers["pinball_loss"] > (1 - NOTHING_LEARNED) * numbers["constant_pinball_loss"]
+    elif "r2" in numbers:
         text = (
             f"On {rows} held-out rows: R² {numbers['r2']:.3f}, mean absolute error "
             f"{numbers['mean_absolute_error']:.4g} (a constant: {numbers['constant_mean_absolute_error']:.4g})."
         )
         idle = numbers["r2"] < NOTHING_LEARNED
+    elif "balanced_accuracy" not in numbers:
+        text = (
+            f"On {rows} held-out rows: all labels right {numbers['accuracy']:.3f} (a constant: "
+            f"{numbers['constant_accuracy']:.3f}), log loss {numbers['log_loss']:.3f}."
+        )
+        idle = numbers["accuracy"] < numbers["constant_accuracy"] + NOTHING_LEARNED / 2
     else:
         text = (
             f"On {rows} held-out rows: accuracy {numbers['accuracy']:.3f} (a constant: "
             f"{numbers['constant_accuracy']:.3f}), balanced {numbers['balanced_accuracy']:.3f}, "
             f"log loss {numbers['log_loss']:.3f}."
         )
-        idle = numbers["balanced_accuracy"] < 0.5 + NOTHING_LEARNED / 2
+        idle = numbers["balanced_accuracy"] < 0.5 + NOTHING_LEARNED / 2 and (
+            numbers["accuracy"] < numbers["constant_accuracy"] + NOTHING_LEARNED / 2
+        )
     hint = "\nThat is hardly better than a constant: loosen a rule (a larger ε), or train for more epochs."
     return text + (hint if idle else "")
 

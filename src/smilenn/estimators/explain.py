@@ -33,7 +33,7 @@ def explain(estimator: SmileEstimator) -> str:
     ]
     for record in estimator.history_:
         if record["phase"] == "repair":
-            what = "R²" if estimator.task == "regression" else "accuracy"
+            what = {"regression": "R²", "quantiles": "the pinball loss, as a share"}.get(estimator.task, "accuracy")
             lines.append(f"Repair: {record['repair']}, which cost {record.get('cost', 0.0):.3f} of {what}.")
     lines.append(f"Verdict: {estimator.verdict_.sentence()}.")
     return "\n".join(lines)

@@ -160,7 +160,7 @@ def _decided(right: np.ndarray, codes: np.ndarray, loss: np.ndarray) -> Measures
     return {"accuracy": _mean(right), "balanced accuracy": balanced, "log loss": _mean(loss)}
 
 
-def _idle(task: str, y: np.ndarray, names: Sequence[str]) -> np.ndarray:
+def idle(task: str, y: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """The best constant outputs [o] on targets y [n, o]: means, quantiles, log odds or log shares."""
     if task == "quantiles":
         return np.array([float(np.quantile(y[:, k], float(name[1:]))) for k, name in enumerate(names)])
@@ -182,8 +182,8 @@ def measure(
     """
     n, every = len(y), np.arange(len(y))
     y, output = y.reshape(n, -1), output.reshape(n, -1)
-    idle = np.tile(_idle(task, y, names), (n, 1))
-    found, constants = measures(task, y, output, names), measures(task, y, idle, names)
+    constant = np.tile(idle(task, y, names), (n, 1))
+    found, constants = measures(task, y, output, names), measures(task, y, constant, names)
     metrics = tuple(
         Metric(
             name,

@@ -50,6 +50,11 @@ class Coordinates:
     high_slope: np.ndarray
 
     @property
+    def parallel(self) -> bool:
+        """Whether both ends of every coordinate have the same slopes: then z less the slopes has constant ends."""
+        return np.array_equal(self.low_slope, self.high_slope)
+
+    @property
     def constant(self) -> bool:
         """Whether no end depends on the inputs."""
         return not (self.low_slope.any() or self.high_slope.any())

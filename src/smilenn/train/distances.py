@@ -29,7 +29,7 @@ from smilenn.train.phases import Task, finite_step
 from smilenn.train.state import State, rngs
 
 P_START, P_END, TAIL = 8.0, 100.0, 0.15
-THETA = 0.5  # of the inputs' range
+THETA = 0.5  # of the inputs' range, unless the config's margin says another
 BETAS, EPS, DECAY = (0.9, 0.99), 1e-10, 5e-3
 SETTLE_ROWS, BLOCK = 8192, 1024
 
@@ -48,6 +48,7 @@ def distance_epoch(state: State, task: Task) -> dict[str, Any]:
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     layers, batches = _distances(net), task.batches(rng)
     size = float((net.effective_head()[0].abs() @ net.lower.slope.abs()).max().detach())  # s
+    theta = config.margin or THETA
     losses: list[float] = []
     for step, index in enumerate(batches):
         done = (state.unit + step / len(batches)) / max(1, config.epochs)
@@ -62,7 +63,7 @@ def distance_epoch(state: State, task: Task) -> dict[str, Any]:
         if config.augment == "affine":
             x = augmented(x, rng)
         f = net.head(net.lower(net.encode(net.scale(x).float())))
-        short = torch.relu(THETA - lead(f, y, task.decides) / size).mean(dim=1) / THETA
+        short = torch.relu(theta - lead(f, y, task.decides) / size).mean(dim=1) / theta
         loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
         finite_step(state.optimizer, loss, net)
         with torch.no_grad():

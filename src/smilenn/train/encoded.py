@@ -47,8 +47,11 @@ def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
             group["lr"] = rate * group.get("pace", 1.0)
         x, y, w = task.rows(index)
         u = net.scale(x)
-        e = encoder(u) if state.ensemble is None else state.ensemble.outputs(u)
+        free = encoder.uncut(u) if state.ensemble is None else state.ensemble.outputs(u)
+        e = free if encoder.limits is None else encoder.cut(free)
         loss = members_loss(task, centres(net, e), y, w, held, index)
+        if encoder.limits is not None:  # beyond a limit only what was not cut has a slope
+            loss = loss + members_loss(task, centres(net, free), y, w, held, index)
         if not net.collapsed:
             lower, upper = net.box(e.detach() if encoder.groups else e)
             z = net.embed(u)
@@ -123,8 +126,8 @@ def seen(
 
 
 def encoder_outputs(encoder: Encoder, u: torch.Tensor) -> torch.Tensor:
-    """e [B, p] of the members as they are: fast sums, as in training."""
-    return encoder(u) if not encoder.groups else Ensemble(encoder, views=False).outputs(u)
+    """e [B, p], not cut, of the members as they are: fast sums, as in training."""
+    return encoder.uncut(u) if not encoder.groups else Ensemble(encoder, views=False).outputs(u)
 
 
 def centres(net: SmileNet, e: torch.Tensor) -> torch.Tensor:
@@ -151,7 +154,8 @@ def honest(net: SmileNet, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
     rows = torch.nonzero(held.any(dim=1))[:, 0]
     found = []
     for index in rows.split(4096):
-        each = centres(net, encoder_outputs(encoder, net.scale(task.x[index])))  # [K·G, b, o]
+        e = encoder_outputs(encoder, net.scale(task.x[index]))
+        each = centres(net, e if encoder.limits is None else encoder.cut(e))  # [K·G, b, o]
         out = held[index].T.to(torch.float64)[None, :, :, None]  # [1, G, b, 1]
         each = each.reshape(-1, out.shape[1], *each.shape[1:])
         found.append((each * out).sum(dim=1) / out.sum(dim=1))
@@ -252,7 +256,7 @@ def _keep_branches(net: SmileNet, branches: list[Branch]) -> None:
     kept = Encoder(encoder.domain, branches, groups=encoder.groups, parts=encoder.parts).to(net.head_weight.device)
     kept.train(encoder.training)
     if encoder.limits is not None:  # the same for every member
-        kept.limits = encoder.limits[0][: kept.size], encoder.limits[1][: kept.size]
+        kept.limit_(encoder.limits[0][: kept.size], encoder.limits[1][: kept.size])
     net.encoder = kept
     net.lower.inputs = net.second.inputs = kept.size
     net.lower.slope = nn.Parameter(one.tile(1, after), requires_grad=False)

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
@@ -112,8 +113,9 @@ def encoded(
             boxed(domain, box, scale, begin, outputs=spoken.names, sizes=sizes), steps(len(x), 3e-3), BOXED
         )  # fmt: skip
     if kinds & set(HARD) or (kinds & {Monotone, Fair} and kinds <= JOINED):
-        return _monotone(net, properties, box if box is not None and box.constant else None)
-    if classify and kinds == {Robust} and (image or domain.size >= MANY) and moves_all(domain, properties, spoken):
+        return _monotone(net, properties, box if box is not None and box.parallel else None)
+    many = image or o > 1 or domain.size >= MANY
+    if classify and kinds == {Robust} and many and moves_all(domain, properties, spoken):
         return Recipe(*robust_recipe(domain, properties, len(x), device, image=image, outputs=spoken), DISTANCES)
     return None
 
@@ -170,12 +172,15 @@ class Roles:
 
 
 def roles(
-    domain: Domain, properties: Sequence[Property], outputs: Outputs | None = None, head: np.ndarray | None = None
-) -> Roles | None:
+    domain: Domain, properties: Sequence[Property], outputs: Outputs | None = None, head: np.ndarray | None = None,
+    slopes: np.ndarray | None = None,
+) -> Roles | None:  # fmt: skip
     """The roles of the features, or None where a property leaves this file without an answer.
 
     `head` [o, o] are the outputs, in their units, of the network's coordinates (None: they are the outputs). A property
     of a form v·f of the outputs, such as a margin, is one of Σ_t (v·G)_t·z_t: it holds if each of these terms keeps it.
+    With `slopes` [o, m], those of a box of coordinates, claims about single inputs hold by that box; features that the
+    box leans on are passed on and may be read, unless a slope has the wrong sign.
     """
     spoken = Outputs() if outputs is None else outputs
     head = np.eye(len(spoken.names)) if head is None else head
@@ -183,6 +188,8 @@ def roles(
     rising, falling, without = ([set[str]() for _ in range(n)] for _ in range(3))
     passed, width = set[str](), np.full(n, np.inf)
     for p in properties:
+        if slopes is not None and all(unconditional(claim) for claim in p.lower(domain, spoken)):
+            continue
         forms: list[np.ndarray] = []
         if isinstance(p, Spoken):
             forms = [
@@ -216,22 +223,31 @@ def roles(
             return None
     if not passed <= set(domain.slices):
         return None
+    leans = set[str]()
+    for name, span in domain.slices.items() if slopes is not None else ():
+        own = np.zeros((n, 1)) if slopes is None else slopes[:, span]
+        leans |= {name} if own.any() else set()
+        for t in range(n):
+            if (name in rising[t] and (own[t] < 0).any()) or (name in falling[t] and (own[t] > 0).any()):
+                return None
+            if own[t].any() and (name in without[t] or name in passed):
+                return None
     # a tight claim needs a box of no width in its own coordinates, and the rule of signs one of none at all
     width = WIDTH_SHARE * width if np.isfinite(width).all() and width.all() else np.zeros(n)
     out = []
     for up, down, never in zip(rising, falling, without, strict=True):
         never = never | passed | (up & down)
         out.append(Way(frozenset(up - never), frozenset(down - never), frozenset(never)))
-    return Roles(tuple(out), frozenset(passed), width)
+    return Roles(tuple(out), frozenset(passed | leans), width)
 
 
 def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None) -> Recipe | None:
     """An ensemble over the coordinates of `box`, or over the outputs themselves."""
     domain, o = net.domain, len(net.outputs.names)
     head = np.eye(o) if box is None else box.head
-    found = roles(domain, properties, net.outputs, net.scale[:, None] * head)
+    found = roles(domain, properties, net.outputs, net.scale[:, None] * head, None if box is None else box.high_slope)
     if found is None:
-        return None
+        return None if box is None or box.constant else _monotone(net, properties, None)
     width = found.width if box is None else np.minimum(found.width, (box.high - box.low) / 2)
     every = set(domain.slices)
     ways = list(dict.fromkeys(way for way in found.ways if not way.without >= every))
@@ -260,17 +276,24 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
     slopes = np.tile(slopes, len(branches) // len(parts)) / (len(branches) // len(parts))
     if found.passed:
         columns = [i for name in domain.slices if name in found.passed for i in domain.indices(name)]
-        branches, slopes = [*branches, Branch("", columns)], np.hstack([slopes, np.zeros((o, len(columns)))])
+        passed = np.zeros((o, len(columns))) if box is None else box.high_slope[:, columns]
+        branches, slopes = [*branches, Branch("", columns)], np.hstack([slopes, passed])
     encoder = Encoder(domain, branches, groups=0 if found.passed else members, parts=len(parts))
     fresh = averaged(domain, encoder, net.scale, net.start, outputs=net.outputs.names, width=width, slopes=slopes,
                      head=head, sizes=net.sizes)  # fmt: skip
     fresh.lower.slope.requires_grad_(False)
-    if box is not None and not found.passed:  # every member inside the box: their mean is, and its box around it
-        ends = np.stack([box.low + width / 2, box.high - width / 2])[:, places]
-        encoder.limits = (
-            np.tile(ends[0], len(slopes[0]) // len(places)),
-            np.tile(ends[1], len(slopes[0]) // len(places)),
+    sloped = [str(name) for p in properties if isinstance(p, Lipschitz) for name in p.features]
+    if sloped:  # a slope is what a bound on slopes allows: linear in these features, cut back where it is too steep
+        learned = np.isin(encoder.space.coordinates, [c for name in sloped for c in domain.feature(name).coordinates])
+        mask = torch.as_tensor(learned.astype(np.float64))
+        fresh.lower.slope.requires_grad_(True).register_hook(lambda slope: slope * mask.to(slope.device))
+    if box is not None:  # every member inside the box: their mean is, and its box around it
+        ends = np.full((2, encoder.size), np.inf) * [[-1.0], [1.0]]
+        ends[:, encoder.encoded] = np.tile(
+            np.stack([box.low + width / 2, box.high - width / 2])[:, places],
+            int(encoder.encoded.sum()) // len(places),
         )
+        encoder.limit_(ends[0], ends[1])
     return Recipe(fresh, steps(len(net.x), 3e-3), _words(properties, found, ramps, float((width * net.scale).max())))
 
 
@@ -282,7 +305,10 @@ def _words(properties: Sequence[Property], found: Roles, ramps: int, width: floa
     protected = {str(name) for p in properties if isinstance(p, Fair) for name in p.protected}
     if protected:
         words.append("which do not read the protected columns")
-    unread = {name for way in found.ways for name in way.without} - protected
+    linear = {str(name) for p in properties if isinstance(p, Lipschitz) for name in p.features}
+    if linear:
+        words.append(f"linear in {', '.join(sorted(linear))}, as a bound on slopes allows")
+    unread = {name for way in found.ways for name in way.without} - protected - linear
     if unread:
         words.append(
             f"nor {', '.join(sorted(unread))}, since no rule certifies more of the other properties exactly "

@@ -29,12 +29,15 @@ from smilenn.properties.spec import lower_all
 from smilenn.region import Region
 from smilenn.train.averaged import averaged
 from smilenn.train.config import Config
+from smilenn.train.distances import THETA
 
 TINY = 1e-9  # of ε, left for rounding
 CONFIG = Config(patience=None, batch_size=256, learning_rate=0.02, train_learning_rate=0.02)
 # where it is trained: units, largest side of an image whose pixels are not averaged by four, differences |x − w| in all
 SIZES = {"cuda": ((256, 256), 64, 1.28e12), "cpu": ((128, 64), 16, 8e9)}
 LEAST_EPOCHS, MOST_EPOCHS, AUGMENTED = 3, 300, 8  # few epochs have no time for changed images
+LEAST_STEPS, LEAST_BATCH = 8, 16  # an epoch has this many steps, or batches of so many rows
+REACHES, LEAST_THETA = 6.0, 0.1  # images are asked to pass the decision by so many δ, of the inputs' range at least
 
 
 def robust_recipe(
@@ -53,7 +56,10 @@ def robust_recipe(
     net = robust_net(domain, properties, encoder, outputs)
     work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
-    return net, CONFIG.replace(epochs=epochs, augment="affine" if image and epochs >= AUGMENTED else "none")
+    batch = min(256, max(LEAST_BATCH, rows // LEAST_STEPS))
+    theta = min(THETA, max(LEAST_THETA, REACHES * float(reach.max())))
+    augment = "affine" if image and epochs >= AUGMENTED else "none"
+    return net, CONFIG.replace(epochs=epochs, augment=augment, batch_size=batch, margin=theta)
 
 
 def moves_all(domain: Domain, properties: Sequence[Property], outputs: Outputs | None = None) -> bool:

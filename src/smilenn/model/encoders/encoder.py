@@ -145,7 +145,14 @@ class Encoder(nn.Module):
 
     def forward(self, u: torch.Tensor) -> torch.Tensor:
         """u [B, m] (model units) → e [B, p]."""
-        e = torch.cat([branch(u) for branch in self.branches], dim=1)
+        return self.cut(self.uncut(u))
+
+    def uncut(self, u: torch.Tensor) -> torch.Tensor:
+        """What the branches return, [B, p], before it is cut to the box."""
+        return torch.cat([branch(u) for branch in self.branches], dim=1)
+
+    def cut(self, e: torch.Tensor) -> torch.Tensor:
+        """e [B, p] cut to the box, but for coordinates that are passed on."""
         mask = torch.as_tensor(self.encoded, device=e.device)
         cut = torch.where(e > self.lo, torch.where(e < self.hi, e, self.hi), self.lo)
         return torch.where(mask, cut, e)
@@ -159,6 +166,13 @@ class Encoder(nn.Module):
         mask, lo, hi = self.encoded, self.lo.cpu().numpy(), self.hi.cpu().numpy()
         lo, hi = (np.where(mask, np.clip(v, lo, hi), v) for v in (out.lo, out.hi))
         return Spread(lo, hi, out.low, out.high, out.rises, out.falls).settled()
+
+    @torch.no_grad()
+    def limit_(self, least: np.ndarray, most: np.ndarray) -> None:
+        """Cut e to these ends [p] from now on, also where `fit_box_` would choose wider ones; they may be infinite."""
+        self.limits = least, most
+        self.lo.copy_(torch.as_tensor(np.maximum(least, -(2.0**20))))
+        self.hi.copy_(torch.as_tensor(np.minimum(most, 2.0**20)))
 
     @torch.no_grad()
     def fit_box_(self, u: torch.Tensor, room: float = 1.0) -> None:
@@ -176,10 +190,11 @@ class Encoder(nn.Module):
         self.lo.copy_(_short(low - room * width, -1))
         self.hi.copy_(_short(high + room * width, 1))
         if self.limits is not None:
-            least, most = (torch.as_tensor(end, device=u.device) for end in self.limits)
+            inside = torch.as_tensor(self.encoded, device=u.device)
+            least, most = (torch.as_tensor(end, device=u.device)[inside] for end in self.limits)
             least, most = _short(least, 1), _short(most, -1)
-            self.lo.copy_(torch.minimum(torch.maximum(self.lo, least), most))
-            self.hi.copy_(torch.maximum(torch.minimum(self.hi, most), least))
+            self.lo[inside] = torch.minimum(torch.maximum(self.lo[inside], least), most)
+            self.hi[inside] = torch.maximum(torch.minimum(self.hi[inside], most), least)
 
     def freeze(self) -> Encoding:
         """A copy as provers see it, untouched by further training."""
