@@ -203,6 +203,14 @@ def test_what_was_proved_once_is_proved_again_without_lps(monkeypatch):
     assert [n.split for n in leaves(again)] and trees[tree_key(problem, r)] is again
     bounds = [rule_bound(problem, r, shape(problem, n.cell), n.slopes) for n in leaves(again)]
     assert max(bounds) <= again.bound
+    assert Branch(trees=trees).search(problem, r, target=target) is again  # the very same question
+    easier = replace(r, rhs=r.rhs + 1e-4)
+    other = Branch(trees=trees).search(problem, easier, target=target)
+    assert other is not again and other.bound == pytest.approx(again.bound - 1e-4, abs=1e-9) and not calls
+    for changed in (replace(r, slope=r.slope + 1.0), replace(r, unit=2.0 * r.unit), replace(r, const=r.const + 1.0)):
+        truth = ReducedMip().maximise(problem, changed, time_limit=30).lower
+        assert Branch(trees={tree_key(problem, r): other}).search(problem, changed, target=target).bound >= truth - 1e-9
+    calls.clear()
     lower = Branch(trees=trees).search(problem, r, target=target - 0.1)  # calls for more than the old slopes prove
     assert lower.bound > target - 0.1 and calls
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from smilenn.problem import Problem, Row
@@ -13,7 +13,7 @@ from smilenn.prove.prover import FOREVER, Goal, Prover, allowance
 from smilenn.prove.solvers.base import Solver
 from smilenn.prove.splitting import raw_threshold as raw_threshold
 from smilenn.prove.tree import Node as Node
-from smilenn.prove.tree import Tree, Trees, tree_key
+from smilenn.prove.tree import Tree, Trees, stamp, tree_key
 from smilenn.prove.verdict import Maximum
 
 MOST_NODES = 1_000_000
@@ -60,18 +60,22 @@ class Branch(Prover):
         """Grow the tree until the goal is reached: the optimum, or a bound below or a point above the target.
 
         `like` (or the tree of the row in `trees`) is a tree of the same claim, on these or other weights: its splits
-        are taken over, and so are its slopes where they still close a leaf. `written` slopes are rounded as
-        certificates write them. Interrupting (Ctrl-C) returns the tree as it stands.
+        are taken over, and so are its slopes where they still close a leaf; if it already proves this very row on these
+        weights, it is returned. `written` slopes are rounded as certificates write them. Interrupting (Ctrl-C) returns
+        the tree as it stands.
         """
         if like is None and self.trees is not None:
             like = self.trees.get(tree_key(problem, row))
+        same = "" if like is None and self.trees is None else stamp(problem, row, written)
+        if like is not None and same == like.stamp and goal == "prove" and like.complete and like.bound <= target:
+            return like
         run = Run(problem, row, self._solver(), time_limit, goal, target, written)
         most = min(most, max(1, int(MEMORY * 2**30 / (2000 + run.bytes))))  # a node's own objects and its arrays
         workers = self.workers or cores()
         run.grow(most, like, SHARED_AT if workers > 1 else math.inf)
         if workers > 1 and run.paused():
             share(run, most, workers)
-        tree = run.tree()
+        tree = replace(run.tree(), stamp=same)
         if self.trees is not None:
             self.trees[tree_key(problem, row)] = tree
         return tree

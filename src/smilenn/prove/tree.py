@@ -2,11 +2,13 @@
 
 A claim is searched several times in one fit: in posttraining, for the verdict, for the certificate. `Trees` hands the
 tree of one search to the next, where its splits and slopes are bounded again by the leaf rule, without an LP for the
-leaves that the old slopes still close (`grow.py`). A tree is a hint: nothing in it is taken on trust.
+leaves that the old slopes still close (`grow.py`). A tree of other weights is a hint: nothing in it is taken on trust.
+Only the very same maximisation (`stamp`) is not done twice.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,7 +32,10 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A finished or abandoned search: its root, proved bound and best point, and whether the goal was reached."""
+    """A finished or abandoned search: its root, proved bound and best point, and whether the goal was reached.
+
+    `stamp` says what was maximised, where the tree is kept for later; the bounds of its leaves are the rule's there.
+    """
 
     root: Node
     bound: float
@@ -40,6 +45,7 @@ class Tree:
     nodes: int
     seconds: float
     note: str = ""
+    stamp: str = ""
 
 
 Trees = dict[tuple[str, str], Tree]  # the last tree of every row, by `tree_key`
@@ -48,6 +54,16 @@ Trees = dict[tuple[str, str], Tree]  # the last tree of every row, by `tree_key`
 def tree_key(problem: Problem, row: Row) -> tuple[str, str]:
     """What a row's tree is kept under: the claim and the row, whatever the weights."""
     return problem.claim_digest, row.text
+
+
+def stamp(problem: Problem, row: Row, written: bool) -> str:
+    """SHA-256 of all numbers that a bound depends on: weights, region and row, and whether slopes were rounded."""
+    r, f = problem.region, problem.flips
+    hasher = hashlib.sha256(repr((problem.weights_digest, tree_key(problem, row), r.groups, written)).encode())
+    for values in (row.slope, row.unit, row.flip, [row.const, row.rhs], f.const, f.slope, f.unit, r.lo, r.hi, r.pinned,
+                   r.step, r.delta_lo, r.delta_hi, r.coef, r.rhs, r.equality):  # fmt: skip
+        hasher.update(np.ascontiguousarray(values).tobytes())
+    return hasher.hexdigest()
 
 
 def leaves(root: Node) -> list[Node]:
