@@ -47,7 +47,7 @@ def test_explain_says_what_was_chosen_and_why(monotone):
     plain = SmileRegressor(properties=[Lipschitz("income", 2)], config=QUICK, random_state=0).fit(*people())
     assert "No encoder keeps Lipschitz" in plain.explain() and "hidden units" in plain.explain()
     convex = SmileRegressor(properties=[Convex(["income"])], config=QUICK, random_state=0).fit(*people())
-    assert "nor income" in convex.explain() and isinstance(convex.verdict_, Proved)
+    assert "linear in income" in convex.explain() and isinstance(convex.verdict_, Proved)
     nothing = SmileRegressor(config=QUICK, random_state=0).fit(*people())
     assert "No property was asked for" in nothing.explain()
 

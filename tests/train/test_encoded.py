@@ -223,6 +223,22 @@ def test_every_combination_ends_certified(properties):
     assert certify(found.net, claims, time_limit=10).report.status == "certified"
 
 
+def test_linear_features_start_from_the_least_squares_line():
+    """What must be convex in all it reads is the line itself before anything is learned, certified by its signs."""
+    domain = Domain.box([0.0, -1.0], [10.0, 1.0], names=["income", "debt"])
+    x = domain.sample(300, np.random.default_rng(0))
+    y = 3.0 * x[:, 0] - 2.0 * x[:, 1] + 5.0
+    properties = [Convex(["income"]), Concave(["debt"]), Monotone(increasing=["debt"])]
+    options: dict = {"output_scale": 4.0, "start": float(y.mean()), "classify": False}
+    found = encoded(domain, x, properties[:2], y=y, **options)
+    assert found is not None and np.abs(found.net.predict(x)[:, 0] - y).max() < 0.5
+    claims = [claim for p in properties[:2] for claim in p.lower(domain)]
+    assert certify(found.net.eval(), claims, time_limit=10).report.status == "certified"
+    signed = encoded(domain, x, properties, y=y, **options)
+    assert signed is not None and signed.net.lower.slope[0, 1] == 0, "a slope of the wrong sign is not begun with"
+    assert encoded(domain, x, properties, **options) is not None, "nor needed"
+
+
 def test_roles_of_features():
     domain, *_ = people()
     found = roles(domain, [Dominates("income", "debt"), Fair(["race"], 0.5)])
@@ -231,5 +247,7 @@ def test_roles_of_features():
     found = roles(domain, [Symmetric(["income", "debt"], 0.5), Fair(["race"], 0.2)])
     assert found is not None and found.ways[0].without == {"income", "debt", "race"}
     assert found.width == pytest.approx(0.98 * 0.2)
+    found = roles(domain, [Convex(["debt"]), Symmetric(["income", "debt"])])
+    assert found is not None and not found.linear and found.ways[0].without == {"income", "debt"}
     found = roles(domain, [Convex(["debt"]), Lipschitz("income", 1)])
-    assert found is not None and found.passed == {"income"}
+    assert found is not None and found.passed == found.linear == {"income", "debt"}

@@ -2,8 +2,10 @@
 
 monotone, fair (any ε)        an ensemble of monotone encoders that does not read protected columns; the box has
                               width 0 if a claim is tight on the diagonal, else ε: the backbone may use it
-convex, concave, symmetric,   the same, not reading the features of which these speak (of `Dominates` it rises with the
-dominates, also with others   strong one and ignores the weak one): no rule certifies more of them exactly
+convex, concave, lipschitz,   one such network, and linear in the features of which these speak
+also with others
+symmetric, dominates,         the same, not reading the features of which these speak (of `Dominates` it rises with the
+also with others              strong one and ignores the weak one)
 robust only, many columns     an l∞-distance net; ε is what it allows, 2δ in the units of its output
 bounds, order, sums, pairs    a free backbone in a fixed box of coordinates (coordinates.py): claims about every single
 of outputs, no others         input hold by construction
@@ -59,6 +61,7 @@ GROUPS = 4  # members of each kind; they differ in their first weights and in th
 LEAST = 20  # rows below which none are kept from training
 FEWEST, MOST, SHARED = 8, 64, 128  # ramps of a number
 FULL, BATCH, STEPS, PASSES = 512, 256, 1500, 600_000
+RIDGE = 1e-3  # of a mean square of the inputs, in model units
 WIDTH_SHARE = 0.98  # of ε that the box takes: the rest is for rounding
 HARD = (Convex, Concave, Symmetric, Dominates)  # tight, and without a proof by slopes
 JOINED = {Monotone, Fair, Safe, Robust, Lipschitz, Bounded, Ordered, Exclusive, SumAtMost}  # kept beside the others
@@ -103,7 +106,7 @@ def encoded(
     o, kinds = len(spoken.names), {type(p) for p in properties}
     scale = 2.0 ** np.round(np.log2(np.broadcast_to(np.asarray(output_scale, dtype=np.float64), (o,))))
     begin = np.broadcast_to(np.asarray(start, dtype=np.float64), (o,))
-    net = _Net(domain, x, spoken, scale, begin, tuple(sizes))
+    net = _Net(domain, x, spoken, scale, begin, tuple(sizes), _aim(y, scale, classify))
     claims = lower_all(properties, domain, spoken)
     fixed = [claim for claim in claims if unconditional(claim)]
     known = begin[None] if y is None else y.reshape(len(y), -1)
@@ -122,7 +125,9 @@ def encoded(
 
 @dataclass(frozen=True, eq=False)
 class _Net:
-    """What every network of a task has: domain, training rows x [N, m], outputs, their scale [o] and start [o]."""
+    """What every network of a task has: domain, training rows x [N, m], outputs, their scale [o] and start [o]; what
+    the outputs are to be for these rows, divided by their scale, [N, o], where that is known.
+    """
 
     domain: Domain
     x: np.ndarray
@@ -130,6 +135,34 @@ class _Net:
     scale: np.ndarray
     start: np.ndarray
     sizes: tuple[int, ...]
+    aim: np.ndarray | None
+
+
+def _aim(y: np.ndarray | None, scale: np.ndarray, classify: bool) -> np.ndarray | None:
+    """Targets as outputs: a class is a logit of ±2, where the slope of a probability meets that of its line."""
+    if y is None or y.size != len(y) * len(scale):
+        return None
+    return (4.0 * y.reshape(len(y), -1) - 2.0 if classify else y.reshape(len(y), -1)) / scale
+
+
+def _line(u: np.ndarray, aim: np.ndarray) -> np.ndarray:
+    """Slopes [o, c] of the least-squares line of aim [N, o] over u [N, c], from which training starts."""
+    centred = u - u.mean(axis=0)
+    gram = centred.T @ centred + RIDGE * len(u) * np.eye(u.shape[1])
+    return np.linalg.solve(gram, centred.T @ aim).T
+
+
+def _signed(
+    line: np.ndarray, columns: Sequence[int], domain: Domain, properties: Sequence[Property]
+) -> np.ndarray:  # fmt: skip
+    """The slopes [o, c] over these columns, zero where a `Monotone` asks for the other sign."""
+    line = line.copy()
+    for p in properties:
+        for names, sign in ((p.increasing, 1), (p.decreasing, -1)) if isinstance(p, Monotone) else ():
+            own = {i for name in names for i in domain.indices(str(name))}
+            wrong = np.array([i in own for i in columns]) & (sign * line < 0)
+            line[wrong] = 0.0
+    return line
 
 
 def why_plain(properties: Sequence[Property]) -> str:
@@ -162,12 +195,13 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """The ways of all coordinates; features that are passed on unchanged; the widths [o] that all properties leave the
-    box, in outputs divided by their scale.
+    """The ways of all coordinates; features that are passed on unchanged, and those of them in which the outputs are
+    linear; the widths [o] that all properties leave the box, in outputs divided by their scale.
     """
 
     ways: tuple[Way, ...]
     passed: frozenset[str]
+    linear: frozenset[str]
     width: np.ndarray
 
 
@@ -186,7 +220,7 @@ def roles(
     head = np.eye(len(spoken.names)) if head is None else head
     n = head.shape[1]
     rising, falling, without = ([set[str]() for _ in range(n)] for _ in range(3))
-    passed, width = set[str](), np.full(n, np.inf)
+    passed, linear, width = set[str](), set[str](), np.full(n, np.inf)
     for p in properties:
         if slopes is not None and all(unconditional(claim) for claim in p.lower(domain, spoken)):
             continue
@@ -210,19 +244,26 @@ def roles(
                 elif isinstance(p, Symmetric):
                     without[t].update(str(name) for pair in p.features for name in pair)
                 elif isinstance(p, (Convex, Concave)):
-                    without[t].update(str(name) for name in p.features)
+                    linear.update(str(name) for name in p.features)
                 room = isinstance(p, (Fair, Symmetric)) and not getattr(p, "delta", None)
                 if not isinstance(p, Bounded):
                     width[t] = min(width[t], float(p.eps) / float(np.abs(v).sum()) if room else 0.0)  # type: ignore[attr-defined]
         if isinstance(p, (Lipschitz, Robust, Safe, SumAtMost)):
             terms = [term for claim in p.lower(domain, spoken) for row in claim.then for term in row.terms]
             passed |= {term.name for term in terms if term.kind == "in"}
+            linear |= {str(name) for name in p.features} if isinstance(p, Lipschitz) else set()
             if not isinstance(p, Spoken):
                 width[:] = 0.0
         elif not isinstance(p, (Spoken, Ordered, Exclusive)) or (isinstance(p, Fair) and p.delta):
             return None
     if not passed <= set(domain.slices):
         return None
+    # what is linear is convex, concave and of one slope; repair takes a slope back that falls where it must rise
+    spoiled = set[str]().union(*without, *({str(p.strong)} for p in properties if isinstance(p, Dominates)))
+    for never in without:
+        never |= linear & spoiled
+    linear -= spoiled
+    passed |= linear
     leans = set[str]()
     for name, span in domain.slices.items() if slopes is not None else ():
         own = np.zeros((n, 1)) if slopes is None else slopes[:, span]
@@ -238,7 +279,7 @@ def roles(
     for up, down, never in zip(rising, falling, without, strict=True):
         never = never | passed | (up & down)
         out.append(Way(frozenset(up - never), frozenset(down - never), frozenset(never)))
-    return Roles(tuple(out), frozenset(passed | leans), width)
+    return Roles(tuple(out), frozenset(passed | leans), frozenset(linear), width)
 
 
 def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None) -> Recipe | None:
@@ -251,12 +292,12 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
     width = found.width if box is None else np.minimum(found.width, (box.high - box.low) / 2)
     every = set(domain.slices)
     ways = list(dict.fromkeys(way for way in found.ways if not way.without >= every))
-    if not ways:
+    if not ways and not found.linear:
         fresh = averaged(domain, None, net.scale, net.start, outputs=net.outputs.names, width=width, head=head,
                          sizes=net.sizes)  # fmt: skip
         return Recipe(fresh, steps(len(net.x), 3e-3), NOTHING)
     read = sum(any(name not in way.without for way in ways) for name in domain.slices)
-    ramps = min(MOST, max(2, SHARED // read, min(FEWEST, 2 * SHARED // read)))
+    ramps = min(MOST, max(2, SHARED // max(1, read), min(FEWEST, 2 * SHARED // max(1, read))))
     kinds = [Kind("deep", ramps, (32, 32)), Kind("shallow", ramps, (16,)), Kind("sharp", ramps, (16,), 10.0, 0.01)]
     kinds, members = (kinds[1:2], 1) if found.passed else (kinds, GROUPS)
     places = [
@@ -273,20 +314,29 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
     branches = [b for one in zip(*(part.branches for part in parts), strict=True) for b in one if isinstance(b, Branch)]
     slopes = np.zeros((o, len(places)))
     slopes[places, np.arange(len(places))] = 1.0
-    slopes = np.tile(slopes, len(branches) // len(parts)) / (len(branches) // len(parts))
+    each = len(branches) // max(1, len(parts))
+    slopes = np.tile(slopes, each) / max(1, each)
+    start, mask = net.start, np.zeros(0)
     if found.passed:
         columns = [i for name in domain.slices if name in found.passed for i in domain.indices(name)]
-        passed = np.zeros((o, len(columns))) if box is None else box.high_slope[:, columns]
+        passed = np.zeros((o, len(columns))) if box is None else box.high_slope[:, columns].copy()
+        own = {i for name in found.linear for i in domain.indices(name)}
+        linear = [k for k, i in enumerate(columns) if i in own]
+        learned = np.tile(np.isin(columns, list(own)), (o, 1))
+        if found.linear and net.aim is not None:
+            u = domain.scale(net.x)[:, columns][:, linear]
+            line = _signed(_line(u, net.aim), [columns[k] for k in linear], domain, properties)
+            passed[:, linear] += np.linalg.solve(head, line)
+            learned[:, linear] = (line != 0) | (o > 1)
+            start = start - net.scale * (line @ u.mean(axis=0))
+        mask = np.hstack([np.zeros(slopes.shape), learned])
         branches, slopes = [*branches, Branch("", columns)], np.hstack([slopes, passed])
-    encoder = Encoder(domain, branches, groups=0 if found.passed else members, parts=len(parts))
-    fresh = averaged(domain, encoder, net.scale, net.start, outputs=net.outputs.names, width=width, slopes=slopes,
+    encoder = Encoder(domain, branches, groups=0 if found.passed else members, parts=max(1, len(parts)))
+    fresh = averaged(domain, encoder, net.scale, start, outputs=net.outputs.names, width=width, slopes=slopes,
                      head=head, sizes=net.sizes)  # fmt: skip
     fresh.lower.slope.requires_grad_(False)
-    sloped = [str(name) for p in properties if isinstance(p, Lipschitz) for name in p.features]
-    if sloped:  # a slope is what a bound on slopes allows: linear in these features, cut back where it is too steep
-        learned = np.isin(encoder.space.coordinates, [c for name in sloped for c in domain.feature(name).coordinates])
-        mask = torch.as_tensor(learned.astype(np.float64))
-        fresh.lower.slope.requires_grad_(True).register_hook(lambda slope: slope * mask.to(slope.device))
+    if found.linear:  # cut back by repair where a bound on slopes asks for less
+        fresh.lower.slope.requires_grad_(True).register_hook(lambda slope: slope * torch.as_tensor(mask).to(slope))
     if box is not None:  # every member inside the box: their mean is, and its box around it
         ends = np.full((2, encoder.size), np.inf) * [[-1.0], [1.0]]
         ends[:, encoder.encoded] = np.tile(
@@ -305,10 +355,9 @@ def _words(properties: Sequence[Property], found: Roles, ramps: int, width: floa
     protected = {str(name) for p in properties if isinstance(p, Fair) for name in p.protected}
     if protected:
         words.append("which do not read the protected columns")
-    linear = {str(name) for p in properties if isinstance(p, Lipschitz) for name in p.features}
-    if linear:
-        words.append(f"linear in {', '.join(sorted(linear))}, as a bound on slopes allows")
-    unread = {name for way in found.ways for name in way.without} - protected - linear
+    if found.linear:
+        words.append(f"linear in {', '.join(sorted(found.linear))}, which is convex and concave and of one slope")
+    unread = {name for way in found.ways for name in way.without} - protected - found.linear
     if unread:
         words.append(
             f"nor {', '.join(sorted(unread))}, since no rule certifies more of the other properties exactly "

@@ -28,6 +28,7 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, Row, build_all
 from smilenn.properties.claim import Claim
 from smilenn.prove.portfolio import generate
+from smilenn.prove.signs import Signs
 from smilenn.prove.slopes import applies, slope_tree
 from smilenn.train.config import Config
 from smilenn.train.feasible import forget
@@ -58,7 +59,7 @@ def repair(
     problems = build_all(claims, net.snapshot())
     tight = [(problem, row) for problem in problems for row in problem.rows if is_tight(problem, row)]
     others = [p for p in problems if p.tight and not any(p is q for q, _ in tight)]
-    unordered = any(not (net.collapsed and _independent(p)) for p in others)
+    unordered = any(not (net.collapsed and (_independent(p) or _by_signs(p))) for p in others)
     if net.boxes != "gap" or unordered or any(p.region.has_rows for p, _ in tight):
         return None
     words, left = [], 1.0
@@ -88,6 +89,11 @@ def _independent(problem: Problem) -> bool:
     """Whether the network does not depend on any coordinate that may differ between the copies."""
     moving, s = ~problem.region.pinned, problem.snapshot
     return not (s.lower_slope[:, moving].any() or s.hidden_weight[:, moving].any())
+
+
+def _by_signs(problem: Problem) -> bool:
+    """Whether every unit of the network by itself keeps the claim; fewer or smaller outputs then do too."""
+    return all(Signs().refuses(problem, row) is None for row in problem.rows)
 
 
 def _both_ways(problem: Problem) -> np.ndarray:
