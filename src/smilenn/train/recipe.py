@@ -299,7 +299,7 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
     read = sum(any(name not in way.without for way in ways) for name in domain.slices)
     ramps = min(MOST, max(2, SHARED // max(1, read), min(FEWEST, 2 * SHARED // max(1, read))))
     kinds = [Kind("deep", ramps, (32, 32)), Kind("shallow", ramps, (16,)), Kind("sharp", ramps, (16,), 10.0, 0.01)]
-    kinds, members = (kinds[1:2], 1) if found.passed else (kinds, GROUPS)
+    kinds, members = (kinds[2:], 1) if found.passed else (kinds, GROUPS)  # alone, the sharp kind learns most in time
     places = [
         t for way in ways for t, own in enumerate(found.ways) if own == way
     ]  # coordinates as branches return them
