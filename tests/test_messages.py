@@ -98,7 +98,7 @@ def test_parameters_out_of_range(options, message):
     [
         (np.zeros((3, 0)), [1.0, 2, 3], "Found array with 0 feature(s) (shape=(3, 0)) while a minimum of 1 is"),
         (np.zeros((0, 1)), [], "The data has no rows; give at least two."),
-        (np.ones((3, 1)), np.ones((3, 2)), "y has 2 dimensions; give one column of values."),
+        (np.ones((3, 1)), np.ones((3, 2, 1)), "y has 3 dimensions; give one column of values, or a table of several."),
         (np.ones((3, 1)), np.array([1j, 2, 3]), "Complex data not supported; give real numbers as targets."),
         (np.ones((3, 1)) * 1j, [1.0, 2, 3], "Complex data not supported; give real numbers."),
         (np.ones((3, 1)), [1.0, 2], "X has 3 rows but y has 2 values; give one value per row."),

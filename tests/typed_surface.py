@@ -15,6 +15,7 @@ import pandas as pd
 import smilenn
 from smilenn import (
     AlteredError,
+    Bounded,
     Calibration,
     Claim,
     Concave,
@@ -24,10 +25,12 @@ from smilenn import (
     Custom,
     Domain,
     Dominates,
+    Exclusive,
     Fair,
     Feature,
     Lipschitz,
     Monotone,
+    Ordered,
     Progress,
     Proved,
     Rejected,
@@ -37,6 +40,7 @@ from smilenn import (
     SmileError,
     SmileNet,
     SmileRegressor,
+    SumAtMost,
     Symmetric,
     Unknown,
     Verdict,
@@ -60,7 +64,11 @@ def rules() -> list[smilenn.Claim]:
         Convex(["x"]),
         Concave(["x"]),
         Symmetric({"x": "y", "y": "x"}),
-        Dominates("x", "y"),
+        Dominates("x", "y", output="good"),
+        Bounded(0, Fraction(1, 2), output="good"),
+        Ordered(["low", "high"]),
+        Exclusive("cat", "dog"),
+        SumAtMost(["rent", "food"], "0.9 * income"),
         Safe(when=["a.x >= 1"], then=["a.out <= 2"]),
         Custom(when=["a.x >= b.x"], then=["a.out >= b.out"]),
     ]
@@ -98,6 +106,10 @@ def fitted(frame: pd.DataFrame, y: pd.Series, folder: Path) -> np.ndarray:
     clf = SmileClassifier(protected={"g": 0.2}, class_weight="balanced").fit(frame, y)
     labels, certified = clf.predict_certified(frame)
     probability: np.ndarray = clf.predict_proba(frame)
+    spread = SmileRegressor(quantiles=[0.1, 0.9]).fit(frame, y)
+    names: tuple[str, ...] = spread.outputs_.names
+    changes: np.ndarray = clf.largest_changes()
+    assert len(names) + len(changes)
     warm: Calibration = calibrate(clf, frame, y)
     scaled: float = warm.eps(0.2) + warm.change(0.2) + clf.largest_change() + bound + len(statement)
     return outputs + labels + certified + probability + scaled + warm.probability(clf.decision_function(frame))

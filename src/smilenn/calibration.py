@@ -9,6 +9,9 @@ Labels do not change, as the sign of z / T is that of z; so certified labels sta
 
     |z(a) − z(b)| ≤ ε   ⇒   |z(a)/T − z(b)/T| ≤ ε / T,   probabilities change by at most tanh(ε / 4T)
 
+Of several classes the logits are divided alike, p = softmax(z / T), the slope is that of log Σ_i e^{c z_i} − c z_true,
+and ε is that of the margins: they bound the odds of each class against all others as ε bounds those of two.
+
 In floating point each quotient is rounded by at most 2^-53 of itself: with |z| ≤ L that adds 2^-52·L/T to the bound.
 """
 
@@ -27,12 +30,12 @@ LEAST, MOST = 2.0**-10, 2.0**10  # of 1/T: beyond it the rows say nothing, or ar
 
 
 class Decides(Protocol):
-    """A fitted binary classifier with logits."""
+    """A fitted classifier with logits."""
 
     classes_: np.ndarray
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Logits of ``classes_[1]``, [n]."""
+        """Logits of ``classes_[1]``, [n], or of each of several classes, [n, classes]."""
         ...
 
 
@@ -56,8 +59,11 @@ class Calibration:
         return np.asarray(logit, dtype=np.float64) / self.temperature
 
     def probability(self, logit: np.ndarray) -> np.ndarray:
-        """Calibrated probabilities σ(z / T) of the positive class, shape kept."""
-        return np.exp(-np.logaddexp(0.0, -self.logit(logit)))
+        """Calibrated probabilities, shape kept: σ(z / T) of the positive class, softmax(z / T) of several."""
+        z = self.logit(logit)
+        if z.ndim == 2:
+            return np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True))
+        return np.exp(-np.logaddexp(0.0, -z))
 
     def eps(self, eps: float, largest_logit: float = 0.0) -> float:
         """ε / T, never rounded down; with `largest_logit` = L also what rounding of the quotients adds."""
@@ -68,12 +74,16 @@ class Calibration:
         return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
 
     def change(self, eps: float) -> float:
-        """The largest change of a calibrated probability where the logit changes by at most ε: tanh(ε / 4T)."""
+        """The largest change of a calibrated probability where the logit, or every margin, changes by at most ε:
+        tanh(ε / 4T).
+        """
         return math.tanh(self.eps(eps) / 4)
 
 
 def calibrate(classifier: Decides, X: Any, y: Any) -> Calibration:
-    """The temperature of a fitted binary classifier on rows X [n, columns] with labels y [n] it was not trained on."""
+    """The temperature of a fitted classifier on rows X [n, columns] with classes y [n] it was not trained on."""
+    if np.ndim(y) > 1:
+        raise SmileError("Calibration is for one class a row; calibrate each label by itself with its own logits.")
     labels, classes = np.asarray(y), np.asarray(classifier.classes_)
     unknown = sorted({str(label) for label in labels[~np.isin(labels, classes)]})
     if unknown:
@@ -83,20 +93,23 @@ def calibrate(classifier: Decides, X: Any, y: Any) -> Calibration:
     logit = np.asarray(classifier.decision_function(X), dtype=np.float64)
     if len(labels) != len(logit):
         raise SmileError(f"Got {len(logit)} rows and {len(labels)} labels; give one label per row.")
-    return Calibration(temperature(logit, labels == classes[1]))
+    return Calibration(temperature(logit, labels[:, None] == classes if logit.ndim == 2 else labels == classes[1]))
 
 
 def temperature(logit: np.ndarray, y: np.ndarray) -> float:
-    """T of logits [n] against targets [n] of 0 and 1; rows of both classes are needed.
+    """T of logits [n] against targets [n] of 0 and 1, or of logits [n, classes] against one-hot targets; rows of more
+    than one class are needed.
 
     Between 1/1024 and 1024: at the low end the rows are separated perfectly, at the high end logits say nothing.
     """
     z, y = np.asarray(logit, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if not len(z) or y.min() == y.max():
+    if not len(z) or (y == y[0]).all():
         raise SmileError("Calibration needs rows of both classes; give more rows.")
+    if z.ndim == 1:  # two classes as one logit and none
+        z, y = np.stack([0.0 * z, z], axis=1), np.stack([1.0 - y, y], axis=1)
 
     def slope(c: float) -> float:
-        return float(np.mean(z * (np.exp(-np.logaddexp(0.0, -c * z)) - y)))
+        return float(np.mean(np.sum(z * (Calibration(1 / c).probability(z) - y), axis=1)))
 
     low, high = LEAST, MOST
     if slope(low) >= 0:
