@@ -39,6 +39,17 @@ def small():
 
 
 @pytest.fixture(scope="session")
+def signed():
+    """The module kill_signs.py, which imports kill_small.py beside it."""
+    here = str(Path(__file__).parent)
+    sys.path.insert(0, here)
+    try:
+        return _sibling("kill_signs")
+    finally:
+        sys.path.remove(here)
+
+
+@pytest.fixture(scope="session")
 def fuzzing():
     """The module fuzzing.py."""
     return _sibling("fuzzing")

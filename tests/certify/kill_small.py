@@ -323,12 +323,17 @@ def folders() -> list[dict[str, bytes]]:
 
 
 def _asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
-    """What a checker says of every sixteenth folder: status, reason, and the numbers of every row."""
+    """What a checker says of every sixteenth folder."""
+    return answers(loaded, folders()[part::PARTS], fast)
+
+
+def answers(loaded: SimpleNamespace, given: list[dict[str, bytes]], fast: bool) -> list[tuple[str, str, Any]]:
+    """Status, reason, and the numbers of every row."""
     module = loaded.check if fast else loaded.check_reference
     where, name = (module, "read_folder") if fast else (loaded.reader, "listed_files")
     out, before = [], getattr(where, name)
     try:
-        for files in folders()[part::PARTS]:
+        for files in given:
             setattr(where, name, lambda _, files=files: files)
             report = module.check_folder("nowhere")
             rows = [(r.rule, r.bound, r.margin, r.rhs) for claim in report.claims for r in claim.rows]

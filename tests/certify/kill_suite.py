@@ -23,6 +23,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import kill_networks  # beside this file, and found where that is
+import kill_signs
 import kill_small
 
 Check = tuple[str, Callable[[SimpleNamespace], Any]]
@@ -44,7 +45,8 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         if p.name in ("forged-nothing", "slope-with-an-empty-leaf", "two-claims")
     ]
     single: list[Check] = [(check.__name__, check) for check in parts]  # cheap and sharp: first
-    return single + kill_small.checks(target) + whole + limits + kill_networks.checks(target)
+    small = kill_small.checks(target) + kill_signs.checks(target)
+    return single + small + whole + limits + kill_networks.checks(target)
 
 
 def _folder(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:

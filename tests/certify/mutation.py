@@ -60,6 +60,7 @@ TARGETS = {
         "exact_order",
         "exact_tree",
         "exact_rules",
+        "exact_signs",
         "check_reference",
     ),
 }

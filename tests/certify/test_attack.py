@@ -12,12 +12,16 @@ import torch
 from torch import nn
 
 from smilenn.certify import check, check_reference
+from smilenn.certify.certify import certify
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import load_net
+from smilenn.model.encoders import Branch, Encoder
+from smilenn.model.encoders.layers import Linear
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
+from smilenn.properties import Fair, Monotone
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.premise import holds_exactly
 
@@ -112,10 +116,77 @@ def test_no_backbone_breaks_a_promise(attack, folders, tmp_path, flags, name):
         made = folders.random_folder(tmp_path / "m", 40 + seed, copies=2, profile=profile, claims=1)
         net, _ = load_net(tmp_path / "m")
         net.backbone = Hostile(net.embedding, HOSTILE.get(name) or Stateful())
-        for found in attack(net, made.claims[0], promises(tmp_path / "m")[0], count=160, single=20, seed=seed):
+        limits = promises(tmp_path / "m")[0]
+        if name == "flags" and profile == "fixed-order":  # bits are promised, so the setting must be one and stay
+            with pytest.raises(SmileError, match="set_flush_denormal"):
+                list(attack(net, made.claims[0], limits, count=160, single=20, seed=seed))
+            torch.set_flush_denormal(False)
+            rows += 1
+            continue
+        for found in attack(net, made.claims[0], limits, count=160, single=20, seed=seed):
             assert found.violations == 0, found
             rows += 1
     assert rows >= 4
+
+
+class Switches(nn.Module):
+    """Takes subnormal numbers for zero from where the last input is large, and no longer where it is small."""
+
+    def forward(self, u):
+        torch.set_flush_denormal(bool(u[:, -1].max() > 0.75))
+        return u[:, :1].clone()
+
+
+def test_subnormal_numbers_are_not_switched_off_between_two_copies(tmp_path, flags):
+    """A head of 2^-1023 times a scale of 2^1023, or layers of 2^-1030 and 2^990: zero where the first is flushed.
+
+    Both are certified, monotone bit for bit and fair up to 1e-9: so no two predictions may differ in the setting.
+    """
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor cannot flush subnormal numbers to zero")
+    torch.set_flush_denormal(False)
+    line = Domain((Feature("x"),))
+    ordered = SmileNet(line, Switches(), 1, auxiliaries="affine", output_scale=2.0**1023)
+    plane = Domain((Feature("x"), Feature("g", "binary")))
+    layers = [Linear(1, 1) for _ in range(3)]
+    encoder = Encoder(plane, [Branch("b", [0], layers)])
+    fair = SmileNet(plane, Switches(), 1, auxiliaries="affine", encoder=encoder)
+    with torch.no_grad():
+        for net in (ordered, fair):
+            net.lower.const.zero_()
+            net.lower.slope.fill_(1.0)
+            net.gap.scale_(0.0)
+            net.head_weight.fill_(1.0)
+            net.head_bias.zero_()
+        ordered.head_weight.fill_(2.0**-1023)
+        for layer, weight in zip(layers, (2.0**-1030, 2.0**990, 2.0**40), strict=True):
+            layer.weight.fill_(weight)
+            layer.bias.zero_()
+        encoder.lo.fill_(0.0)
+        encoder.hi.fill_(1.0)
+    ordered.set_profile("fixed-order")
+    for net, rule, rows in ((ordered, Monotone(increasing=["x"]), [[0.5], [1.0]]),
+                            (fair, Fair("g", eps=1e-9), [[0.5, 0.0], [0.5, 1.0], [0.5, 0.0]])):  # fmt: skip
+        assert certify(net, rule.lower(net.domain), time_limit=5).report.status == "certified"
+        with pytest.raises(SmileError, match="set_flush_denormal"):
+            for one in rows:
+                net.predict(np.array([one]))
+        torch.set_flush_denormal(False)
+
+
+def test_a_tensor_that_redefines_operations_stays_in_the_box():
+    class Own(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            out = super().__torch_function__(func, types, args, kwargs or {})
+            return out * 1e6 if func is torch.where else out
+
+    net = SmileNet(Domain.box([0.0], [1.0]), Hostile(1, lambda u, n: torch.ones(len(u), n).as_subclass(Own)), 1)
+    x = torch.rand(50, 1, dtype=torch.float64)
+    with torch.no_grad():
+        ends = [net.head(z) for z in net.box(net.scale(x))]
+        y = net(x)
+    assert (torch.minimum(*ends) <= y).all() and (y <= torch.maximum(*ends)).all()
 
 
 def test_a_backbone_that_works_in_place_does_not_move_the_box():

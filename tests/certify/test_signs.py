@@ -1,13 +1,14 @@
 """The signs rule: what it proves, what it refuses, and that both checkers, the prover and sampled inputs agree."""
 
 from fractions import Fraction as F
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from smilenn import Concave, Convex, Domain, Dominates, Feature, Monotone, Symmetric
-from smilenn.certify import check, check_reference
+from smilenn.certify import check, check_reference, reader
 from smilenn.certify.certificate import ClaimProof, SignsProof, dump, weights_digest
 from smilenn.certify.emit import emit, witness
 from smilenn.model.backbones import MLP
@@ -211,3 +212,12 @@ def test_random_networks_of_small_whole_numbers(tmp_path, seed):
         (claim,) = rule.lower(domain)
         if judged(tmp_path / str(n), net, claim, len(claim.rows)):
             assert largest(net, claim) <= 1e-12, rule
+
+
+def test_the_checkers_agree_on_folders_that_nearly_fit(signed):
+    loaded = SimpleNamespace(check=check, check_reference=check_reference, reader=reader)
+    given = [signed.Signed(seed).files for seed in range(360)]
+    fast, slow = (signed.kill_small.answers(loaded, given, one) for one in (True, False))
+    assert [(status, rows) for status, _, rows in fast] == [(status, rows) for status, _, rows in slow]
+    found = {status for status, *_ in fast}
+    assert found == {"certified", "unknown", "refused"}

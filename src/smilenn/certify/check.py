@@ -37,6 +37,7 @@ from typing import Any
 
 MIB = 1 << 20
 NODES, WORK = 1 << 24, 1 << 33
+ENCODING = 4  # units of work per number of an encoder, for every claim
 LAYERS, SIZE = 64, 1 << 30  # layers of a branch of an encoder; the largest size that may stand in model.json
 DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
 ALL = 255  # the copy byte of splits that concern all copies
@@ -651,6 +652,10 @@ class Encoder(Space):
             width, base = outputs, base or outputs
         return out, width
 
+    def elements(self) -> int:
+        """How many numbers its tensors hold."""
+        return sum(len(self.weights.raw[name]) // 8 for name in self.weights.asked if name.startswith("encoder."))
+
     def spreads(self, start: list[Spread]) -> list[Spread]:
         """All coordinates of e from the inputs in raw units."""
         out: list[Spread] = []
@@ -1044,6 +1049,11 @@ class Reader:
         self.nodes -= nodes
         self.work -= k * (nodes * each if nodes else net.n * (net.o + net.m + net.units))
         need(self.nodes >= 0 and self.work >= 0, "the proofs would take too long to check")
+
+    def encode(self, net: Net) -> None:
+        """§6: what it costs to find out what an encoder leaves of a premise."""
+        self.work -= ENCODING * net.encoder.elements() if net.encoder else 0
+        need(self.work >= 0, "the claims would take too long to check")
 
     def split(self, place: int) -> tuple[int, int, int]:
         """Kind, copy and index of a split."""
@@ -1576,34 +1586,34 @@ def signs_rule(goal: Goal, reader: Reader) -> Fraction:
     premise, net, k = goal.premise, goal.premise.net, goal.premise.k
     need(net.zero_gap and not net.grid, "the signs rule is for boxes of no width and inputs that are not moved")
     reader.spend(k * (1 + len(premise.extra)), premise)
-    column = next((line for line in zip(*goal.a, strict=True) if any(line)), (Fraction(0),) * k)
+    column = next((line for line in zip(*goal.a, strict=True) if any(line)), ())
     alpha = column if sum(v > 0 for v in column) == 1 else tuple(-v for v in column)
     need(sum(v > 0 for v in alpha) == 1 and sum(alpha) == 0, "the signs rule is for one copy against a mean of others")
-    first = max(range(k), key=lambda c: alpha[c])
-    for c in range(k):
-        ratio, b, lead = alpha[c] / alpha[first], goal.b[c], goal.b[first]
-        alike = goal.a[c] == [ratio * v for v in goal.a[first]]
-        need(
-            alike and b == {i: ratio * v for i, v in lead.items() if ratio}, "the copies' coefficients are not parallel"
-        )
-    one_way = [low >= 0 or high <= 0 for low, high in premise.delta] or [False] * net.m
+    first = alpha.index(max(alpha))
+    for share, a, b in zip(alpha, goal.a, goal.b, strict=True):
+        ratio = share / alpha[first]
+        alike = a == [ratio * v for v in goal.a[first]] and b == {
+            i: ratio * v for i, v in goal.b[first].items() if ratio
+        }
+        need(alike, "the signs rule is for copies that are weighed alike")
+    both_ways = [i for i, (low, high) in enumerate(premise.delta) if low < 0 < high]
     links = [
-        (next((key for key in sorted(terms) if not one_way[key[1]]), min(terms)), terms)
+        (min((key for key in terms if key[1] in both_ways), default=min(terms)), terms)
         for terms, rhs, same in premise.extra
         if same and rhs == 0
     ]
 
     def falls(factors: Sequence[Fraction], weights: Ints) -> bool:
         """Whether Σ_c factors_c·(weights·x_c) ≤ 0 on the premise, after equal rows have taken their pivots out."""
-        moving = [(i, w) for i, w in enumerate(weights) if w and not premise.pinned[i]]
-        form = {(c, i): by * w for c, by in enumerate(factors) for i, w in moving}
+        line = [0 if pinned else w for w, pinned in zip(weights, premise.pinned, strict=True)]
+        form = {(c, i): by * w for c, by in enumerate(factors) for i, w in enumerate(line)}
         for pivot, terms in links:
-            ratio = form.get(pivot, Fraction(0)) / terms[pivot]
-            for key, v in terms.items() if ratio else ():
-                form[key] = form.get(key, Fraction(0)) - ratio * v
-        for i in {key[1] for key, v in form.items() if v}:
-            line = [form.get((c, i), Fraction(0)) for c in range(k)]
-            if sum(line) or (not premise.pinned[i] and not (k == 2 and down(line[0], *premise.delta[i]))):
+            ratio = form[pivot] / terms[pivot]
+            for key, v in terms.items():
+                form[key] -= ratio * v
+        for i, pinned in enumerate(premise.pinned):
+            left = [form[c, i] for c in range(k)]
+            if any(left) and (sum(left) or not (pinned or (k == 2 and down(left[0], *premise.delta[i])))):
                 return False
         return True
 
@@ -1719,6 +1729,7 @@ def no_rounding(net: Net) -> None:
 
 def check_claim(net: Net, entry: dict[str, Any], reader: Reader) -> ClaimReport:
     """All rows of a claim."""
+    reader.encode(net)
     premise = Premise(net, entry["claim"])
     digest = sha256(canonical({**entry["claim"], "sentence": ""}))
     need(entry["claim_sha256"] == digest, "a claim was altered: its hash differs")
@@ -1739,6 +1750,7 @@ def check_claim(net: Net, entry: dict[str, Any], reader: Reader) -> ClaimReport:
         elif rule == "sweep" and is_object(proof, "rule"):
             bound = sweep_rule(goal, reader)
         elif rule == "order" and is_object(proof, "rule"):
+            reader.spend(1, premise)
             bound = margin = order_rule(goal)
         elif rule == "signs" and is_object(proof, "rule"):
             bound = signs_rule(goal, reader)

@@ -14,6 +14,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Literal
 
@@ -118,6 +119,7 @@ def check_folder(path: str | os.PathLike[str]) -> Report:
 
 def _check_claim(entry: Entry, model: Model, margin: Vector, omega: Vector | None, budget: Budget) -> ClaimReport:
     domain, claim = model.net.domain, entry.claim
+    budget.claim(model)
     check_witness(entry, domain)
     premise = encoded(model.net, ground(claim, domain, omega))
     rows: list[RowReport] = []
@@ -130,6 +132,7 @@ def _check_claim(entry: Entry, model: Model, margin: Vector, omega: Vector | Non
         if proof.rule == "mirror":
             bound, room = _mirrored(r, proof, entry, premise, psis, rows)
         elif proof.rule == "order":
+            budget.spend(1, model, premise)
             bound = room = order_rule(model, premise, psi)
         elif proof.rule == "signs":
             bound = signs_rule(model, premise, psi, budget)
@@ -181,6 +184,12 @@ def _rounded(value: Fraction) -> str:
         return f"{float(value):.6g}"
     except OverflowError:
         return "more than 1e308" if value > 0 else "less than -1e308"
+
+
+def _at_most(value: Fraction) -> str:
+    """Six digits, rounded up."""
+    up = Context(prec=6, rounding=ROUND_CEILING)
+    return f"{up.divide(Decimal(value.numerator), Decimal(value.denominator)):g}"
 
 
 def _reference(term: Term) -> str:
@@ -236,7 +245,7 @@ def _lines(report: Report) -> list[str]:
         out += ["", f"Claim {number}: {claim.formula}"]
         out += [f"  described as: {_clean(claim.sentence)}"] if claim.sentence else []
         for row in claim.rows:
-            verdict = "certified" if row.certified else f"unknown, by at most {_rounded(row.violation_bound)} too much"
+            verdict = "certified" if row.certified else f"unknown, by at most {_at_most(row.violation_bound)} too much"
             out.append(f"  {row.formula}: {verdict}")
             leaves = f", {row.leaves} {'leaf' if row.leaves == 1 else 'leaves'}" if row.leaves else ""
             shown = f"bound {_rounded(row.bound)} + rounding {_rounded(row.margin)}, allowed {_rounded(row.rhs)}"

@@ -3,8 +3,8 @@
     y rises if it is certainly not smaller at x_1 than at x_2, falls if it is certainly not larger
     Σ w_i·y_i + b rises if every i has w_i = 0, or y_i rises and w_i > 0, or y_i falls and w_i < 0, or y_i does both
 
-What does both is the same number in both copies. Rounding to nearest is non-decreasing, with or without flushing to
-zero, so that this carries over from each operation to the next if sums are evaluated in one order: the floats that the
+What does both is the same number in both copies. Rounding to nearest is non-decreasing, and the same in both copies,
+so that this carries over from each operation to the next if sums are evaluated in one order: the floats that the
 network returns are ordered, and the row needs no margin. For the reference checker only.
 """
 

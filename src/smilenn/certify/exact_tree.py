@@ -27,6 +27,12 @@ class Budget:
     def __init__(self, nodes: int, work: int) -> None:
         self.nodes, self.work = nodes, work
 
+    # four for every number in the tensors of an encoder, for every claim
+    def claim(self, model: Model) -> None:
+        """Refused if one more claim is too much."""
+        tensors = model.net.tensors
+        self._work(4 * sum(len(row) for name in tensors if name.startswith("encoder.") for row in tensors[name]))
+
     # k·n·(o + m + hidden units) for every row
     def row(self, model: Model, premise: Premise) -> None:
         """Refused if one more row is too much, whatever its proof."""

@@ -217,7 +217,7 @@ def _rows(report: object) -> list[tuple[Fraction, Fraction, Fraction]]:
 def shown_bound(bound: float) -> str:
     """A bound with two digits, or with three rounded up: what is printed is never smaller than what was checked."""
     short = f"{bound:.2g}"
-    if float(short) >= bound * (1 - 1e-12):  # the certificate's own two digits, as a float
+    if Fraction(short) >= Fraction(bound) * (1 - Fraction(1, 2**52)):  # `bound` is the float of a number of two digits
         return short
     return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(bound):g}"
 

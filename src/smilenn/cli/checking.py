@@ -28,7 +28,10 @@ def run(model: Path, *, reference: bool, quiet: bool, json: bool) -> int:
         typer.echo(verdict.sentence())
     else:
         if verdict.status != "rejected":
-            for line in check_folder(model).lines():
+            report = check_folder(model)
+            if report.status == "certified" and verdict.status != "proved":
+                typer.echo("The certificate holds, but not of the model's properties as they are stated:")
+            for line in report.lines():
                 typer.echo(line)
             if reference:
                 typer.echo("The reference checker finds the same.")

@@ -27,7 +27,7 @@ from smilenn.errors import SmileError, listed
 from smilenn.model.auxiliaries import AuxiliaryKind, FreeNet, GapNet
 from smilenn.model.backbones import describe
 from smilenn.model.encoders import Encoder
-from smilenn.model.profile import PROFILES, Profile, in_order
+from smilenn.model.profile import PROFILES, Profile, assert_ieee, in_order
 from smilenn.model.select import select
 from smilenn.model.snapshot import Boxes, Snapshot
 
@@ -162,7 +162,7 @@ class SmileNet(nn.Module):
         z = self.backbone(u.to(u.dtype if parameter is None else parameter.dtype, copy=True))
         if z.shape != (len(u), self.embedding):
             raise SmileError(f"The backbone returned shape {tuple(z.shape)}; expected {(len(u), self.embedding)}.")
-        return z.to(torch.float64)
+        return z.as_subclass(torch.Tensor).to(torch.float64)  # a subclass could redefine what follows
 
     def head(self, z: torch.Tensor) -> torch.Tensor:
         """g: embeddings [B, n] → outputs [B, o] in the user's units."""
@@ -178,9 +178,14 @@ class SmileNet(nn.Module):
         """Raw inputs x [B, m] → outputs [B, o], float64."""
         self.assert_float64()
         u = self.scale(x)
+        bits = self.profile == "fixed-order" or self.encoder is not None  # order or equality is promised bit for bit
+        if bits:
+            assert_ieee(len(u))
         with torch.autocast(u.device.type, enabled=False):  # before the backbone, which may change global settings
             lower, upper = self.box(self.encode(u))
         z = self.embed(u)
+        if bits:  # also after the backbone: the head is still to come
+            assert_ieee(len(u))
         with torch.autocast(u.device.type, enabled=False):  # the backbone may have any type
             return self.head(select(z, lower, upper))
 

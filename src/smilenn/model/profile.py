@@ -15,11 +15,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from smilenn.errors import SmileError
+
 if TYPE_CHECKING:
     import torch
 
 Profile = Literal["f64-aux", "fixed-order", "dyadic"]
 PROFILES: tuple[Profile, ...] = ("f64-aux", "fixed-order", "dyadic")
+TINY, HALF = 2.0**-1074, 2.0**-53  # the least positive number; half a unit in the last place of 1
+
+
+def assert_ieee(rows: int) -> None:
+    """Raise unless this thread computes with float64 as IEEE 754 has it: subnormal numbers, rounding to nearest.
+
+    Where two evaluations must be in order, or equal, bit for bit, both must be done under one setting: a processor that
+    is told in between to take subnormal numbers for zero gives other bits. `rows`, how many are evaluated, keeps the
+    sums below from being computed in advance.
+    """
+    one = 1.0 if rows else 0.0
+    if one and TINY * one == 0:
+        raise SmileError(
+            "This process takes subnormal numbers for zero, under which the certificate of this network does not hold; "
+            "call torch.set_flush_denormal(False)."
+        )
+    if one and not (one + HALF == one and one + 1.5 * HALF == one + 2 * HALF and -one - HALF == -one):
+        raise SmileError(
+            "This process does not round to nearest, so no certificate of this network holds; restore the processor's "
+            "rounding mode."
+        )
 
 
 def in_order(start: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:

@@ -17,10 +17,10 @@ from torch import nn
 from smilenn.errors import SmileError
 from smilenn.model.backbones import describe
 from smilenn.model.encoders.layers import Layer
+from smilenn.model.profile import assert_ieee
 from smilenn.model.spread import Spread
 
 ROWS = 64  # of a block
-TINY = 2.0**-1074  # the least positive number
 
 
 class Pinned(Layer):
@@ -43,18 +43,18 @@ class Pinned(Layer):
         z = self.module(y if parameter is None else y.to(parameter.dtype))
         if z.shape != (len(y), self.outputs):
             raise SmileError(f"The pinned encoder returned shape {tuple(z.shape)}; expected {(len(y), self.outputs)}.")
-        return z.to(torch.float64)
+        return z.as_subclass(torch.Tensor).to(torch.float64)
 
     def ordered(self, y: torch.Tensor) -> torch.Tensor:
         """The same in blocks of 64 rows. −0 becomes 0 first: equal numbers must be equal bits to a module too."""
-        assert_subnormals(len(y))
+        assert_ieee(len(y))
         parts = []
         for block in (y + 0.0).split(ROWS):
             rows = len(block)
             if rows < ROWS:
                 block = torch.cat([block, block[-1:].expand(ROWS - rows, -1)])
             parts.append(self(block)[:rows])
-            assert_subnormals(rows)  # again after each block: the module itself may have switched it on
+            assert_ieee(rows)  # again after each block: the module itself may have switched it on
         return torch.cat(parts) if parts else y.new_zeros((0, self.outputs))
 
     def propagate(self, spread: Spread) -> Spread:
@@ -67,12 +67,3 @@ class Pinned(Layer):
     def describe(self) -> dict[str, Any]:
         """Kind, size and what is known of the module."""
         return {"kind": "pinned", "outputs": self.outputs, "module": describe(self.module)}
-
-
-def assert_subnormals(rows: int) -> None:
-    """Raise if this thread takes subnormal numbers for zero; `rows` ≥ 1 keeps the product from being folded."""
-    if rows and TINY * rows == 0:
-        raise SmileError(
-            "This process takes subnormal numbers for zero, so a pinned encoder need not give equal rows equal bits; "
-            "call torch.set_flush_denormal(False)."
-        )
