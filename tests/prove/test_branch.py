@@ -14,7 +14,7 @@ from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Convex, Fair, Monotone, Robust
 from smilenn.prove import branch
 from smilenn.prove.branch import Branch
-from smilenn.prove.leaf import Cell, Slopes, rule_bound, shape
+from smilenn.prove.leaf import Cell, Slopes, cut, rule_bound, rule_bounds, shape
 from smilenn.prove.mip import ReducedMip
 from smilenn.prove.relaxation import BoxLP
 from smilenn.prove.solvers import solver
@@ -275,3 +275,22 @@ def test_a_tree_has_a_largest_size():
     tree = Branch().search(problem, r, goal="optimum", most=9)
     assert not tree.complete and tree.note.startswith("the tree reached its limit of 9 nodes")
     assert tree.bound >= ReducedMip().maximise(problem, r, time_limit=30).lower
+
+
+@pytest.mark.parametrize("boxes", ["gap", "paper"])
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_of_many_cells_are_those_of_one_at_a_time(seed, boxes):
+    rng = np.random.default_rng(seed)
+    for problem, r in problems(seed, boxes):
+        k, h, n = problem.copies, len(problem.snapshot.hidden_bias), problem.snapshot.embedding
+        base = shape(problem, Cell(problem.region.lo, problem.region.hi, np.zeros((k, h), int), np.zeros((k, n), int)))
+        phase, flip = rng.integers(-1, 2, size=(20, k, h)), rng.integers(-1, 2, size=(20, k, n)) * r.flip.any()
+        t, tau = rng.normal(size=(20, k, h)), rng.normal(size=(20, k, n)) * (r.flip > 0)
+        nu = rng.uniform(size=(20, len(problem.region.rhs)))
+        also = (flip, tau) if r.flip.any() else ()
+        found = rule_bounds(problem, r, base, phase, t, nu, *also)
+        for i in range(20):
+            made = cut(problem, base, phase[i], flip[i])
+            wanted = rule_bound(problem, r, made, Slopes(t[i], tau[i], nu[i]))
+            assert found[i] == (wanted if np.isinf(wanted) else pytest.approx(wanted, rel=1e-12, abs=1e-12))
+        assert np.isfinite(found).any()

@@ -245,12 +245,10 @@ class Run:
     def _bound_again(self, nodes: list[Node]) -> None:
         """The leaf rule on cells of one box with the slopes they have."""
         base = self._box(nodes[0].cell).base
-        if self.flips or base.empty:
-            bounds = [self._rule(self._cut(node.cell), node.slopes) for node in nodes]
-        else:
-            t, nu = (np.stack([getattr(node.slopes, part) for node in nodes]) for part in ("unit", "rows"))
-            phases = np.stack([node.cell.phase for node in nodes])
-            bounds = rule_bounds(self.problem, self.row, base, phases, t, nu) + self.rounding.errors(t, nu)
+        t, nu, tau = (np.stack([getattr(node.slopes, part) for node in nodes]) for part in ("unit", "rows", "flip"))
+        phases, flip = np.stack([node.cell.phase for node in nodes]), np.stack([node.cell.flip for node in nodes])
+        also = (flip, tau) if self.flips else ()
+        bounds = rule_bounds(self.problem, self.row, base, phases, t, nu, *also) + self.rounding.errors(t, nu, tau)
         for node, bound in zip(nodes, bounds, strict=True):
             node.bound, node.proved = float(bound), True
 

@@ -194,31 +194,69 @@ def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes) -> floa
 
 
 def rule_bounds(
-    problem: Problem, row: Row, base: Shape, phase: np.ndarray, t: np.ndarray, nu: np.ndarray
+    problem: Problem, row: Row, base: Shape, phase: np.ndarray, t: np.ndarray, nu: np.ndarray,
+    flip: np.ndarray | None = None, tau: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """`rule_bound` for many cells of one box at once, without flip units; [B].
+    """`rule_bound` for many cells of one box at once; [B].
 
-    base : the shape of the box; phase [B, k, H]; slopes t [B, k, H] and multipliers ν [B, R].
+    base : the shape of the box; phase [B, k, H]; slopes t [B, k, H] and multipliers ν [B, R]; with flip units also
+    their phases and slopes τ, each [B, k, n].
     """
     if base.empty:
         return np.full(len(phase), -np.inf)
-    s, region = problem.snapshot, base.region
+    s, region, f = problem.snapshot, base.region, problem.flips
     const = row.const - row.rhs + np.einsum("bkh,h->b", t, s.hidden_bias)
+    affine, kappa, empty = row.slope + t @ s.hidden_weight, row.unit, np.zeros(len(phase), dtype=bool)
+    if flip is not None and tau is not None:
+        low, high, empty = _flip_cells(problem, base, phase, flip)
+        at = np.stack([low, high, np.clip(0.0, low, high)])
+        const = const + (row.flip * np.maximum(at, 0) - tau * at).max(axis=0).sum(axis=(1, 2))
+        const = const + np.einsum("bkn,n->b", tau, f.const)
+        affine, kappa = affine + tau @ f.slope, row.unit + tau @ f.unit
     if t.shape[2]:
         slack = 1e-12 * (1.0 + np.maximum(np.abs(base.low), np.abs(base.high)))  # as in `cut`
         right = base.points * phase.transpose(0, 2, 1)[:, :, None] >= -slack.T[:, None]  # [B, H, P, k]
-        gain = np.maximum(base.points, 0.0) * row.unit.T[:, None]  # [H, P, k]
+        gain = np.maximum(base.points, 0.0) * np.swapaxes(kappa, -1, -2)[..., None, :]  # [H, P, k] or [B, H, P, k]
         if problem.copies == 2:
-            value = gain.sum(axis=2) - (base.points * t.transpose(0, 2, 1)[:, :, None]).sum(axis=3)
+            value = gain.sum(axis=-1) - (base.points * t.transpose(0, 2, 1)[:, :, None]).sum(axis=3)
             const += np.where(base.inside & right.all(axis=3), value, -np.inf).max(axis=2).sum(axis=1)
         else:
             value = gain - base.points * t.transpose(0, 2, 1)[:, :, None]
             const += np.where(base.inside & right, value, -np.inf).max(axis=2).sum(axis=(1, 2))
-    affine = row.slope + t @ s.hidden_weight
     if region.has_rows:
         affine = affine - np.einsum("br,rkm->bkm", nu, region.coef)
         const += nu @ region.rhs
-    return const + region.maximum(affine)
+    return np.where(empty, -np.inf, const + region.maximum(affine))
+
+
+def _flip_cells(
+    problem: Problem, base: Shape, phase: np.ndarray, flip: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """`flip_ranges` of many cells of one box, cut by their phases: low and high, each [B, k, n], and which are empty.
+
+    phase [B, k, H], flip [B, k, n]; hidden units are cut first, as in `cut`.
+    """
+    f, s, m = problem.flips, problem.snapshot, problem.region.size
+    low, high, empty = _cut_many(base.low, base.high, phase)
+    up, down = np.maximum(f.unit, 0), np.minimum(f.unit, 0)
+    out_low, out_high = np.empty(flip.shape), np.empty(flip.shape)
+    for c in range(problem.copies):
+        on, open_ = low[:, c] >= 0, (low[:, c] < 0) & (high[:, c] > 0)
+        active = f.unit * on[:, None]  # [B, n, H]
+        slope, const = f.slope + active @ s.hidden_weight, f.const + active @ s.hidden_bias
+        ends = base.region.copy_ranges(c, slope.reshape(-1, m), const.reshape(-1))
+        most = np.maximum(high[:, c], 0) * open_
+        out_low[:, c] = ends[0].reshape(const.shape) + most @ down.T
+        out_high[:, c] = ends[1].reshape(const.shape) + most @ up.T
+    out_low, out_high, also = _cut_many(out_low, out_high, flip)
+    return out_low, out_high, empty | also
+
+
+def _cut_many(low: np.ndarray, high: np.ndarray, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`_cut` for phases [B, k, ·]: ranges of every cell and which cells are clearly empty [B]."""
+    low, high = np.where(phase > 0, np.maximum(low, 0), low), np.where(phase < 0, np.minimum(high, 0), high)
+    empty = np.asarray((low > high + 1e-9 * (1 + np.abs(low))).any(axis=(1, 2)))
+    return low, np.maximum(low, high), empty
 
 
 class Rounding:
@@ -249,6 +287,9 @@ class Rounding:
         total += float((np.abs(slopes.flip) * self.flip).sum() + np.abs(slopes.rows) @ self.rows)
         return self.share * total
 
-    def errors(self, t: np.ndarray, nu: np.ndarray) -> np.ndarray:
-        """The allowance for many evaluations, t [B, k, H] and ν [B, R], without flip units; [B]."""
-        return self.share * (self.plain + np.einsum("bkh,kh->b", np.abs(t), self.unit) + np.abs(nu) @ self.rows)
+    def errors(self, t: np.ndarray, nu: np.ndarray, tau: np.ndarray | None = None) -> np.ndarray:
+        """The allowance for many evaluations, t [B, k, H], ν [B, R] and τ [B, k, n]; [B]."""
+        total = self.plain + np.einsum("bkh,kh->b", np.abs(t), self.unit) + np.abs(nu) @ self.rows
+        if tau is not None:
+            total = total + np.einsum("bkn,kn->b", np.abs(tau), self.flip)
+        return self.share * total
