@@ -635,3 +635,80 @@ def test_demo(tmp_path, monkeypatch):
     assert "On 80 held-out rows" in page and "<td>unaware</td>" in page and ">Certified<" in page
     code, _, err = smile("demo", "--out", tmp_path / "m")
     assert code == 2 and "exists" in one_sentence(err)
+
+
+# ---- several outputs ------------------------------------------------------------------------------------------------
+
+EXCLUSIVE = '[[property]]\nkind = "exclusive"\noutputs = ["cat", "dog"]\n'
+SUM = '[[property]]\nkind = "sum_at_most"\noutputs = ["rent", "food"]\nlimit = "x + 9"\n'
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    x, g = rng.uniform(0, 10, 120).round(3), rng.choice(["u", "v"], 120)
+    frame = pd.DataFrame({
+        "x": x, "g": g, "grade": np.array(["bad", "fair", "good"])[np.digitize(x, [3, 7])],
+        "rent": x / 3, "food": x / 2 + rng.normal(size=120), "cat": (x > 6).astype(int), "dog": (x < 3).astype(int),
+    })  # fmt: skip
+    path = tmp_path_factory.mktemp("many") / "data.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("targets", "spec", "options", "columns", "says"),
+    [
+        (["grade"], None, ["--fair", "g:9"], ["prediction", "probability", "certified"], "every margin between two"),
+        (["rent", "food"], SUM, [], ["rent", "food"], "'rent' and 'food' add up to at most x + 9."),
+        (
+            ["cat", "dog"],
+            EXCLUSIVE,
+            [],
+            ["cat", "cat_probability", "dog", "dog_probability"],
+            "never predicted together",
+        ),
+        (["food"], None, ["--quantile", "0.1", "--quantile", "0.9"], ["q0.1", "q0.9"], "'q0.1' is never above 'q0.9'."),
+    ],
+    ids=["classes", "targets", "labels", "quantiles"],
+)
+def test_several_outputs_from_fit_to_report(many, tmp_path, targets, spec, options, columns, says):
+    dropped = {"grade", "rent", "food", "cat", "dog"} - set(targets)
+    given = [word for name in targets for word in ("--target", name)]
+    given += [word for name in sorted(dropped) for word in ("--drop", name)]
+    if spec is not None:
+        (tmp_path / "rules.toml").write_text(spec)
+        options = [*options, "--spec", tmp_path / "rules.toml"]
+    code, out, err = smile("fit", many, *given, *options, "--out", tmp_path / "m", "--epochs", "3")
+    assert code == 0, err
+    assert says in out and "Certified" in out and "held-out rows" in out
+    code, _, err = smile("predict", tmp_path / "m", many, "--out", tmp_path / "p.csv")
+    assert code == 0, err
+    predicted = pd.read_csv(tmp_path / "p.csv")
+    assert list(predicted.columns) == columns and len(predicted) == 120
+    assert smile("check", tmp_path / "m")[0] == 0
+    code, _, err = smile(
+        "report", tmp_path / "m", "--data", many, "--out", tmp_path / "r.html", "--card", tmp_path / "c.md"
+    )
+    assert code == 0, err
+    assert "24 held-out rows" in (tmp_path / "c.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "grade", "--increasing", "x"], "--increasing: Monotone must say which of the 3 classes"),
+        (["--target", "grade", "--output", "good", "--fair", "g:1"], "--output says what --increasing and"),
+        (["--target", "cat", "--target", "cat", "--fair", "g:1"], "--target cat was given twice"),
+        (["--target", "grade", "--target", "cat", "--fair", "g:1"], "holds texts; several targets are numbers"),
+        (["--target", "grade", "--quantile", "0.5", "--quantile", "0.9"], "cannot be a regression"),
+        (
+            ["--target", "cat", "--quantile", "0.5", "--quantile", "0.9", "--task", "classification"],
+            "--quantile is for",
+        ),
+        (["--target", "rent", "--quantile", "0.9"], "two or more rising levels"),
+    ],
+)
+def test_bad_options_of_several_outputs(many, tmp_path, options, message):
+    code, _, err = smile("fit", many, *options, "--out", tmp_path / "m")
+    assert code == 2 and message in err and not (tmp_path / "m").exists()
