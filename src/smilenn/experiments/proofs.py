@@ -151,6 +151,8 @@ def records(
             if problem.copies == 2 and case.inputs > 1 and case.hidden:
                 ours = Branch(workers=1)
             found = ours.maximise(problem, row, time_limit=120.0)
+            low, high = problem.region.unit_ranges(snapshot.hidden_weight, snapshot.hidden_bias)
+            undecided = int(((low < 0) & (high > 0) & (row.unit > 0)).sum())  # units of positive weight, all copies
             best = (found.upper if found.complete else found.lower) + row.rhs  # the largest Σψ, or the best one known
             for job in jobs:
                 if job == "find" and best <= 1e-6 * row.scale:  # nothing to find
@@ -161,7 +163,8 @@ def records(
                     yield {
                         "case": f"{case.name}/{job}", "seed": seed, "method": ours.name, "peer": peer,
                         "ours_s": seconds, "peer_s": other, "ratio": other / seconds, "ours_done": done,
-                        "peer_done": finished, "nodes": nodes, "optimum": best, "peer_optimum": theirs,
+                        "peer_done": finished, "nodes": nodes, "undecided": undecided, "optimum": best,
+                        "peer_optimum": theirs,
                     }  # fmt: skip
 
 
