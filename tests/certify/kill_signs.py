@@ -58,7 +58,11 @@ class Signed:
         if self.shape == "convex":
             return [-1, 2, -1]
         if self.shape == "weighted":
-            return [-1, -2, 3] if self.k == 3 else self.rng.choice(([-3, -2, 6, -1], [4, -3, 0, -1], [1, 1, -1, -1]))
+            return (
+                [-1, -2, 3]
+                if self.k == 3
+                else self.rng.choice(([-3, -2, 6, -1], [4, -3, 0, -1], [0, 4, -3, -1], [1, 1, -1, -1]))
+            )
         if self.shape == "same":
             return [4, -3, 0, -1]
         return [1, -1]

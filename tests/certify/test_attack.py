@@ -487,3 +487,47 @@ def test_inputs_outside_the_domain_are_those_of_its_edge(folders, tmp_path):
     net.backbone = Hostile(net.embedding, HOSTILE["nan"])
     y, edge = net.predict(far, batch=1), net.predict(np.stack([lo, hi]), batch=1)
     assert (y[:3] == edge[0]).all() and (y[3:] == edge[1]).all()
+
+
+def _attacked(attack, folder, claim, count, net=None):
+    """Attack every row of a folder that both checkers have answered; how many rows."""
+    net = load_net(folder)[0] if net is None else net  # one with modules of its own cannot be loaded without them
+    (limits,) = promises(folder)
+    rows = 0
+    for found in attack(net, claim, limits, count=count, single=min(count, 2000) // 4):
+        assert found.violations == 0, found
+        rows += 1
+    return rows
+
+
+def _claim_of(folder):
+    (entry,) = json.loads((folder / "certificate.json").read_text())["claims"]
+    return Claim.from_json(entry["claim"])
+
+
+def _encoded(encoders, folder, seed):
+    """The first random network with an encoder, from `seed` on, whose folder is not refused."""
+    for n in range(20):
+        net = encoders.encoded_folder(folder, 100 * seed + n, copies=2, rules=0.0)
+        if check.check_folder(folder).claims:
+            return net
+    raise AssertionError("all folders were refused")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_inputs_of_an_encoded_network_break_a_promise(attack, encoders, tmp_path, seed):
+    net = _encoded(encoders, tmp_path / "m", 50 + seed)
+    assert _attacked(attack, tmp_path / "m", _claim_of(tmp_path / "m"), 400, net)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["gap", "paper", "three", "fixed-order", "dyadic", "encoded"])
+def test_a_hundred_thousand_tuples_stay_below_the_bound(attack, folders, encoders, tmp_path, kind):
+    for seed in (900, 901):
+        net = None
+        if kind == "encoded":
+            net = _encoded(encoders, tmp_path / "m", seed)
+        else:
+            choices = {"gap": {"boxes": "gap"}, "paper": {"boxes": "paper"}, "three": {"copies": 3}}.get(kind)
+            folders.random_folder(tmp_path / "m", seed, claims=1, **(choices or {"profile": kind}))
+        assert _attacked(attack, tmp_path / "m", _claim_of(tmp_path / "m"), 100_000, net)
