@@ -212,6 +212,7 @@ def test_properties_without_a_recipe_get_none():
         [Monotone(increasing=["income"]), Safe(then=["-1 <= out <= 1"])],
         [Fair(["income", "debt", "race"], 0.2)],
         [Convex(["income", "debt"]), Fair(["race"], 0.2)],
+        [Convex(["income", "debt"]), Fair(["race"], 0.2), Safe(then=["-1 <= out <= 1"])],
     ],
     ids=str,
 )

@@ -337,7 +337,7 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
     fresh.lower.slope.requires_grad_(False)
     if found.linear:  # cut back by repair where a bound on slopes asks for less
         fresh.lower.slope.requires_grad_(True).register_hook(lambda slope: slope * torch.as_tensor(mask).to(slope))
-    if box is not None:  # every member inside the box: their mean is, and its box around it
+    if box is not None and places:  # every member inside the box: their mean is, and its box around it
         ends = np.full((2, encoder.size), np.inf) * [[-1.0], [1.0]]
         ends[:, encoder.encoded] = np.tile(
             np.stack([box.low + width / 2, box.high - width / 2])[:, places],
