@@ -378,9 +378,11 @@ def training(found: Findings) -> str:
         entry[0], entry[1], before = entry[0] + 1, entry[1] + max(0.0, now - before), now
     lines = [(text(name), str(int(count)), text(duration(spent))) for name, (count, spent) in phases.items()]
     made = "".join(f"<li>{text(line)}</li>" for line in found.model.explain().splitlines() if line)
+    room = "leaves the backbone no room" if not any(record.get("width") for record in history) else (
+        "is as wide as they allow")  # fmt: skip
     closed = "" if any(record.get("violation") is not None for record in history) else (
         "<p>No counterexample was looked for in training: the network keeps the rules by its construction, and the box "
-        "leaves the backbone no room.</p>"
+        f"{room}.</p>"
     )  # fmt: skip
     return (
         closed + plot_grid(plots) + table(("phase", "epochs or rounds", "time"), lines)
