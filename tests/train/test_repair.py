@@ -150,3 +150,19 @@ def test_a_classifier_s_decisions_survive_drawing_its_logits_together():
     assert done is not None and done.left < 0.1
     assert ((net.predict(X)[:, 0] > 0) == before).all() and (before == (y > 0)).mean() > 0.99
     assert np.ptp(net.predict(np.array([[5.0], [5.5]]))) <= 0.01
+
+
+def test_weights_that_shrink_leave_the_mean_where_it_was():
+    """A line that rises too fast becomes flatter about the middle of the data, not about the corner of its box."""
+    domain = Domain.box([0.0], [10.0], names=["x"])
+    x = np.linspace(0.0, 10.0, 51)[:, None]
+    net = SmileNet(domain, MLP(1, (4,), 1).double(), 1, auxiliaries="affine")
+    with torch.no_grad():
+        net.gap.scale_(0.0)
+        net.lower.slope.fill_(-3.0)
+        net.lower.const.fill_(1.0)
+        net.head_weight.fill_(1.0)
+    before = float(net.predict(x).mean())
+    done = repair(net.eval(), Monotone(increasing=["x"]).lower(domain), torch.tensor(x), Config())
+    assert done is not None and "wrong sign × 0.00" in done.text
+    assert float(net.predict(x).mean()) == pytest.approx(before) and np.ptp(net.predict(x)) < 1e-12

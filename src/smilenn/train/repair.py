@@ -74,7 +74,7 @@ def repair(
                 forget(
                     net, torch.as_tensor(np.flatnonzero(both), device=x.device), net.encode(net.scale(x)).mean(dim=0)
                 )
-            left = _shrink_signs(net, claims, config)
+            left = _shrink_signs(net, claims, config, net.encode(net.scale(x)))
             if left < 1.0:
                 words.append(f"weights of the wrong sign × {left:.2f}")
         factor = _shrink(net, claims, x, config, classify)
@@ -113,10 +113,14 @@ def _matters(problem: Problem, row: Row) -> np.ndarray:
 # ---- ε = 0 ----------------------------------------------------------------------------------------------------------
 
 
-def _shrink_signs(net: SmileNet, claims: Sequence[Claim], config: Config) -> float:
-    """The largest θ of a bisection at which every tight row is proved by slopes; the network is left there."""
+def _shrink_signs(net: SmileNet, claims: Sequence[Claim], config: Config, e: torch.Tensor) -> float:
+    """The largest θ of a bisection at which every tight row is proved by slopes; the network is left there.
+
+    Its mean over the encoded rows e [N, p] stays what it was: a constant plays no part in differences.
+    """
     until = perf_counter() + config.generator_limit
     before = {name: tensor.clone() for name, tensor in net.lower.state_dict().items()}
+    mean = net.lower(e).mean(dim=0)
     wrong = _wrong(net, claims)
     if not (bool(wrong[0].any()) or bool(wrong[1].any())):
         return 1.0  # monotone by its signs
@@ -127,6 +131,7 @@ def _shrink_signs(net: SmileNet, claims: Sequence[Claim], config: Config) -> flo
             net.lower.weight[wrong[0]] *= theta
         if net.lower.skip:
             net.lower.slope[wrong[1]] *= theta
+        net.lower.const += mean - net.lower(e).mean(dim=0)
         for problem in build_all(claims, net.snapshot()):
             for row in problem.rows:
                 if is_tight(problem, row) and applies(problem, row) is None:
