@@ -24,7 +24,7 @@ Terms = list[list[Any]]
 class Signed:
     """One folder; `files` are those that a manifest lists."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, **proof: Any) -> None:
         self.rng = rng = random.Random(seed)
         self.shape = SHAPES[seed % len(SHAPES)]
         self.k = {"convex": 3, "weighted": rng.choice((3, 4)), "same": 4}.get(self.shape, 2)
@@ -52,7 +52,7 @@ class Signed:
         claim["equal"] += ["c"] if self.pinned else []
         claim["free"] += ["c"] if rng.random() < 0.1 and not self.pinned else []
         witness = [[*copy, *((1.0, 0.0) if self.m > 3 else ())] for copy in x]
-        self.files = kill_small.assembled(net, self._tensors(), claim, witness, b"", [{"rule": "signs"}])
+        self.files = kill_small.assembled(net, self._tensors(), claim, witness, b"", [{"rule": "signs", **proof}])
 
     def _alpha(self) -> list[int]:
         if self.shape == "convex":
@@ -151,7 +151,8 @@ class Signed:
 @functools.lru_cache(maxsize=1)
 def folders() -> list[dict[str, bytes]]:
     """All of them; made once."""
-    return [Signed(seed).files for seed in range(COUNT)]
+    malformed = [Signed(seed, of=0).files for seed in range(0, 200, 9)]
+    return [Signed(seed).files for seed in range(COUNT)] + malformed
 
 
 def asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:

@@ -27,7 +27,7 @@ from smilenn.errors import SmileError, listed
 from smilenn.model.auxiliaries import AuxiliaryKind, FreeNet, GapNet
 from smilenn.model.backbones import describe
 from smilenn.model.encoders import Encoder
-from smilenn.model.profile import PROFILES, Profile, assert_ieee, in_order
+from smilenn.model.profile import PROFILES, Profile, assert_ieee, in_order, plain
 from smilenn.model.select import select
 from smilenn.model.snapshot import Boxes, Snapshot
 
@@ -162,7 +162,7 @@ class SmileNet(nn.Module):
         z = self.backbone(u.to(u.dtype if parameter is None else parameter.dtype, copy=True))
         if z.shape != (len(u), self.embedding):
             raise SmileError(f"The backbone returned shape {tuple(z.shape)}; expected {(len(u), self.embedding)}.")
-        return z.as_subclass(torch.Tensor).to(torch.float64)  # a subclass could redefine what follows
+        return plain(z).to(torch.float64)
 
     def head(self, z: torch.Tensor) -> torch.Tensor:
         """g: embeddings [B, n] → outputs [B, o] in the user's units."""

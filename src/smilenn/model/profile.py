@@ -45,6 +45,13 @@ def assert_ieee(rows: int) -> None:
         )
 
 
+def plain(z: torch.Tensor) -> torch.Tensor:
+    """z as a tensor without methods of its own: a subclass could redefine what comes after it."""
+    import torch
+
+    return z if torch.compiler.is_compiling() else z.as_subclass(torch.Tensor)  # traced operations are torch's own
+
+
 def in_order(start: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
     """start [n] + Σ y·wᵀ over terms (y [B, i], w [n, i]), one column after the other; [B, n].
 

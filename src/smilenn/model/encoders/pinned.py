@@ -17,7 +17,7 @@ from torch import nn
 from smilenn.errors import SmileError
 from smilenn.model.backbones import describe
 from smilenn.model.encoders.layers import Layer
-from smilenn.model.profile import assert_ieee
+from smilenn.model.profile import assert_ieee, plain
 from smilenn.model.spread import Spread
 
 ROWS = 64  # of a block
@@ -43,7 +43,7 @@ class Pinned(Layer):
         z = self.module(y if parameter is None else y.to(parameter.dtype))
         if z.shape != (len(y), self.outputs):
             raise SmileError(f"The pinned encoder returned shape {tuple(z.shape)}; expected {(len(y), self.outputs)}.")
-        return z.as_subclass(torch.Tensor).to(torch.float64)
+        return plain(z).to(torch.float64)
 
     def ordered(self, y: torch.Tensor) -> torch.Tensor:
         """The same in blocks of 64 rows. −0 becomes 0 first: equal numbers must be equal bits to a module too."""
