@@ -137,7 +137,7 @@ class Signed:
         out: kill_small.Tensors = {}
         for name, shape in shapes.items():
             size = shape[0] * (shape[1] if len(shape) > 1 else 1)
-            values = [float(rng.choice((-2, -1, -1, 0, 0, 1, 1, 2))) for _ in range(size)]
+            values = [float(rng.choice((-2, -1, -1, -0.5, 0, 0, 0.5, 1, 1, 2))) for _ in range(size)]
             if name in ("lower.weight", "lower.slope") and alike:
                 values = [values[i - i % m] for i in range(size)]
             if name in ("second.const", "second.out"):

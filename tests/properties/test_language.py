@@ -317,7 +317,8 @@ def test_toml(tmp_path):
         ("[[property]]\nkind = 3", "the property file, property 1: There is no property of kind 3; "),
         (
             SPEC + "[[property]]\nkind = 'convex'\nfeature = 'x'",
-            "the property file, property 6: A property of kind 'convex' has no key 'feature'; its keys: 'features', 'output'.",
+            "the property file, property 6: A property of kind 'convex' has no key 'feature'; its keys: 'features', "
+            "'output'.",
         ),
         ("[[property]]\nkind = 'convex'", "the property file, property 1: A property of kind 'convex' needs the key "),
         (
