@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -635,6 +636,26 @@ def test_demo(tmp_path, monkeypatch):
     assert "On 80 held-out rows" in page and "<td>unaware</td>" in page and ">Certified<" in page
     code, _, err = smile("demo", "--out", tmp_path / "m")
     assert code == 2 and "exists" in one_sentence(err)
+
+
+def test_demo_for_programs(tmp_path, monkeypatch):
+    from smilenn.cli import demonstration
+
+    monkeypatch.setattr(demonstration, "REFERENCE_SECONDS", 1.0)
+    monkeypatch.setattr(demonstration, "ROWS", 200)
+    code, out, err = smile("demo", "--out", tmp_path / "m", "--json")
+    assert code == 0, out + err
+    said = json.loads(out)
+    assert said["status"] == "proved" and said["certificate"] and said["model"] == str(tmp_path / "m")
+    assert Path(said["report"]).exists() and said["quality"]
+
+
+def test_reproduce_for_programs(tmp_path):
+    only = ("--only", "model=constant")
+    code, out, err = smile("reproduce", "robustness", "--quick", "--out", tmp_path, *only, "--json", "--no-figures")
+    assert code == 0, out + err
+    said = json.loads(out)
+    assert said["experiment"] == "robustness" and all(Path(place).exists() for place in said["written"])
 
 
 # ---- several outputs ------------------------------------------------------------------------------------------------

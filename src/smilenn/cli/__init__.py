@@ -278,11 +278,12 @@ def demo(
         Path | None, typer.Option(help="The model folder to write.", show_default="a temporary folder")
     ] = None,
     quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Embedded data, a monotone and fair model, its certificate and a report to look at, in less than three minutes."""
     from smilenn.cli import demonstration as command
 
-    raise typer.Exit(command.run(out, quiet=quiet))
+    raise typer.Exit(command.run(out, quiet=quiet, json=json))
 
 
 @app.command()
@@ -345,6 +346,7 @@ def reproduce(
         bool, typer.Option("--finished", help="Run nothing: write the page of the cells that are finished.")
     ] = False,
     quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Run the paper's experiments: every table and figure, with baselines; finished cells are kept."""
     from smilenn.cli import reproducing as command
@@ -355,7 +357,7 @@ def reproduce(
     raise typer.Exit(
         command.run(
             experiment, out, options, jobs=jobs, only=tuple(only or ()), cluster=cluster, with_figures=not no_figures,
-            finished=finished, quiet=quiet,
+            finished=finished, quiet=quiet, json=json,
         )
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_module
 import shlex
 import tempfile
 from collections.abc import Callable
@@ -22,9 +23,11 @@ from smilenn.domain import Domain
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import load
-from smilenn.model.folder import refuse_existing
+from smilenn.model.folder import refuse_existing, without_infinities
 from smilenn.progress import display, duration
 from smilenn.properties.library import Fair, Monotone
+from smilenn.prove.record import verdict_to_json
+from smilenn.prove.verdict import Verdict
 from smilenn.report.write import write_report
 
 ROWS = 1500
@@ -32,14 +35,17 @@ REFERENCE_SECONDS = 60.0  # for the models of the report's comparison
 EPS = 1.0  # points of the score that the protected attribute may move
 
 
-def run(out: Path | None, *, quiet: bool) -> int:
-    """Train, certify, save, load and look; the exit code is the verdict's."""
+def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
+    """Train, certify, save, load and look; the exit code is the verdict's. As `json`, one object at the end."""
     import torch
+
+    quiet = quiet or json
 
     if out is not None:
         refuse_existing(out)
     torch.set_num_threads(1)  # small matrices: more threads only wait for each other
     say = (lambda text: None) if quiet else typer.echo
+    tell = (lambda text: None) if json else typer.echo  # what even the quiet hear
     train, test = split(make_credit(ROWS, seed=0), seed=0)
     properties = [
         Monotone(increasing=train.increasing, decreasing=train.decreasing),
@@ -58,7 +64,7 @@ def run(out: Path | None, *, quiet: bool) -> int:
         model.fit(train.frame, train.target, callback=show)
     say(f"   Trained in {duration(model.seconds_)}. {model.reasons_}")
     say("\n4. The verdict:")
-    typer.echo(judgement_text(model))
+    tell(judgement_text(model))
     known, seen = (part.target.to_numpy()[:, None] for part in (test, train))
     numbers = quality(model.task, model.outputs_.names, known, model.predict(test.frame)[:, None], seen)
     say(quality_text(numbers, len(test)))
@@ -77,10 +83,10 @@ def run(out: Path | None, *, quiet: bool) -> int:
         say(f"   Nobody's score falls by earning more, nor moves by more than {EPS:g} through race: that is certified.")
     say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
     if loaded.certificate_ is None:
-        typer.echo(f"\nThe model is in {str(folder)!r}. It has no certificate: {loaded.certificate_note_}")
-        code = loaded.verdict_.exit_code
+        tell(f"\nThe model is in {str(folder)!r}. It has no certificate: {loaded.certificate_note_}")
+        verdict = loaded.verdict_
     else:
-        code = say_checked(folder, say)
+        verdict = say_checked(folder, say, tell)
     page = folder.with_name(f"{folder.name}-report.html")
     say("\n8. A report to look at; for comparison, models with other rules and with none are trained.")
     try:
@@ -92,22 +98,25 @@ def run(out: Path | None, *, quiet: bool) -> int:
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: no report was written; the model is saved in {str(folder)!r}.")
         return INTERRUPTED
-    typer.echo(f"   The report: {page}")
-    return code
+    tell(f"   The report: {page}")
+    if json:
+        said = {"model": str(folder), "report": str(page), "quality": numbers, **verdict_to_json(verdict)}
+        typer.echo(json_module.dumps(without_infinities(said)))
+    return verdict.exit_code
 
 
-def say_checked(folder: Path, say: Callable[[str], Any]) -> int:
-    """Check the folder's certificate from its files, say how others can, give the checker's exit code."""
+def say_checked(folder: Path, say: Callable[[str], Any], tell: Callable[[str], Any]) -> Verdict:
+    """Check the folder's certificate from its files, say how others can, give the checker's verdict."""
     say("\n7. Trust is not needed: the folder holds a certificate, and a small program checks it in exact arithmetic.")
     verdict = check(folder)
-    typer.echo(f"   The checker, on {str(folder)!r}: {verdict.sentence()}.")
+    tell(f"   The checker, on {str(folder)!r}: {verdict.sentence()}.")
     say("   It reads the files only, and nothing of the training. To run it yourself:")
     place, file = shlex.quote(str(folder)), shlex.quote(str(checker.__file__))
     say(f"     smile check {place}")
     say(f"     python -m smilenn.certify.check {place}")
     say("   or, where this package is not installed, copy its one file, which needs nothing but Python:")
     say(f"     cp {file} check.py && python check.py {place}")
-    return verdict.exit_code
+    return verdict
 
 
 def what_if(model: SmileRegressor | SmileClassifier, person: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_module
 from pathlib import Path
 
 import typer
@@ -15,12 +16,13 @@ from smilenn.progress import display
 def run(
     experiment: str, out: Path, options: Options, *,
     jobs: int, only: tuple[str, ...], cluster: str | None, with_figures: bool, finished: bool, quiet: bool,
+    json: bool = False,
 ) -> int:  # fmt: skip
-    """Run one experiment or all, print the tables and name the files."""
+    """Run one experiment or all, print the tables and name the files; as `json`, one object an experiment."""
     names = list(STUDIES) if experiment == "all" else [study(experiment).name]
     for name in names:
         try:
-            with display("off" if quiet else "auto") as show:
+            with display("off" if quiet or json else "auto") as show:
                 written = reproduce(
                     name, out, options, jobs=jobs, only=only, cluster=cluster, with_figures=with_figures,
                     finished=finished, callback=show,
@@ -31,6 +33,9 @@ def run(
                 err=True,
             )
             return INTERRUPTED
+        if json:
+            typer.echo(json_module.dumps({"experiment": name, "written": [str(place) for place in written]}))
+            continue
         if not quiet:
             typer.echo(written[0].read_text(encoding="utf-8"))
         typer.echo("Written: " + ", ".join(str(place) for place in written))
