@@ -154,9 +154,9 @@ def fuzz(
 ) -> int:
     """How many folders `answer` was given, with their files; it fails where they are not treated as they should be.
 
-    Every run tries other folders; the seed is printed, and `SMILENN_FUZZ_SEED` repeats a run.
+    Without a `start` every run tries other folders; the seed is printed, and `SMILENN_FUZZ_SEED` repeats a run.
     """
-    start = int(os.environ.get("SMILENN_FUZZ_SEED") or secrets.randbits(32))
+    start = int(os.environ.get("SMILENN_FUZZ_SEED") or secrets.randbits(32)) if start is None else start
     print(f"SMILENN_FUZZ_SEED={start}")  # noqa: T201
     place.mkdir()
     count = rounds = 0

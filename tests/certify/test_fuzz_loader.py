@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from smilenn import Config, SmileRegressor, load
 from smilenn.errors import SmileError
 from smilenn.model.bundle import load_net
 from smilenn.model.net import SmileNet
 
-SECONDS = 20.0
+RUNS = [(20.0, 1), pytest.param(120.0, None, marks=pytest.mark.slow)]  # seconds, seed (None: another every time)
 
 
 def answers(read):
@@ -31,12 +32,14 @@ def answers(read):
     return answer
 
 
-def test_networks_from_whatever_the_files_hold(fuzzing, tmp_path):
+@pytest.mark.parametrize(("seconds", "start"), RUNS)
+def test_networks_from_whatever_the_files_hold(fuzzing, tmp_path, seconds, start):
     folders = fuzzing.samples(Path(__file__).with_name("corpus"))
-    assert fuzzing.fuzz(answers(lambda folder: load_net(folder)[0]), folders, tmp_path / "m", SECONDS) > 100
+    assert fuzzing.fuzz(answers(lambda folder: load_net(folder)[0]), folders, tmp_path / "m", seconds, start) > 100
 
 
-def test_estimators_from_whatever_the_files_hold(fuzzing, tmp_path):
+@pytest.mark.parametrize(("seconds", "start"), RUNS)
+def test_estimators_from_whatever_the_files_hold(fuzzing, tmp_path, seconds, start):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": rng.uniform(size=40), "b": rng.choice(["u", "v"], size=40)})
     model = SmileRegressor(
@@ -44,4 +47,4 @@ def test_estimators_from_whatever_the_files_hold(fuzzing, tmp_path):
     )
     model.fit(table, table["a"].to_numpy()).save(tmp_path / "model")
     files = {path.name: path.read_bytes() for path in sorted((tmp_path / "model").iterdir())}
-    assert fuzzing.fuzz(answers(lambda folder: load(folder).net_), [files], tmp_path / "m", SECONDS) > 50
+    assert fuzzing.fuzz(answers(lambda folder: load(folder).net_), [files], tmp_path / "m", seconds, start) > 50

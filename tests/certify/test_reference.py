@@ -47,6 +47,7 @@ OWN = (
     "exact_encoder",
     "exact_rules",
     "exact_order",
+    "exact_signs",
     "exact_dyadic",
     "check_reference",
 )

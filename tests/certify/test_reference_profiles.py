@@ -789,14 +789,14 @@ def test_the_work_budget(folders, tmp_path, monkeypatch):
         monkeypatch.setattr(check_reference, "MOST_WORK", most)
         report = check_folder(tmp_path / "m")
         assert report.status == expected and ("work" in report.reason) == (expected == "refused")
-    # the slope rule's tree counts both copies too; the order rule has no nodes
+    # the slope rule's tree counts both copies too; the order rule counts as one node
     slope = ({"rule": "slope", "bits": 0}, [c.Phase(255, 3), c.Leaf(), c.Leaf()])
     folders.put(tmp_path / "s", made(order(), weights(**RISING), UP, TUPLE, slope))
     folders.put(tmp_path / "o", made(order(), weights(**RISING), UP, TUPLE, ORDER))
     for most, expected in ((14 + 3 * 2 * 5 * 3, "unknown"), (13 + 3 * 2 * 5 * 3, "refused")):
         monkeypatch.setattr(check_reference, "MOST_WORK", most)
         assert check_folder(tmp_path / "s").status == expected
-    for most, expected in ((2 * (1 + 2 + 4), "certified"), (13, "refused")):
+    for most, expected in ((14 + 2 * 5 * 3, "certified"), (13 + 2 * 5 * 3, "refused")):
         monkeypatch.setattr(check_reference, "MOST_WORK", most)
         assert check_folder(tmp_path / "o").status == expected
 

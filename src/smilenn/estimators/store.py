@@ -166,9 +166,12 @@ def load(
                 f"{str(folder / PROPERTIES)!r} states properties that are not its claims; save the model again."
             )
         estimator._judgement = _checked(folder, verdict, JSON_NAME in documents)
-    except (KeyError, TypeError) as error:
+    except SmileError:
+        raise
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        why = str(error).split("\n")[0]
         raise SmileError(
-            f"{str(folder)!r} does not describe an estimator ({error}); save it again, or read the bare network with "
+            f"{str(folder)!r} does not describe an estimator ({why}); save it again, or read the bare network with "
             "smilenn.model.bundle.load_net."
         ) from None
     return estimator  # type: ignore[return-value]

@@ -72,6 +72,8 @@ def load_net(
     where = str(folder / WEIGHTS)
     with torch.device("meta"):  # shapes first: a description may ask for more memory than there is
         shapes = rebuild_net(model["net"], backbone=backbone, modules=modules, where=str(folder / MODEL))
+        if backbone is None:
+            _refuse_unfit_backbone(shapes, str(folder / MODEL))
     tensors = read_weights(files[WEIGHTS], where)
     _refuse_other_shapes(shapes, tensors, where)
     net = rebuild_net(model["net"], backbone=backbone, modules=modules, where=str(folder / MODEL))
@@ -102,7 +104,9 @@ def rebuild_net(
             f"{where} describes a network by {listed(sorted(description), 20)}; expected {listed(sorted(keys), 20)}."
         )
     scales = description["output_scale"]
-    if not all(isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5 for s in scales):
+    if not isinstance(scales, list) or not all(
+        isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5 for s in scales
+    ):
         raise SmileError(f"{where}: output_scale {scales} is not made of powers of two.")
     with torch.random.fork_rng(devices=[]):
         try:
@@ -201,6 +205,16 @@ def load_weights(net: SmileNet, tensors: dict[str, torch.Tensor], *, where: str 
         net.load_state_dict(tensors, strict=True)
     if net.boxes == "gap" and not net.gap.is_non_negative():
         raise SmileError(f"{where}: the gap has negative weights, so its box could flip; save the model again.")
+
+
+def _refuse_unfit_backbone(net: SmileNet, where: str) -> None:
+    """One of the package's own backbones takes the domain's inputs; `net` has shapes only."""
+    import torch
+
+    try:
+        net.embed(torch.zeros(1, net.domain.size, dtype=torch.float64))
+    except RuntimeError:
+        raise SmileError(f"{where} describes a backbone for other inputs than its domain; save it again.") from None
 
 
 def _refuse_other_shapes(net: SmileNet, tensors: Mapping[str, torch.Tensor], where: str) -> None:

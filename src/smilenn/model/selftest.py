@@ -47,7 +47,7 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
         wanted = np.stack([np.array(stored[end], dtype=np.float64) for end in ("lower", "upper")])
         if wanted.shape != (2, len(x), len(net.outputs)) or stored["profile"] != net.profile or len(x) == 0:
             raise ValueError("another shape or profile")
-    except (KeyError, TypeError, ValueError):
+    except (LookupError, TypeError, ValueError, ArithmeticError):
         raise SmileError(f"{where} does not hold the self-test of this model; save the model again.") from None
     if weights != net.snapshot().digest:
         raise AlteredError(f"{where} speaks of other weights than the model's; save the model again.")

@@ -52,8 +52,9 @@ def verdict_from_json(data: Mapping[str, Any], where: str = "verdict.json") -> V
             array = None if point is None else np.array(point, dtype=np.float64)
             return Unknown(*common, reason=str(data["reason"]), point=array)
         return Rejected(*common, reason=str(data["reason"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise SmileError(f"{where} does not hold a verdict ({error}); prove the model again.") from None
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        why = str(error).split("\n")[0]
+        raise SmileError(f"{where} does not hold a verdict ({why}); prove the model again.") from None
 
 
 def _counterexample(data: Mapping[str, Any] | None) -> Counterexample | None:
