@@ -147,11 +147,9 @@ def watched() -> Iterator[None]:
 
 
 def fuzz(
-    answer: Callable[[Path, Mapping[str, bytes]], None],
-    given_files: list[dict[str, bytes]],
-    place: Path,
-    seconds: float,
-) -> int:
+    answer: Callable[[Path, Mapping[str, bytes]], None], given_files: list[dict[str, bytes]], place: Path,
+    seconds: float, start: int | None = None,
+) -> int:  # fmt: skip
     """How many folders `answer` was given, with their files; it fails where they are not treated as they should be.
 
     Without a `start` every run tries other folders; the seed is printed, and `SMILENN_FUZZ_SEED` repeats a run.
