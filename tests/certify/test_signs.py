@@ -196,6 +196,18 @@ def test_the_portfolio_takes_it_for_three_copies_and_rows_over_several_features(
     assert choose(problem, problem.rows[0]).prover.name != "signs"
 
 
+@pytest.mark.parametrize("large", [1e6, 1e12, 1e15])
+def test_large_weights_that_nearly_cancel_are_not_proved(large):
+    """A unit rises by (w_b/2 − w_a)·t = t: next to nothing beside its weights, and yet a violation of a whole unit."""
+    raw = np.array([large, 2 * large + 2, 0.0, 0.0]) / DOMAIN.mult
+    net = network([raw], [1.0])
+    problem = build(Dominates("a", "b", F(1, 2)).lower(DOMAIN)[0], net.snapshot())
+    assert Signs().refuses(problem, problem.rows[0]) is not None
+    thirds = np.array([large / 3, large, 0.0, 0.0]) / DOMAIN.mult  # up to a rounding of ⅓ that is no longer small
+    problem = build(Dominates("a", "b", F(1, 3)).lower(DOMAIN)[0], network([thirds], [1.0]).snapshot())
+    assert large < 1e9 or Signs().refuses(problem, problem.rows[0]) is not None
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_random_networks_of_small_whole_numbers(tmp_path, seed):
     """Ties, zeros, pins and rows that share coordinates: the checkers agree with each other and with sampled inputs."""

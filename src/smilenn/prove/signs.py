@@ -20,7 +20,7 @@ from smilenn.problem import Problem, Row
 from smilenn.prove.prover import FOREVER, Goal, Prover, allowance
 from smilenn.prove.verdict import Maximum
 
-NOISE = 1e-12  # of the largest coefficient: what rational coefficients leave as floats; the checker is exact
+NOISE = 1e-14  # of the largest coefficient: what subtracting rows in floats may leave, or take; the checker is exact
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,13 @@ class Signs(Prover):
         unpinned = ~region.pinned * problem.domain.mult  # [m]: weights on raw inputs
         zero = problem.premise.equality & (problem.premise.rhs == 0)
         rows = [(_pivot(problem, coef), coef) for coef in problem.premise.coef[zero]]
-        if not _falls(problem, rows, alpha[:, None] * (row.slope[p] * unpinned)):
+        room = self.tolerance * row.scale / (1 + len(s.hidden_weight))  # for what floats leave in doubt, a form each
+        if not _falls(problem, rows, alpha[:, None] / alpha[p] * (row.slope[p] * unpinned), room):
             return "The affine part may rise."
         others = [np.eye(len(alpha))[c] - np.eye(len(alpha))[p] for c in np.flatnonzero(alpha < 0)]
         for kappa, weight in zip(row.unit[p], s.hidden_weight * unpinned, strict=True):
-            ways = [alpha] if kappa > 0 else others if kappa < 0 else []
-            if not all(_falls(problem, rows, way[:, None] * weight) for way in ways):
+            ways = [alpha / alpha[p]] if kappa > 0 else others if kappa < 0 else []
+            if not all(_falls(problem, rows, abs(kappa) * way[:, None] * weight, room) for way in ways):
                 return "A unit may rise."
         return None
 
@@ -87,19 +88,28 @@ def _pivot(problem: Problem, coef: np.ndarray) -> tuple[int, int]:
     return next((key for key in keys if low[key[1]] < 0 < high[key[1]]), keys[0])
 
 
-def _falls(problem: Problem, rows: list[tuple[tuple[int, int], np.ndarray]], form: np.ndarray) -> bool:
-    """Whether Σ form·x ≤ 0 on the premise; form [k, m], raw inputs x."""
-    region, size = problem.region, float(np.abs(form).max(initial=0.0))
+def _falls(problem: Problem, rows: list[tuple[tuple[int, int], np.ndarray]], form: np.ndarray, room: float) -> bool:
+    """Whether Σ form·x ≤ 0 on the premise, up to `room`; form [k, m], raw inputs x.
+
+    Where rows were subtracted, coefficients below `NOISE` of the largest number involved are taken for zero; they move
+    the sum by at most NOISE·size·Σ|x|, which must not exceed `room`.
+    """
+    region, size, linked = problem.region, float(np.abs(form).max(initial=0.0)), False
     for pivot, coef in rows:
         if form[pivot]:
-            form = form - form[pivot] / coef[pivot] * coef
-    form = np.where(np.abs(form) <= NOISE * size, 0.0, form)
-    used = form.any(axis=0)
-    if (np.abs(form.sum(axis=0)) > NOISE * size).any():
+            taken = form[pivot] / coef[pivot] * coef
+            form, size, linked = form - taken, max(size, float(np.abs(taken).max())), True
+    if linked:
+        reach = float(np.maximum(np.abs(problem.premise.lo), np.abs(problem.premise.hi)).sum())
+        if not NOISE * size * reach <= room:
+            return False
+        form = np.where(np.abs(form) <= NOISE * size, 0.0, form)
+    moving = form.any(axis=0) & ~region.pinned
+    if (np.abs(form.sum(axis=0)) > (NOISE * size if linked else 0.0)).any():
         return False
-    if not (used & ~region.pinned).any():
+    if not moving.any():
         return True
     if problem.copies != 2:
         return False
     rises = (form[0] * region.delta_lo > 0) | (form[0] * region.delta_hi > 0)
-    return not (rises & used & ~region.pinned).any()
+    return not (rises & moving).any()
