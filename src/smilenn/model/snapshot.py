@@ -87,6 +87,12 @@ class Snapshot:
         """n, the size of the embedding."""
         return len(self.lower_const)
 
+    @property
+    def zero_gap(self) -> bool:
+        """Whether every box is one point by its weights, so that f = g∘lower whatever the backbone does."""
+        second = (self.second_const, self.second_slope, self.second_out)
+        return self.boxes == "gap" and not any(part.any() for part in second)
+
     def box(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """lower and upper at u [..., m], each [..., n]; upper ≥ lower always (flips resolved as the network does)."""
         hidden = np.maximum(u @ self.hidden_weight.T + self.hidden_bias, 0.0)

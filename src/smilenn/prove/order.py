@@ -18,7 +18,7 @@ def ordered(problem: Problem, row: Row) -> bool:
     region, s = problem.region, problem.snapshot
     if problem.copies != 2 or row.rhs < 0 or row.inputs.any() or row.outputs.sum(axis=0).any():
         return False
-    if s.boxes != "gap" or s.second_const.any() or s.second_slope.any() or s.second_out.any():
+    if not s.zero_gap:
         return False
     moving = ~region.pinned
     if (moving & region.grouped).any() or not ((region.delta_hi <= 0) | (region.delta_lo >= 0))[moving].all():

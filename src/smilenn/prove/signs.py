@@ -38,7 +38,7 @@ class Signs(Prover):
     def refuses(self, problem: Problem, row: Row) -> str | None:
         """A sentence why the signs do not prove the row."""
         s, region = problem.snapshot, problem.region
-        if s.boxes != "gap" or s.second_const.any() or s.second_slope.any() or s.second_out.any():
+        if not s.zero_gap:
             return "The box has a width."
         if s.profile == "dyadic":
             return "The inputs are moved to a grid."

@@ -62,7 +62,7 @@ def applies(problem: Problem, row: Row) -> str | None:
         return "The slope rule needs two copies and no extra rows."
     if row.rhs < 0 or row.outputs.sum(axis=0).any() or row.inputs.sum(axis=0).any():
         return "The slope rule needs a difference of the two copies and a right side ≥ 0."
-    if s.boxes != "gap" or s.second_const.any() or s.second_slope.any() or s.second_out.any():
+    if not s.zero_gap:
         return "The slope rule needs a box of zero width."
     moving = ~region.pinned
     if (moving & region.grouped).any() or not ((region.delta_hi <= 0) | (region.delta_lo >= 0))[moving].all():
