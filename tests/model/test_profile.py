@@ -59,6 +59,28 @@ def test_in_order_is_the_stated_sum():
             assert got[r, j] == total
 
 
+@pytest.mark.parametrize(
+    ("rows", "inputs", "outputs"), [(1, 150, 32), (40, 150, 32), (700, 20, 32), (3, 9, 1), (0, 4, 2)]
+)
+def test_in_order_adds_one_column_after_the_other(rows, inputs, outputs):
+    """Whatever the number of columns whose products are computed at once; the start and gradients survive."""
+    rng = np.random.default_rng(3)
+    y, z = (torch.tensor(rng.normal(size=(rows, inputs))) for _ in range(2))
+    w, v = (torch.tensor(rng.normal(size=(outputs, inputs)), requires_grad=True) for _ in range(2))
+    start = torch.tensor(rng.normal(size=outputs), requires_grad=True)
+    total = start.detach()
+    for a, b in ((y, w.detach()), (z, v.detach())):
+        for i in range(inputs):
+            total = total + a[:, i, None] * b[:, i]
+    before, got = start.detach().clone(), in_order(start, [(y, w), (z, v)])
+    assert torch.equal(got, total) and torch.equal(start, before)
+    got.sum().backward()
+    assert torch.allclose(v.grad, z.sum(dim=0).expand(outputs, -1)) and torch.equal(
+        start.grad, torch.full_like(start, rows)
+    )
+    assert in_order(start, []) is start
+
+
 def dyadic_net():
     net = small_net(3)
     net.gap.scale_(0.0)
