@@ -38,6 +38,7 @@ from smilenn.estimators.checks import (
 from smilenn.estimators.judged import Judged
 from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
 from smilenn.estimators.outside import all_carried
+from smilenn.estimators.start import check_columns, check_task, fitted_start
 from smilenn.estimators.targets import Target, Task
 from smilenn.estimators.training import train
 from smilenn.progress import Progress, display
@@ -210,15 +211,19 @@ class SmileEstimator(Judged, BaseEstimator):
         *,
         callback: Callable[[Progress], None] | None = None,
         checkpoint: Path | str | None = None,
+        start: SmileEstimator | Path | str | None = None,
     ) -> Self:
         """Train on a data frame or array X [n, columns] and a target y [n] or [n, o]; prove and certify the properties.
 
         `callback` is told of every epoch; `checkpoint` names a file to continue from and to write to while training.
+        `start` is a fitted estimator, or the folder of one, to begin with instead of random weights: same columns,
+        outputs, properties and network. Its domain is kept, and so it is itself where rows held out prefer it.
         After Ctrl-C the best state so far is kept and `interrupted_` is True: in training the proof and a short
         certification follow, in the certification itself only the check of what was found.
         """
         begun = perf_counter()
         self._check_parameters()
+        before = None if start is None else fitted_start(self, start)
         kind = type(self).__name__
         named = isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas")
         frame = check_inputs(X, kind, None if self.domain is None or named else self.domain.columns)
@@ -229,15 +234,17 @@ class SmileEstimator(Judged, BaseEstimator):
             raise SmileError("The data has one sample only (n_samples = 1) that counts; give at least two rows.")
         fill = learn_fill(frame) if self.missing == "fill" else {}
         frame = filled(frame, fill)
-        domain = self.domain
+        columns = tuple(frame.columns)
+        domain = self.domain if before is None else check_columns(before, columns)
         if domain is None:
             domain = Domain.from_data(
                 frame if named else frame.to_numpy(), kinds=self.kinds, bounds=self.bounds, groups=self.groups,
                 margin=self.margin, scaling=self.scaling,
             )  # fmt: skip
-        columns = tuple(frame.columns)
         target = self.read_target(values, names)
         claims = self.lower_on(self.all_properties(), domain, columns, target.outputs)
+        if before is not None:
+            check_task(before, target, claims)
         outside = self._outside(claims, domain)
         x = domain.encode(frame, out_of_bounds=outside)
         if len(x) < LEAST_ROWS:
@@ -245,7 +252,10 @@ class SmileEstimator(Judged, BaseEstimator):
             target = replace(target, y=numbers)
         target, weight = self._start(target, weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
-            chosen, seed, reasons = train(self, domain, x, target, claims, columns, weight, show, checkpoint)
+            chosen, seed, reasons = train(
+                self, domain, x, target, claims, columns, weight, show, checkpoint,
+                None if before is None else before.net_,
+            )  # fmt: skip
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
             self.net_, self.history_, self.outputs_ = chosen.net, chosen.history, target.outputs
             self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted

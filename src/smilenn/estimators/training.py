@@ -50,13 +50,18 @@ def train(
     weight: np.ndarray,
     callback: Callable[[Progress], None] | None,
     checkpoint: Path | str | None,
+    start: SmileNet | None = None,
 ) -> tuple[Fit, int, str]:
-    """The best run, its seed and why its network looks as it does; torch's random state is left as it was."""
+    """The best run, its seed and why its network looks as it does; torch's random state is left as it was.
+
+    Every run begins with the weights of `start`, where there is one.
+    """
     import torch
 
     from smilenn.train.fit import DeadAuxiliaries, fit
     from smilenn.train.losses import LossKind, Quantiles
     from smilenn.train.recipe import kept_rows, why_plain
+    from smilenn.train.warm import adopt_
 
     losses: dict[str, LossKind] = {"regression": "mse", "multiclass": "ce", "quantiles": Quantiles(target.levels)}
 
@@ -79,12 +84,15 @@ def train(
             options: dict[str, Any] = {}
             if recipe is None:
                 net, config, reasons = _build(estimator, domain, target), None, why_plain(estimator.all_properties())
-                rows = ~held
                 if held.any():
                     options["validation"] = (x[held], target.y[held])
             else:
                 net, config, reasons = recipe.net.to(estimator.device), recipe.config, recipe.reasons
-                rows = np.ones(len(x), dtype=bool)
+            if start is not None:
+                adopt_(net, start)
+                reasons = f"Started from the weights of a fitted model. {reasons}"
+            rows = ~held if recipe is None else np.ones(len(x), dtype=bool)
+            if recipe is not None:
                 choice = np.random.RandomState(kept)
                 options["held"] = kept_rows(
                     target.strata, net, estimator.validation_fraction, target.classes is not None, choice
@@ -104,6 +112,7 @@ def train(
                     callback=callback,
                     checkpoint=None if checkpoint is None else numbered(checkpoint, i, estimator.restarts),
                     time_limit=left,
+                    warm=start is not None,
                     **options,
                 )
             except DeadAuxiliaries as error:

@@ -84,6 +84,7 @@ def fit(
     callback: Callable[[Progress], None] | None = None,
     checkpoint: Path | None = None,
     time_limit: float | None = None,
+    warm: bool = False,
 ) -> Fit:
     """Train `net` in place so that the claims provably hold.
 
@@ -97,11 +98,14 @@ def fit(
     callback : called after every unit of work.
     checkpoint : file to continue from and to write after every unit.
     time_limit : seconds for all of it: training stops early enough to leave time for repair and proof.
+    warm : begin with the weights that `net` has, not pretrained again; they are among the states to choose from.
     """
     config = Config() if config is None else config
     net.train()
     net.set_profile("f64-aux")
-    run = _Run(net, x, y, claims, loss, config, seed, validation, held, sample_weight, callback, checkpoint, time_limit)
+    run = _Run(
+        net, x, y, claims, loss, config, seed, validation, held, sample_weight, callback, checkpoint, time_limit, warm
+    )
     interrupted = False
     try:
         run.train()
@@ -129,7 +133,7 @@ class _Run:
         self, net: SmileNet, x: np.ndarray, y: np.ndarray, claims: Sequence[Claim], loss: LossKind, config: Config,
         seed: int, validation: tuple[np.ndarray, np.ndarray] | None, held: np.ndarray | None,
         sample_weight: np.ndarray | None, callback: Callable[[Progress], None] | None, checkpoint: Path | None,
-        time_limit: float | None,
+        time_limit: float | None, warm: bool,
     ) -> None:  # fmt: skip
         snapshot = net.snapshot()
         data_x, data_y = _data(net, x, y, loss, "training")
@@ -153,7 +157,7 @@ class _Run:
         )
         self.net, self.callback, self.checkpoint, self.time_limit = net, callback, checkpoint, time_limit
         self.begun, self.begun_posttraining = time.perf_counter(), None
-        self.held_out, self.chosen = math.nan, ""
+        self.held_out, self.chosen, self.warm = math.nan, "", warm
         members = None if net.encoder is None or not net.encoder.groups else Ensemble(net.encoder)
         groups = parameter_groups(net, members)
         optimizer = torch.optim.Adam(groups, lr=config.learning_rate, fused=_fused(net))
@@ -165,7 +169,7 @@ class _Run:
                 last, first = self.state.history[-1], self.task.generators[0]
                 first.calls, first.seconds = last["generator_calls"], last["generator_seconds"]
             logger.info("resumed at phase %s, unit %d", self.state.phase, self.state.unit)
-        else:
+        elif not warm:
             rngs(seed, "pretrain", _SETUP)
             net.centre_(data_x)
 
@@ -177,6 +181,8 @@ class _Run:
         hasher = hashlib.sha256(json.dumps(parts, sort_keys=True, default=float).encode())  # NumPy's whole numbers
         for data in (task.x, task.y, task.weight, task.held, *(task.validation or ())):
             hasher.update(b"none" if data is None else data.cpu().numpy().tobytes())
+        for tensor in self.net.state_dict().values() if self.warm else ():
+            hasher.update(tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes())
         return hasher.hexdigest()
 
     def elapsed(self) -> float:
@@ -216,7 +222,7 @@ class _Run:
         while state.phase == "pretrain":
             patience = config.pretrain_patience
             stalled = patience is not None and state.stall >= patience
-            if state.unit >= config.pretrain_epochs or stalled or self.over_time():
+            if self.warm or state.unit >= config.pretrain_epochs or stalled or self.over_time():
                 self._begin_training()
             else:
                 self._done(pretrain_epoch(state, self.task), config.pretrain_epochs)
@@ -245,6 +251,8 @@ class _Run:
         distances = has_distances(net)
         if state.phase == "pretrain":
             state.enter("train")
+            if self.warm and not distances:
+                keep_best(state, self.task)
         while state.phase == "train":
             patient = config.patience is None or state.stall < config.patience
             if state.unit >= config.epochs or not patient or self.over_time():
@@ -278,9 +286,11 @@ class _Run:
 
     def _begin_training(self) -> None:
         state, task, config = self.state, self.task, self.task.config
-        if config.pretrain_epochs:
+        if config.pretrain_epochs and not self.warm:
             fail_on_dead(self.net, task, config)
-        if config.feasible_start and task.generators:
+        if self.warm and task.generators:
+            self._keep_if_proved()
+        elif config.feasible_start and task.generators:
             rngs(task.seed, "train", _SETUP)
             start_feasible(self.net, task.x, task.generators, self.in_time().config)
         # a new optimiser: the moments of the pretraining loss would drag the first training steps

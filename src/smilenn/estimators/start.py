@@ -1,0 +1,89 @@
+"""Refitting from a model: what must agree between an estimator and the fitted one whose weights it starts from.
+
+class and outputs     the same estimator, the same outputs or classes in the same order
+columns and domain    the same columns; the domain is the model's, since its weights mean nothing on another
+properties            the same claims: the network was built to keep them
+network               the same parameters where they shape it; train/warm.py looks at the tensors themselves
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError, listed
+from smilenn.properties.claim import Claim
+
+if TYPE_CHECKING:
+    from smilenn.estimators.base import SmileEstimator
+    from smilenn.estimators.targets import Target
+
+SHAPE = ("encoder", "boxes", "auxiliaries", "hidden", "embedding", "backbone_sizes")  # parameters of the network
+DOMAIN = ("bounds", "kinds", "groups")  # parameters of a domain that is learned
+FIT_ANEW = "; fit anew, without a start."
+
+
+def fitted_start(estimator: SmileEstimator, start: SmileEstimator | Path | str) -> SmileEstimator:
+    """The fitted estimator to start from, read from its folder where a path is given; its parameters agree."""
+    if isinstance(start, (str, Path)):
+        from smilenn.estimators.store import load
+
+        start = load(start)
+    if type(start) is not type(estimator):
+        raise SmileError(
+            f"start is a {type(start).__name__}; a {type(estimator).__name__} starts from a fitted one, or its folder."
+        )
+    if "net_" not in vars(start):
+        raise SmileError("The model to start from is not fitted; fit it, or load a saved one.")
+    ours, theirs = estimator.get_params(deep=False), start.get_params(deep=False)
+    for name in SHAPE:
+        one, other = _plain(ours[name]), _plain(theirs[name])
+        if name == "encoder" and not isinstance(one, str) and not isinstance(other, str):
+            continue  # their tensors decide
+        if one != other:
+            raise SmileError(f"The model to start from was fitted with {name}={other!r}, not {one!r}{FIT_ANEW}")
+    for name in DOMAIN:
+        if ours[name] and _plain(ours[name]) != _plain(theirs[name]):
+            raise SmileError(f"The model to start from brings its own domain, with other {name}; leave {name} out.")
+    if estimator.domain is not None and estimator.domain != start.domain_:
+        raise SmileError(f"The model to start from was fitted on another domain{FIT_ANEW}")
+    return start
+
+
+def _plain(value: Any) -> Any:
+    """Lists as tuples, inside a dictionary too."""
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return tuple(value) if isinstance(value, (list, tuple)) else value
+
+
+def check_columns(start: SmileEstimator, columns: Sequence[str]) -> Domain:
+    """The domain of the start, for data with the same columns in the same order."""
+    if tuple(columns) != tuple(start.columns_):
+        raise SmileError(
+            f"The model to start from was fitted on the columns {listed(start.columns_, 20)}; the data has "
+            f"{listed(columns, 20)}, in this order."
+        )
+    return start.domain_
+
+
+def check_task(start: SmileEstimator, target: Target, claims: Sequence[Claim]) -> None:
+    """The start has the outputs, classes and claims of this fit."""
+    known = vars(start).get("classes_")
+    other = (known is None) != (target.classes is None)
+    if other or (known is not None and not np.array_equal(known, np.asarray(target.classes))):
+        here = "none" if target.classes is None else listed(target.classes, 20)
+        there = "none" if known is None else listed(known, 20)
+        raise SmileError(f"The model to start from knows the classes {there}; the data has {here}{FIT_ANEW}")
+    if start.outputs_ != target.outputs:
+        raise SmileError(
+            f"The model to start from has the outputs {listed(start.outputs_.names, 20)}; the data has "
+            f"{listed(target.outputs.names, 20)}{FIT_ANEW}"
+        )
+    if [claim.to_json() for claim in start.claims_] != [claim.to_json() for claim in claims]:
+        said = " ".join(claim.sentence or claim.formula() for claim in start.claims_) or "no property"
+        raise SmileError(f"The model to start from keeps other properties ({said}); state the same ones, or fit anew.")

@@ -1,0 +1,95 @@
+"""Training from the weights of another network instead of random ones.
+
+A fresh network of the same make brings what files do not store: which parameters are frozen, which signs weights must
+keep, pace and decay of every branch. The other network brings weights, scale of the outputs, and those of the members
+of an ensemble that its own training kept.
+
+The ramps of an encoder lie at quantiles of the data that made it. The other network's are kept, however many they are;
+a ramp of a feature takes the sign that fresh ramps of that feature have.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import torch
+from torch import nn
+
+from smilenn.errors import SmileError
+from smilenn.model.encoders import Branch, Encoder, Linear, Ramps
+from smilenn.model.net import SmileNet
+
+OTHER = "The model to start from has another network, in {}; fit anew, or with the parameters it was fitted with."
+
+
+@torch.no_grad()
+def adopt_(net: SmileNet, start: SmileNet) -> None:
+    """Give the fresh `net` the weights of `start`, which is left alone; other shapes are an error.
+
+    A start that no step could move, since nothing of its inputs reaches the outputs, is one too.
+    """
+    if (net.encoder is None) != (start.encoder is None):
+        raise SmileError(OTHER.format("what stands before its auxiliaries"))
+    if net.encoder is not None and start.encoder is not None:
+        net.encoder = _encoder(net.encoder, start.encoder).to(net.head_weight.device)
+        net.lower.inputs = net.second.inputs = net.encoder.size
+        if net.lower.skip and net.lower.slope.shape[1] != net.encoder.size:  # an ensemble that kept some of its kinds
+            slope = net.lower.slope.new_zeros(net.lower.slope.shape[0], net.encoder.size)
+            net.lower.slope = nn.Parameter(slope, requires_grad=net.lower.slope.requires_grad)
+    wanted = start.state_dict()
+    shapes = [{name: tuple(tensor.shape) for name, tensor in one.items()} for one in (net.state_dict(), wanted)]
+    if shapes[0] != shapes[1] or net.boxes != start.boxes or net.outputs != start.outputs:
+        odd = sorted(name for name in {*shapes[0], *shapes[1]} if shapes[0].get(name) != shapes[1].get(name))
+        raise SmileError(OTHER.format(f"the shape of {odd[0]!r}" if odd else "its boxes or outputs"))
+    net.load_state_dict(wanted)
+    net.output_scale.copy_(start.output_scale)
+    moving = net.head_weight.any() and (net.encoder is None or net.lower.slope.any() or not net.collapsed)
+    if not bool(moving):
+        raise SmileError("The model to start from is a constant, from which no step leads away; fit anew.")
+
+
+def _encoder(fresh: Encoder, start: Encoder) -> Encoder:
+    """The branches of `start` with what only `fresh` knows of them."""
+    own = {branch.name: branch for branch in fresh.branches if isinstance(branch, Branch)}
+    branches = []
+    for branch in copy.deepcopy(start).branches:
+        assert isinstance(branch, Branch)
+        like = own.get(branch.name)
+        if like is None or like.columns != branch.columns or not _alike(like, branch):
+            raise SmileError(OTHER.format(f"the branch {branch.name!r} of its encoder"))
+        _sign_(branch, like)
+        branch.pace, branch.decay = like.pace, like.decay
+        branches.append(branch)
+    if len(branches) < len(own) and not fresh.groups:
+        raise SmileError(OTHER.format("the number of branches of its encoder"))
+    out = Encoder(fresh.domain, branches, groups=fresh.groups, parts=fresh.parts)
+    if fresh.limits is not None:  # the same for every member
+        out.limit_(fresh.limits[0][: out.size], fresh.limits[1][: out.size])
+    return out.train(fresh.training)
+
+
+def _alike(one: Branch, other: Branch) -> bool:
+    """Whether two branches have the same layers, but for the ramps."""
+    shapes = [
+        [(type(layer).__name__, 0 if isinstance(layer, Ramps) else layer.outputs) for layer in branch.layers]
+        for branch in (one, other)
+    ]
+    return shapes[0] == shapes[1]
+
+
+def _sign_(branch: Branch, like: Branch) -> None:
+    """The signs that weights must keep, from a branch with the same layers and maybe other ramps."""
+    first, second = (b.layers[0] if len(b.layers) else None for b in (like, branch))
+    for theirs, own in zip(like.layers, branch.layers, strict=True):
+        if not isinstance(theirs, Linear) or not isinstance(own, Linear):
+            continue
+        signs = theirs.signs.cpu().numpy()
+        if isinstance(first, Ramps) and isinstance(second, Ramps):
+            width = signs.shape[1] - first.outputs
+            of_feature = {source: signs[:, width + k] for k, source in enumerate(first.source)}
+            ramps = np.stack([of_feature[source] for source in second.source], axis=1)
+            signs = np.hstack([signs[:, :width], ramps])
+        if signs.shape != tuple(own.weight.shape):
+            raise SmileError(OTHER.format(f"the branch {branch.name!r} of its encoder"))
+        own.signs = torch.as_tensor(signs).to(own.signs)
