@@ -44,6 +44,8 @@ class Region:
     equality: np.ndarray
     step: np.ndarray
     groups: tuple[tuple[int, ...], ...]
+    origin: np.ndarray
+    factor: np.ndarray
 
     @classmethod
     def of(cls, premise: Premise) -> Region:
@@ -60,7 +62,7 @@ class Region:
                         zip(premise.coef, premise.rhs, premise.equality, strict=True)])  # fmt: skip
         step = np.where(domain.integral, mult, 0.0)
         return cls(premise.copies, lo, hi, premise.pinned, delta_lo, delta_hi, coef, rhs, premise.equality, step,
-                   domain.groups)  # fmt: skip
+                   domain.groups, premise.origin, premise.factor)  # fmt: skip
 
     def on_grid(self, g: int, shift: np.ndarray, mult: np.ndarray) -> Region:
         """Where û may be when a network rounds its inputs to multiples of 2^-g (docs/certificate.md §5.3).

@@ -178,7 +178,7 @@ def _leaf_proof(problem: Problem, row: Row, root: Cell) -> LeafProof:
         stack += node.children
         if node.split is None:
             leaves.append(node)
-    largest = max((float(np.abs(a).max(initial=0.0)) for n in leaves for a in _slopes(n)), default=0.0)
+    largest = max((float(np.abs(a).max(initial=0.0)) for n in leaves for a in _slopes(problem, n)), default=0.0)
     bits = BITS if largest == 0 else min(BITS, 30 - math.ceil(math.log2(largest)))
     if bits < 0:
         raise SmileError("A slope of the proof is too large for the certificate; rescale the network's weights.")
@@ -192,16 +192,20 @@ def _leaf_proof(problem: Problem, row: Row, root: Cell) -> LeafProof:
     return LeafProof(bits, tuple(int(j) for j in used), tuple(nodes))
 
 
-def _slopes(node: Cell) -> tuple[np.ndarray, ...]:
-    return node.slopes.unit, node.slopes.flip, node.slopes.rows
+def _slopes(problem: Problem, node: Cell) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """t, τ and ν; the multipliers are those of the claim's own rows, before they were made floats."""
+    origin, factor = problem.region.origin, problem.region.factor
+    rows = np.bincount(origin, factor * node.slopes.rows, minlength=int(origin.max(initial=-1)) + 1)
+    return node.slopes.unit, node.slopes.flip, rows
 
 
 def _leaf(problem: Problem, row: Row, node: Cell, bits: int, used: np.ndarray) -> Leaf:
     def integers(values: np.ndarray) -> tuple[int, ...]:
         return tuple(int(v) for v in np.clip(np.rint(values * 2.0**bits), -LARGEST, LARGEST).ravel())
 
-    flips = integers(node.slopes.flip) if problem.snapshot.boxes == "paper" else ()
-    return Leaf(flips, integers(node.slopes.unit[:, used]), integers(node.slopes.rows))
+    unit, flip, rows = _slopes(problem, node)
+    flips = integers(flip) if problem.snapshot.boxes == "paper" else ()
+    return Leaf(flips, integers(unit[:, used]), integers(rows))
 
 
 def _split(problem: Problem, split: tuple[str, int, int, float]) -> Node:

@@ -72,8 +72,8 @@ class SmileEstimator(Judged, BaseEstimator):
     encoder : what stands before the auxiliaries: ``auto`` chooses by the properties (`explain` says what and why),
         ``image`` too, knowing that the columns are the pixels of a square image (distance nets for `Robust`), ``none``
         is the paper's network without one; or an `Encoder` over `domain`, or a function (domain, u [n, m] in
-        model units) → `Encoder`, whose coordinates are averaged. With a `backbone`, other `boxes` or other
-        `auxiliaries` than the default, ``auto`` is ``none``.
+        model units) → `Encoder`, whose coordinates are averaged. With other `boxes` or `auxiliaries` than
+        the default ``auto`` is ``none``; with a `backbone` too, unless a fixed box around it implies the properties.
     boxes, auxiliaries, hidden, embedding : the enforcement part of a network without encoder, see `SmileNet`.
     backbone : a function (inputs, embedding) → module; None for a multilayer perceptron of `backbone_sizes`.
     config : constants of the training, a `Config`.

@@ -11,6 +11,7 @@ import copy
 import logging
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ from smilenn.properties.spec import as_property
 from smilenn.train.config import Config
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from smilenn.estimators.base import SmileEstimator
     from smilenn.model.net import SmileNet
     from smilenn.train.fit import Fit
@@ -140,7 +143,7 @@ def _recipe(
     from smilenn.train.averaged import averaged
     from smilenn.train.recipe import Recipe, encoded, refuse_unpinned, steps
 
-    plain = estimator.boxes != "gap" or estimator.auxiliaries != "relu" or estimator.backbone is not None
+    plain = estimator.boxes != "gap" or estimator.auxiliaries != "relu"
     if estimator.encoder == "none" or (estimator.encoder == "auto" and plain):
         return None
     if estimator.encoder in ("auto", "image"):
@@ -150,7 +153,7 @@ def _recipe(
         recipe = encoded(
             domain, x, properties, output_scale=target.scale, start=target.start, classify=target.classes is not None,
             sizes=estimator.backbone_sizes, device=str(estimator.device), image=image, outputs=target.outputs,
-            y=target.y,
+            y=target.y, backbone=None if estimator.backbone is None else partial(_module, estimator.backbone),
         )  # fmt: skip
         if recipe is None and image:
             raise SmileError(
@@ -173,11 +176,20 @@ def _recipe(
     return Recipe(net, steps(len(x), 1e-2), "Encoder: the one that was given; its coordinates are averaged.")
 
 
+def _module(backbone: Callable[[int, int], nn.Module], inputs: int, embedding: int) -> nn.Module:
+    """The user's own backbone."""
+    from torch import nn
+
+    made = backbone(inputs, embedding)
+    if not isinstance(made, nn.Module):
+        raise SmileError("backbone must be a function (inputs, embedding) that returns a torch module.")
+    return made
+
+
 def _build(estimator: SmileEstimator, domain: Domain, target: Target) -> SmileNet:
     """A fresh network, its head starting at the target's means."""
     assert target.scale is not None and target.start is not None
     import torch
-    from torch import nn
 
     from smilenn.model.backbones import MLP
     from smilenn.model.net import SmileNet
@@ -187,9 +199,7 @@ def _build(estimator: SmileEstimator, domain: Domain, target: Target) -> SmileNe
         # float64: a row's prediction then does not depend visibly on the batch it comes in
         backbone: nn.Module = MLP(domain.size, tuple(estimator.backbone_sizes), embedding).double()
     else:
-        backbone = estimator.backbone(domain.size, embedding)
-        if not isinstance(backbone, nn.Module):
-            raise SmileError("backbone must be a function (inputs, embedding) that returns a torch module.")
+        backbone = _module(estimator.backbone, domain.size, embedding)
     net = SmileNet(
         domain,
         backbone,

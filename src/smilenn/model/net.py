@@ -259,10 +259,13 @@ class SmileNet(nn.Module):
 
     @torch.no_grad()
     def centre_(self, x: torch.Tensor) -> None:
-        """Centre the auxiliaries' initialisation on data rows x [B, m] (raw units), picked with torch's generator."""
+        """Centre the auxiliaries' initialisation on data rows x [B, m] (raw units), picked with torch's generator.
+
+        Units that are frozen have their place.
+        """
         e = self.encode(self.scale(x))
         for net in (self.lower, self.second):
-            if net.hidden:
+            if net.hidden and net.weight.requires_grad:
                 net.centre(e[torch.randint(len(e), (net.hidden,), device=e.device)])
 
     def snapshot(self) -> Snapshot:

@@ -33,6 +33,8 @@ class Premise:
     pinned : [m] bool, equal in all copies (always False for k = 1, where nothing is shared).
     delta_lo, delta_hi : [m] strip on x_1 − x_2 for k = 2 (the full range where no row narrows it; 0 where pinned).
     coef, rhs, equality : [R, k, m], [R], [R] extra rows ``Σ coef·x ≤ rhs`` (``==`` where equality).
+    origin, factor : [R], [R] which of the claim's own extra rows each of them is, and times what: a multiplier ν of it
+        is factor·ν of that one.
     """
 
     domain: Domain
@@ -45,6 +47,8 @@ class Premise:
     coef: np.ndarray
     rhs: np.ndarray
     equality: np.ndarray
+    origin: np.ndarray
+    factor: np.ndarray
 
     @property
     def has_rows(self) -> bool:
@@ -194,9 +198,12 @@ def _ground(claim: Claim, domain: Domain) -> Premise:
     if any(_out_of_reach(inequality, terms, lo, hi) for inequality, terms in extra):
         raise _Empty
     magnitude = [[max(-lo[c][i], hi[c][i]) for i in range(m)] for c in range(k)]
-    rows = [floats for inequality, terms in extra for floats in _row_floats(inequality, terms, magnitude)]
+    rows = [
+        (e, *floats) for e, (inequality, terms) in enumerate(extra)
+        for floats in _row_floats(inequality, terms, magnitude)
+    ]  # fmt: skip
     coef = np.zeros((len(rows), k, m))
-    for r, (entries, _, _) in enumerate(rows):
+    for r, (_, entries, *_) in enumerate(rows):
         for key, a in entries.items():
             coef[r, *key] = a
     premise = Premise(
@@ -208,8 +215,10 @@ def _ground(claim: Claim, domain: Domain) -> Premise:
         np.array([_down(v) for v in delta_lo]),
         np.array([round_up(v) for v in delta_hi]),
         coef,
-        np.array([rhs for _, rhs, _ in rows]),
-        np.array([equality for _, _, equality in rows], dtype=bool),
+        np.array([rhs for _, _, rhs, _, _ in rows]),
+        np.array([equality for *_, equality, _ in rows], dtype=bool),
+        np.array([e for e, *_ in rows], dtype=int),
+        np.array([factor for *_, factor in rows]),
     )
     if not _satisfiable(premise):
         raise _Empty
@@ -286,8 +295,8 @@ def _coordinates(inequality: Inequality, domain: Domain) -> dict[tuple[int, int]
 
 def _row_floats(
     inequality: Inequality, terms: dict[tuple[int, int], Fraction], magnitude: list[list[Fraction]]
-) -> list[tuple[dict[tuple[int, int], float], float, bool]]:
-    """A row in float64, weaker than or equal to the exact one: [(coefficients, rhs, equality)].
+) -> list[tuple[dict[tuple[int, int], float], float, bool, float]]:
+    """A row in float64, weaker than or equal to the exact one: [(coefficients, rhs, equality, factor)].
 
     A row whose numbers are no floats (0.1) is first multiplied by a whole number that makes them floats where there is
     one: ``0.1·x ≤ 1`` becomes ``x ≤ 10``. What rounding remains is paid for on the right: with |x_i| ≤ magnitude_i,
@@ -307,12 +316,12 @@ def _row_floats(
         slack += abs(Fraction(rounded[c, i]) - a) * magnitude[c][i]
     if inequality.op == "==":
         if slack == 0 and _is_float(rhs):
-            return [(rounded, float(rhs), True)]
+            return [(rounded, float(rhs), True, float(factor))]
         return [
-            (rounded, round_up(rhs + slack), False),
-            ({key: -a for key, a in rounded.items()}, round_up(slack - rhs), False),
+            (rounded, round_up(rhs + slack), False, float(factor)),
+            ({key: -a for key, a in rounded.items()}, round_up(slack - rhs), False, -float(factor)),
         ]
-    return [(rounded, round_up(rhs + slack), False)]
+    return [(rounded, round_up(rhs + slack), False, float(factor))]
 
 
 def _out_of_reach(

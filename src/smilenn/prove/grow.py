@@ -80,7 +80,8 @@ class Run:
             slope = np.abs(row.slope) + np.abs(row.unit) @ np.abs(problem.snapshot.hidden_weight)
             largest = max(largest, float(slope.max()) / float(coef[coef > 0].min()) / STEEPEST)
         self.steepest = 2.0 ** math.ceil(math.log2(max(STEEPEST * largest, 1e-300)))
-        self.bits = min(BITS, 30 - math.ceil(math.log2(self.steepest))) if written else None
+        largest = self.steepest * max(1.0, float(np.abs(problem.region.factor).max(initial=0.0)))
+        self.bits = min(BITS, 30 - math.ceil(math.log2(largest))) if written else None
         # phases and slopes of a node, and the LP's answer of an open one: about 25 corners a unit, inputs, rows
         self.bytes = 9 * k * (self.h + row.flip.shape[1]) + 8 * (30 * self.h + 2 * k * problem.region.size)
         self.flips, self.rounding = bool(row.flip.any()), Rounding(problem, row)
@@ -366,9 +367,10 @@ class Run:
         """Clipped and rounded to what a certificate can hold, if it is for one."""
         if self.bits is None:
             return slopes
-        scale = 2.0**self.bits
-        return Slopes(*(np.rint(np.clip(a, -self.steepest, self.steepest) * scale) / scale
-                        for a in (slopes.unit, slopes.flip, slopes.rows)))  # fmt: skip
+        scale, size = 2.0**self.bits, np.abs(self.problem.region.factor)  # multipliers are written for the claim's rows
+        unit, flip, rows = (np.rint(np.clip(a, -self.steepest, self.steepest) * each * scale) / scale / each
+                            for a, each in ((slopes.unit, 1.0), (slopes.flip, 1.0), (slopes.rows, size)))  # fmt: skip
+        return Slopes(unit, flip, rows)
 
     def _box(self, cell: Cell) -> _Box:
         """What the cells of one box share: they differ in their phases only."""

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from torch import nn
 
 from smilenn.domain import Domain
 from smilenn.model.backbones import MLP
 from smilenn.model.encoders import Encoder
 from smilenn.model.net import SmileNet
 from smilenn.train.coordinates import Coordinates
+from smilenn.train.premised import Premised, premised_net, units
 
 Numbers = np.ndarray | float
 
@@ -46,11 +48,18 @@ def averaged(
 
 
 def boxed(
-    domain: Domain, box: Coordinates, output_scale: Numbers, start: Numbers, *, outputs: Sequence[str],
-    sizes: Sequence[int] = (64, 64),
+    domain: Domain, box: Coordinates | Premised, output_scale: Numbers, start: Numbers, *, outputs: Sequence[str],
+    sizes: Sequence[int] = (64, 64), backbone: nn.Module | None = None,
 ) -> SmileNet:  # fmt: skip
-    """A backbone that is free inside the box of the coordinates, which implies every claim they were made for."""
-    net = _fixed(domain, output_scale, start, outputs, box.head, sizes, None)
+    """A backbone that is free inside the box of the coordinates, which implies every claim they were made for.
+
+    It is a multilayer perceptron of the given sizes, or the `backbone` [B, m] → [B, o].
+    """
+    if isinstance(box, Premised):
+        net = _fixed(domain, output_scale, start, outputs, box.head, sizes, None, backbone, units(box))
+        premised_net(net, box)
+        return net
+    net = _fixed(domain, output_scale, start, outputs, box.head, sizes, None, backbone)
     u_lo, u_hi = domain.scale(domain.lo), domain.scale(domain.hi)
     slope = box.high_slope - box.low_slope
     rise, fall = np.maximum(slope, 0.0), np.maximum(-slope, 0.0)
@@ -65,14 +74,15 @@ def boxed(
 
 def _fixed(
     domain: Domain, output_scale: Numbers, start: Numbers, outputs: Sequence[str], head: np.ndarray,
-    sizes: Sequence[int], encoder: Encoder | None,
+    sizes: Sequence[int], encoder: Encoder | None, backbone: nn.Module | None = None, hidden: int = 0,
 ) -> SmileNet:  # fmt: skip
     """A network of as many coordinates as outputs, its auxiliaries zero and frozen, its head G frozen."""
     o = len(outputs)
     scale = np.broadcast_to(np.asarray(output_scale, dtype=np.float64), (o,))
     net = SmileNet(
-        domain, MLP(domain.size, tuple(sizes), o).double(), o, encoder=encoder, output_scale=list(scale),
-        auxiliaries="affine", outputs=outputs,
+        domain, MLP(domain.size, tuple(sizes), o).double() if backbone is None else backbone, o, encoder=encoder,
+        output_scale=list(scale), auxiliaries="relu" if hidden else "affine", hidden=hidden, skip=bool(hidden),
+        outputs=outputs,
     )  # fmt: skip
     with torch.no_grad():
         net.gap.scale_(0.0)

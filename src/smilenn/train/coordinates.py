@@ -61,7 +61,7 @@ class Coordinates:
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
+class Side:
     """One row: direction a [o] (largest coefficient 1) and the affine function of u that it must not exceed."""
 
     direction: np.ndarray
@@ -82,7 +82,7 @@ def coordinates(
 
     x [N, m] and y [N, o] are training rows in raw units: ends that no claim sets lie beyond them.
     """
-    sides = [side for claim in claims for side in _sides(claim, domain, names, scale, start)]
+    sides = [side for claim in claims for side in read_sides(claim, domain, names, scale, start)]
     # rows over several outputs first: a bound on one output may follow from them
     sides.sort(key=lambda side: -int(np.count_nonzero(side.direction)))
     o, m = len(names), domain.size
@@ -95,7 +95,7 @@ def coordinates(
         return None
     low, high = np.full(o, -np.inf), np.full(o, np.inf)
     low_slope, high_slope = np.zeros((o, m)), np.zeros((o, m))
-    left: list[_Side] = []
+    left: list[Side] = []
     for side in sides:
         found = [
             (i, sign) for i in range(o) for sign in (1, -1) if np.allclose(t[i] * sign, side.direction, atol=1e-12)
@@ -103,7 +103,7 @@ def coordinates(
         if not found:
             left.append(side)
             continue
-        (i, sign), const, slope = found[0], side.const - _room(side), side.slope
+        (i, sign), const, slope = found[0], side.const - room(side), side.slope
         ends, slopes = (high, high_slope) if sign > 0 else (low, low_slope)
         if not np.isfinite(ends[i]):
             ends[i], slopes[i] = sign * const, sign * slope
@@ -132,9 +132,10 @@ def coordinates(
     return box if all(_implied(box, side, u_lo, u_hi) for side in left) else None
 
 
-def _sides(
+def read_sides(
     claim: Claim, domain: Domain, names: Sequence[str], scale: np.ndarray, start: np.ndarray
-) -> list[_Side]:  # fmt: skip
+) -> list[Side]:  # fmt: skip
+    """The rows of a claim with one copy."""
     out = []
     for row in claim.rows:
         a, b = np.zeros(len(names)), np.zeros(domain.size)
@@ -145,11 +146,12 @@ def _sides(
                 b[domain.indices(term.name)[0]] += float(term.coef)
         size = float(np.abs(a * scale).max())
         const = float(row.rhs) - float(a @ start) - float(b @ domain.shift)
-        out.append(_Side(a * scale / size, const / size, -b / domain.mult / size))
+        out.append(Side(a * scale / size, const / size, -b / domain.mult / size))
     return out
 
 
-def _room(side: _Side) -> float:
+def room(side: Side) -> float:
+    """How far inside a row the end of a box lies, in outputs divided by their scale."""
     return ROOM * (1.0 + 2.0**-10 * (abs(side.const) + float(np.abs(side.slope).sum())))
 
 
@@ -158,7 +160,7 @@ def _least(const: np.ndarray, slope: np.ndarray, lo: np.ndarray, hi: np.ndarray)
     return const + np.maximum(slope, 0.0) @ lo + np.minimum(slope, 0.0) @ hi
 
 
-def _implied(box: Coordinates, side: _Side, lo: np.ndarray, hi: np.ndarray) -> bool:
+def _implied(box: Coordinates, side: Side, lo: np.ndarray, hi: np.ndarray) -> bool:
     """Whether a further row holds wherever z lies in its box."""
     c = side.direction @ box.head
     up, down = np.maximum(c, 0.0), np.minimum(c, 0.0)

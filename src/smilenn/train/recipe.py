@@ -9,6 +9,8 @@ also with others              strong one and ignores the weak one)
 robust only, many columns     an l∞-distance net; ε is what it allows, 2δ in the units of its output
 bounds, order, sums, pairs    a free backbone in a fixed box of coordinates (coordinates.py): claims about every single
 of outputs, no others         input hold by construction
+rows on premises, or more     the same, the ends fitted by a linear program and opening outside the premises
+rows than outputs             (premised.py)
 anything else                 the paper's architecture: auxiliaries of the inputs, searched and proved
 
 What the encoder's size and training depend on:
@@ -23,11 +25,12 @@ The numbers were chosen on held-out rows of training parts of the tables in docs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import nn
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
@@ -55,6 +58,7 @@ from smilenn.properties.spec import lower_all
 from smilenn.train.averaged import Numbers, averaged, boxed
 from smilenn.train.config import Config
 from smilenn.train.coordinates import Coordinates, coordinates, unconditional
+from smilenn.train.premised import Premised, premised
 from smilenn.train.robust import moves_all, robust_recipe
 
 GROUPS = 4  # members of each kind; they differ in their first weights and in the rows kept from them
@@ -75,6 +79,10 @@ BOXED = (
     "No encoder: in coordinates such as the steps from one output to the next, or their sum, the properties are the "
     "ends of a fixed box, and the backbone is free inside it."
 )
+PREMISED = (
+    "No encoder: a linear program found a box of coordinates of the outputs that implies the properties wherever their "
+    "premises hold, and opens outside; the backbone is free inside it."
+)
 DISTANCES = (
     "Encoder: an l∞-distance net, whose layers change by at most what their inputs do, whatever the weights; the logit "
     "is scaled to ε and the backbone plays no part."
@@ -94,13 +102,15 @@ def encoded(
     domain: Domain, x: np.ndarray, properties: Sequence[Property], *, output_scale: Numbers, start: Numbers,
     classify: bool, sizes: Sequence[int] = (64, 64), device: str = "cpu", image: bool = False,
     outputs: Outputs | None = None, y: np.ndarray | None = None,
+    backbone: Callable[[int, int], nn.Module] | None = None,
 ) -> Recipe | None:  # fmt: skip
     """The network that keeps these properties by construction, or None where there is none; x [N, m] raw training rows.
 
     Properties name features as the domain does (`Property.named`). `start` are the o outputs to begin with (the means
     of the target) and `output_scale` their sizes, in output units; y [N, o] the targets, where the outputs themselves
-    are bounded. `sizes` are those of the backbone, a multilayer perceptron. Distance nets are larger if the `device` is
-    a GPU, and may average and augment the columns if these are the pixels of a square `image`.
+    are bounded. `sizes` are those of the backbone, a multilayer perceptron, unless `backbone`
+    makes one, (m, o) → module, for which only networks in a fixed box have a use. Distance nets are larger if the
+    `device` is a GPU, and may average and augment the columns if these are the pixels of a square `image`.
     """
     spoken = Outputs() if outputs is None else outputs
     o, kinds = len(spoken.names), {type(p) for p in properties}
@@ -111,10 +121,16 @@ def encoded(
     fixed = [claim for claim in claims if unconditional(claim)]
     known = begin[None] if y is None else y.reshape(len(y), -1)
     box = coordinates(fixed, domain, spoken.names, scale, begin, x[: len(known)], known) if fixed else None
-    if box is not None and len(fixed) == len(claims):
-        return Recipe(
-            boxed(domain, box, scale, begin, outputs=spoken.names, sizes=sizes), steps(len(x), 3e-3), BOXED
-        )  # fmt: skip
+    inside: Coordinates | Premised | None = box if len(fixed) == len(claims) else None
+    if inside is None and claims:
+        aim = np.zeros((len(x), o)) if net.aim is None else net.aim - begin / scale
+        inside = premised(claims, domain, spoken.names, scale, begin, x, aim)
+    if inside is not None:
+        own = None if backbone is None else backbone(domain.size, o)
+        fresh = boxed(domain, inside, scale, begin, outputs=spoken.names, sizes=sizes, backbone=own)
+        return Recipe(fresh, steps(len(x), 3e-3), BOXED if inside is box else PREMISED)
+    if backbone is not None:
+        return None
     if kinds & set(HARD) or (kinds & {Monotone, Fair} and kinds <= JOINED):
         return _monotone(net, properties, box if box is not None and box.parallel else None)
     many = image or o > 1 or domain.size >= MANY
