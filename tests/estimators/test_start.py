@@ -22,6 +22,7 @@ KINDS = {
     "box around an ensemble": {"properties": [Fair(["g"], 4)]},
     "fixed box": {"properties": [Bounded(-5, 40)]},
     "searched": {"properties": [Fair(["g"], 4)], "encoder": "none", "hidden": 4},
+    "searched and rounded": {"properties": [Monotone(increasing=["x"])], "encoder": "none", "hidden": 4},
     "free of rules": {"encoder": "none", "hidden": 4},
 }
 

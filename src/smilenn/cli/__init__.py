@@ -142,6 +142,15 @@ def fit(
     checkpoint: Annotated[
         Path | None, typer.Option(help="A file to continue from, written while training.", show_default="none")
     ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="MODEL",
+            help="Begin with the weights of this model folder, on its domain; its properties, unless some are stated.",
+            show_default="none",
+        ),
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -173,6 +182,7 @@ def fit(
         certify_limit=certify_limit,
         checkpoint=checkpoint,
         missing=missing.value,
+        start=start,
     )
     raise typer.Exit(command.run(request, quiet=quiet, json=json))
 

@@ -14,6 +14,7 @@ import pandas as pd
 import typer
 
 from smilenn.cli.guard import INTERRUPTED
+from smilenn.cli.starting import TRAINING, Start
 from smilenn.cli.table import file_digest, read_header, read_table
 from smilenn.cli.words import domain_text, judgement_record, judgement_text, logit_words, quality, quality_text
 from smilenn.datasets.base import Dataset
@@ -24,6 +25,7 @@ from smilenn.estimators.checks import numbered
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.missing import filled, learn_fill
 from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.start import check_columns
 from smilenn.estimators.store import save
 from smilenn.model.folder import refuse_existing, without_infinities
 from smilenn.progress import Progress, display, duration
@@ -35,7 +37,6 @@ from smilenn.properties.spec import load_properties
 from smilenn.train.config import Config
 from smilenn.train.state import CheckpointError
 
-TRAINING = "training.json"  # beside the model: which rows of which file it has not seen
 LEAST_TEST = 10  # with fewer rows to test on, none are held out
 
 
@@ -67,6 +68,7 @@ class Request:
     certify_limit: float = 60.0
     checkpoint: Path | None = None
     missing: str = "raise"
+    start: Path | None = None
 
 
 def run(request: Request, *, quiet: bool, json: bool) -> int:
@@ -77,22 +79,28 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     if not 0 <= request.seed < 2**32:
         raise SmileError(f"--seed {request.seed} is not a seed; write a whole number from 0 to 2³² − 1.")
     torch.set_num_threads(request.threads)
-    stated_at = read_properties(request)
+    start = None if request.start is None else Start.read(request, request.start)
+    stated_at = read_properties(request, start)
     properties = tuple(item for _, item in stated_at)
-    frame, y = read_data(request)
+    frame, y = read_data(request, None if start is None else start.model.domain_)
     kind = SmileClassifier if is_classification(request, y) else SmileRegressor
     complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
-    domain = Domain.from_data(
-        complete, kinds={name: "category" for name in request.category}, bounds=read_bounds(request.bounds)
-    )
+    if start is None:
+        domain = Domain.from_data(
+            complete, kinds={name: "category" for name in request.category}, bounds=read_bounds(request.bounds)
+        )
+    else:
+        domain = check_columns(start.model, tuple(frame.columns))
+        kind = start.kind(kind, request)
     # None leaves the constants to the recipe, which chooses them by the number of rows
     config = None if request.epochs is None else Config(pretrain_epochs=request.epochs, epochs=request.epochs)
-    own: dict[str, Any] = {"quantiles": request.quantiles} if request.quantiles else {}
+    own: dict[str, Any] = {"boxes": request.boxes} if start is None else start.parameters()
+    if request.quantiles:
+        own["quantiles"] = request.quantiles
     estimator = kind(
         **own,
         properties=properties,
         domain=domain,
-        boxes=request.boxes,  # type: ignore[arg-type]
         config=config,
         random_state=request.seed,
         restarts=request.restarts,
@@ -105,6 +113,8 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     in_test = held_back_rows(target.strata, request.test, request.seed)
     say = typer.echo if not (quiet or json) else (lambda text: None)
     say(f"{len(frame)} rows, {len(domain.features)} features; predicting {listed(request.target, 12)} ({target.task}).")
+    if start is not None:
+        say(start.sentence(request))
     say(f"The domain: {domain_text(domain)}.")
     for sentence in rows_outside(complete, request.bounds):
         warnings.warn(sentence, stacklevel=1)
@@ -113,12 +123,13 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         say(f"  - {sentence}")
     try:
         with display("off" if quiet else "auto") as show:
-            train(estimator, frame[~in_test], y[~in_test], request, show, say)
+            model = None if start is None else start.model
+            train(estimator, frame[~in_test], y[~in_test], request, model, show, say)
     except KeyboardInterrupt:
         if "net_" not in vars(estimator):
             raise
         estimator.interrupted_ = True  # there is a network already: it is kept
-    keep(estimator, request, in_test)
+    keep(estimator, request, in_test, None if start is None else start.training)
     try:
         if request.checkpoint is not None and not estimator.interrupted_:
             forget(request.checkpoint, request.restarts)
@@ -133,10 +144,13 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     return INTERRUPTED if estimator.interrupted_ else estimator.verdict_.exit_code
 
 
-def keep(estimator: SmileRegressor | SmileClassifier, request: Request, in_test: np.ndarray) -> None:
+def keep(
+    estimator: SmileRegressor | SmileClassifier, request: Request, in_test: np.ndarray, before: dict[str, Any] | None
+) -> None:
     """Save; Ctrl-C in the middle of it, which leaves no half-written folder, does not lose the model either.
 
-    training.json says which rows of which file were held out, so that a report can measure on them again.
+    training.json says which rows of which file were held out, so that a report can measure on them again, and the same
+    of the model of ``--from`` (`before`).
     """
     also = {
         TRAINING: {
@@ -147,6 +161,7 @@ def keep(estimator: SmileRegressor | SmileClassifier, request: Request, in_test:
             "held_out": int(in_test.sum()),
             "test": request.test,
             "seed": request.seed,
+            **({} if before is None else {"start": before}),
         }
     }
     try:
@@ -161,6 +176,7 @@ def train(
     frame: pd.DataFrame,
     y: pd.Series | pd.DataFrame,
     request: Request,
+    start: SmileRegressor | SmileClassifier | None,
     show: Callable[[Progress], None],
     say: Callable[[str], Any],
 ) -> None:
@@ -169,18 +185,18 @@ def train(
     Giving the same command again continues from the latter; one of another run is thrown away.
     """
     if request.checkpoint is not None:
-        estimator.fit(frame, y, callback=show, checkpoint=request.checkpoint)
+        estimator.fit(frame, y, callback=show, checkpoint=request.checkpoint, start=start)
         return
     beside = request.out.absolute().with_name(request.out.absolute().name + ".checkpoint")
     if numbered(beside, 0, request.restarts).exists():
         say(f"Continuing the run that was cut off, from {beside.name!r}.")
     try:
         try:
-            estimator.fit(frame, y, callback=show, checkpoint=beside)
+            estimator.fit(frame, y, callback=show, checkpoint=beside, start=start)
         except CheckpointError:
             say("That run was another one; starting from the beginning.")
             forget(beside, request.restarts)
-            estimator.fit(frame, y, callback=show, checkpoint=beside)
+            estimator.fit(frame, y, callback=show, checkpoint=beside, start=start)
     finally:
         forget(beside, request.restarts)
 
@@ -234,8 +250,8 @@ def report(
 # ---- options --------------------------------------------------------------------------------------------------------
 
 
-def read_properties(request: Request) -> tuple[tuple[str, Property], ...]:
-    """All properties the options ask for, each with where it was stated; none is an error."""
+def read_properties(request: Request, start: Start | None = None) -> tuple[tuple[str, Property], ...]:
+    """All properties the options ask for, each with where it was stated; else the start's, and none is an error."""
     out: list[tuple[str, Property]] = []
     if request.increasing or request.decreasing:
         item = Monotone(increasing=request.increasing, decreasing=request.decreasing, output=request.output)
@@ -256,6 +272,8 @@ def read_properties(request: Request) -> tuple[tuple[str, Property], ...]:
         out += [(f"{path}, property {i} ({item.kind})", item) for i, item in enumerate(stated_there, 1)]
     if request.output is not None and not (request.increasing or request.decreasing):
         raise SmileError("--output says what --increasing and --decreasing speak of; add one of them.")
+    if not out and start is not None:
+        return tuple((f"--from {request.start}", item) for item in start.properties())
     if not out and not request.quantiles:
         raise SmileError("No property was asked for; add --increasing, --decreasing, --fair, --robust or --spec.")
     return tuple(out)
@@ -333,8 +351,11 @@ def stated(
 # ---- data -----------------------------------------------------------------------------------------------------------
 
 
-def read_data(request: Request) -> tuple[pd.DataFrame, pd.Series | pd.DataFrame]:
-    """Features and target(s); columns that the options name must exist, and a target may not be a feature."""
+def read_data(request: Request, domain: Domain | None = None) -> tuple[pd.DataFrame, pd.Series | pd.DataFrame]:
+    """Features and target(s); columns that the options name must exist, and a target may not be a feature.
+
+    Columns that are categories of a `domain`, if there is one, are read as names.
+    """
     header = read_header(request.data)
     for option, names in (("--target", request.target), ("--drop", request.drop), ("--category", request.category)):
         unknown = [name for name in names if name not in header]
@@ -357,7 +378,8 @@ def read_data(request: Request) -> tuple[pd.DataFrame, pd.Series | pd.DataFrame]
     if twice:
         raise SmileError(f"--target {twice[0]} was given twice; name each column once.")
     may_lack = [name for name in header if name not in request.target] if request.missing == "fill" else []
-    frame = read_table(request.data, text=request.category, may_lack=may_lack)
+    names = () if domain is None else tuple(f.name for f in domain.features if f.categories and not f.columns)
+    frame = read_table(request.data, text=(*request.category, *names), may_lack=may_lack)
     y = frame[request.target[0]] if len(request.target) == 1 else frame[list(request.target)]
     frame = frame.drop(columns=[*request.target, *request.drop])
     if frame.shape[1] == 0:

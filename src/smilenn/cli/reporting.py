@@ -11,14 +11,14 @@ from typing import Any
 import pandas as pd
 import typer
 
-from smilenn.cli.fitting import TRAINING, held_back_rows
+from smilenn.cli.fitting import held_back_rows
+from smilenn.cli.starting import read_training, unseen
 from smilenn.cli.table import file_digest, read_header, read_table
 from smilenn.cli.words import judgement_record
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import load
-from smilenn.model.folder import parse_json, read_folder
 from smilenn.progress import display
 from smilenn.report.write import write_report
 
@@ -116,7 +116,7 @@ def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> 
         warnings.warn(missing, stacklevel=1)
         return Given(frame)
     y, X = frame[targets[0]] if len(targets) == 1 else frame[targets], frame.drop(columns=targets)
-    fitted_on = _training(request.model)
+    fitted_on = read_training(request.model)
     if fitted_on.get("sha256") != file_digest(request.data):
         if request.references:
             wanted = f", {fitted_on['data']!r}" if "data" in fitted_on else ""
@@ -126,10 +126,4 @@ def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> 
     held = held_back_rows(strata, fitted_on["test"], fitted_on["seed"])
     if not held.any():
         return Given(X, y, False, (X, y))
-    return Given(X[held], y[held], True, (X[~held], y[~held]))
-
-
-def _training(model: Path) -> dict[str, Any]:
-    """What `smile fit` noted of its data; empty for models that were saved otherwise."""
-    files = read_folder(model)
-    return parse_json(files[TRAINING], TRAINING) if TRAINING in files else {}
+    return Given(X[held], y[held], unseen(fitted_on), (X[~held], y[~held]))

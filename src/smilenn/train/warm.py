@@ -37,6 +37,9 @@ def adopt_(net: SmileNet, start: SmileNet) -> None:
         if net.lower.skip and net.lower.slope.shape[1] != net.encoder.size:  # an ensemble that kept some of its kinds
             slope = net.lower.slope.new_zeros(net.lower.slope.shape[0], net.encoder.size)
             net.lower.slope = nn.Parameter(slope, requires_grad=net.lower.slope.requires_grad)
+    elif net.lower.kind == "relu" and net.lower.skip != start.lower.skip:  # an affine term that rounding has added
+        net.lower.set_skip(start.lower.skip)
+        net.skip = start.skip
     wanted = start.state_dict()
     shapes = [{name: tuple(tensor.shape) for name, tensor in one.items()} for one in (net.state_dict(), wanted)]
     if shapes[0] != shapes[1] or net.boxes != start.boxes or net.outputs != start.outputs:
