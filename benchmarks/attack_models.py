@@ -104,7 +104,7 @@ def _left_sides(given: Given, inequality: Inequality, forward: Forward) -> LeftS
             kept.append(np.asarray(forward(rows), dtype=np.float64))
             return kept[-1]
 
-        value = violations(given, inequality, x, keep) + float(inequality.rhs)
+        value = violations(given, [inequality], x, keep)[:, 0] + float(inequality.rhs)
         (outputs,) = kept
         return value, outputs.reshape(len(x), x.shape[1], -1)
 

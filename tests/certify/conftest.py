@@ -50,6 +50,17 @@ def signed():
 
 
 @pytest.fixture(scope="session")
+def cased():
+    """The module kill_cases.py, which imports kill_small.py beside it."""
+    here = str(Path(__file__).parent)
+    sys.path.insert(0, here)
+    try:
+        return _sibling("kill_cases")
+    finally:
+        sys.path.remove(here)
+
+
+@pytest.fixture(scope="session")
 def fuzzing():
     """The module fuzzing.py."""
     return _sibling("fuzzing")

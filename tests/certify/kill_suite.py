@@ -22,6 +22,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import kill_cases
 import kill_networks  # beside this file, and found where that is
 import kill_signs
 import kill_small
@@ -46,7 +47,9 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         if p.name in ("forged-nothing", "slope-with-an-empty-leaf", "two-claims")
     ]
     single: list[Check] = [(check.__name__, check) for check in parts]  # cheap and sharp: first
-    small = kill_small.checks(target) + kill_signs.checks(target) + kill_sweeps.checks(target)
+    small = (
+        kill_small.checks(target) + kill_signs.checks(target) + kill_sweeps.checks(target) + kill_cases.checks(target)
+    )
     return single + small + whole + limits + kill_networks.checks(target)
 
 

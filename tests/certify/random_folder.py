@@ -32,7 +32,7 @@ from smilenn.model.folder import FORMAT, MANIFEST, VERSION, _digest, dump_json
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, Inequality, Term, row
-from smilenn.properties.premise import _pins, _sorted_rows, ground, holds_exactly
+from smilenn.properties.premise import _sorted_rows, ground, holds_exactly, pins
 from smilenn.prove.order import ordered
 
 
@@ -186,7 +186,7 @@ def random_claim(
     frame = Claim(k, tuple(row([(0, 0, "in", n)]) for n in ()), (row([(1, 0, "out", net.outputs[0])]),))
     named = tuple(Inequality(row([(1, 0, "in", n)]).terms, Fraction(10**6)) for n in mentioned)
     frame = replace(frame, when=named, others=others, equal=equal, free=free)
-    pinned = _pins(frame, domain)
+    pinned = pins(frame, domain)
     x = domain.sample(k, rng)
     x = np.where(domain.integral, x, np.clip(np.round(x * 256) / 256, domain.lo, domain.hi))
     x[:, pinned] = x[0, pinned]
@@ -272,7 +272,7 @@ def random_claim(
 
 def pinned_by_claim(claim: Claim, domain: Domain) -> np.ndarray:
     """[m] bool, pinned as the specification (section 3) has it: by name, or by strip rows that leave only zero."""
-    pinned = _pins(claim, domain)
+    pinned = pins(claim, domain)
     for i, (low, high) in _sorted_rows(claim, domain)[2].items():
         if low is not None and high is not None:
             if domain.integral[i]:

@@ -74,7 +74,7 @@ def largest(net, claim):
     x = problem.given.domain.unscale(
         problem.given.region.snap(Oracle(problem.given.region).sample(2000, np.random.default_rng(0)))
     )
-    return max(float((violations(problem.given, r, x, net.predict) + float(r.rhs)).max()) for r in claim.rows)
+    return max(float((violations(problem.given, [r], x, net.predict) + float(r.rhs)).max()) for r in claim.rows)
 
 
 CURVED = [[1.0, 0.0, 2.0, 0.5], [-1.5, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]]

@@ -194,7 +194,7 @@ def counted_lps(monkeypatch) -> list[int]:
 def test_what_was_proved_once_is_proved_again_without_lps(monkeypatch):
     problem, r = hard()
     target = ReducedMip().maximise(problem, r, time_limit=30).upper + 1e-3
-    trees: Trees = {}
+    trees = Trees()
     found = Branch(trees=trees).maximise(problem, r, goal="prove", target=target)
     assert found.upper <= target + 1e-6 and list(trees) == [tree_key(problem, r)]
     calls = counted_lps(monkeypatch)
@@ -209,7 +209,7 @@ def test_what_was_proved_once_is_proved_again_without_lps(monkeypatch):
     assert other is not again and other.bound == pytest.approx(again.bound - 1e-4, abs=1e-9) and not calls
     for changed in (replace(r, slope=r.slope + 1.0), replace(r, unit=2.0 * r.unit), replace(r, const=r.const + 1.0)):
         truth = ReducedMip().maximise(problem, changed, time_limit=30).lower
-        assert Branch(trees={tree_key(problem, r): other}).search(problem, changed, target=target).bound >= truth - 1e-9
+        assert Branch(trees=Trees({tree_key(problem, r): other})).search(problem, changed, target=target).bound >= truth - 1e-9
     calls.clear()
     lower = Branch(trees=trees).search(problem, r, target=target - 0.1)  # calls for more than the old slopes prove
     assert lower.bound > target - 0.1 and calls

@@ -11,6 +11,7 @@ import json
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 FORMAT, VERSION = "smilenn-certificate", 1
@@ -114,11 +115,38 @@ RowProof = LeafProof | SweepProof | SlopeProof | MirrorProof | OrderProof | Sign
 
 @dataclass(frozen=True)
 class ClaimProof:
-    """A claim (JSON form), a witness that its premise is not empty (k rows of m raw floats), a proof per row."""
+    """A claim (JSON form), a witness that its premise is not empty (k rows of m raw floats), a proof per row.
+
+    A claim with clauses has no rows of its own, but `cases`.
+    """
 
     claim: Mapping[str, Any]
+    witness: Sequence[Sequence[float]] = ()
+    rows: Sequence[RowProof] = ()
+    cases: CasesProof | None = None
+
+
+@dataclass(frozen=True)
+class CaseProof:
+    """A case of a claim with clauses: weights for every clause, a witness, a proof per row."""
+
+    weights: Sequence[Sequence[Fraction]]
     witness: Sequence[Sequence[float]]
     rows: Sequence[RowProof]
+
+
+@dataclass(frozen=True)
+class SplitProof:
+    """Cases below and above a threshold of an input, raw units."""
+
+    copy: int
+    coordinate: int
+    at: float
+    below: CasesProof
+    above: CasesProof
+
+
+CasesProof = CaseProof | SplitProof
 
 
 def canonical(value: Any) -> bytes:
@@ -144,10 +172,9 @@ def dump(weights: str, claims: Sequence[ClaimProof], profile: str = "f64-aux") -
     binary = bytearray()
     entries = []
     for proof in claims:
-        rows = [_row(row, binary) for row in proof.rows]
-        witness = [list(map(float, copy)) for copy in proof.witness]
         claim = dict(proof.claim)
-        entries.append({"claim": claim, "claim_sha256": claim_digest(claim), "witness": witness, "rows": rows})
+        body = _proved(proof, binary) if proof.cases is None else {"cases": _cases(proof.cases, binary)}
+        entries.append({"claim": claim, "claim_sha256": claim_digest(claim), **body})
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -159,6 +186,18 @@ def dump(weights: str, claims: Sequence[ClaimProof], profile: str = "f64-aux") -
     }
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     return {JSON_NAME: text.encode(), BINARY_NAME: bytes(binary)}
+
+
+def _proved(proof: ClaimProof | CaseProof, binary: bytearray) -> dict[str, Any]:
+    rows = [_row(row, binary) for row in proof.rows]
+    return {"witness": [list(map(float, copy)) for copy in proof.witness], "rows": rows}
+
+
+def _cases(cases: CasesProof, binary: bytearray) -> dict[str, Any]:
+    if isinstance(cases, CaseProof):
+        return {"weights": [[str(w) for w in weights] for weights in cases.weights], **_proved(cases, binary)}
+    place = {"copy": cases.copy, "coordinate": cases.coordinate, "at": float(cases.at)}
+    return {**place, "below": _cases(cases.below, binary), "above": _cases(cases.above, binary)}
 
 
 def _row(row: RowProof, binary: bytearray) -> dict[str, Any]:

@@ -20,13 +20,15 @@ from typing import TYPE_CHECKING
 
 from smilenn.certify.certificate import ClaimProof, dump, weights_digest
 from smilenn.certify.check import Report, RowReport, check_folder
-from smilenn.certify.emit import Emitted, emit, mirrored
+from smilenn.certify.emit import Emitted, emit, emit_claim, mirrored
 from smilenn.certify.verdicts import Certificate, room
 from smilenn.model.bundle import certified_tensors, save_net
 from smilenn.model.folder import read_folder, write_folder
 from smilenn.problem import build_all
 from smilenn.progress import Progress
-from smilenn.properties.claim import Claim
+from smilenn.properties.cases import case_claims
+from smilenn.properties.claim import Claim, Inequality
+from smilenn.prove.cases import known_cases
 from smilenn.prove.tree import Trees
 
 if TYPE_CHECKING:
@@ -50,8 +52,13 @@ def certify(
     no more is searched, and what was found by then is checked. What the checker refuses is returned as refused.
     """
     claims, begun = tuple(claims), perf_counter()
-    problems = build_all(claims, net.snapshot())
-    searches = [mirrored(problem).count(None) for problem in problems]
+    trees = Trees() if trees is None else trees
+    snapshot = net.snapshot()
+    cases = [known_cases(claim, snapshot, net.predict, trees, time_limit=time_limit / 2) for claim in claims]
+    problems = [
+        build_all(case_claims(claim, tree, net.domain), snapshot) for claim, tree in zip(claims, cases, strict=True)
+    ]
+    searches = [sum(mirrored(problem).count(None) for problem in part) for part in problems]
     emitted: list[Emitted] = []
 
     def tell(message: str = "") -> None:
@@ -59,10 +66,15 @@ def certify(
             seconds = since + perf_counter() - begun
             callback(Progress("certify", len(emitted), len(claims), seconds=seconds, message=message))
 
-    for problem in problems:
+    for claim, tree, part in zip(claims, cases, problems, strict=True):
         tell()
         left = 0.0 if any(entry.interrupted for entry in emitted) else time_limit - (perf_counter() - begun)
-        emitted.append(emit(problem, time_limit=max(0.0, left) / sum(searches[len(emitted) :]), trees=trees))
+        each = max(0.0, left) / sum(searches[len(emitted) :])
+        emitted.append(
+            emit_claim(claim, tree, part, time_limit=each, trees=trees)
+            if claim.either
+            else emit(part[0], time_limit=each, trees=trees)
+        )
     notes = tuple(note for entry in emitted for note in entry.notes)
     weights = weights_digest(net.describe(), certified_tensors(net))
     with tempfile.TemporaryDirectory(prefix="smilenn-") as place:
@@ -91,14 +103,17 @@ def _up_to(entry: Emitted, claim: Claim, rows: Sequence[RowReport]) -> ClaimProo
     if any(inequality.op == "==" for inequality in claim.then):
         return entry.proof
     more = {r: _two_digits(row.excess) for r, row in enumerate(rows) if row.excess > 0}
-    more = {r: added for r, added in more.items() if added <= room(rows[r], claim.then[r])}
+    more = {r: added for r, added in more.items() if added <= room(rows[r], claim.heads[r])}
     if not more:
         return entry.proof
-    then = tuple(
-        replace(inequality, rhs=inequality.rhs + more.get(r, Fraction(0))) for r, inequality in enumerate(claim.then)
-    )
+
+    def raised(inequality: Inequality, r: int) -> Inequality:
+        return replace(inequality, rhs=inequality.rhs + more.get(r, Fraction(0)))
+
+    then = tuple(raised(inequality, r) for r, inequality in enumerate(claim.then))
+    either = tuple(tuple(raised(i, r) for i in clause) for r, clause in enumerate(claim.either, len(then)))
     sentence = f"{claim.sentence.rstrip('.')} (up to {float(max(more.values())):.1e}, for rounding)."
-    return replace(entry.proof, claim=replace(claim, then=then, sentence=sentence).to_json())
+    return replace(entry.proof, claim=replace(claim, then=then, either=either, sentence=sentence).to_json())
 
 
 def _two_digits(value: Fraction) -> Fraction:

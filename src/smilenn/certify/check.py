@@ -160,7 +160,6 @@ def _check(folder: str) -> Report:
     need(isinstance(content["claims"], list) and content["claims"], "the certificate holds no claims")
     claims, reader = [], Reader(data)
     for entry in content["claims"]:
-        need(is_object(entry, "claim", "claim_sha256", "witness", "rows"), "a claim's entry is malformed")
         claims.append(check_claim(net, entry, reader))
     need(reader.end == len(data), "certificate.bin holds bytes that no row uses")
     good = all(row.excess <= 0 for claim in claims for row in claim.rows)
@@ -757,6 +756,7 @@ RATIONAL = re.compile(r"-?[0-9]{1,400}(?:/[0-9]{1,400})?")
 Row = tuple[list[tuple[Fraction, int, str, str]], str, Fraction]  # terms, op, rhs
 WIDE = Fraction(1 << 2000)  # more than any difference of two inputs: a side of a strip that was not given
 Terms = dict[tuple[int, int], Fraction]  # coefficients by (copy, coordinate)
+Path = tuple[tuple[int, int, float, int], ...]
 
 
 @lru_cache(maxsize=1 << 12)
@@ -787,24 +787,47 @@ def read_rows(rows: Any, copies: int, kinds: tuple[str, ...]) -> list[Row]:
     return out
 
 
-class Premise:
-    """The inputs a claim speaks of: bounds lo, hi [k][m], pinned [m], strips δ [m] for k = 2, extra rows."""
+class Claim:
+    """A claim as it is read: rows of `when` and `then`, and clauses `either`, of whose rows one holds at least."""
 
-    def __init__(self, net: Net, claim: Any) -> None:
+    def __init__(self, claim: Any) -> None:
         keys = ("copies", "when", "then", "others", "equal", "free", "sentence")
-        need(is_object(claim, *keys) and is_int(claim["copies"]) and 1 <= claim["copies"] <= 4, "a claim is malformed")
+        need(is_object(claim, *keys) or is_object(claim, *keys, "either"), "a claim is malformed")
+        need(is_int(claim["copies"]) and 1 <= claim["copies"] <= 4, "a claim is malformed")
         need(claim["others"] in ("equal", "free") and isinstance(claim["sentence"], str), "a claim is malformed")
         need(is_texts(claim["equal"]) and is_texts(claim["free"]), "a claim is malformed")
-        self.net, self.claim, self.k = net, claim, claim["copies"]
+        self.text, self.k, self.digest = claim, claim["copies"], sha256(canonical({**claim, "sentence": ""}))
         self.when = read_rows(claim["when"], self.k, ("in",))
         self.then = read_rows(claim["then"], self.k, ("in", "out"))
-        need(self.then, "a claim has no conclusion")
-        common = 1
-        rows = (*self.when, *self.then)
-        for denominator in {v.denominator for terms, _, rhs in rows for v in (rhs, *(term[0] for term in terms))}:
-            common = math.lcm(common, denominator)
-            need(common < DENOMINATOR, "the denominators of a claim have too large a common multiple")
+        clauses = claim.get("either", [])
+        need(isinstance(clauses, list) and (clauses or "either" not in claim), "the clauses of a claim are malformed")
+        self.either = [read_rows(clause, self.k, ("in", "out")) for clause in clauses]
+        for clause in self.either:
+            need(len(clause) > 1 and all(op == "<=" for _, op, _ in clause), "a clause has no alternatives, or an ==")
+        need(self.then or self.either, "a claim has no conclusion")
+        rows = (*self.when, *self.then, *(row for clause in self.either for row in clause))
+        self.common = common_denominator(1, (v for terms, _, rhs in rows for v in (rhs, *(term[0] for term in terms))))
+
+
+def common_denominator(common: int, values: Iterable[Fraction]) -> int:
+    """The least common multiple of `common` and all denominators, which has a limit."""
+    for denominator in {v.denominator for v in values}:
+        common = math.lcm(common, denominator)
+        need(common < DENOMINATOR, "the denominators of a claim have too large a common multiple")
+    return common
+
+
+class Premise:
+    """The inputs a claim speaks of: bounds lo, hi [k][m], pinned [m], strips δ [m] for k = 2, extra rows.
+
+    `path` holds the splits that lead to a case of it: copy, coordinate, threshold, and 1 below it or −1 above it.
+    """
+
+    def __init__(self, net: Net, claim: Claim, path: Path = ()) -> None:
+        self.net, self.claim, self.k = net, claim.text, claim.k
+        self.when = claim.when
         self.rows = [(self.merged(terms), op == "==", rhs) for terms, op, rhs in self.when]
+        self.rows += [({(c, i): Fraction(side)}, False, side * Fraction(at)) for c, i, at, side in path]
         self.ground()
         if net.encoder:
             self.encode(net.encoder)
@@ -1727,15 +1750,74 @@ def no_rounding(net: Net) -> None:
 # ---- the verdict ----------------------------------------------------------------------------------------------------
 
 
-def check_claim(net: Net, entry: dict[str, Any], reader: Reader) -> ClaimReport:
-    """All rows of a claim."""
-    reader.encode(net)
-    premise = Premise(net, entry["claim"])
-    digest = sha256(canonical({**entry["claim"], "sentence": ""}))
-    need(entry["claim_sha256"] == digest, "a claim was altered: its hash differs")
-    premise.check_witness(entry["witness"])
-    goals = [Goal(premise, row, sign) for row in premise.then for sign in ((1, -1) if row[1] == "==" else (1,))]
-    proofs = entry["rows"]
+def check_claim(net: Net, entry: Any, reader: Reader) -> ClaimReport:
+    """All rows of a claim, or of all of its cases."""
+    keys = ("claim", "claim_sha256")
+    cases = is_object(entry, *keys, "cases")
+    need(cases or is_object(entry, *keys, "witness", "rows"), "a claim's entry is malformed")
+    claim = Claim(entry["claim"])
+    need(entry["claim_sha256"] == claim.digest, "a claim was altered: its hash differs")
+    need(cases == bool(claim.either), "a claim with clauses is proved by cases, and no other")
+    if cases:
+        rows = check_cases(net, claim, entry["cases"], reader)
+    else:
+        reader.encode(net)
+        premise = Premise(net, claim)
+        premise.check_witness(entry["witness"])
+        rows = check_rows(premise, claim.then, entry["rows"], reader)
+    return ClaimReport(formula(claim), claim.text["sentence"], tuple(rows))
+
+
+def check_cases(net: Net, claim: Claim, root: Any, reader: Reader) -> list[RowReport]:
+    """§3.2: a tree of splits; in each of its cases all rows, and of every clause a mean. The worst of each is told."""
+    worst: list[RowReport] = []
+    stack: list[tuple[Any, Path]] = [(root, ())]
+    while stack:
+        node, path = stack.pop()
+        if is_object(node, "copy", "coordinate", "at", "below", "above"):
+            c, i, at = node["copy"], node["coordinate"], node["at"]
+            good = is_int(c) and 0 <= c < claim.k and is_int(i) and 0 <= i < net.given.m and isinstance(at, float)
+            need(good, "a split of cases is malformed")
+            stack += [(node["above"], (*path, (c, i, at, -1))), (node["below"], (*path, (c, i, at, 1)))]
+            continue
+        need(is_object(node, "weights", "witness", "rows"), "a case is malformed")
+        reader.encode(net)
+        premise = Premise(net, claim, path)
+        premise.check_witness(node["witness"])
+        means = zip(claim.either, read_weights(node["weights"], claim), strict=True)
+        combined = [mean(clause, weights) for clause, weights in means]
+        found = check_rows(premise, [*claim.then, *combined], node["rows"], reader)
+        plain = len(found) - len(combined)
+        for at, clause in enumerate(claim.either, plain):  # told as a row whose right side is its first alternative's
+            row, shift = found[at], clause[0][2] - found[at].rhs
+            text = " or ".join(map(row_text, clause))
+            found[at] = RowReport(text, "cases", row.bound + shift, row.margin, row.rhs + shift)
+        worst = [max(pair, key=lambda row: row.excess) for pair in zip(worst or found, found, strict=True)]
+    return worst
+
+
+def read_weights(value: Any, claim: Claim) -> list[list[Fraction]]:
+    """λ ≥ 0 with sum one for every clause."""
+    good = isinstance(value, list) and len(value) == len(claim.either)
+    need(good and all(is_texts(weights) for weights in value), "the weights of a case are malformed")
+    out = [list(map(rational, weights)) for weights in value]
+    for weights, clause in zip(out, claim.either, strict=True):
+        need(len(weights) == len(clause) and min(weights) >= 0 and sum(weights) == 1, "weights are not those of a mean")
+    common_denominator(claim.common, (w for weights in out for w in weights))
+    return out
+
+
+def mean(clause: list[Row], weights: list[Fraction]) -> Row:
+    """Σ_r λ_r·l_r ≤ Σ_r λ_r·c_r: where it holds, one l_r ≤ c_r does."""
+    terms = [
+        (w * coef, c, kind, name) for w, row in zip(weights, clause, strict=True) for coef, c, kind, name in row[0]
+    ]
+    return terms, "<=", sum((w * row[2] for w, row in zip(weights, clause, strict=True)), Fraction(0))
+
+
+def check_rows(premise: Premise, conclusion: list[Row], proofs: Any, reader: Reader) -> list[RowReport]:
+    """One proof per row."""
+    goals = [Goal(premise, row, sign) for row in conclusion for sign in ((1, -1) if row[1] == "==" else (1,))]
     need(isinstance(proofs, list) and len(proofs) == len(goals), "a claim has another number of rows than proofs")
     rows: list[RowReport] = []
     place = ("rule", "bits", "start", "length")
@@ -1763,7 +1845,7 @@ def check_claim(net: Net, entry: dict[str, Any], reader: Reader) -> ClaimReport:
             need(premise.symmetric() and same, "a mirror shows another row")
             bound, margin = rows[of].bound, rows[of].margin
         rows.append(RowReport(row_text(goal.row), str(rule), bound, margin, goal.rhs))
-    return ClaimReport(formula(premise), premise.claim["sentence"], tuple(rows))
+    return rows
 
 
 # ---- words ----------------------------------------------------------------------------------------------------------
@@ -1820,16 +1902,15 @@ def row_texts(rows: Sequence[Row]) -> list[str]:
     return said + [row_text(row) for row, shape in zip(rows, shapes, strict=True) if shape not in many]
 
 
-def formula(premise: Premise) -> str:
+def formula(claim: Claim) -> str:
     """The claim in symbols, made from its rows."""
-    claim, names = premise.claim, "abcd"[: premise.k]
-    parts = row_texts(premise.when)
-    if premise.k > 1:
-        parts += [" == ".join(copy + access(name) for copy in names) for name in claim["equal"]]
-        parts += [f"{name} free" for name in claim["free"]]
-        parts.append(f"other features {claim['others']}")
-    conclusion = ", ".join(row_text(row) for row in premise.then)
-    return f"∀ {', '.join(names)} ∈ X: {', '.join(parts)}{' ⇒ ' if parts else ''}{conclusion}"
+    names, parts = "abcd"[: claim.k], row_texts(claim.when)
+    if claim.k > 1:
+        parts += [" == ".join(copy + access(name) for copy in names) for name in claim.text["equal"]]
+        parts += [f"{name} free" for name in claim.text["free"]]
+        parts.append(f"other features {claim.text['others']}")
+    said = [*map(row_text, claim.then), *(" or ".join(map(row_text, clause)) for clause in claim.either)]
+    return f"∀ {', '.join(names)} ∈ X: {', '.join(parts)}{' ⇒ ' if parts else ''}{', '.join(said)}"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -108,13 +108,28 @@ def check_folder(path: str | os.PathLike[str]) -> Report:
         if folder.net.profile == "dyadic":  # nothing rounds, but the inputs are moved
             margin, omega = [ZERO] * len(margin), moves(model)
         budget = Budget(MOST_NODES, MOST_WORK)
-        claims = tuple(_check_claim(entry, model, margin, omega, budget) for entry in folder.entries)
+        claims = tuple(_check_entry(entry, model, margin, omega, budget) for entry in folder.entries)
     except Refused as error:
         return Report("refused", str(error))
     except Unreadable as error:
         return Report("unreadable", str(error))
     status: Status = "certified" if all(claim.certified for claim in claims) else "unknown"
     return Report(status, "", claims, _describe(folder.net.domain), folder.net.profile)
+
+
+def _check_entry(entry: Entry, model: Model, margin: Vector, omega: Vector | None, budget: Budget) -> ClaimReport:
+    """A claim, or the worst of its cases row by row; a clause is told as its first row, which it exceeds by as much."""
+    if not entry.cases:
+        return _check_claim(entry, model, margin, omega, budget)
+    claim = entry.claim
+    cases = [_check_claim(case, model, margin, omega, budget).rows for case in entry.cases]
+    worst = [max(rows, key=lambda row: row.violation_bound) for rows in zip(*cases, strict=True)]
+    plain = len(worst) - len(claim.either)
+    for r, clause in enumerate(claim.either, plain):
+        text, shift = " or ".join(_row_text(row) for row in clause), clause[0].rhs - worst[r].rhs
+        leaves = sum(rows[r].leaves for rows in cases)
+        worst[r] = RowReport(text, "cases", worst[r].bound + shift, worst[r].margin, clause[0].rhs, leaves)
+    return ClaimReport(claim.sentence, _formula(claim), tuple(worst))
 
 
 def _check_claim(entry: Entry, model: Model, margin: Vector, omega: Vector | None, budget: Budget) -> ClaimReport:
@@ -217,7 +232,9 @@ def _formula(claim: Claim) -> str:
         parts += [f"{_clean(name)} equal" for name in claim.equal] + [f"{_clean(name)} free" for name in claim.free]
         parts.append("other features equal" if claim.others == "equal" else "other features free")
     premise = f"{', '.join(parts)} ⇒ " if parts else ""
-    return f"∀ {', '.join('abcd'[: claim.copies])} ∈ X: {premise}{', '.join(_row_text(row) for row in claim.then)}"
+    said = [_row_text(row) for row in claim.then]
+    said += [" or ".join(_row_text(row) for row in clause) for clause in claim.either]
+    return f"∀ {', '.join('abcd'[: claim.copies])} ∈ X: {premise}{', '.join(said)}"
 
 
 def _describe(domain: Domain) -> tuple[str, ...]:

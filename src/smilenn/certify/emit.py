@@ -6,6 +6,7 @@
     tight on the diagonal, zero gap   slope rule: the tree over phases at one point
     otherwise                         leaf rule: the branch-and-bound's tree, slopes rounded to multiples of 2^-bits
     second of two mirrored rows       a reference to the first
+    clauses, of whose rows one holds  a tree of cases, each proved as above (cases.py)
 
 Nothing emitted here counts until a checker has accepted it: a poor proof is a larger bound, a wrong one is refused.
 """
@@ -13,12 +14,15 @@ Nothing emitted here counts until a checker has accepted it: a poor proof is a l
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from smilenn.certify.certificate import (
     ALL_COPIES,
+    CaseProof,
+    CasesProof,
     ClaimProof,
     Empty,
     Flip,
@@ -33,20 +37,20 @@ from smilenn.certify.certificate import (
     RowProof,
     SignsProof,
     SlopeProof,
+    SplitProof,
     SweepProof,
 )
 from smilenn.errors import SmileError
 from smilenn.problem import Problem, Row
-from smilenn.properties.claim import Inequality
-from smilenn.properties.premise import holds_exactly
+from smilenn.properties.cases import Case, Cases
+from smilenn.properties.claim import Claim, Inequality
 from smilenn.prove.branch import Branch, raw_threshold
 from smilenn.prove.branch import Node as Cell
 from smilenn.prove.order import ordered
-from smilenn.prove.realise import onto_premise, raw
 from smilenn.prove.signs import Signs
 from smilenn.prove.slopes import SlopeNode, applies, slope_tree
 from smilenn.prove.tree import Trees, tree_key
-from smilenn.search.oracle import Oracle
+from smilenn.prove.witness import witness
 
 BITS = 24
 INTERRUPTED = ": interrupted"  # how the note on a row ends whose search was cut off by Ctrl-C
@@ -88,26 +92,36 @@ def emit(problem: Problem, *, time_limit: float = 60.0, trees: Trees | None = No
         proofs.append(proof)
         notes += [f"{row.text}: {note}"] if note else []
     claim = problem.given.claim.to_json()
-    return Emitted(ClaimProof(claim, witness(problem).tolist(), proofs), not notes, tuple(notes))
+    return Emitted(ClaimProof(claim, _witness(problem), proofs), not notes, tuple(notes))
 
 
-def witness(problem: Problem) -> np.ndarray:
-    """A tuple x [k, m] of raw floats that satisfies the premise exactly."""
-    given, k, rng = problem.given, problem.copies, np.random.default_rng(0)
-    domain, region = given.domain, given.region
-    diagonal = domain.unscale(region.snap(np.repeat((region.lo + region.hi)[None] / 2, 1, 0)))
-    candidates = [np.repeat(domain.sample(1, rng), k, axis=0) for _ in range(4)]
-    candidates += [raw(given, u[None])[0] for u in Oracle(region).sample(32, rng)]
-    for x in (diagonal[0], *candidates):
-        if holds_exactly(given.claim, domain, x):
-            return x
-        moved = onto_premise(given, x)
-        if moved is not None and holds_exactly(given.claim, domain, moved):
-            return moved
-    raise SmileError(
-        f"No inputs were found that satisfy the premise of {given.claim.formula()!r} exactly; "
-        "a certificate needs one, so loosen an equality or use numbers that floats can represent."
-    )
+def emit_claim(
+    claim: Claim, cases: Cases, problems: Sequence[Problem], *, time_limit: float, trees: Trees | None = None
+) -> Emitted:
+    """Prove a claim with clauses in its cases, whose `problems` come in their order, `time_limit` seconds a row."""
+    emitted: list[Emitted] = []
+
+    def proved(node: Cases) -> CasesProof:
+        if isinstance(node, Case):
+            cut_off = any(entry.interrupted for entry in emitted)
+            found = emit(problems[len(emitted)], time_limit=0.0 if cut_off else time_limit, trees=trees)
+            emitted.append(found)
+            return CaseProof(node.weights, found.proof.witness, found.proof.rows)
+        return SplitProof(node.copy, node.coordinate, node.at, proved(node.below), proved(node.above))
+
+    proof = ClaimProof(claim.to_json(), cases=proved(cases))
+    notes = tuple(note for entry in emitted for note in entry.notes)
+    return Emitted(proof, not notes, notes)
+
+
+def _witness(problem: Problem) -> list[list[float]]:
+    found = witness(problem.given)
+    if found is None:
+        raise SmileError(
+            f"No inputs were found that satisfy the premise of {problem.given.claim.formula()!r} exactly; "
+            "a certificate needs one, so loosen an equality or use numbers that floats can represent."
+        )
+    return found.tolist()
 
 
 def mirrored(problem: Problem) -> list[int | None]:

@@ -92,7 +92,7 @@ def ground(claim: Claim, domain: Domain, omega: Vector | None = None) -> Premise
     low: list[Fraction | None] = [None] * m
     high: list[Fraction | None] = [None] * m
     extra = []
-    for row in claim.when:
+    for row in (*claim.when, *claim.path):
         terms = _merged(row)
         if not terms:
             continue  # true: of a false one there is no witness
@@ -170,7 +170,7 @@ def check_witness(entry: Entry, domain: Domain) -> None:
     for i, pinned in enumerate(_pins(entry.claim, domain)):
         if pinned and any(copy[i] != x[0][i] for copy in x):
             raise Refused("The witness does not satisfy the premise: it differs in a feature that is to be equal.")
-    for row in entry.claim.when:
+    for row in (*entry.claim.when, *entry.claim.path):
         value = sum((t.coef * x[t.copy][t.index] for t in row.terms), ZERO)
         if value > row.rhs or (row.equality and value != row.rhs):
             raise Refused("The witness does not satisfy the premise: the claim may be about nothing.")

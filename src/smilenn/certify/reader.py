@@ -13,7 +13,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -61,7 +61,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Claim:
-    """∀ copies : when ⇒ then; `equal` and `free` as the names given."""
+    """∀ copies : when ⇒ then, and one row of every clause of either; `equal` and `free` as the names given.
+
+    `path` holds the splits that lead to a case of the claim: rows of the premise that name nothing.
+    """
 
     copies: int
     when: tuple[Row, ...]
@@ -70,6 +73,8 @@ class Claim:
     equal: tuple[str, ...]
     free: tuple[str, ...]
     sentence: str
+    either: tuple[tuple[Row, ...], ...] = ()
+    path: tuple[Row, ...] = ()
 
     def rows(self) -> list[Row]:
         """The conclusion as ≤ rows; an == row gives itself and then its negation."""
@@ -95,11 +100,15 @@ class Proof:
 
 @dataclass(frozen=True)
 class Entry:
-    """A claim with its witness (k rows of m floats) and the proofs of its rows."""
+    """A claim with its witness (k rows of m floats) and the proofs of its rows.
+
+    Of a claim with clauses the entry has no proofs, but `cases`: entries of claims without any.
+    """
 
     claim: Claim
-    witness: tuple[tuple[float, ...], ...]
-    proofs: tuple[Proof, ...]
+    witness: tuple[tuple[float, ...], ...] = ()
+    proofs: tuple[Proof, ...] = ()
+    cases: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,37 +159,87 @@ def _certificate(
     need(bool(claims), "The certificate makes no claim.")
     entries, end = [], 0
     for item in claims:
-        entry = as_object(item, {"claim", "claim_sha256", "witness", "rows"}, "An entry of 'claims'")
-        described = as_object(entry["claim"], CLAIM_KEYS, "A claim")
+        body = {"cases"} if isinstance(item, dict) and "cases" in item else {"witness", "rows"}
+        entry = as_object(item, {"claim", "claim_sha256"} | body, "An entry of 'claims'")
+        described = as_object(entry["claim"], None, "A claim")
+        as_object(described, CLAIM_KEYS | ({"either"} & set(described)), "A claim")
         digest = hashlib.sha256(canonical({**described, "sentence": ""})).hexdigest()
         same = as_hash(entry["claim_sha256"], "'claim_sha256'") == digest
         need(same, "A claim is not the one the certificate was made for: its hash differs.")
-        claim = _claim(described, net)
-        witness = tuple(
-            tuple(as_float(v, "A number of the witness") for v in as_list(copy, "A copy of the witness"))
-            for copy in as_list(entry["witness"], "'witness'")
-        )
-        shaped = len(witness) == claim.copies and all(len(copy) == len(net.domain.names) for copy in witness)
-        need(shaped, "The witness is not one point of the domain per copy.")
-        rows = as_list(entry["rows"], "'rows'")
-        need(len(rows) == len(claim.rows()), "A claim does not have one proof per row of its conclusion.")
-        proofs = []
-        for item in rows:
-            proof = _proof(item, binary, end, net)
-            end += len(proof.nodes)
-            proofs.append(proof)
-        entries.append(Entry(claim, witness, tuple(proofs)))
+        common = [1]  # the least common multiple of all denominators so far
+        claim = _claim(described, net, common)
+        need(("cases" in body) == bool(claim.either), "A claim is proved by cases if and only if it has clauses.")
+        if claim.either:
+            cases, end = _cases(entry["cases"], claim, (), binary, end, net, common)
+            entries.append(Entry(claim, cases=cases))
+        else:
+            whole, end = _proofs(entry, claim, binary, end, net)
+            entries.append(whole)
     need(end == len(binary), "certificate.bin has bytes that belong to no proof.")
     return tuple(entries)
 
 
-def _claim(data: dict[str, Any], net: Net) -> Claim:
+def _proofs(entry: dict[str, Any], claim: Claim, binary: bytes, end: int, net: Net) -> tuple[Entry, int]:
+    """The witness and the proofs of a claim without clauses; and where its last proof ends."""
+    witness = tuple(
+        tuple(as_float(v, "A number of the witness") for v in as_list(copy, "A copy of the witness"))
+        for copy in as_list(entry["witness"], "'witness'")
+    )
+    shaped = len(witness) == claim.copies and all(len(copy) == len(net.domain.names) for copy in witness)
+    need(shaped, "The witness is not one point of the domain per copy.")
+    rows = as_list(entry["rows"], "'rows'")
+    need(len(rows) == len(claim.rows()), "A claim does not have one proof per row of its conclusion.")
+    proofs = []
+    for item in rows:
+        proof = _proof(item, binary, end, net)
+        end += len(proof.nodes)
+        proofs.append(proof)
+    return Entry(claim, witness, tuple(proofs)), end
+
+
+# ∀ x ∈ X : x_ci ≤ θ or x_ci ≥ θ, so that the cases cover the premise; Σ λ_r (l_r − c_r) ≤ 0 has one l_r − c_r ≤ 0
+def _cases(
+    value: Any, claim: Claim, path: tuple[Row, ...], binary: bytes, end: int, net: Net, common: list[int]
+) -> tuple[tuple[Entry, ...], int]:
+    """The cases of a tree, those below a threshold before those above; and where the last proof ends."""
+    node = as_object(value, None, "A node of 'cases'")
+    if "at" in node:
+        as_object(node, {"copy", "coordinate", "at", "below", "above"}, "A split of cases")
+        copy = as_integer(node["copy"], 0, claim.copies - 1, "The copy of a split")
+        i = as_integer(node["coordinate"], 0, len(net.domain.names) - 1, "The coordinate of a split")
+        at, name = Fraction(as_float(node["at"], "A threshold")), net.domain.names[i]
+        sides = [Row((Term(Fraction(sign), copy, False, i, name),), sign * at, False) for sign in (1, -1)]
+        below, end = _cases(node["below"], claim, (*path, sides[0]), binary, end, net, common)
+        above, end = _cases(node["above"], claim, (*path, sides[1]), binary, end, net, common)
+        return below + above, end
+    as_object(node, {"weights", "witness", "rows"}, "A case")
+    weights, rows = as_list(node["weights"], "'weights'"), list(claim.then)
+    need(len(weights) == len(claim.either), "A case does not have weights for every clause.")
+    shared = list(common)  # every case by itself has a common denominator with the claim
+    for clause, item in zip(claim.either, weights, strict=True):
+        mean = [_rational(w, shared) for w in as_list(item, "The weights of a clause")]
+        need(len(mean) == len(clause), "A clause does not have one weight per row.")
+        need(min(mean) >= 0 and sum(mean) == 1, "The weights of a clause are not those of a mean.")
+        pairs = list(zip(mean, clause, strict=True))
+        terms = tuple(Term(w * t.coef, t.copy, t.output, t.index, t.name) for w, row in pairs for t in row.terms)
+        rows.append(Row(terms, sum((w * row.rhs for w, row in pairs), Fraction(0)), False))
+    case, end = _proofs(node, replace(claim, then=tuple(rows), either=(), path=path), binary, end, net)
+    return (case,), end
+
+
+def _claim(data: dict[str, Any], net: Net, common: list[int]) -> Claim:
     k = as_integer(data["copies"], 1, 4, "The number of copies of a claim")
     need(data["others"] in ("equal", "free"), "'others' of a claim is neither 'equal' nor 'free'.")
-    common = [1]  # the least common multiple of all denominators so far
     when = tuple(_row(item, k, net, common) for item in as_list(data["when"], "'when'"))
     then = tuple(_row(item, k, net, common) for item in as_list(data["then"], "'then'"))
-    need(bool(then), "A claim has no conclusion.")
+    either = tuple(
+        tuple(_row(row, k, net, common) for row in as_list(clause, "A clause of a claim"))
+        for clause in (as_list(data["either"], "'either'") if "either" in data else ())
+    )
+    need("either" not in data or bool(either), "'either' of a claim is empty.")
+    need(all(len(clause) > 1 for clause in either), "A clause has fewer than two rows.")
+    need(not any(row.equality for clause in either for row in clause), "A clause has a row that is not <=.")
+    need(bool(then) or bool(either), "A claim has no conclusion.")
     need(not any(t.output for row in when for t in row.terms), "A premise names an output.")
     names = {
         key: tuple(as_text(name, f"A name in {key!r}") for name in as_list(data[key], f"{key!r}"))
@@ -188,7 +247,8 @@ def _claim(data: dict[str, Any], net: Net) -> Claim:
     }
     for name in (*names["equal"], *names["free"]):
         need(name in net.domain.indices, f"A claim names {name!r}, which is no feature.")
-    return Claim(k, when, then, data["others"], names["equal"], names["free"], as_text(data["sentence"], "'sentence'"))
+    sentence = as_text(data["sentence"], "'sentence'")
+    return Claim(k, when, then, data["others"], names["equal"], names["free"], sentence, either)
 
 
 def _row(value: Any, copies: int, net: Net, common: list[int]) -> Row:

@@ -66,7 +66,7 @@ class Certificate:
         return tuple(
             all(
                 row.excess <= 0 and row.rhs - stated.rhs <= room(row, stated)
-                for row, stated in zip(found.rows, claim.rows, strict=True)
+                for row, stated in zip(found.rows, claim.heads, strict=True)
             )
             for claim, found in together
         )
@@ -81,7 +81,7 @@ class Certificate:
             return tuple(math.inf for _ in self.claims)
         together = zip(self.claims, self.report.claims, strict=True)
         return tuple(
-            rounded_up(max(_over(row, stated) for row, stated in zip(found.rows, claim.rows, strict=True)))
+            rounded_up(max(_over(row, stated) for row, stated in zip(found.rows, claim.heads, strict=True)))
             for claim, found in together
         )
 
@@ -96,7 +96,7 @@ class Certificate:
         pairs = (
             (row, stated)
             for claim, found in zip(self.claims, self.report.claims, strict=False)
-            for row, stated in zip(found.rows, claim.rows, strict=True)
+            for row, stated in zip(found.rows, claim.heads, strict=True)
         )
         return rounded_up(max((row.rhs - stated.rhs for row, stated in pairs), default=Fraction(0)))
 
@@ -197,10 +197,15 @@ def _stated(files: dict[str, bytes], proved: tuple[Claim, ...]) -> tuple[Claim, 
         return None
     stated = tuple(map(Claim.from_json, listed))
     for wanted, given in zip(stated, proved, strict=True):
-        if replace(wanted, then=given.then) != given or len(wanted.then) != len(given.then):
+        shapes = [(len(claim.then), [len(clause) for clause in claim.either]) for claim in (wanted, given)]
+        if replace(wanted, then=given.then, either=given.either) != given or shapes[0] != shapes[1]:
             return None
         for row, other in zip(wanted.then, given.then, strict=True):
             if replace(row, rhs=other.rhs) != other or other.rhs < row.rhs:
+                return None
+        for clause, other in zip(wanted.either, given.either, strict=True):
+            more = other[0].rhs - clause[0].rhs  # the report tells a clause by its first row: all are raised alike
+            if more < 0 or tuple(replace(row, rhs=row.rhs + more) for row in clause) != other:
                 return None
     return stated
 

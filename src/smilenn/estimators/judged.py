@@ -122,7 +122,7 @@ class Judged(ABC):
         if self._judged().note == CHANGED:
             self.net_.set_profile("f64-aux")
         limit = self.certify_time_limit if time_limit is None else time_limit
-        trees: Trees = {}
+        trees = Trees()
         found = prove(self, prover=prover, time_limit=limit, trees=trees) if self.claims_ else None
         if _interrupted(found):
             raise KeyboardInterrupt

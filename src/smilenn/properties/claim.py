@@ -1,5 +1,7 @@
 """The general claim: ``∀ x_1..x_k ∈ X : Q(x_1..x_k) ⇒ R(x_1..x_k, f(x_1)..f(x_k))`` with Q and R linear.
 
+R is a list of rows that all hold and, if wanted, of *clauses*: rows of which one holds at least (cases.py).
+
 A claim names features and outputs and holds exact rational coefficients: it knows neither a domain nor a network.
 `Premise` (premise.py) grounds Q on a domain, `Problem` (problem.py) reduces R on a network's snapshot.
 
@@ -119,6 +121,12 @@ class Inequality:
             parts.append(f"{sign} {body}" if i else f"{sign}{body}")
         return f"{' '.join(parts) or '0'} {self.op} {number(self.rhs)}"
 
+    def halves(self) -> tuple[Inequality, ...]:
+        """The row as ``≤``, and of an ``==`` its negation as well."""
+        first = Inequality(self.terms, self.rhs)
+        negated = Inequality(tuple(replace(t, coef=-t.coef) for t in self.terms), -self.rhs)
+        return (first, negated) if self.op == "==" else (first,)
+
     def to_json(self) -> dict[str, Any]:
         """JSON with exact rationals as text."""
         return {
@@ -177,9 +185,12 @@ def _texts(rows: Iterable[Inequality]) -> list[str]:
     return said + [inequality.text() for shape, inequality in rest if shape not in many]
 
 
+Clause = tuple[Inequality, ...]  # rows ≤ of which one holds at least, whichever, at every tuple of inputs
+
+
 @dataclass(frozen=True)
 class Claim:
-    """``∀ copies ∈ X : all rows of when ⇒ all rows of then``.
+    """``∀ copies ∈ X : all rows of when ⇒ all rows of then, and of every clause of either one row``.
 
     Parameters
     ----------
@@ -189,6 +200,7 @@ class Claim:
     equal : features pinned equal in all copies in addition (a category by its name pins the whole group).
     free : features that differ freely between the copies although no row names them and `others` is ``equal``.
     sentence : the claim as one English sentence.
+    either : clauses of at least two ``<=`` rows over outputs and inputs; `then` may be empty if there are any.
     """
 
     copies: int
@@ -198,6 +210,7 @@ class Claim:
     equal: tuple[str, ...] = ()
     free: tuple[str, ...] = ()
     sentence: str = field(default="", compare=False)
+    either: tuple[Clause, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.copies, Integral) or not 1 <= self.copies <= len(COPIES):
@@ -207,16 +220,18 @@ class Claim:
         both = sorted(set(self.equal) & set(self.free))
         if both:
             raise SmileError(f"A claim lists {listed(both)} under 'equal' and under 'free'; keep one of the two.")
-        if not self.then:
+        if not self.then and not self.either:
             raise SmileError("A claim needs at least one row in 'then'.")
-        for where, rows in (("when", self.when), ("then", self.then)):
+        if any(len(clause) < 2 or any(row.op != "<=" for row in clause) for clause in self.either):
+            raise SmileError("A clause of 'either' has at least two rows, all of them '<='.")
+        for where, rows in (("when", self.when), ("then", self.then), *(("either", clause) for clause in self.either)):
             for inequality in rows:
                 for term in inequality.terms:
                     if not 0 <= term.copy < self.copies:
                         raise SmileError(f"{where}: copy number {term.copy + 1} of a claim with {self.copies} copies.")
                     if where == "when" and term.kind == "out":
                         raise SmileError(f"when: {inequality.text()!r} names an output; premises are over inputs only.")
-        if not any(term.kind == "out" for inequality in self.then for term in inequality.terms):
+        if not any(term.kind == "out" for rows in (self.then, *self.either) for r in rows for term in r.terms):
             raise SmileError("then: no row names an output; nothing would be claimed of the network.")
 
     @property
@@ -227,12 +242,12 @@ class Claim:
     @property
     def rows(self) -> tuple[Inequality, ...]:
         """The conclusion as ``≤`` rows only."""
-        out: list[Inequality] = []
-        for inequality in self.then:
-            out.append(Inequality(inequality.terms, inequality.rhs))
-            if inequality.op == "==":
-                out.append(row([(-t.coef, t.copy, t.kind, t.name) for t in inequality.terms], -inequality.rhs))
-        return tuple(out)
+        return tuple(half for inequality in self.then for half in inequality.halves())
+
+    @property
+    def heads(self) -> tuple[Inequality, ...]:
+        """What a checker reports on: the rows of `rows`, then every clause by its first row."""
+        return (*self.rows, *(clause[0] for clause in self.either))
 
     def formula(self) -> str:
         """``∀ a, b ∈ X: a.income <= b.income, others equal ⇒ a.out - b.out <= 0``.
@@ -248,8 +263,9 @@ class Claim:
             parts += [f"{n} free" for n in self.free]
             parts.append("other features equal" if self.others == "equal" else "other features free")
         premise = ", ".join(parts) + " ⇒ " if parts else ""
-        shown = [inequality.text() for inequality in self.then[:MANY]]
-        more = [f"… ({len(self.then)} rows)"] if len(self.then) > MANY else []
+        said = [inequality.text() for inequality in self.then]
+        said += [" or ".join(inequality.text() for inequality in clause) for clause in self.either]
+        shown, more = said[:MANY], [f"… ({len(said)} rows)"] if len(said) > MANY else []
         return f"∀ {names} ∈ X: {premise}" + ", ".join(shown + more)
 
     def to_json(self) -> dict[str, Any]:
@@ -262,13 +278,13 @@ class Claim:
             "equal": list(self.equal),
             "free": list(self.free),
             "sentence": self.sentence,
-        }
+        } | ({"either": [[r.to_json() for r in clause] for clause in self.either]} if self.either else {})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Claim:
         """Inverse of `to_json`."""
         known = {"copies", "when", "then", "others", "equal", "free", "sentence"}
-        if not isinstance(data, Mapping) or set(data) != known:
+        if not isinstance(data, Mapping) or set(data) - {"either"} != known:
             raise SmileError(f"A claim is described by {listed(sorted(known))}.")
         return cls(
             data["copies"],
@@ -278,4 +294,11 @@ class Claim:
             tuple(str(name) for name in _list(data, "equal")),
             tuple(str(name) for name in _list(data, "free")),
             str(data["sentence"]),
+            tuple(_clause(entry) for entry in (_list(data, "either") if "either" in data else ())),
         )
+
+
+def _clause(entry: Any) -> Clause:
+    if not isinstance(entry, list):
+        raise SmileError(f"A clause of 'either' must hold a list, not {entry!r}.")
+    return tuple(Inequality.from_json(r) for r in entry)

@@ -27,7 +27,7 @@ class Custom(Property):
 
     Parameters
     ----------
-    then : rows over outputs and inputs.
+    then : rows over outputs and inputs; one may offer alternatives, ``a.out.x <= 0 or a.out.y <= 0``.
     when : rows over inputs.
     copies : how many inputs are compared; they are called a, b, c, d.
     others : features that `when` does not name are ``equal`` in all copies, or ``free``.
@@ -62,6 +62,7 @@ class Custom(Property):
     def from_claim(cls, claim: Claim) -> Custom:
         """A `Claim` built by hand, as a property."""
         when, then = (tuple(r.text() for r in rows) for rows in (claim.when, claim.then))
+        then += tuple(" or ".join(r.text() for r in clause) for clause in claim.either)
         return cls(then, when, claim.copies, claim.others, claim.equal, claim.free, claim.sentence)
 
     def _rows(self) -> tuple[list[Row], list[Row]]:
@@ -89,8 +90,9 @@ class Custom(Property):
             tuple(inequality for parsed in rows for inequality in parsed.on(domain, outputs.names))
             for rows in self._rows()
         )
+        either = tuple(clause for parsed in self._rows()[1] for clause in parsed.clauses(domain, outputs.names))
         equal, free = (tuple(str(n) for n in names) for names in (self.equal, self.free))
-        return (Claim(self.copies, when, then, self.others, equal, free, sentence),)
+        return (Claim(self.copies, when, then, self.others, equal, free, sentence, either),)
 
 
 @final

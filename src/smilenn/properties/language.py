@@ -1,6 +1,7 @@
 """The language of claims: one linear comparison a row, over the inputs and outputs of the copies a, b, c, d.
 
-    row      := sum (("<=" | ">=" | "==") sum)+            -0.1 <= a.x - b.x <= 0.1
+    row      := chain ("or" chain)*                        "or" in conclusions only: out.a <= 0 or out.b <= 0
+    chain    := sum (("<=" | ">=" | "==") sum)+            -0.1 <= a.x - b.x <= 0.1
     sum      := product (("+" | "-") product)*
     product  := factor (("*" | "/") factor)*               one side of a product is a number
     factor   := ("+" | "-")* (number | text | name | "(" sum ")")
@@ -14,21 +15,24 @@ Numbers are exact rationals. A category is compared as a whole (``a.race == b.ra
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 from typing import Literal, NoReturn
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
-from smilenn.properties.claim import COPIES, LARGEST, PLAIN_NAME, Inequality, Term, exact, row
+from smilenn.properties.claim import COPIES, LARGEST, PLAIN_NAME, Clause, Inequality, Term, exact, row
 
 Where = Literal["when", "then"]
 Span = tuple[int, int]
 
 MAX_LENGTH = 20_000
 MAX_DEPTH = 50
+MAX_CLAUSES = 64  # that a row with "or" may mean
 MAX_BITS = 4_096  # of a denominator: products of long numbers stay cheap
 
 _TOKEN = re.compile(
@@ -75,22 +79,44 @@ class Member:
 
 @dataclass(frozen=True)
 class Row:
-    """A row as read, before it meets a domain: its comparisons, and where each name stands in the text."""
+    """A row as read, before it meets a domain: its comparisons, and where each name stands in the text.
+
+    `others` are the comparisons of further chains, joined to the first by "or".
+    """
 
     text: str
     where: Where
     relations: tuple[Inequality | Member, ...]
     spans: dict[tuple[str, str], Span] = field(compare=False)
+    others: tuple[tuple[Inequality | Member, ...], ...] = ()
 
     def on(self, domain: Domain, outputs: Sequence[str] = ("",)) -> tuple[Inequality, ...]:
-        """The row on a domain: names checked, categories turned into their members."""
+        """The row on a domain: names checked, categories turned into their members; nothing of a row with "or"."""
         out: list[Inequality] = []
-        for relation in self.relations:
+        for relation in () if self.others else self.relations:
             if isinstance(relation, Member):
                 out.append(self._member(relation, domain))
             else:
                 out += self._linear(relation, domain, outputs)
         return tuple(out)
+
+    def clauses(self, domain: Domain, outputs: Sequence[str] = ("",)) -> tuple[Clause, ...]:
+        """The clauses of a row with "or": of the chains A_1, A_2 or B_1, B_2 all four A_i or B_j; none without "or"."""
+        if not self.others:
+            return ()
+        chains = [
+            [
+                half
+                for relation in chain
+                if isinstance(relation, Inequality)  # texts are not compared in conclusions
+                for whole in self._linear(relation, domain, outputs)
+                for half in whole.halves()
+            ]
+            for chain in (self.relations, *self.others)
+        ]
+        if math.prod(map(len, chains)) > MAX_CLAUSES:
+            self._fail(f"This means more than {MAX_CLAUSES} clauses; split it into several rows.", (0, len(self.text)))
+        return tuple(product(*chains))
 
     def _fail(self, sentence: str, span: Span) -> NoReturn:
         raise ClaimSyntaxError(sentence, self.text, span)
@@ -248,19 +274,32 @@ class _Parser:
         return self.take() if self.token.kind == "mark" and self.token.text == mark else None
 
     def row(self) -> Row:
+        chains = [self.chain()]
+        while self.token.kind == "name" and self.token.text == "or":
+            joint = self.take()
+            if self.where == "when":
+                self.fail("A premise has no 'or'; state one property for each of the two.", joint.span)
+            chains.append(self.chain())
+        if self.token.kind != "end":
+            self.unexpected()
+        return Row(self.text, self.where, chains[0], self.spans, tuple(chains[1:]))
+
+    def chain(self) -> tuple[Inequality | Member, ...]:
         sides, operators = [self.sum()], []
         while self.token.kind == "compare":
             operators.append(self.take())
             sides.append(self.sum())
-        if self.token.kind != "end":
-            shown, hint = self.token.text, " (a product is written 2 * a.x)" if self.token.kind == "name" else ""
-            self.fail(f"{shown!r} was not expected; an operator or the end of the row was{hint}.", self.token.span)
         if not operators:
+            if self.token.kind != "end" and self.token.text != "or":
+                self.unexpected()
             self.fail("The row compares nothing; it needs <=, >= or ==.", (0, len(self.text)))
-        relations = tuple(
-            self.relation(left, op, right) for left, op, right in zip(sides, operators, sides[1:], strict=False)
-        )
-        return Row(self.text, self.where, relations, self.spans)
+        pairs = zip(sides, operators, sides[1:], strict=False)
+        return tuple(self.relation(left, op, right) for left, op, right in pairs)
+
+    def unexpected(self) -> NoReturn:
+        shown, hint = self.token.text, " (a product is written 2 * a.x)" if self.token.kind == "name" else ""
+        hint = " ('and' is written as another row)" if shown == "and" else hint
+        self.fail(f"{shown!r} was not expected; an operator or the end of the row was{hint}.", self.token.span)
 
     def relation(self, left: _Sum | _Text, op: Token, right: _Sum | _Text) -> Inequality | Member:
         if isinstance(left, _Text) or isinstance(right, _Text):

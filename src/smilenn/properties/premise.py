@@ -118,7 +118,7 @@ def holds_exactly(claim: Claim, domain: Domain, x: np.ndarray) -> bool:
     if not domain.contains(x).all():
         return False
     values = [[Fraction(float(v)) for v in copy] for copy in x]
-    for i in np.flatnonzero(_pins(claim, domain)):
+    for i in np.flatnonzero(pins(claim, domain)):
         if any(copy[i] != values[0][i] for copy in values):
             return False
     for inequality in claim.when:
@@ -161,7 +161,7 @@ def ground(claim: Claim, domain: Domain) -> Premise:
 def _ground(claim: Claim, domain: Domain) -> Premise:
     k, m = claim.copies, domain.size
     lo, hi, strips, extra = _sorted_rows(claim, domain)
-    pinned = _pins(claim, domain)
+    pinned = pins(claim, domain)
     for i, strip in strips.items():  # a difference of zero is a pin, and a pin is one shared value
         if domain.integral[i]:
             low, high = strip
@@ -261,7 +261,7 @@ def _sorted_rows(claim: Claim, domain: Domain) -> tuple[list[list[Fraction]], li
     return lo, hi, strips, extra
 
 
-def _pins(claim: Claim, domain: Domain) -> np.ndarray:
+def pins(claim: Claim, domain: Domain) -> np.ndarray:
     """[m] bool: coordinates the claim pins equal in all copies."""
     pinned = np.zeros(domain.size, dtype=bool)
     if claim.copies == 1:

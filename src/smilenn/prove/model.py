@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from smilenn.errors import SmileError
 from smilenn.problem import build
 from smilenn.properties.claim import Claim
 from smilenn.properties.spec import lower_all
-from smilenn.prove.portfolio import prove_all
+from smilenn.prove.cases import prove_cases
+from smilenn.prove.portfolio import combine, prove_problem
 from smilenn.prove.tree import Trees
-from smilenn.prove.verdict import Verdict
+from smilenn.prove.verdict import Unknown, Verdict
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
@@ -62,5 +64,14 @@ def prove(
             raise SmileError("A bare network carries no properties; name those to prove.")
         claims = lower_all(properties, net.domain, net.outputs)
     snapshot = net.snapshot()
-    problems = [build(claim, snapshot) for claim in claims]
-    return prove_all(problems, prover=prover, time_limit=time_limit, forward=net.predict, trees=trees)
+    begun, verdicts = perf_counter(), list[Verdict]()
+    for done, claim in enumerate(claims):
+        left = None if time_limit is None else (time_limit - (perf_counter() - begun)) / (len(claims) - done)
+        if claim.either:
+            verdicts.append(prove_cases(claim, snapshot, net.predict, prover=prover, time_limit=left, trees=trees))
+        else:
+            problem = build(claim, snapshot)
+            verdicts.append(prove_problem(problem, prover=prover, time_limit=left, forward=net.predict, trees=trees))
+        if isinstance(verdicts[-1], Unknown) and verdicts[-1].reason.startswith("interrupted"):
+            break
+    return combine(verdicts, complete=len(verdicts) == len(claims))

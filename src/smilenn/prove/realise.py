@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from smilenn.problem import Given, Problem, Row
-from smilenn.properties.claim import Inequality
+from smilenn.properties.claim import Clause, Inequality
 from smilenn.properties.premise import holds_exactly
 from smilenn.prove.verdict import Counterexample
 from smilenn.search.oracle import Oracle
@@ -31,13 +31,21 @@ def realise(
     """A counterexample of the model `forward` (raw x [B, m] → outputs [B, o]) near `points` [k, m], or None."""
     if not points:
         return None
-    rng, given = np.random.default_rng(seed), problem.given
-    region = given.region
-    width = np.maximum(region.hi - region.lo, 0.0)
+    inequality = next(r for r in problem.given.claim.rows if r.text() == row.text)
     # points of an encoder's space have no known inputs: begin anywhere
-    centres = np.stack(list(points)) if problem.snapshot.encoding is None else Oracle(region).sample(batch, rng)
+    known = np.stack(list(points)) if problem.snapshot.encoding is None else None
+    return breaking(problem.given, (inequality,), row.scale, known, forward, batch=batch, rounds=rounds, seed=seed)
+
+
+def breaking(
+    given: Given, clause: Clause, scale: float, points: np.ndarray | None, forward: Forward, *, batch: int = 256,
+    rounds: int = 4, seed: int = 0,
+) -> Counterexample | None:  # fmt: skip
+    """Inputs near `points` [n, k, m] (model units; None: anywhere) at which the model breaks every row of a clause."""
+    rng, region = np.random.default_rng(seed), given.region
+    width = np.maximum(region.hi - region.lo, 0.0)
+    centres = Oracle(region).sample(batch, rng) if points is None else points
     radius = 0.5
-    inequality = next(r for r in given.claim.rows if r.text() == row.text)
     best: list[tuple[float, np.ndarray]] = []
     for _ in range(rounds):
         near = centres[rng.integers(0, len(centres), size=batch)]
@@ -47,21 +55,22 @@ def realise(
         if len(u) == 0:
             break
         x = raw(given, u)
-        value = violations(given, inequality, x, forward)
+        value = violations(given, clause, x, forward).min(axis=1)
         for i in np.argsort(-value)[:4]:
             best.append((float(value[i]), x[i]))
         best = sorted(best, key=lambda pair: -pair[0])[:8]
         centres, radius = given.domain.scale(np.stack([x for _, x in best])), radius / 4
     for value, x in best:
-        if value <= NOISE * row.scale:
+        if value <= NOISE * scale:
             break
         exact = onto_premise(given, x)
         if exact is None:
             continue
-        outputs = np.asarray(forward(exact), dtype=np.float64).reshape(problem.copies, -1)
-        broken = exact_violation(given, inequality, exact, outputs)
-        if broken is not None and broken > NOISE * row.scale:
-            return Counterexample(exact, outputs, float(broken), row.text)
+        outputs = np.asarray(forward(exact), dtype=np.float64).reshape(given.claim.copies, -1)
+        broken = [exact_violation(given, inequality, exact, outputs) for inequality in clause]
+        least = min((b for b in broken if b is not None), default=None)
+        if least is not None and None not in broken and least > NOISE * scale:
+            return Counterexample(exact, outputs, float(least), " or ".join(i.text() for i in clause))
     return None
 
 
@@ -71,16 +80,17 @@ def raw(given: Given, u: np.ndarray) -> np.ndarray:
     return np.where(given.premise.pinned, x[:, :1], x)
 
 
-def violations(given: Given, inequality: Inequality, x: np.ndarray, forward: Forward) -> np.ndarray:
-    """Violation of the row by the model's own outputs at raw x [B, k, m], in float64, [B]."""
+def violations(given: Given, rows: Sequence[Inequality], x: np.ndarray, forward: Forward) -> np.ndarray:
+    """Violations of the rows by the model's own outputs at raw x [B, k, m], in float64, [B, R]."""
     b, k, m = x.shape
     outputs = np.asarray(forward(x.reshape(b * k, m)), dtype=np.float64).reshape(b, k, -1)
-    value = np.full(b, -float(inequality.rhs))
-    for term in inequality.terms:
-        if term.kind == "out":
-            value += float(term.coef) * outputs[:, term.copy, _place(given, term.name)]
-        else:
-            value += float(term.coef) * x[:, term.copy, given.domain.indices(term.name)[0]]
+    value: np.ndarray = np.tile([-float(inequality.rhs) for inequality in rows], (b, 1))
+    for r, inequality in enumerate(rows):
+        for term in inequality.terms:
+            if term.kind == "out":
+                value[:, r] += float(term.coef) * outputs[:, term.copy, _place(given, term.name)]
+            else:
+                value[:, r] += float(term.coef) * x[:, term.copy, given.domain.indices(term.name)[0]]
     return np.where(np.isfinite(value), value, -np.inf)
 
 

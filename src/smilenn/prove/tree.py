@@ -9,11 +9,13 @@ Only the very same maximisation (`stamp`) is not done twice.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from smilenn.problem import Problem, Row
+from smilenn.properties.cases import Cases
 from smilenn.prove.leaf import Cell, Slopes
 from smilenn.prove.splitting import Split
 
@@ -48,7 +50,12 @@ class Tree:
     stamp: str = ""
 
 
-Trees = dict[tuple[str, str], Tree]  # the last tree of every row, by `tree_key`
+class Trees(dict[tuple[str, str], Tree]):
+    """The last tree of every row, by `tree_key`; and of claims with clauses the last cases, by the claim's digest."""
+
+    def __init__(self, trees: Mapping[tuple[str, str], Tree] | None = None) -> None:
+        super().__init__(trees or {})
+        self.cases: dict[str, Cases] = {}
 
 
 def tree_key(problem: Problem, row: Row) -> tuple[str, str]:

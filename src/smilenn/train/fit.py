@@ -14,7 +14,7 @@ import json
 import logging
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,14 @@ from smilenn.certify.deploy import deploy
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
+from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
 from smilenn.prove.model import prove
 from smilenn.prove.portfolio import choose
 from smilenn.prove.tree import Trees
 from smilenn.prove.verdict import Proved, Verdict
 from smilenn.train.boxed import boxed_epoch
+from smilenn.train.cases import planned, without_clauses
 from smilenn.train.config import Config
 from smilenn.train.distances import distance_epoch, has_distances, recentre
 from smilenn.train.encoded import choose_kinds, encoded_epoch, keep_best, parameter_groups
@@ -66,7 +68,7 @@ class Fit:
     interrupted: bool = False
     held_out: float = math.nan
     chosen: str = ""
-    trees: Trees = field(default_factory=dict, repr=False)
+    trees: Trees = field(default_factory=Trees, repr=False)
 
 
 def fit(
@@ -85,6 +87,7 @@ def fit(
     checkpoint: Path | None = None,
     time_limit: float | None = None,
     warm: bool = False,
+    cases: Mapping[str, Cases] | None = None,
 ) -> Fit:
     """Train `net` in place so that the claims provably hold.
 
@@ -99,8 +102,12 @@ def fit(
     checkpoint : file to continue from and to write after every unit.
     time_limit : seconds for all of it: training stops early enough to leave time for repair and proof.
     warm : begin with the weights that `net` has, not pretrained again; they are among the states to choose from.
+    cases : of claims with alternatives the cases to train for, by the claim's digest; chosen by the data if not given.
     """
     config = Config() if config is None else config
+    if cases is None:
+        cases = planned(claims, net.domain, net.outputs, x, 2.0 * y - 1.0 if decides(loss) else y)
+    stated, claims = claims, without_clauses(claims, cases, net.domain)
     net.train()
     net.set_profile("f64-aux")
     run = _Run(
@@ -120,8 +127,9 @@ def fit(
         run.repair(claims)
     logger.info(deploy(net, claims, time_limit=min(config.generator_limit, max(MIN_PROOF_SECONDS, run.left() / 2))))
     limit = min(config.generator_limit, max(MIN_PROOF_SECONDS, run.left()))
-    trees = {key: tree for generator in run.task.generators for key, tree in generator.trees.items()}
-    verdict = prove(net, claims, time_limit=limit, trees=trees) if claims else None
+    trees = Trees({key: tree for generator in run.task.generators for key, tree in generator.trees.items()})
+    trees.cases |= cases
+    verdict = prove(net, stated, time_limit=limit, trees=trees) if claims else None
     held_out = run.task.held_out_loss(net) if math.isnan(run.held_out) else run.held_out
     return Fit(net, verdict, run.state.history, run.elapsed(), interrupted, held_out, run.chosen, trees)
 

@@ -50,7 +50,7 @@ class Generator:
     calls: int = 0
     seconds: float = 0.0
     waited: int = 0
-    trees: Trees = field(default_factory=dict)
+    trees: Trees = field(default_factory=Trees)
 
     @classmethod
     def of(cls, claim: Claim, snapshot: Snapshot, config: Config) -> Generator:
