@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Literal
+from typing import Literal, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -72,11 +72,22 @@ class _Auxiliary(nn.Module, ABC):
         return ~(self._units(u) > 0).any(dim=0)
 
 
+class Keeper(Protocol):
+    """What a `FreeNet` must obey in training."""
+
+    def keep_(self, lower: FreeNet) -> None:
+        """Change the weights in place so that they obey it."""
+
+
 class FreeNet(_Auxiliary):
-    """c + A·u + V·relu(W u + b); `skip` gives a ReLU net the affine term too."""
+    """c + A·u + V·relu(W u + b); `skip` gives a ReLU net the affine term too.
+
+    `keep`, where training sets it, restores what the weights must obey after an optimiser step.
+    """
 
     def __init__(self, kind: AuxiliaryKind, inputs: int, size: int, hidden: int = 0, *, skip: bool = False) -> None:
         super().__init__(kind, inputs, size, hidden)
+        self.keep: Keeper | None = None
         self.skip = skip or kind == "affine"
         if self.skip:
             self.slope = nn.Parameter(torch.zeros(size, inputs, dtype=torch.float64))
@@ -91,6 +102,11 @@ class FreeNet(_Auxiliary):
         elif self.skip and not skip:
             del self.slope
         self.skip = skip
+
+    def project_(self) -> None:
+        """Restore what `keep` keeps."""
+        if self.keep is not None:
+            self.keep.keep_(self)
 
     def _terms(self, u: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
         return [(u, self.slope)] if self.skip else []

@@ -252,6 +252,7 @@ class SmileNet(nn.Module):
     @torch.no_grad()
     def project_(self) -> None:
         """Restore the sign constraints after an optimiser step."""
+        self.lower.project_()
         if self.boxes == "gap":
             self.gap.project_()
         if self.encoder is not None:

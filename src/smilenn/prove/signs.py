@@ -20,7 +20,7 @@ from smilenn.problem import Problem, Row
 from smilenn.prove.prover import FOREVER, Goal, Prover, allowance
 from smilenn.prove.verdict import Maximum
 
-NOISE = 1e-14  # of the largest coefficient: what subtracting rows in floats may leave, or take; the checker is exact
+NOISE = 1e-15  # of the numbers involved: what one operation in floats may leave, or take; the checker is exact
 
 
 @dataclass(frozen=True)
@@ -91,21 +91,23 @@ def _pivot(problem: Problem, coef: np.ndarray) -> tuple[int, int]:
 def _falls(problem: Problem, rows: list[tuple[tuple[int, int], np.ndarray]], form: np.ndarray, room: float) -> bool:
     """Whether Σ form·x ≤ 0 on the premise, up to `room`; form [k, m], raw inputs x.
 
-    Where rows were subtracted, coefficients below `NOISE` of the largest number involved are taken for zero; they move
-    the sum by at most NOISE·size·Σ|x|, which must not exceed `room`.
+    Where rows were subtracted, coefficients that are no larger than their own errors are taken for zero; with these
+    errors the sum may be off by Σ error·|x|, which must not exceed `room`.
     """
-    region, size, linked = problem.region, float(np.abs(form).max(initial=0.0)), False
+    region, error, linked = problem.region, NOISE * np.abs(form), False
     for pivot, coef in rows:
         if form[pivot]:
-            taken = form[pivot] / coef[pivot] * coef
-            form, size, linked = form - taken, max(size, float(np.abs(taken).max())), True
+            ratio = coef / coef[pivot]
+            taken = form[pivot] * ratio
+            error = error + np.abs(ratio) * error[pivot] + NOISE * (np.abs(form) * (coef != 0) + np.abs(taken))
+            form, linked = form - taken, True
     if linked:
-        reach = float(np.maximum(np.abs(problem.premise.lo), np.abs(problem.premise.hi)).sum())
-        if not NOISE * size * reach <= room:
+        reach = np.maximum(np.abs(problem.premise.lo), np.abs(problem.premise.hi))
+        if not float((error * reach).sum()) <= room:
             return False
-        form = np.where(np.abs(form) <= NOISE * size, 0.0, form)
+        form = np.where(np.abs(form) <= error, 0.0, form)
     moving = form.any(axis=0) & ~region.pinned
-    if (np.abs(form.sum(axis=0)) > (NOISE * size if linked else 0.0)).any():
+    if (np.abs(form.sum(axis=0)) > (error.sum(axis=0) if linked else 0.0)).any():
         return False
     if not moving.any():
         return True

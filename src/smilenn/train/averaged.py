@@ -25,15 +25,17 @@ Numbers = np.ndarray | float
 def averaged(
     domain: Domain, encoder: Encoder | None, output_scale: Numbers, start: Numbers, *, outputs: Sequence[str] = ("",),
     width: Numbers = 0.0, slopes: np.ndarray | None = None, head: np.ndarray | None = None,
-    sizes: Sequence[int] = (64, 64),
+    sizes: Sequence[int] = (64, 64), hidden: int = 0,
 ) -> SmileNet:  # fmt: skip
     """The mean of encoded coordinates, with a box of the given width (outputs divided by their scale) around it.
 
     Without `slopes` ([p], or [o, p] for o outputs) a scalar f is the mean of the encoded coordinates, and linear, from
-    zero on, in those that are passed on. Without an encoder only the constant is left of it. `head` is G [o, o].
+    zero on, in those that are passed on. Without an encoder only the constant is left of it. `head` is G [o, o];
+    `hidden` units, zero at first, come on top.
     """
     o = len(outputs)
-    net = _fixed(domain, output_scale, start, outputs, np.eye(o) if head is None else head, sizes, encoder)
+    g = np.eye(o) if head is None else head
+    net = _fixed(domain, output_scale, start, outputs, g, sizes, encoder, None, hidden)
     if slopes is None:
         inside = np.zeros(domain.size) if encoder is None else encoder.encoded
         slopes = inside / max(1, int(inside.sum()))

@@ -31,6 +31,9 @@ from smilenn.train.ensemble import Ensemble
 from smilenn.train.phases import Task, finite_step
 from smilenn.train.state import State, rngs
 
+UNITS = 3.0  # times the learning rate, for curved units
+SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)  # of what was learned
+
 
 def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
     """One epoch; the record for the history."""
@@ -63,8 +66,10 @@ def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
             _decay_(state.optimizer, config.weight_decay)
         else:
             finite_step(state.optimizer, loss)
-            rates = [group["lr"] for group in state.optimizer.param_groups[1:]]
-            state.ensemble.settle_(rates, config.weight_decay)
+            net.lower.project_()
+            stacks = len(state.ensemble.stacks)
+            rates = [group["lr"] for group in state.optimizer.param_groups]
+            state.ensemble.settle_(rates[len(rates) - stacks :], config.weight_decay)
         totals += [float(loss.detach()), 1.0]
         if task.over():
             break
@@ -105,6 +110,10 @@ def parameter_groups(net: SmileNet, ensemble: Ensemble | None = None) -> list[di
     branches = [] if net.encoder is None else [b for b in net.encoder.branches if isinstance(b, Branch)]
     own = {id(parameter) for branch in branches for parameter in branch.parameters()}
     groups: list[dict[str, Any]] = [{"params": [p for p in net.parameters() if id(p) not in own]}]
+    if net.lower.keep is not None:  # curved units start near where they end
+        units = [net.lower.weight, net.lower.bias, net.lower.out]
+        own |= {id(parameter) for parameter in units}
+        groups = [{"params": [p for p in net.parameters() if id(p) not in own]}, {"params": units, "pace": UNITS}]
     if ensemble is not None:
         return groups + ensemble.parameter_groups()
     return groups + [
@@ -136,10 +145,17 @@ def centres(net: SmileNet, e: torch.Tensor) -> torch.Tensor:
     half = net.second(e) / 2
     if not net.encoder.groups:
         return net.head(net.lower(e) + half)[None]
-    members = len(net.encoder.branches) // net.encoder.parts
-    parts = e.reshape(len(e), members, -1).transpose(0, 1)  # [M, B, P]
-    slope = net.lower.slope.reshape(len(net.lower.slope), members, -1).permute(1, 2, 0)  # [M, P, n]
-    z = net.lower.const + members * (parts @ slope) + half
+    lower, members = net.lower, net.encoder.members
+    own = int(net.encoder.encoded.sum())
+
+    def each(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:  # [B, M·P], [n, M·P] → [M, B, n]
+        slope = weight.reshape(len(weight), members, -1).permute(1, 2, 0)
+        return members * (values.reshape(len(e), members, -1).transpose(0, 1) @ slope)
+
+    z = lower.const + half + e[:, own:] @ lower.slope[:, own:].T
+    z = z + each(e[:, :own], lower.slope[:, :own]) if own else z.expand(members, *z.shape)
+    if lower.hidden:
+        z = z + each(torch.relu(torch.nn.functional.linear(e, lower.weight, lower.bias)), lower.out)
     return net.head(z.reshape(-1, z.shape[2])).reshape(members, len(e), -1)
 
 
@@ -197,6 +213,8 @@ def parts(net: SmileNet, task: Task) -> list[list[str]]:
     encoder, names = net.encoder, list(net.state_dict())
     if task.held is None or encoder is None or not encoder.groups:
         return [names]
+    if net.lower.keep is not None:  # one kind
+        return [names]
     size = encoder.groups * encoder.parts
     kinds = len(encoder.branches) // size
     own = [tuple(f"encoder.branches.{j * size + g}." for g in range(size)) for j in range(kinds)]
@@ -226,6 +244,8 @@ def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
     """
     encoder = net.encoder
     size = 0 if encoder is None else encoder.groups * encoder.parts
+    if net.lower.keep is not None and task.held is not None:
+        return shrink(net, task)
     if encoder is None or not size or task.held is None or len(encoder.branches) == size:
         return judged(net, task)[0], ""
     each, rows = honest(net, task)
@@ -245,6 +265,27 @@ def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
     alone = ", ".join(f"{names[s[0]]} {loss:.3f}" for s, loss in zip(subsets, losses, strict=True) if len(s) == 1)
     words = " and ".join(names[j] for j in subsets[best])
     return losses[best], f"{words} (held-out loss {losses[best]:.3f} of the constant's; alone: {alone})"
+
+
+@torch.no_grad()
+def shrink(net: SmileNet, task: Task) -> tuple[float, str]:
+    """Draw the outputs to their mean by as much as lowers the loss on kept rows; that loss, and words.
+
+    Few rows are learned by heart quickly; every claim about differences that f keeps is kept by c + θ·(f − c).
+    """
+    each, rows = honest(net, task)
+    weight = None if task.weight is None else task.weight[rows]
+    f, y = each.mean(dim=0), task.y[rows]
+    start = (net.head_bias * net.output_scale).to(f)
+    losses = [float(task.loss(start + share * (f - start), y, weight)) for share in SHARES]
+    best = int(np.argmin(losses))
+    share, one = SHARES[best], f"loss {losses[best]:.3f} of the constant's"
+    net.lower.slope.mul_(share)
+    net.lower.const.mul_(share)
+    net.lower.out.mul_(share)
+    if not share:
+        return losses[best], "the constant, which predicts better there than curved units do"
+    return losses[best], f"curved units ({one})" if share == 1 else f"curved units, outputs × {share:g} ({one})"
 
 
 def _keep_branches(net: SmileNet, branches: list[Branch]) -> None:

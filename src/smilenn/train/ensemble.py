@@ -62,7 +62,8 @@ class Ensemble:
     """All kinds of an encoder's members; `encoder.groups` > 0. Without `views` a copy of them, to be evaluated."""
 
     def __init__(self, encoder: Encoder, *, views: bool = True) -> None:
-        branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
+        branches = encoder.learned
+        self.passed = [c for b in encoder.branches if isinstance(b, Branch) and not len(b.layers) for c in b.columns]
         self.parts, together = encoder.parts, encoder.groups * encoder.parts
         kinds = [branches[i : i + together] for i in range(0, len(branches), together)]
         self.stacks = [Stack(kind[part :: self.parts], views) for kind in kinds for part in range(self.parts)]
@@ -71,7 +72,9 @@ class Ensemble:
         self.same = [next(i for i, other in enumerate(firsts) if _same_ramps(first, other)) for first in firsts]
 
     def outputs(self, u: torch.Tensor) -> torch.Tensor:
-        """u [B, m] → what the branches return [B, p], one member after the other, not cut to the encoder's box."""
+        """u [B, m] → what the branches return [B, p], one member after the other, not cut to the encoder's box; then
+        the columns that are passed on.
+        """
         ramps: dict[int, torch.Tensor] = {}
         found = []
         for stack, i in zip(self.stacks, self.same, strict=True):
@@ -80,7 +83,7 @@ class Ensemble:
                 ramps[i] = first.layers[0](u[:, first.columns])
             found.append(stack.outputs(ramps[i]))
         kinds = [torch.cat(found[i : i + self.parts], dim=2) for i in range(0, len(found), self.parts)]
-        return torch.cat([kind.reshape(len(u), -1) for kind in kinds], dim=1)
+        return torch.cat([*(kind.reshape(len(u), -1) for kind in kinds), u[:, self.passed]], dim=1)
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """For an optimiser: a group for every stack, in order, with its pace."""

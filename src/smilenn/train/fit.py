@@ -35,6 +35,7 @@ from smilenn.prove.verdict import Proved, Verdict
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.cases import planned, without_clauses
 from smilenn.train.config import Config
+from smilenn.train.curved import Units, merge_
 from smilenn.train.distances import distance_epoch, has_distances, recentre
 from smilenn.train.encoded import choose_kinds, encoded_epoch, keep_best, parameter_groups
 from smilenn.train.ensemble import Ensemble
@@ -43,6 +44,7 @@ from smilenn.train.generator import Generator
 from smilenn.train.losses import LossKind, decides, task_loss
 from smilenn.train.phases import Task, check, posttrain_round, pretrain_epoch, train_epoch
 from smilenn.train.repair import repair
+from smilenn.train.spline import start_spline
 from smilenn.train.state import State, load_state, rngs, save_state
 
 logger = logging.getLogger(__name__)
@@ -259,7 +261,10 @@ class _Run:
         distances = has_distances(net)
         if state.phase == "pretrain":
             state.enter("train")
-            if self.warm and not distances:
+            units = net.lower.keep
+            if isinstance(units, Units) and not self.warm:
+                start_spline(net, units, self.task, rngs(self.task.seed, "train", _SETUP))
+            if (self.warm and not distances) or isinstance(units, Units):
                 keep_best(state, self.task)
         while state.phase == "train":
             patient = config.patience is None or state.stall < config.patience
@@ -286,6 +291,8 @@ class _Run:
                 net.load_state_dict(state.best)
                 self.held_out, self.chosen = choose_kinds(net, self.task)
             state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
+            if isinstance(net.lower.keep, Units):
+                merge_(net)
             if net.encoder is None:
                 return
             if has_distances(net):

@@ -2,10 +2,9 @@
 
 monotone, fair (any ε)        an ensemble of monotone encoders that does not read protected columns; the box has
                               width 0 if a claim is tight on the diagonal, else ε: the backbone may use it
-convex, concave, lipschitz,   one such network, and linear in the features of which these speak
-also with others
-symmetric, dominates,         the same, not reading the features of which these speak (of `Dominates` it rises with the
-also with others              strong one and ignores the weak one)
+convex, concave, lipschitz,   such an ensemble over the other features; those of which these speak are passed on to
+symmetric, dominates,         units that keep them by their signs and directions (curved.py), from the best spline on
+also with others              (spline.py)
 robust only, many columns     an l∞-distance net; ε is what it allows, 2δ in the units of its output
 bounds, order, sums, pairs    a free backbone in a fixed box of coordinates (coordinates.py): claims about every single
 of outputs, no others         input hold by construction
@@ -58,6 +57,7 @@ from smilenn.properties.spec import lower_all
 from smilenn.train.averaged import Numbers, averaged, boxed
 from smilenn.train.config import Config
 from smilenn.train.coordinates import Coordinates, coordinates, unconditional
+from smilenn.train.curved import CURVES, Asked, asked, units
 from smilenn.train.premised import Premised, premised
 from smilenn.train.robust import moves_all, robust_recipe
 
@@ -68,6 +68,8 @@ FULL, BATCH, STEPS, PASSES = 512, 256, 1500, 600_000
 RIDGE = 1e-3  # of a mean square of the inputs, in model units
 WIDTH_SHARE = 0.98  # of ε that the box takes: the rest is for rounding
 HARD = (Convex, Concave, Symmetric, Dominates)  # tight, and without a proof by slopes
+ROOMY = (Robust, Safe, Bounded, Ordered, Exclusive, SumAtMost)  # proved by trees, which few units keep small
+WIDE = 0.75  # of the output's size: an ε from which a box serves `Symmetric` better than units that read sums
 JOINED = {Monotone, Fair, Safe, Robust, Lipschitz, Bounded, Ordered, Exclusive, SumAtMost}  # kept beside the others
 MANY = 64  # columns from which a robust claim is met by distances instead of bounded slopes
 
@@ -116,7 +118,7 @@ def encoded(
     o, kinds = len(spoken.names), {type(p) for p in properties}
     scale = 2.0 ** np.round(np.log2(np.broadcast_to(np.asarray(output_scale, dtype=np.float64), (o,))))
     begin = np.broadcast_to(np.asarray(start, dtype=np.float64), (o,))
-    net = _Net(domain, x, spoken, scale, begin, tuple(sizes), _aim(y, scale, classify))
+    net = _Net(domain, x, spoken, scale, begin, tuple(sizes), _aim(y, scale, classify), classify)
     claims = lower_all(properties, domain, spoken)
     fixed = [claim for claim in claims if unconditional(claim)]
     known = begin[None] if y is None else y.reshape(len(y), -1)
@@ -131,11 +133,12 @@ def encoded(
         return Recipe(fresh, steps(len(x), 3e-3), BOXED if inside is box else PREMISED)
     if backbone is not None:
         return None
-    if kinds & set(HARD) or (kinds & {Monotone, Fair} and kinds <= JOINED):
-        return _monotone(net, properties, box if box is not None and box.parallel else None)
     many = image or o > 1 or domain.size >= MANY
     if classify and kinds == {Robust} and many and moves_all(domain, properties, spoken):
         return Recipe(*robust_recipe(domain, properties, len(x), device, image=image, outputs=spoken), DISTANCES)
+    if kinds & set(HARD) or (kinds & {Monotone, Fair, Lipschitz, Robust} and kinds <= JOINED):
+        leans = box is not None and o == 1 and bool(box.high_slope.any())  # a slope that others might not want
+        return _monotone(net, properties, box if box is not None and box.parallel and not leans else None)
     return None
 
 
@@ -152,6 +155,7 @@ class _Net:
     start: np.ndarray
     sizes: tuple[int, ...]
     aim: np.ndarray | None
+    classify: bool
 
 
 def _aim(y: np.ndarray | None, scale: np.ndarray, classify: bool) -> np.ndarray | None:
@@ -211,19 +215,22 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """The ways of all coordinates; features that are passed on unchanged, and those of them in which the outputs are
-    linear; the widths [o] that all properties leave the box, in outputs divided by their scale.
+    """The ways of all coordinates; features that are passed on unchanged, those of them in which the outputs are linear
+    and those that curved units read; what is asked of these units; the widths [o] that all properties leave the box, in
+    outputs divided by their scale.
     """
 
     ways: tuple[Way, ...]
     passed: frozenset[str]
     linear: frozenset[str]
+    curved: tuple[str, ...]
+    asked: tuple[Asked, ...]
     width: np.ndarray
 
 
 def roles(
     domain: Domain, properties: Sequence[Property], outputs: Outputs | None = None, head: np.ndarray | None = None,
-    slopes: np.ndarray | None = None,
+    slopes: np.ndarray | None = None, classify: bool = False,
 ) -> Roles | None:  # fmt: skip
     """The roles of the features, or None where a property leaves this file without an answer.
 
@@ -236,7 +243,8 @@ def roles(
     head = np.eye(len(spoken.names)) if head is None else head
     n = head.shape[1]
     rising, falling, without = ([set[str]() for _ in range(n)] for _ in range(3))
-    passed, linear, width = set[str](), set[str](), np.full(n, np.inf)
+    passed, curved, width = set[str](), set[str](), np.full(n, np.inf)
+    wide = _wide(properties, spoken, head)
     for p in properties:
         if slopes is not None and all(unconditional(claim) for claim in p.lower(domain, spoken)):
             continue
@@ -249,37 +257,45 @@ def roles(
         for v in forms:
             used = np.flatnonzero(np.abs(v) > 1e-12 * np.abs(v).max())
             for t in used:
-                if isinstance(p, (Monotone, Dominates)):
-                    up, down = (p.increasing, p.decreasing) if isinstance(p, Monotone) else ((p.strong,), ())
-                    for names, sign in ((up, 1), (down, -1)):
+                if isinstance(p, Monotone):
+                    for names, sign in ((p.increasing, 1), (p.decreasing, -1)):
                         (rising if sign * v[t] > 0 else falling)[t].update(str(name) for name in names)
-                if isinstance(p, Dominates):
-                    without[t].add(str(p.weak))
+                elif isinstance(p, Dominates):
+                    curved |= {str(p.strong), str(p.weak)}
                 elif isinstance(p, Fair) and not p.delta:
                     without[t].update(str(name) for name in p.protected)
                 elif isinstance(p, Symmetric):
-                    without[t].update(str(name) for pair in p.features for name in pair)
+                    (without[t] if wide else curved).update(str(name) for pair in p.features for name in pair)
                 elif isinstance(p, (Convex, Concave)):
-                    linear.update(str(name) for name in p.features)
+                    curved.update(str(name) for name in p.features)
+                elif isinstance(p, Robust):
+                    curved |= {name for claim in p.lower(domain, spoken) for name in _moving(claim, domain)}
                 room = isinstance(p, (Fair, Symmetric)) and not getattr(p, "delta", None)
                 if not isinstance(p, Bounded):
                     width[t] = min(width[t], float(p.eps) / float(np.abs(v).sum()) if room else 0.0)  # type: ignore[attr-defined]
         if isinstance(p, (Lipschitz, Robust, Safe, SumAtMost)):
             terms = [term for claim in p.lower(domain, spoken) for row in claim.then for term in row.terms]
             passed |= {term.name for term in terms if term.kind == "in"}
-            linear |= {str(name) for name in p.features} if isinstance(p, Lipschitz) else set()
             if not isinstance(p, Spoken):
                 width[:] = 0.0
         elif not isinstance(p, (Spoken, Ordered, Exclusive)) or (isinstance(p, Fair) and p.delta):
             return None
     if not passed <= set(domain.slices):
         return None
-    # what is linear is convex, concave and of one slope; repair takes a slope back that falls where it must rise
-    spoiled = set[str]().union(*without, *({str(p.strong)} for p in properties if isinstance(p, Dominates)))
+    curved |= passed
+    hidden = curved & set[str]().union(*without)  # protected, of one output at least
     for never in without:
-        never |= linear & spoiled
-    linear -= spoiled
-    passed |= linear
+        never |= hidden
+    curved -= hidden
+    passed |= curved
+    wanted = asked(domain, properties, spoken, head, budgets=not classify)
+    # what is linear is convex and concave, and may not be read otherwise
+    linear = {
+        name for name in curved for one in wanted for i in domain.indices(name)
+        if i in one.convex & one.concave and not any(i in pair for pair in one.equal)
+        and not any(i in (s, w) for s, w, *_ in one.trades)
+    }  # fmt: skip
+    curved -= linear
     leans = set[str]()
     for name, span in domain.slices.items() if slopes is not None else ():
         own = np.zeros((n, 1)) if slopes is None else slopes[:, span]
@@ -295,27 +311,54 @@ def roles(
     for up, down, never in zip(rising, falling, without, strict=True):
         never = never | passed | (up & down)
         out.append(Way(frozenset(up - never), frozenset(down - never), frozenset(never)))
-    return Roles(tuple(out), frozenset(passed | leans), frozenset(linear), width)
+    order = tuple(name for name in domain.slices if name in curved)
+    width = np.zeros(n) if curved else width  # the rule of signs is for points
+    return Roles(tuple(out), frozenset(passed | leans), frozenset(linear), order, tuple(wanted), width)
+
+
+def _moving(claim: Claim, domain: Domain) -> list[str]:
+    """Features that two copies may not share."""
+    pinned = ground(claim, domain).pinned
+    return [name for name in domain.slices if not all(pinned[i] for i in domain.indices(name))]
+
+
+def _wide(properties: Sequence[Property], outputs: Outputs, head: np.ndarray) -> bool:
+    """Whether a box of width ε is what `Symmetric` is best kept by: ε is large and no other claim is tight."""
+    for p in properties:
+        if not isinstance(p, (Fair, Symmetric)) or getattr(p, "delta", None):
+            return False
+        sizes = [
+            float(np.abs(sum(c * head[outputs.names.index(name)] for c, name in form)).sum())
+            for form in p.forms(outputs)
+        ]  # fmt: skip
+        if float(p.eps) <= (WIDE * max(sizes) if isinstance(p, Symmetric) else 0.0):
+            return False
+    return True
 
 
 def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None) -> Recipe | None:
     """An ensemble over the coordinates of `box`, or over the outputs themselves."""
     domain, o = net.domain, len(net.outputs.names)
     head = np.eye(o) if box is None else box.head
-    found = roles(domain, properties, net.outputs, net.scale[:, None] * head, None if box is None else box.high_slope)
+    found = roles(
+        domain, properties, net.outputs, net.scale[:, None] * head, None if box is None else box.high_slope,
+        net.classify,
+    )  # fmt: skip
     if found is None:
         return None if box is None or box.constant else _monotone(net, properties, None)
     width = found.width if box is None else np.minimum(found.width, (box.high - box.low) / 2)
     every = set(domain.slices)
     ways = list(dict.fromkeys(way for way in found.ways if not way.without >= every))
-    if not ways and not found.linear:
+    if not ways and not found.linear and not found.curved:
         fresh = averaged(domain, None, net.scale, net.start, outputs=net.outputs.names, width=width, head=head,
                          sizes=net.sizes)  # fmt: skip
         return Recipe(fresh, steps(len(net.x), 3e-3), NOTHING)
     read = sum(any(name not in way.without for way in ways) for name in domain.slices)
     ramps = min(MOST, max(2, SHARED // max(1, read), min(FEWEST, 2 * SHARED // max(1, read))))
     kinds = [Kind("deep", ramps, (32, 32)), Kind("shallow", ramps, (16,)), Kind("sharp", ramps, (16,), 10.0, 0.01)]
-    kinds, members = (kinds[2:], 1) if found.passed else (kinds, GROUPS)  # alone, the sharp kind learns most in time
+    few = any(isinstance(p, ROOMY) for p in properties)
+    alone = bool(found.passed)  # then the sharp kind learns most in time
+    kinds, members = (kinds[2:], GROUPS if found.curved else 1) if alone else (kinds, GROUPS)
     places = [
         t for way in ways for t, own in enumerate(found.ways) if own == way
     ]  # coordinates as branches return them
@@ -330,9 +373,9 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
     branches = [b for one in zip(*(part.branches for part in parts), strict=True) for b in one if isinstance(b, Branch)]
     slopes = np.zeros((o, len(places)))
     slopes[places, np.arange(len(places))] = 1.0
-    each = len(branches) // max(1, len(parts))
+    each = len(branches) // max(1, len(parts))  # networks side by side
     slopes = np.tile(slopes, each) / max(1, each)
-    start, mask = net.start, np.zeros(0)
+    start, mask, columns = net.start, np.zeros(0), list[int]()
     if found.passed:
         columns = [i for name in domain.slices if name in found.passed for i in domain.indices(name)]
         passed = np.zeros((o, len(columns))) if box is None else box.high_slope[:, columns].copy()
@@ -347,10 +390,19 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
             start = start - net.scale * (line @ u.mean(axis=0))
         mask = np.hstack([np.zeros(slopes.shape), learned])
         branches, slopes = [*branches, Branch("", columns)], np.hstack([slopes, passed])
-    encoder = Encoder(domain, branches, groups=0 if found.passed else members, parts=max(1, len(parts)))
+    curved = units(
+        domain, found.asked, found.curved, members=members, encoded=each * len(places), places=places,
+        ordered=[bool(way.rising | way.falling) for way in found.ways], passed=columns,
+        rng=np.random.default_rng(int(torch.randint(2**31, ()))), few=few,
+    ) if found.curved else None  # fmt: skip
+    groups = members if curved is not None or not found.passed else 0
+    encoder = Encoder(domain, branches, groups=groups, parts=max(1, len(parts)))
     fresh = averaged(domain, encoder, net.scale, start, outputs=net.outputs.names, width=width, slopes=slopes,
-                     head=head, sizes=net.sizes)  # fmt: skip
+                     head=head, sizes=net.sizes, hidden=0 if curved is None else curved.size * members)  # fmt: skip
     fresh.lower.slope.requires_grad_(False)
+    if curved is not None:
+        curved.begin_(fresh.lower)
+        fresh.lower.keep = curved
     if found.linear:  # cut back by repair where a bound on slopes asks for less
         fresh.lower.slope.requires_grad_(True).register_hook(lambda slope: slope * torch.as_tensor(mask).to(slope))
     if box is not None and places:  # every member inside the box: their mean is, and its box around it
@@ -360,11 +412,14 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
             int(encoder.encoded.sum()) // len(places),
         )
         encoder.limit_(ends[0], ends[1])
-    return Recipe(fresh, steps(len(net.x), 3e-3), _words(properties, found, ramps, float((width * net.scale).max())))
+    read = frozenset() if curved is None else curved.features
+    return Recipe(
+        fresh, steps(len(net.x), 3e-3), _words(properties, found, ramps, float((width * net.scale).max()), read)
+    )  # fmt: skip
 
 
-def _words(properties: Sequence[Property], found: Roles, ramps: int, width: float) -> str:
-    """Why the network looks as it does."""
+def _words(properties: Sequence[Property], found: Roles, ramps: int, width: float, curved: frozenset[str]) -> str:
+    """Why the network looks as it does; `curved` features are read by units."""
     words = [f"Encoder: the mean of several small networks over {ramps} quantile ramps a number"]
     if any(way.rising | way.falling for way in found.ways):
         words.append("monotone by the signs of their weights, so nothing is searched")
@@ -373,7 +428,13 @@ def _words(properties: Sequence[Property], found: Roles, ramps: int, width: floa
         words.append("which do not read the protected columns")
     if found.linear:
         words.append(f"linear in {', '.join(sorted(found.linear))}, which is convex and concave and of one slope")
-    unread = {name for way in found.ways for name in way.without} - protected - found.linear
+    if curved:
+        kinds = sorted({type(p).__name__ for p in properties if isinstance(p, CURVES)})
+        words.append(
+            f"{listed(sorted(curved), 40)} read by piecewise linear units whose signs and directions keep each of them "
+            f"{' and '.join(kinds) or 'free'}, from the best spline on"
+        )
+    unread = {name for way in found.ways for name in way.without} - protected - found.linear - curved
     if unread:
         words.append(
             f"nor {', '.join(sorted(unread))}, since no rule certifies more of the other properties exactly "

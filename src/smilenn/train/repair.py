@@ -58,8 +58,10 @@ def repair(
     """
     problems = build_all(claims, net.snapshot())
     tight = [(problem, row) for problem in problems for row in problem.rows if is_tight(problem, row)]
+    signed = [p for p in problems if p.tight and net.collapsed and _by_signs(p)]  # kept as they are
     others = [p for p in problems if p.tight and not any(p is q for q, _ in tight)]
-    unordered = any(not (net.collapsed and (_independent(p) or _by_signs(p))) for p in others)
+    tight = [(p, row) for p, row in tight if not any(p is q for q in signed)]
+    unordered = any(not (net.collapsed and (_independent(p) or any(p is q for q in signed))) for p in others)
     if net.boxes != "gap" or unordered or any(p.region.has_rows for p, _ in tight):
         return None
     words, left = [], 1.0

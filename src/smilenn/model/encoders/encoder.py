@@ -79,7 +79,8 @@ class Encoder(nn.Module):
 
     `groups` > 0 says that the branches are members of an ensemble, one kind of network after the other with so many
     members each: training then lets each learn by itself (train/encoded.py). A member may consist of `parts` branches,
-    one after the other. `limits` are ends [p] that `fit_box_` does not pass. None of these plays a part afterwards.
+    one after the other; a branch without layers comes last and belongs to all of them. `limits` are ends [p] that
+    `fit_box_` does not pass. None of these plays a part afterwards.
     """
 
     lo: torch.Tensor
@@ -99,8 +100,10 @@ class Encoder(nn.Module):
                 raise SmileError(f"Branch {branch.name!r} reads a column that the domain does not have.")
             if not len(branch.layers):
                 self._features(branch.columns)
-        members = {tuple(b.outputs for b in branches[i : i + parts]) for i in range(0, len(branches), parts)}
-        if groups and (len(branches) % (groups * parts) or len(members) > 1 or not all(names)):
+        own = [branch for branch in branches if len(branch.layers)]
+        members = {tuple(b.outputs for b in own[i : i + parts]) for i in range(0, len(own), parts)}
+        last = list(branches[: len(own)]) == own and len(branches) <= len(own) + 1
+        if groups and (len(own) % (groups * parts) or len(members) > 1 or not last):
             raise SmileError(f"An ensemble of {len(branches)} branches has no {groups} equal groups.")
         self.size = sum(branch.outputs for branch in branches)
         self.register_buffer("lo", torch.full((self.size,), -(2.0**20), dtype=torch.float64))
@@ -126,6 +129,16 @@ class Encoder(nn.Module):
 
     def _all(self) -> list[Branch]:
         return [branch for branch in self.branches if isinstance(branch, Branch)]
+
+    @property
+    def learned(self) -> list[Branch]:
+        """The branches with layers."""
+        return [branch for branch in self._all() if len(branch.layers)]
+
+    @property
+    def members(self) -> int:
+        """How many networks an ensemble has."""
+        return len(self.learned) // self.parts or self.groups
 
     @property
     def space(self) -> Domain:

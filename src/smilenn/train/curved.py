@@ -1,0 +1,455 @@
+"""Units that keep convex, concave, dominating, symmetric and slope-bounded features by construction, without a tree.
+
+    z = e + Σ_j v_j·relu(d_j·u + c_j·e + b_j)        u: columns that are passed on; e: what the encoder says of others
+
+A unit has a *side*, the sign of v_j, and a fixed direction d_j over the passed columns. Of a unit with side σ
+
+    Convex(P)             asks d = 0 on P if σ < 0
+    Concave(P)            asks d = 0 on P if σ > 0
+    Monotone              asks σ·d_i ≥ 0 where z rises with feature i, ≤ 0 where it falls
+    Dominates(s, w, r)    asks σ·(d_s − r·d_w) ≥ 0, weights on raw inputs
+    Symmetric             asks d_i = d_j, weights on raw inputs
+
+which is what the signs rule looks at (docs/certificate.md §4.5), unit by unit; what a unit reads of e is pinned, or
+rises as z must. Each of these is a cone: some directions are written down, the allowed ones kept (in exact arithmetic);
+non-negative combinations of those are allowed too. Learned are v_j, within its sign, b_j and c_j. In every direction
+there is one unit that is always on: lines are combinations of units as well.
+
+`Lipschitz` asks for slopes, −K ≤ Σ_active v_j·d_ji ≤ K in every cell; the slope rule (§4.3) proves it. Units over such
+a column have fixed knots t_1 < t_2 < … and do not read e:
+
+    z = … + s_0·u + Σ_j Δ_j·relu(u − t_j),        slopes s_0, s_0 + Δ_1, s_0 + Δ_1 + Δ_2, …
+
+which are cut to [−K, K] after a step, from or up to 0 if z is monotone. (Where the column is also traded or permuted,
+units are counted at their worst instead, and scaled back.) `Robust` asks for Σ_i δ_i·K_i ≤ ε over the columns that
+move, where K_i is what the root of a tree counts, the larger of s_0 + Σ max(0, Δ_j) and −s_0 − Σ min(0, Δ_j): the
+steepest slopes are cut, all by the same share. (Not for classifiers, whose logits repair scales without changing a
+decision.) Units that are equal in all members of an ensemble are one unit in the end (`merge_`): proofs stay small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import torch
+from torch import nn
+
+from smilenn.domain import Domain
+from smilenn.model.auxiliaries import FreeNet
+from smilenn.model.net import SmileNet
+from smilenn.properties import Concave, Convex, Dominates, Lipschitz, Monotone, Robust, Symmetric, ground
+from smilenn.properties.base import Property
+from smilenn.properties.forms import Outputs
+from smilenn.properties.library import Spoken
+from smilenn.region import Region
+
+KNOTS = 12  # of a direction, quantiles of the training rows; fewer where there are many directions
+JOINT, CONTEXT = 12, 6  # a side: units in random combinations of directions; units that also read e
+SLACK = 2.0**-30  # by how much a unit that rises is let rise at least: rounding must not turn it
+ROOM = 1e-6  # of a bound on slopes that stays unused, and of a range by which a unit is always on
+BUDGET = 0.02  # of ε that stays unused
+CURVES = (Convex, Concave, Symmetric, Dominates, Lipschitz)
+
+
+@dataclass
+class Asked:
+    """What one coordinate z has to do, by columns of the domain; `trades` are (strong, weak, rate, sign): z·sign must
+    not fall where the strong column rises by t and the weak one falls by rate·t. `bounds` are those of |dz/du_i|,
+    `budgets` pairs (column → δ in model units, ε): z may change by ε while all of them move.
+    """
+
+    convex: set[int] = field(default_factory=set)
+    concave: set[int] = field(default_factory=set)
+    rising: set[int] = field(default_factory=set)
+    falling: set[int] = field(default_factory=set)
+    trades: list[tuple[int, int, Fraction, int]] = field(default_factory=list)
+    equal: list[tuple[int, int]] = field(default_factory=list)
+    bounds: dict[int, float] = field(default_factory=dict)
+    budgets: list[tuple[dict[int, float], float]] = field(default_factory=list)
+
+    def allows(self, side: int, direction: np.ndarray, mult: np.ndarray) -> bool:
+        """Whether a unit of this side may read u in this direction [m]; exact."""
+        raw = {int(i): Fraction(direction[i]) * Fraction(mult[i]) for i in np.flatnonzero(direction)}
+        zero = Fraction(0)
+        return (
+            not raw.keys() & (self.concave if side > 0 else self.convex)
+            and all(side * raw.get(i, zero) >= 0 for i in self.rising)
+            and all(side * raw.get(i, zero) <= 0 for i in self.falling)
+            and all(raw.get(i, zero) == raw.get(j, zero) for i, j in self.equal)
+            and all(side * sign * (raw.get(s, zero) - r * raw.get(w, zero)) >= 0 for s, w, r, sign in self.trades)
+        )
+
+
+def asked(
+    domain: Domain, properties: Sequence[Property], outputs: Outputs, head: np.ndarray, *, budgets: bool = True
+) -> list[Asked]:
+    """What the properties ask of every coordinate, head [o, n] in output units: of a form v·f each term keeps it."""
+    found = [Asked() for _ in range(head.shape[1])]
+    kinds = (*CURVES, Monotone, Robust) if budgets else (*CURVES, Monotone)
+    for p in properties:
+        for form in p.forms(outputs) if isinstance(p, kinds) and isinstance(p, Spoken) else ():
+            v = sum((float(c) * head[outputs.names.index(name)] for c, name in form), np.zeros(head.shape[1]))
+            for t in np.flatnonzero(np.abs(v) > 1e-12 * np.abs(v).max()):
+                _ask(found[t], domain, p, int(np.sign(v[t])), float(np.abs(v).sum()))
+    return found
+
+
+def _ask(one: Asked, domain: Domain, p: Property, sign: int, size: float) -> None:
+    """Of a coordinate that enters with this sign, in a form whose coefficients have this size in all."""
+
+    def columns(name: object) -> list[int]:
+        return list(domain.indices(str(name)))
+
+    if isinstance(p, (Convex, Concave)):
+        up = isinstance(p, Convex) == (sign > 0)
+        (one.convex if up else one.concave).update(i for name in p.features for i in columns(name))
+    elif isinstance(p, Monotone):
+        for names, way in ((p.increasing, sign), (p.decreasing, -sign)):
+            (one.rising if way > 0 else one.falling).update(i for name in names for i in columns(name))
+    elif isinstance(p, Dominates):
+        one.trades.append((columns(p.strong)[0], columns(p.weak)[0], Fraction(p.rate), sign))
+    elif isinstance(p, Symmetric):
+        for a, b in p.features:
+            one.equal += list(zip(columns(a), columns(b), strict=True))
+    elif isinstance(p, Lipschitz):
+        for name, bound in p.bounds:
+            i = columns(name)[0]
+            one.bounds[i] = min(one.bounds.get(i, math.inf), float(bound) / (float(domain.mult[i]) * size))
+    elif isinstance(p, Robust):
+        for claim in p.lower(domain):
+            region = Region.of(ground(claim, domain))
+            far = np.maximum(np.abs(region.delta_lo), np.abs(region.delta_hi))
+            moves = {int(i): float(far[i]) for i in np.flatnonzero(~region.pinned & (far > 0))}
+            one.budgets.append((moves, float(p.eps) / size))
+            for i, delta in moves.items():
+                one.bounds[i] = min(one.bounds.get(i, math.inf), float(p.eps) / (size * delta))
+
+
+# ---- directions -----------------------------------------------------------------------------------------------------
+
+
+def directions(one: Asked, side: int, columns: Sequence[int], domain: Domain) -> list[np.ndarray]:
+    """Directions [m] over these columns that units of this side may read; each of about the size of one range."""
+    mult = domain.mult
+    reach = (domain.hi - domain.lo) * mult
+    found: list[np.ndarray] = []
+    for sign in (1, -1):
+        for parts in _candidates(one, side, sign, columns, mult):
+            d = np.zeros(domain.size)
+            for i, value in parts.items():
+                d[i] = value
+            size = float(np.abs(d) @ reach)
+            if not size > 0 or not set(parts) <= set(columns):
+                continue
+            d *= 2.0 ** -round(math.log2(size))  # a power of two: weights that are equal stay so
+            if one.allows(side, d, mult) and not any(np.array_equal(d, other) for other in found):
+                found.append(d)
+    return found
+
+
+def _candidates(
+    one: Asked, side: int, sign: int, columns: Sequence[int], mult: np.ndarray
+) -> list[dict[int, float]]:  # fmt: skip
+    """Single columns, columns of equal weight together, and trades that change nothing; weights on model units."""
+    out = [{i: float(sign)} for i in columns]
+    for group in _components(one.equal):
+        if len({mult[i] for i in group}) == 1:
+            out.append(dict.fromkeys(group, float(sign)))
+        elif len(group) == 2:  # d_a·m_a = m_b·m_a = d_b·m_b without rounding
+            out.append({group[0]: sign * float(mult[group[1]]), group[1]: sign * float(mult[group[0]])})
+    edges = [(s, w) for s, w, *_ in one.trades]
+    for group in [*_components(edges), *(list(edge) for edge in edges)]:
+        raw = {group[0]: float(sign)}
+        for _ in group:  # every column from a neighbour, a little to the side that is allowed
+            for s, w, rate, way in one.trades:
+                slack = side * way * SLACK
+                if w in raw and s not in raw and s in group:
+                    raw[s] = float(rate) * (raw[w] + slack * abs(raw[w]))
+                elif s in raw and w not in raw and w in group:
+                    raw[w] = (raw[s] - slack * abs(raw[s])) / float(rate)
+        out.append({i: value / float(mult[i]) for i, value in raw.items()})
+    return out
+
+
+def _components(edges: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """The connected parts of a graph, each sorted."""
+    parts: list[set[int]] = []
+    for a, b in edges:
+        joined = {a, b}.union(*(part for part in parts if part & {a, b}))
+        parts = [part for part in parts if not part & {a, b}] + [joined]
+    return [sorted(part) for part in parts]
+
+
+# ---- units ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """The units of one column with bounded slopes: two that are always on, d·u and −d·u, and of every knot one for
+    either side (none where that side may not bend); the slopes' ends.
+    """
+
+    coordinate: int
+    size: float  # d
+    up: int
+    down: int
+    rise: tuple[int, ...]
+    fall: tuple[int, ...]
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The units of one member, h of them, and how many members there are: unit j of member k is unit k·h + j.
+
+    `coordinate` [h] of z to which a unit adds, `side` [h], `direction` [h, c] over the c passed columns; `kind` [h]: 0
+    always on, 1 in a direction alone, 2 reading e too; `still` [h]: its knot is not moved. `place` [n] of each
+    coordinate among the P of a member's e (−1: none), `ordered` [n]: e rises where z must. `bounds` are (coordinate,
+    passed column, limit); `features` are those that units read.
+    """
+
+    members: int
+    coordinate: np.ndarray
+    side: np.ndarray
+    direction: np.ndarray
+    kind: np.ndarray
+    still: np.ndarray
+    place: np.ndarray
+    ordered: np.ndarray
+    encoded: int
+    bounds: tuple[tuple[int, int, float], ...]
+    slopes: tuple[Slopes, ...]
+    budgets: tuple[tuple[dict[int, float], float], ...]  # of places in `slopes`
+    features: frozenset[str]
+
+    @property
+    def size(self) -> int:
+        """h, the units of one member."""
+        return len(self.side)
+
+    def context(self) -> np.ndarray:
+        """[M·h] the encoded coordinate that a unit may read, −1 for none."""
+        own = self.place[self.coordinate]
+        own = np.where((self.kind == 2) & (own >= 0), own, -1)
+        each = self.encoded // self.members
+        return np.concatenate([np.where(own >= 0, own + k * each, -1) for k in range(self.members)])
+
+    @torch.no_grad()
+    def begin_(self, lower: FreeNet) -> None:
+        """Write the directions; outputs are zero. What is fixed stays so: its gradients are zero from now on."""
+        h, tall = self.size, self.size * self.members
+        free = torch.zeros_like(lower.weight)
+        lower.weight.zero_()
+        lower.out.zero_()
+        lower.weight[:, self.encoded :] = torch.as_tensor(np.tile(self.direction, (self.members, 1)))
+        place = self.context()
+        reads = np.flatnonzero(place >= 0)
+        free[reads, place[reads]] = 1.0
+        moving = torch.as_tensor(np.tile((self.kind > 0) & ~self.still, self.members), dtype=torch.float64)
+        own = torch.zeros_like(lower.out)
+        own[np.tile(self.coordinate, self.members), np.arange(tall)] = 1.0
+        assert tall == lower.hidden and h
+        for parameter, mask in ((lower.weight, free), (lower.bias, moving), (lower.out, own)):
+            parameter.requires_grad_(True)
+            parameter.register_hook(lambda slope, mask=mask: slope * mask.to(slope))
+
+    @torch.no_grad()
+    def keep_(self, lower: FreeNet) -> None:
+        """Restore signs and bounds; called after every step."""
+        side = torch.as_tensor(np.tile(self.side, self.members)).to(lower.out)
+        lower.out.copy_((lower.out * side).clamp(min=0.0) * side)
+        place = self.context()
+        bound = np.flatnonzero((place >= 0) & np.tile(self.ordered[self.coordinate], self.members))
+        if len(bound):
+            value, signs = lower.weight[bound, place[bound]], side[bound]
+            lower.weight[bound, place[bound]] = (value * signs).clamp(min=0.0) * signs
+        for t, column, limit in self.bounds:
+            d = lower.weight[:, self.encoded + column]
+            gain = (self.members * lower.out[t] * d).reshape(self.members, -1)  # [M, h]
+            on = torch.as_tensor(self.kind == 0).to(gain)
+            base, rest = (gain * on).sum(dim=1), gain * (1 - on)
+            up, down = (base + part.sum(dim=1) for part in (rest.clamp(min=0.0), rest.clamp(max=0.0)))
+            worst = torch.maximum(up, -down)
+            factor = torch.where(worst > limit * (1 - ROOM), limit * (1 - ROOM) / worst, torch.ones_like(worst))
+            lower.out[t] *= torch.where(d != 0, factor.repeat_interleave(self.size), torch.ones_like(d))
+        for one in self.slopes:
+            out = lower.out[one.coordinate].reshape(self.members, self.size)  # a view
+            _cut_(out, one, self.members, int(self.side[one.up]))
+        for deltas, eps in self.budgets:
+            self._spend_(lower, deltas, eps * (1 - BUDGET))
+
+    def _spend_(self, lower: FreeNet, deltas: dict[int, float], eps: float) -> None:
+        """Cut the steepest slopes of every member, all by one share, until what a tree's root counts is within ε."""
+        outs = {i: lower.out[self.slopes[i].coordinate].reshape(self.members, self.size) for i in deltas}
+        for last in (False, False, True):
+            counted, steepest = {}, {}
+            for i in deltas:
+                slopes = _slopes_of(outs[i], self.slopes[i], self.members)
+                steps = slopes.diff(dim=1)
+                up, down = (slopes[:, 0] + part.sum(dim=1) for part in (steps.clamp(min=0), steps.clamp(max=0)))
+                counted[i], steepest[i] = torch.maximum(up, -down), slopes.abs().amax(dim=1)
+            total = torch.stack([deltas[i] * counted[i] for i in deltas]).sum(dim=0)  # [M]
+            share = torch.where(total > eps, eps / total.clamp(min=1e-300), torch.ones_like(total))
+            for i in deltas if bool((share < 1).any()) else ():
+                one = self.slopes[i]
+                if last:
+                    own = [j for j in (one.up, one.down, *one.rise, *one.fall) if j >= 0]
+                    outs[i][:, own] *= share[:, None]
+                else:
+                    _cut_(outs[i], one, self.members, int(self.side[one.up]), share * steepest[i])
+
+
+def _slopes_of(out: torch.Tensor, one: Slopes, members: int) -> torch.Tensor:
+    """The slopes [M, knots + 1] of a column between its knots, of every member; out [M, h]."""
+    first = out[:, one.up] - out[:, one.down]
+    steps = torch.zeros(len(out), len(one.rise), dtype=out.dtype, device=out.device)
+    for own in (one.rise, one.fall):
+        if own and own[0] >= 0:
+            steps += out[:, list(own)]
+    return torch.cat([first[:, None], first[:, None] + steps.cumsum(dim=1)], dim=1) * (members * one.size)
+
+
+def _cut_(out: torch.Tensor, one: Slopes, members: int, side: int, most: torch.Tensor | None = None) -> None:
+    """Cut the slopes of every member to their ends, and to ±most [M]; out [M, h] in place."""
+    unit = members * one.size
+    slopes = _slopes_of(out, one, members)
+    cut = slopes.clamp(one.least, one.most)
+    if most is not None:
+        cut = torch.maximum(torch.minimum(cut, most[:, None]), -most[:, None])
+    if torch.equal(cut, slopes):
+        return
+    first, steps = cut[:, 0] / unit, cut.diff(dim=1) / unit
+    out[:, one.up] = (first * side).clamp(min=0.0) * side
+    out[:, one.down] = (-first * side).clamp(min=0.0) * side
+    if one.rise and one.rise[0] >= 0:
+        out[:, list(one.rise)] = steps.clamp(min=0.0)
+    if one.fall and one.fall[0] >= 0:
+        out[:, list(one.fall)] = steps.clamp(max=0.0)
+
+
+def units(
+    domain: Domain, wanted: Sequence[Asked], features: Sequence[str], *, members: int, encoded: int,
+    places: Sequence[int], ordered: Sequence[bool], passed: Sequence[int], rng: np.random.Generator, few: bool = False,
+) -> Units | None:  # fmt: skip
+    """The units over the columns of these features; None where no side may read any of them.
+
+    `places` are the coordinates of z in the order of a member's e, `passed` the columns that the encoder passes on.
+    `few` units, with knots that stay, where proofs need trees.
+    """
+    columns = [i for name in features for i in domain.indices(name)]
+    at = {i: k for k, i in enumerate(passed)}
+    coordinate, side, rows, kind, read = [], [], [], [], set[int]()
+    slopes: list[Slopes] = []
+
+    def add(t: int, sigma: int, d: np.ndarray, what: int) -> int:
+        read.update(int(i) for i in np.flatnonzero(d))
+        row = np.zeros(len(passed))
+        row[[at[i] for i in columns]] = d[columns]
+        for values, value in ((coordinate, t), (side, sigma), (rows, row), (kind, what)):
+            values.append(value)
+        return len(rows) - 1
+
+    for t, one in enumerate(wanted):
+        tied = {i for s, w, *_ in one.trades for i in (s, w)} | {i for pair in one.equal for i in pair}
+        plain = [i for i in columns if i in one.bounds and i not in tied]
+        for i in plain:
+            slopes.append(
+                _slopes(one, t, i, domain, max(2, min(KNOTS // (2 if few else 1), 4 * KNOTS // len(plain))), add)
+            )
+        for sigma in (1, -1):
+            ways = directions(one, sigma, [i for i in columns if i not in plain], domain)
+            knots = max(2, (KNOTS if len(ways) <= 4 else 2 * KNOTS // len(ways)) // (4 if few else 1))
+            own = [(d, 0) for d in ways]
+            # where the opposite direction is allowed too, its units differ from these by lines
+            seen: list[np.ndarray] = []
+            for d in ways:
+                if not any(np.array_equal(-d, other) for other in seen):
+                    own += [(d, 1)] * knots
+                    seen.append(d)
+            free = [d for d in ways if not any(d[i] for i in one.bounds)]
+            several = len(free) > 1 and not few
+            own += [(d, 1) for d in _combined(one, sigma, free, domain, rng, JOINT if several else 0)]
+            if t in places and not few:
+                own += [(d, 2) for d in _combined(one, sigma, free, domain, rng, CONTEXT)]
+            for d, what in own:
+                add(t, sigma, d, what)
+    if not rows:
+        return None
+    n, limited = len(wanted), {at[i] for one in wanted for i in one.bounds if i in at}
+    still = np.array([few or any(row[i] for i in limited) for row in rows])
+    place = np.array([list(places).index(t) if t in places else -1 for t in range(n)])
+    cut = {(one.coordinate, int(np.flatnonzero(rows[one.up])[0])) for one in slopes}
+    bounds = tuple(
+        (t, at[i], limit) for t, one in enumerate(wanted) for i, limit in one.bounds.items()
+        if i in at and (t, at[i]) not in cut
+    )  # fmt: skip
+    budgets = []
+    for t, one in enumerate(wanted):
+        own = {int(np.flatnonzero(rows[s.up])[0]): k for k, s in enumerate(slopes) if s.coordinate == t}
+        for moves, eps in one.budgets:
+            budgets.append(({own[at[i]]: delta for i, delta in moves.items() if at.get(i) in own}, eps))
+    budgets = [(deltas, eps) for deltas, eps in budgets if deltas]
+    names = frozenset(name for name in features if read & set(domain.indices(name)))
+    return Units(
+        members, np.array(coordinate), np.array(side), np.array(rows), np.array(kind), still, place,
+        np.array(ordered), encoded, bounds, tuple(slopes), tuple(budgets), names,
+    )  # fmt: skip
+
+
+def _slopes(
+    one: Asked, t: int, i: int, domain: Domain, knots: int, add: Callable[[int, int, np.ndarray, int], int]
+) -> Slopes:
+    """Units of column i, whose slopes are bounded; what must not bend one way has no units for that."""
+    d = np.zeros(domain.size)
+    d[i] = 2.0 ** -round(math.log2(max(float((domain.hi - domain.lo)[i] * domain.mult[i]), 1e-300)))
+    bend = i not in one.concave, i not in one.convex
+    side = -1 if i in one.concave else 1
+    limit = one.bounds[i] * (1 - ROOM)
+    least, most = ROOM * limit if i in one.rising else -limit, -ROOM * limit if i in one.falling else limit
+    least, most = (least, most) if least < most else (0.0, 0.0)  # to rise and to fall
+    up, down = add(t, side, d, 0), add(t, side, -d, 0)
+    rise, fall = (
+        tuple(add(t, sigma, d, 1) if may else -1 for _ in range(knots))
+        for sigma, may in zip((1, -1), bend, strict=True)
+    )
+    return Slopes(t, float(d[i]), up, down, rise, fall, least, most)
+
+
+def _combined(
+    one: Asked, side: int, ways: Sequence[np.ndarray], domain: Domain, rng: np.random.Generator, many: int
+) -> list[np.ndarray]:
+    """Random combinations of directions with weights that are powers of two, those that are allowed."""
+    out = []
+    for _ in range(many if ways else 0):
+        share = 2.0 ** rng.integers(-2, 2, len(ways)) * (rng.random(len(ways)) < 0.7)
+        d = np.sum([s * way for s, way in zip(share, ways, strict=True)], axis=0)
+        if d.any() and one.allows(side, d, domain.mult):
+            out.append(d)
+    return out
+
+
+@torch.no_grad()
+def merge_(net: SmileNet) -> None:
+    """Leave units out that add nothing, and join those that are equal, bit for bit; nothing is trained afterwards."""
+    lower, second = net.lower, net.second
+    rows = torch.cat([lower.weight, lower.bias[:, None]], dim=1).cpu().numpy()
+    out: dict[bytes, tuple[int, np.ndarray]] = {}
+    for j, own in enumerate(lower.out.T.cpu().numpy()):
+        if own.any():
+            first, total = out.get(rows[j].tobytes(), (j, np.zeros(len(own))))
+            out[rows[j].tobytes()] = first, total + own
+    kept = [j for j, _ in out.values()] or [0]
+    sums = np.stack([total for _, total in out.values()], axis=1) if out else np.zeros((lower.size, 1))
+    for part in (lower, second):
+        part.hidden = len(kept)
+        for name in ("weight", "bias"):
+            tensor = getattr(part, name)
+            setattr(part, name, nn.Parameter(tensor[kept].clone(), requires_grad=False))
+    lower.out = nn.Parameter(torch.as_tensor(sums).to(lower.out), requires_grad=False)
+    second.out = nn.Parameter(torch.zeros_like(lower.out), requires_grad=False)
+    net.hidden = len(kept)
