@@ -1,5 +1,6 @@
 """Tight tuples: members of the premise, with values that a known function confirms."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 
 from smilenn import Convex, Custom, Fair, Monotone, Robust, Safe
 from smilenn.domain import Domain, Feature
-from smilenn.properties.premise import ground
-from smilenn.report.probe import LEAST_MOVE, probe
+from smilenn.properties.premise import ground, holds_exactly
+from smilenn.report.figures import variation_plot
+from smilenn.report.probe import LEAST_MOVE, Probe, probe
 
 DOMAIN = Domain(
     (
@@ -109,3 +111,28 @@ def test_gradient_steps_find_more_than_sampling(classifier):
     assert climbed.value.mean() >= drawn.value.mean()
     assert ground(claim, model.domain_).holds(climbed.tuples, tolerance=1e-9).all()
     assert climbed.value.max() <= (0.0 if model.verdict_.status == "proved" else np.inf)
+
+
+def test_equal_outputs_differ_by_nothing():
+    """Whatever the limit and the size of the outputs; a certified zero is never shown as 7e-15."""
+    result = found(Fair(["g"], eps="0.1"), lambda x: 1000 / 3 + x[:, 0])
+    assert (result.value == -0.1).all()
+
+
+def test_what_breaks_the_rule_lies_in_its_premise_exactly():
+    """x and x ± 0.3 in float64 may lie further apart than 0.3 by a last bit, which is no counterexample."""
+    (claim,) = Robust("0.3", eps="0.9", features=["x"]).lower(DOMAIN)
+    result = probe(Known(lambda x: 3 * x[:, 0]), claim, sampled(200))
+    for value, one in zip(result.value, result.tuples, strict=True):
+        assert value <= 0 or holds_exactly(claim, DOMAIN, one)
+    assert result.value.max() == pytest.approx(0.0, abs=1e-9) and len(result.rows) > 20
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-3, 1.0])
+def test_every_histogram_has_bars_that_can_be_seen(spread):
+    """All rows at the same value, or nearly, are one bar, not one too thin to see."""
+    (claim,) = Fair(["g"], eps=2).lower(DOMAIN)
+    values = np.linspace(-2.0, -2.0 + spread, 50)
+    drawn = variation_plot(Probe(claim, np.arange(50), values, np.zeros((50, 2, 5)), np.zeros((50, 2, 1))), 0.0, "left")
+    widths = [float(w) for w in re.findall(r'<rect class="bar"[^>]* width="([0-9.]+)"', drawn)]
+    assert widths and min(widths) >= 3

@@ -15,6 +15,7 @@ from smilenn.report.svg import Frame, number, spread
 from smilenn.report.tradeoff import Point, Tradeoff
 
 BINS = 30
+NARROWEST = 60  # bars across the whole width, at most
 MOST_DOTS = 400
 CALIBRATION_BINS = 10
 CLASS = {"model": "ours", "constant": "idle", "free": "free", "unaware": "unaware", "other": "ours-weak"}
@@ -202,9 +203,10 @@ def variation_plot(found: Probe, proved: float | None, left: str) -> str:
     marked = [line] + ([proved] if proved is not None and math.isfinite(proved) else [])
     x = spread([*values.tolist(), *marked], 0.04)
     low, high = float(values.min()), float(values.max())
-    if high - low < 1e-9 * max(1.0, abs(high)):
-        low, high = low - (x[1] - x[0]) / 80, high + (x[1] - x[0]) / 80
-    counts, edges = np.histogram(values, bins=BINS, range=(low, high))
+    least = (x[1] - x[0]) / NARROWEST
+    if high - low < least:  # many rows in a small range are still a bar to be seen
+        low, high = (low + high - least) / 2, (low + high + least) / 2
+    counts, edges = np.histogram(values, bins=max(1, min(BINS, int((high - low) / least))), range=(low, high))
     frame = Frame(x, (0.0, float(counts.max()) * 1.12), left, "rows")
     marks = [
         frame.bar(float(a), float(b), int(count), "bar", f"{number(float(a))} to {number(float(b))}: {int(count)} rows")

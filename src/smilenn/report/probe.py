@@ -20,7 +20,7 @@ import numpy as np
 from smilenn.domain import Domain
 from smilenn.model.net import SmileNet
 from smilenn.properties.claim import Claim
-from smilenn.properties.premise import ground
+from smilenn.properties.premise import ground, holds_exactly
 from smilenn.region import Region
 
 PARTNERS = 48  # tuples drawn for each row
@@ -100,6 +100,9 @@ def probe(net: Function, claim: Claim, x: np.ndarray, *, seed: int = 0) -> Probe
         best[better], best_value[better] = moved[better], value[better]
         size *= 0.7
     tuples = domain.unscale(best.reshape(-1, m)).reshape(-1, k, m) if len(best) else np.zeros((0, k, m))
+    # what seems to break the rule counts only where its premise holds exactly, and not by a last bit
+    real = [value <= 0 or holds_exactly(claim, domain, one) for value, one in zip(best_value, tuples, strict=True)]
+    rows, best_value, tuples = (values[np.array(real, dtype=bool)] for values in (rows, best_value, tuples))
     outputs = net.predict(tuples.reshape(-1, m)).reshape(len(tuples), k, -1)
     return Probe(claim, rows, best_value, tuples, outputs)
 
@@ -174,13 +177,13 @@ def _values(net: Function, claim: Claim, u: np.ndarray) -> np.ndarray:
     x = x.reshape(len(u), k, m)
     values = []
     for row in claim.rows:
-        total = np.full(len(u), -float(row.rhs))
+        total = np.zeros(len(u))  # the limit comes last: equal outputs then differ by nothing
         for term in row.terms:
             if term.kind == "out":
                 total += float(term.coef) * outputs[:, term.copy, net.outputs.index(term.name)]
             else:
                 total += float(term.coef) * x[:, term.copy, list(net.domain.indices(term.name))].sum(axis=1)
-        values.append(total)
+        values.append(total - float(row.rhs))
     return np.max(values, axis=0)
 
 

@@ -297,7 +297,8 @@ def _tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
         rows.append((f"{name}{units.get(str(name), '')}", cells, bool(frame[name].nunique() > 1)))
     rows.sort(key=lambda row: not row[2])
     kept = rows if len(rows) <= MOST_FEATURES else [row for row in rows if row[2]][:MOST_FEATURES]
-    lines = [(text(name), *(text(cell) for cell in cells)) for name, cells, _ in kept]
+    # a long name breaks where its words do
+    lines = [(text(name).replace("_", "_<wbr>"), *(text(cell) for cell in cells)) for name, cells, _ in kept]
     classes = ["differs" if differs and len(frame) > 1 else "" for _, _, differs in kept]
     for name, values in zip(found.output_names, outputs.T, strict=True):
         lines.append((text(name), *(number(float(v), 5) for v in values)))
