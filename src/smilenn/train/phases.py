@@ -24,6 +24,7 @@ from smilenn.model.net import SmileNet
 from smilenn.model.select import select
 from smilenn.prove.portfolio import choose
 from smilenn.prove.slopes import applies, slope_tree
+from smilenn.train.adam import adam_step, forget_gradients
 from smilenn.train.config import Config
 from smilenn.train.generator import Generator
 from smilenn.train.losses import Decides, Pressure, TaskLoss, box_loss, property_loss
@@ -228,10 +229,10 @@ def _refresh(
 def finite_step(optimizer: torch.optim.Optimizer, loss: torch.Tensor, net: SmileNet | None = None) -> None:
     """One optimiser step, the signs of `net` restored after it; a loss that is not finite is an error."""
     _finite(float(loss.detach()))
-    optimizer.zero_grad(set_to_none=True)
+    forget_gradients(optimizer)
     if loss.requires_grad:
         loss.backward()
-        optimizer.step()
+        adam_step(optimizer)
     if net is not None:
         net.project_()
 

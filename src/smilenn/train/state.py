@@ -86,7 +86,11 @@ class State:
 def rngs(seed: int, phase: str, unit: int) -> np.random.Generator:
     """Seed torch's generator and return NumPy's for one unit of work."""
     sequence = np.random.SeedSequence([seed, PHASES.index(phase), unit])
-    torch.manual_seed(int(sequence.generate_state(1, dtype=np.uint64)[0] >> 1))
+    number = int(sequence.generate_state(1, dtype=np.uint64)[0] >> 1)
+    if torch.cuda.is_available():
+        torch.manual_seed(number)
+    else:  # the same for the one generator there is; torch.manual_seed formats a traceback for every absent device
+        torch.default_generator.manual_seed(number)
     return np.random.default_rng(sequence)
 
 

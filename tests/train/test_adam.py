@@ -1,0 +1,73 @@
+"""The direct step of Adam: the same bits as torch's own."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from smilenn.train.adam import adam_step, forget_gradients
+
+
+def networks() -> tuple[nn.ModuleList, nn.ModuleList]:
+    torch.manual_seed(3)
+    first = nn.ModuleList([nn.Linear(3, 5), nn.Linear(5, 1), nn.Linear(2, 2)]).double()
+    return first, copy.deepcopy(first)
+
+
+def optimizer(net: nn.ModuleList, **options: Any) -> torch.optim.Adam:
+    groups = [{"params": net[0].parameters(), "lr": 0.1}, {"params": [*net[1].parameters(), *net[2].parameters()]}]
+    return torch.optim.Adam(groups, lr=0.01, **options)
+
+
+def run(net: nn.ModuleList, mine: torch.optim.Adam, direct: bool, steps: int = 6) -> None:
+    for step in range(steps):
+        rng = torch.Generator().manual_seed(step)
+        forget_gradients(mine)
+        loss = (net[1](torch.relu(net[0](torch.randn(8, 3, generator=rng, dtype=torch.float64)))) ** 2).mean()
+        if step > 2:  # a part that gets gradients late, as a backbone does when a box opens
+            loss = loss + net[2](torch.ones(1, 2, dtype=torch.float64)).sum()
+        loss.backward()
+        adam_step(mine) if direct else mine.step()
+
+
+@pytest.mark.parametrize("options", [{"fused": True}, {"fused": False}, {"fused": True, "amsgrad": True}])
+def test_same_bits(options: dict[str, bool]) -> None:
+    first, second = networks()
+    own, torchs = optimizer(first, **options), optimizer(second, **options)
+    run(first, own, direct=True)
+    run(second, torchs, direct=False)
+    for a, b in zip(first.parameters(), second.parameters(), strict=True):
+        assert torch.equal(a, b)
+    for a, b in zip(own.state_dict()["state"].values(), torchs.state_dict()["state"].values(), strict=True):
+        assert all(torch.equal(a[key], b[key]) for key in a)
+
+
+def test_goes_on_from_a_saved_state() -> None:
+    first, second = networks()
+    whole = optimizer(first, fused=True)
+    run(first, whole, direct=True, steps=6)
+    part = optimizer(second, fused=True)
+    run(second, part, direct=True, steps=2)
+    again = optimizer(second, fused=True)
+    again.load_state_dict(part.state_dict())
+    for step in range(2, 6):
+        rng = torch.Generator().manual_seed(step)
+        forget_gradients(again)
+        loss = (second[1](torch.relu(second[0](torch.randn(8, 3, generator=rng, dtype=torch.float64)))) ** 2).mean()
+        if step > 2:
+            loss = loss + second[2](torch.ones(1, 2, dtype=torch.float64)).sum()
+        loss.backward()
+        adam_step(again)
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
+
+
+def test_without_gradients_nothing_moves() -> None:
+    net, before = networks()
+    mine = optimizer(net, fused=True)
+    forget_gradients(mine)
+    adam_step(mine)
+    assert all(torch.equal(a, b) for a, b in zip(net.parameters(), before.parameters(), strict=True))
