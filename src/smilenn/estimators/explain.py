@@ -23,11 +23,15 @@ def explain(estimator: SmileEstimator) -> str:
     net = estimator.net_
     lines = [estimator.reasons_, _auxiliaries(estimator), PROFILES[net.profile]]
     found: dict[str, int] = {}
-    for problem in build_all(estimator.claims_, net.snapshot()):
+    for problem in build_all([claim for claim in estimator.claims_ if not claim.either], net.snapshot()):
         for row in problem.rows:
             signs = ordered(problem, row)
             why = "the signs of the weights: no search" if signs else choose(problem, row).reason
             found[why] = found.get(why, 0) + 1
+    for claim in estimator.claims_:
+        if claim.either:
+            why = "cases, each with one of the alternatives or a mean of them; the certificate carries the cases"
+            found[why] = found.get(why, 0) + len(claim.heads)
     lines += [
         f"Prover: {why} ({count} {'inequality' if count == 1 else 'inequalities'})." for why, count in found.items()
     ]

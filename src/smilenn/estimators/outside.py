@@ -26,7 +26,8 @@ def clamping_carries(claim: Claim, domain: Domain) -> bool:
     if not all(_kept(terms, row) for terms, row in zip(premises, claim.when, strict=True)):
         return False
     ordered = {pair for terms, row in zip(premises, claim.when, strict=True) for pair in _orders(terms, row)}
-    return all(_harder(_moving(row, domain), ordered) for row in claim.rows)
+    conclusion = [*claim.rows, *(row for clause in claim.either for row in clause)]
+    return all(_harder(_moving(row, domain), ordered) for row in conclusion)
 
 
 def all_carried(claims: Iterable[Claim], domain: Domain) -> bool:

@@ -58,7 +58,7 @@ def largest_changes(
 def _checked(certificate: Certificate | None, claim: Claim, domain: Domain, outside: OutOfBounds) -> list[float]:
     """B of every row of a claim as it was checked, at least 0; infinite where it was not, or is not carried outside."""
     carried = outside == "raise" or clamping_carries(claim, domain)
-    if certificate is None or claim not in certificate.claims or not carried:
+    if certificate is None or claim not in certificate.claims or not carried or claim.either:
         return [math.inf] * len(claim.rows)
     rows = certificate.report.claims[certificate.claims.index(claim)].rows
     return [max(0.0, rounded_up(row.bound + row.margin)) for row in rows]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -24,7 +24,10 @@ from smilenn.errors import SmileError
 from smilenn.estimators.checks import LEAST_ROWS, held_out, numbered
 from smilenn.estimators.targets import Target
 from smilenn.progress import Progress
+from smilenn.properties.base import Property
+from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
+from smilenn.properties.custom import Custom
 from smilenn.properties.spec import as_property
 from smilenn.train.config import Config
 
@@ -61,11 +64,14 @@ def train(
     """
     import torch
 
+    from smilenn.train.cases import planned
     from smilenn.train.fit import DeadAuxiliaries, fit
     from smilenn.train.losses import LossKind, Quantiles
     from smilenn.train.recipe import kept_rows, why_plain
     from smilenn.train.warm import adopt_
 
+    y = target.y if target.classes is None else 2.0 * target.y - 1.0  # of classes: what logits should be like
+    cases = planned(claims, domain, target.outputs.names, x, y)
     losses: dict[str, LossKind] = {"regression": "mse", "multiclass": "ce", "quantiles": Quantiles(target.levels)}
 
     rng = check_random_state(estimator.random_state)
@@ -83,7 +89,7 @@ def train(
             if done == estimator.restarts:
                 break
             torch.manual_seed(seed)
-            recipe = _recipe(estimator, domain, x, target, columns)
+            recipe = _recipe(estimator, domain, x, target, columns, cases)
             options: dict[str, Any] = {}
             if recipe is None:
                 net, config, reasons = _build(estimator, domain, target), None, why_plain(estimator.all_properties())
@@ -116,6 +122,7 @@ def train(
                     checkpoint=None if checkpoint is None else numbered(checkpoint, i, estimator.restarts),
                     time_limit=left,
                     warm=start is not None,
+                    cases=cases,
                     **options,
                 )
             except DeadAuxiliaries as error:
@@ -135,8 +142,9 @@ def train(
 
 
 def _recipe(
-    estimator: SmileEstimator, domain: Domain, x: np.ndarray, target: Target, columns: Sequence[str]
-) -> Recipe | None:
+    estimator: SmileEstimator, domain: Domain, x: np.ndarray, target: Target, columns: Sequence[str],
+    cases: Mapping[str, Cases],
+) -> Recipe | None:  # fmt: skip
     """The network behind an encoder, fresh; None for the plain one. x [n, m] raw training rows."""
     assert target.scale is not None and target.start is not None
     from smilenn.model.encoders import Encoder
@@ -148,7 +156,8 @@ def _recipe(
         return None
     if estimator.encoder in ("auto", "image"):
         stated = estimator.complete(estimator.all_properties())
-        properties = [as_property(item).named(domain, columns) for item in stated]
+        named = [as_property(item).named(domain, columns) for item in stated]
+        properties = [part for item in named for part in _by_cases(item, domain, target, cases)]
         image = estimator.encoder == "image"
         recipe = encoded(
             domain, x, properties, output_scale=target.scale, start=target.start, classify=target.classes is not None,
@@ -184,6 +193,16 @@ def _module(backbone: Callable[[int, int], nn.Module], inputs: int, embedding: i
     if not isinstance(made, nn.Module):
         raise SmileError("backbone must be a function (inputs, embedding) that returns a torch module.")
     return made
+
+
+def _by_cases(item: Property, domain: Domain, target: Target, cases: Mapping[str, Cases]) -> list[Property]:
+    """A property, or the claims that it becomes in its cases where it has alternatives."""
+    from smilenn.train.cases import without_clauses
+
+    claims = item.lower(domain, target.outputs)
+    if not any(claim.either for claim in claims):
+        return [item]
+    return [Custom.from_claim(part) for part in without_clauses(claims, cases, domain)]
 
 
 def _build(estimator: SmileEstimator, domain: Domain, target: Target) -> SmileNet:

@@ -1,5 +1,6 @@
 """What a network shall obey: properties by name, claims in words, and exact claims underneath."""
 
+from smilenn.properties.alternatives import OneOf
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim, Inequality, Term, exact, number, row
 from smilenn.properties.custom import Custom, Safe
@@ -31,6 +32,7 @@ __all__ = [
     "Inequality",
     "Lipschitz",
     "Monotone",
+    "OneOf",
     "Ordered",
     "Outputs",
     "Premise",

@@ -51,7 +51,7 @@ class Custom(Property):
             raise SmileError(f"A claim's others is 'equal' or 'free', not {self.others!r}.")
         if not isinstance(self.says, str):
             raise SmileError(f"A claim's says is a text, not {self.says!r}.")
-        set_fields(self, when=_texts(self.when, "when"), then=_texts(self.then, "then"))
+        set_fields(self, when=read_rows(self.when, "when"), then=read_rows(self.then, "then"))
         for what in ("equal", "free"):
             set_fields(self, **{what: read_names(getattr(self, what), "A claim", what, optional=True)})
         if not self.then:
@@ -109,7 +109,7 @@ class Safe(Property):
     kind: ClassVar[str] = "safe"
 
     def __post_init__(self) -> None:
-        set_fields(self, when=_texts(self.when, "when"), then=_texts(self.then, "then"))
+        set_fields(self, when=read_rows(self.when, "when"), then=read_rows(self.then, "then"))
         self._custom()
 
     def _custom(self) -> Custom:
@@ -128,7 +128,8 @@ class Safe(Property):
         return self._custom()._claims(domain, outputs, sentence)
 
 
-def _texts(value: Any, what: str) -> tuple[str, ...]:
+def read_rows(value: Any, what: str) -> tuple[str, ...]:
+    """Rows of the claim language as users give them: a text or a list of texts."""
     rows = (value,) if isinstance(value, str) else value
     if not isinstance(rows, (list, tuple)):
         raise SmileError(f"'{what}' is {value!r}; give a list of rows such as 'a.income >= b.income'.")

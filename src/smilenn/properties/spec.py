@@ -14,6 +14,7 @@ from typing import Any
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
+from smilenn.properties.alternatives import OneOf
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim, exact
 from smilenn.properties.custom import Custom, Safe
@@ -25,7 +26,7 @@ KINDS: dict[str, type[Property]] = {
     cls.kind: cls
     for cls in (
         Monotone, Robust, Fair, Lipschitz, Convex, Concave, Symmetric, Dominates, Bounded, Ordered, Exclusive,
-        SumAtMost, Safe, Custom,
+        SumAtMost, OneOf, Safe, Custom,
     )
 }  # fmt: skip
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from smilenn.domain import Domain
 from smilenn.model.net import SmileNet
-from smilenn.properties.claim import Claim
+from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.premise import ground, holds_exactly
 from smilenn.region import Region
 
@@ -63,7 +63,7 @@ class Probe:
     @property
     def limit(self) -> float | None:
         """The common right side ε of all rows, where there is one: then value + ε is the left side itself."""
-        sides = {row.rhs for row in self.claim.rows}
+        sides = {row.rhs for row in (*self.claim.rows, *(row for clause in self.claim.either for row in clause))}
         return float(sides.pop()) if len(sides) == 1 else None
 
     def tightest(self, count: int) -> np.ndarray:
@@ -170,21 +170,26 @@ def _settled(region: Region, u: np.ndarray, anchor: int) -> np.ndarray:
 
 
 def _values(net: Function, claim: Claim, u: np.ndarray) -> np.ndarray:
-    """The largest value of the claim's rows at tuples u [B, k, m] (model units), by the network itself. [B]"""
+    """The largest value of the claim's rows at tuples u [B, k, m] (model units), by the network itself. [B]
+
+    A clause has the value of its least violated row.
+    """
     k, m = u.shape[1:]
     x = net.domain.unscale(u.reshape(-1, m))
     outputs = net.predict(x).reshape(len(u), k, -1)
     x = x.reshape(len(u), k, m)
-    values = []
-    for row in claim.rows:
+
+    def value(row: Inequality) -> np.ndarray:
         total = np.zeros(len(u))  # the limit comes last: equal outputs then differ by nothing
         for term in row.terms:
             if term.kind == "out":
                 total += float(term.coef) * outputs[:, term.copy, net.outputs.index(term.name)]
             else:
                 total += float(term.coef) * x[:, term.copy, list(net.domain.indices(term.name))].sum(axis=1)
-        values.append(total - float(row.rhs))
-    return np.max(values, axis=0)
+        return total - float(row.rhs)
+
+    rows = [value(row) for row in claim.rows]
+    return np.max(rows + [np.min([value(row) for row in clause], axis=0) for clause in claim.either], axis=0)
 
 
 def _gradient(net: SmileNet, claim: Claim, u: np.ndarray) -> np.ndarray:
@@ -197,8 +202,8 @@ def _gradient(net: SmileNet, claim: Claim, u: np.ndarray) -> np.ndarray:
     point = torch.as_tensor(u.reshape(-1, m), device=net.shift.device).requires_grad_()
     x = point / mult + shift
     outputs = net(x).reshape(b, k, -1)
-    rows = []
-    for row in claim.rows:
+
+    def value(row: Inequality) -> torch.Tensor:
         total = torch.zeros(b, dtype=torch.float64, device=x.device) - float(row.rhs)
         for term in row.terms:
             if term.kind == "out":
@@ -206,7 +211,10 @@ def _gradient(net: SmileNet, claim: Claim, u: np.ndarray) -> np.ndarray:
             else:
                 inputs = x.reshape(b, k, m)[:, term.copy, list(domain.indices(term.name))]
                 total = total + float(term.coef) * inputs.sum(dim=1)
-        rows.append(total)
+        return total
+
+    rows = [value(row) for row in claim.rows]
+    rows += [torch.stack([value(row) for row in clause]).min(dim=0).values for clause in claim.either]
     most = torch.stack(rows).max(dim=0).values.sum()
     if not most.requires_grad:
         return np.zeros_like(u)

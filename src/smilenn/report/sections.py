@@ -227,6 +227,8 @@ def _left(probe: Probe, found: Findings) -> str:
     """What a histogram counts: the left side where all rows share a limit."""
     if probe.limit is None:
         return "left side − right side"
+    if probe.claim.either:
+        return "least violated alternative, its left side"
     rows = list(probe.claim.rows)
     inputs = any(t.kind == "in" for row in rows for t in row.terms)
     both = {frozenset((t.coef, t.copy, t.name) for t in row.terms) for row in rows}

@@ -1,0 +1,88 @@
+"""Which classes may be predicted where: a conclusion with alternatives, proved by cases (cases.py).
+
+    OneOf({d_1, …}, when Q)      Q(x) ⇒ for every other class c:  f_c ≤ f_d1 − lead  or  f_c ≤ f_d2 − lead  or …
+
+The class with the largest output wins. If every other class is behind *one* of the allowed ones, whichever that is at
+x, then the largest output is that of an allowed class; the lead decides ties. Of two classes the sign of the logit
+decides, and there is nothing to choose between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar, Self, final
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError, listed
+from smilenn.properties.base import Property, Rename, quoted, read_number, set_fields
+from smilenn.properties.claim import Claim, row
+from smilenn.properties.custom import read_rows
+from smilenn.properties.forms import Outputs
+from smilenn.properties.language import parse
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class OneOf(Property):
+    """Wherever the rows of `when` hold of an input, one of `classes` is predicted, with the given lead.
+
+    >>> OneOf(["rock", "pop"], when=["tempo >= 120"]).sentence()
+    "Whenever tempo >= 120, the class is 'rock' or 'pop'."
+
+    Parameters
+    ----------
+    classes : those that may be predicted; not all there are.
+    when : rows over inputs; none for all inputs.
+    lead : by how much, in units of the logits, one of them is ahead of every other class.
+    """
+
+    classes: Sequence[str]
+    when: Sequence[str] = ()
+    lead: Any = 1e-6
+    kind: ClassVar[str] = "one-of"
+
+    def __post_init__(self) -> None:
+        given = (self.classes,) if isinstance(self.classes, (str, Integral)) else self.classes
+        if not isinstance(given, Iterable) or not all(
+            isinstance(c, (str, Integral)) and not isinstance(c, bool) for c in given
+        ):
+            raise SmileError(f"OneOf: classes is {self.classes!r}; give a list of classes.")
+        names = tuple(str(c) for c in given)
+        if not names or len(set(names)) < len(names):
+            raise SmileError(f"OneOf: classes is {self.classes!r}; name one class at least, and each once.")
+        set_fields(self, classes=names, when=read_rows(self.when, "when"))
+        set_fields(self, lead=read_number(self.lead, "OneOf", "lead", sign="positive"))
+        for text in self.when:
+            parse(text, 1, "when")
+
+    def formula(self) -> str:  # noqa: D102
+        premise = f"{', '.join(self.when)} ⇒ " if self.when else ""
+        return f"∀ a ∈ X: {premise}argmax a.out ∈ {{{', '.join(self.classes)}}}"
+
+    def _renamed(self, rename: Rename) -> Self:
+        return self
+
+    def _sentence(self, output: str) -> str:
+        start = f"Whenever {' and '.join(self.when)}, the" if self.when else "The"
+        return f"{start} class is {quoted(self.classes, 'or')}."
+
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+        known = outputs.classes
+        if not known:
+            raise SmileError("OneOf speaks of classes; the outputs are numbers or labels.")
+        unknown = [c for c in self.classes if c not in known]
+        if unknown:
+            raise SmileError(f"OneOf names the class {listed(unknown)}; there are {listed(known, 20)}.")
+        if len(self.classes) == len(known):
+            raise SmileError("OneOf names every class there is: nothing would be claimed.")
+        when = tuple(inequality for text in self.when for inequality in parse(text, 1, "when").on(domain))
+        if len(outputs.names) == 1:  # two classes, one logit
+            sign = -1 if self.classes[0] == known[1] else 1
+            return (Claim(1, when, (row([(sign, 0, "out", outputs.names[0])], -self.lead),), sentence=sentence),)
+        others = [c for c in known if c not in self.classes]
+        clauses = [tuple(row([(1, 0, "out", c), (-1, 0, "out", d)], -self.lead) for d in self.classes) for c in others]
+        if len(self.classes) == 1:
+            return (Claim(1, when, tuple(clause[0] for clause in clauses), sentence=sentence),)
+        return (Claim(1, when, (), sentence=sentence, either=tuple(clauses)),)
