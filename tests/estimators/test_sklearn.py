@@ -152,6 +152,10 @@ def test_pipeline_and_grid_search():
     fitted = pipeline[-1]
     assert fitted.verdict_.certificate and pipeline.score(numbers, y) > 0.5
     assert fitted.domain_.hi[0] < 5  # the columns that reach it: here standard deviations, not the raw x
+    assert "Units: 'x' have mean 0 and deviation 1, as behind a scaler" in fitted.explain()
+    assert "Units:" not in SmileRegressor(increasing=["x"], **SMALL).fit(numbers, y).explain()
+    with pytest.raises(SmileError, match=r"the features are 'x0'. \(X is an array.*set_output\(transform='pandas'\)"):
+        make_pipeline(StandardScaler(), SmileRegressor(increasing=["x"], **SMALL)).fit(numbers, y)
     search = GridSearchCV(SmileRegressor(**SMALL), {"increasing": [["x"], []], "hidden": [5, 6]}, cv=2)
     assert search.fit(X, y).best_params_.keys() == {"hidden", "increasing"}
     assert (cross_val_score(SmileClassifier(**SMALL), X, y > 15, cv=3) > 0.5).all()

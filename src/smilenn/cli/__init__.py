@@ -298,7 +298,7 @@ def demo(
 
 @app.command()
 def bench(
-    subject: Annotated[str, typer.Argument(help="training, prediction, both (all), or proof.")] = "all",
+    subject: Annotated[str, typer.Argument(help="train, predict, both (all), or proof.")] = "all",
     case: Annotated[list[str] | None, typer.Option(help="A case, fair-20x4; repeat.", show_default="all")] = None,
     job: Annotated[list[str] | None, typer.Option(help="opt, prove or find; repeat.", show_default="all")] = None,
     peer: Annotated[

@@ -16,6 +16,7 @@ from smilenn.experiments import overhead, prediction
 from smilenn.experiments.proofs import CASES, JOBS, SCALING, Job, draw, line, records, summary
 
 SUBJECTS = ("all", "training", "prediction", "proof")
+SHORT = {"train": "training", "predict": "prediction"}
 
 
 def run(
@@ -23,6 +24,7 @@ def run(
     plot: Path | None, data_dir: Path | None, json: bool,
 ) -> int:  # fmt: skip
     """Measure and print; the exit code is 0 whatever the ratios are."""
+    subject = SHORT.get(subject, subject)
     if subject not in SUBJECTS:
         raise SmileError(f"There is no benchmark {subject!r}; there are: {listed(SUBJECTS)}.")
     if subject != "proof":

@@ -34,6 +34,7 @@ from smilenn.estimators.checks import (
     check_target,
     check_weights,
     merged,
+    scaled_note,
 )
 from smilenn.estimators.judged import Judged
 from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
@@ -242,7 +243,13 @@ class SmileEstimator(Judged, BaseEstimator):
                 margin=self.margin, scaling=self.scaling,
             )  # fmt: skip
         target = self.read_target(values, names)
-        claims = self.lower_on(self.all_properties(), domain, columns, target.outputs)
+        try:
+            claims = self.lower_on(self.all_properties(), domain, columns, target.outputs)
+        except SmileError as error:
+            if named:
+                raise
+            hint = "X is an array, so its columns are called as above; a data frame keeps names, and a scaler in front "
+            raise SmileError(f"{error} ({hint}does with set_output(transform='pandas').)") from None
         if before is not None:
             check_task(before, target, claims)
         outside = self._outside(claims, domain)
@@ -259,7 +266,7 @@ class SmileEstimator(Judged, BaseEstimator):
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
             self.net_, self.history_, self.outputs_ = chosen.net, chosen.history, target.outputs
             self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted
-            self.reasons_ = reasons
+            self.reasons_ = reasons + scaled_note(frame)
             self.target_name_, self.fill_ = target_name, fill
             self.n_features_in_, self.n_iter_ = frame.shape[1], len(chosen.history)
             if target.classes is not None:

@@ -17,6 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 from smilenn.domain import as_frame
 from smilenn.errors import SmileError, listed
 
+SCALED = 1e-9  # what rounding leaves of a mean of 0 and a deviation of 1
 LEAST_ROWS = 200  # with fewer training rows nothing is held out, and equal rows are merged in a fixed order
 
 
@@ -145,6 +146,23 @@ def merged(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray
     rows, places = np.unique(table, axis=0, return_inverse=True)
     counts = np.bincount(places.ravel(), weights=weight, minlength=len(rows))
     return rows[:, : x.shape[1]], rows[:, x.shape[1] :].reshape(len(rows), *y.shape[1:]), counts
+
+
+def scaled_note(frame: pd.DataFrame) -> str:
+    """What to know where columns have mean 0 and deviation 1 to the last digits, as a scaler leaves them; else ''."""
+    names = []
+    for name in frame.columns if len(frame) > 2 else ():
+        if pd.api.types.is_float_dtype(frame[name]):
+            values = frame[name].to_numpy(dtype=np.float64)
+            if abs(values.mean()) < SCALED and abs(values.std() - 1) < SCALED:
+                names.append(str(name))
+    if not names:
+        return ""
+    return (
+        f" Units: {listed(names)} have mean 0 and deviation 1, as behind a scaler; bounds, δ and "
+        "counterexamples are in such deviations, not in raw units. Without the scaler they are raw: the network scales "
+        "by itself."
+    )
 
 
 def check_device(device: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pickle import PickleError
@@ -73,7 +74,9 @@ def share(run: Run, most: int, workers: int) -> None:
             if run.count >= most:
                 run.complete, run.note = False, f"the tree reached its limit of {most} nodes (memory is capped)"
             if run.count >= most or (run.goal != "optimum" and run.value > run.target):
-                found.close()
+                with warnings.catch_warnings():  # joblib warns of work that is thrown away; it is meant to be
+                    warnings.simplefilter("ignore", UserWarning)
+                    found.close()
                 break
         run.heap = []
     except KeyboardInterrupt:
