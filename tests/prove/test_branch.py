@@ -14,7 +14,7 @@ from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Convex, Fair, Monotone, Robust
 from smilenn.prove import branch
 from smilenn.prove.branch import Branch
-from smilenn.prove.leaf import Cell, Slopes, cut, rule_bound, rule_bounds, shape
+from smilenn.prove.leaf import Cell, Slopes, cut, flip_cut, rule_bound, rule_bounds, shape
 from smilenn.prove.mip import ReducedMip
 from smilenn.prove.relaxation import BoxLP
 from smilenn.prove.solvers import solver
@@ -209,7 +209,8 @@ def test_what_was_proved_once_is_proved_again_without_lps(monkeypatch):
     assert other is not again and other.bound == pytest.approx(again.bound - 1e-4, abs=1e-9) and not calls
     for changed in (replace(r, slope=r.slope + 1.0), replace(r, unit=2.0 * r.unit), replace(r, const=r.const + 1.0)):
         truth = ReducedMip().maximise(problem, changed, time_limit=30).lower
-        assert Branch(trees=Trees({tree_key(problem, r): other})).search(problem, changed, target=target).bound >= truth - 1e-9
+        again = Branch(trees=Trees({tree_key(problem, r): other})).search(problem, changed, target=target)
+        assert again.bound >= truth - 1e-9
     calls.clear()
     lower = Branch(trees=trees).search(problem, r, target=target - 0.1)  # calls for more than the old slopes prove
     assert lower.bound > target - 0.1 and calls
@@ -294,3 +295,32 @@ def test_bounds_of_many_cells_are_those_of_one_at_a_time(seed, boxes):
             wanted = rule_bound(problem, r, made, Slopes(t[i], tau[i], nu[i]))
             assert found[i] == (wanted if np.isinf(wanted) else pytest.approx(wanted, rel=1e-12, abs=1e-12))
         assert np.isfinite(found).any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("boxes", ["gap", "paper"])
+def test_slopes_of_many_answers_are_those_of_each(seed, boxes):
+    """And ranges of flip units without corners are those of the whole shape, corners those of the box."""
+    for problem, r in problems(seed, boxes):
+        region, (k, h) = problem.region, r.unit.shape
+        whole = Cell(region.lo, region.hi, np.zeros((k, h), np.int8), np.zeros_like(r.flip, dtype=np.int8))
+        base = shape(problem, whole)
+        lp = BoxLP(problem, r, base, solver(), 64.0)
+        answers = []
+        for sign in (0, -1, 1):
+            phase = whole.phase.copy()
+            phase[0, :1] = sign
+            light = None
+            if boxes == "paper":
+                light, full = (f(problem, base, phase, whole.flip) for f in (flip_cut, cut))
+                assert np.array_equal(light.flip_low, full.flip_low) and np.array_equal(light.flip_high, full.flip_high)
+                assert (light.inside >= full.inside).all() and light.empty <= full.empty
+            answer = lp.solve(phase, light)
+            answers += [answer] if answer is not None and answer.x is not None else []
+        together = lp.many_slopes(answers)
+        for i, answer in enumerate(answers):
+            one = lp.slopes(answer)
+            assert together.unit[i] == pytest.approx(one.unit, abs=1e-12)
+            assert together.rows[i] == pytest.approx(one.rows, abs=1e-12)
+            if r.flip.any():
+                assert together.flip[i] == pytest.approx(one.flip, abs=1e-12)

@@ -25,7 +25,7 @@ from time import perf_counter
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, rule_bound, rule_bounds
+from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, flip_cut, rule_bound, rule_bounds
 from smilenn.prove.prover import GAP, Goal, evaluated
 from smilenn.prove.relaxation import BoxLP, Relaxation
 from smilenn.prove.solvers.base import Solver
@@ -46,6 +46,7 @@ SEARCH_AT: dict[Goal, int] = {"find": 8, "optimum": 32, "prove": 256}  # nodes a
 STEEPEST = 64.0  # slopes are kept below this multiple of the largest coefficient
 WAITING = 256  # cells confirmed at a time
 EXHAUSTED, EARLY = 3, 1000  # so many cells without open phases, within so many nodes, and the search starts over
+PARTS = ("unit", "flip", "rows")  # fields of Slopes
 BITS = 24  # slopes are rounded to multiples of 2^-BITS, or coarser where large ones must fit into 31 bits
 
 
@@ -245,13 +246,20 @@ class Run:
 
     def _bound_again(self, nodes: list[Node]) -> None:
         """The leaf rule on cells of one box with the slopes they have."""
-        base = self._box(nodes[0].cell).base
-        t, nu, tau = (np.stack([getattr(node.slopes, part) for node in nodes]) for part in ("unit", "rows", "flip"))
-        phases, flip = np.stack([node.cell.phase for node in nodes]), np.stack([node.cell.flip for node in nodes])
-        also = (flip, tau) if self.flips else ()
-        bounds = rule_bounds(self.problem, self.row, base, phases, t, nu, *also) + self.rounding.errors(t, nu, tau)
-        for node, bound in zip(nodes, bounds, strict=True):
-            node.bound, node.proved = float(bound), True
+        self._bound(nodes, Slopes(*(np.stack([getattr(n.slopes, part) for n in nodes]) for part in PARTS)))
+
+    def _bound(self, nodes: list[Node], made: Slopes) -> None:
+        """The leaf rule on cells of one box with slopes whose first axis is the cell's."""
+        base, t, nu, tau = self._box(nodes[0].cell).base, made.unit, made.rows, made.flip
+        phases = np.stack([node.cell.phase for node in nodes])
+        if self.flips:
+            flip = np.stack([node.cell.flip for node in nodes])
+            bounds = rule_bounds(self.problem, self.row, base, phases, t, nu, flip, tau)
+            bounds += self.rounding.errors(t, nu, tau)
+        else:
+            bounds = rule_bounds(self.problem, self.row, base, phases, t, nu) + self.rounding.errors(t, nu)
+        for node, bound in zip(nodes, bounds.tolist(), strict=True):
+            node.bound, node.proved = bound, True
 
     # ---- a cell -------------------------------------------------------------------------------------------------
 
@@ -272,7 +280,8 @@ class Run:
         hint = None
         if parent is not None and cell.lo is parent.cell.lo and cell.hi is parent.cell.hi:
             hint = self.hints.get(id(parent))
-        relaxed = box.lp.solve(cell.phase, self._cut(cell) if self.flips else None, hint, parent and parent.split)
+        ranges = flip_cut(self.problem, box.base, cell.phase, cell.flip) if self.flips else None
+        relaxed = box.lp.solve(cell.phase, ranges, hint, parent and parent.split)
         if relaxed is None or relaxed.x is None:
             made = self._cut(cell)
             node.bound, node.proved = self._rule(made, node.slopes), True
@@ -281,7 +290,7 @@ class Run:
             return node
         node.bound, node.proved = relaxed.value, False
         self.hints[id(node)] = relaxed
-        if relaxed.value <= self._threshold() and not self.flips:
+        if relaxed.value <= self._threshold():
             self.waiting.append(node)
             node.bound = -np.inf  # until the rule has spoken; nothing asks for it before
         elif relaxed.value <= self._threshold() + self.gap:
@@ -307,11 +316,9 @@ class Run:
         boxes: dict[tuple[int, int], list[tuple[Node, Relaxation]]] = {}
         for node in nodes:
             relaxed = None if node.proved else self.hints.get(id(node))
-            if relaxed is not None and not self.flips:
+            if relaxed is not None:
                 boxes.setdefault((id(node.cell.lo), id(node.cell.hi)), []).append((node, relaxed))
             elif not node.proved:
-                if relaxed is not None:
-                    node.slopes = self._writable(self._lp(node.cell).slopes(relaxed))
                 node.bound, node.proved = self._rule(self._cut(node.cell), node.slopes), True
         for found in boxes.values():
             for first in range(0, len(found), WAITING):
@@ -320,13 +327,11 @@ class Run:
     def _prove_box(self, found: list[tuple[Node, Relaxation]]) -> None:
         """`_prove` for cells of one box, in one batch."""
         cell = found[0][0].cell
-        t, nu = self._lp(cell).many_slopes([relaxed for _, relaxed in found])
-        made = self._writable(Slopes(t, self.nothing.flip, nu))
-        phases = np.stack([node.cell.phase for node, _ in found])
-        bounds = rule_bounds(self.problem, self.row, self._box(cell).base, phases, made.unit, made.rows)
-        bounds += self.rounding.errors(made.unit, made.rows)
-        for (node, _), bound, own, rows in zip(found, bounds.tolist(), made.unit, made.rows, strict=True):
-            node.bound, node.proved, node.slopes = bound, True, Slopes(own, made.flip, rows)
+        made = self._writable(self._lp(cell).many_slopes([relaxed for _, relaxed in found]))
+        flip = made.flip if self.flips else [self.nothing.flip] * len(found)
+        for (node, _), *own in zip(found, made.unit, flip, made.rows, strict=True):
+            node.slopes = Slopes(*own)
+        self._bound([node for node, _ in found], made)
 
     def _rule(self, made: Shape, slopes: Slopes) -> float:
         """The leaf rule's bound, rounding included."""
@@ -403,7 +408,8 @@ class Run:
                 point, value = evaluated(self.problem, self.row, u)
                 if value > self.value:
                     self.point, self.value = point, value
-        made = self._cut(cell) if self.flips else box.base
+        made = box.base if relaxed is None or relaxed.ranges is None else relaxed.ranges
+        made = self._cut(cell) if self.flips and relaxed is None else made
         chosen = box.moving or phase_split(self.row, cell, lp, made, slack)
         if chosen is None:
             chosen = fractional_group(region, u) or open_group(region, cell) or input_split(region, cell, u)

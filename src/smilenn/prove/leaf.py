@@ -123,6 +123,15 @@ def cut(problem: Problem, base: Shape, phase: np.ndarray, flip: np.ndarray) -> S
     return Shape(base.region, low, high, flip_low, flip_high, base.points, inside, empty)
 
 
+def flip_cut(problem: Problem, base: Shape, phase: np.ndarray, flip: np.ndarray) -> Shape:
+    """`cut` as far as the ranges of flip units go; the corners are those of the box, which are more than there are."""
+    if base.empty or not (phase.any() or flip.any()):
+        return base
+    low, high, empty = _cut(base.low, base.high, phase)
+    flip_low, flip_high, none = _cut(*flip_ranges(problem, base.region, low, high), flip)
+    return Shape(base.region, low, high, flip_low, flip_high, base.points, base.inside, empty or none)
+
+
 def _cut(low: np.ndarray, high: np.ndarray, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     """Ranges cut by phases, and whether one of them is clearly empty."""
     low, high = np.where(phase > 0, np.maximum(low, 0), low), np.where(phase < 0, np.minimum(high, 0), high)

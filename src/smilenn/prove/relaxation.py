@@ -44,6 +44,7 @@ class Relaxation:
     x : the LP's point, None for an infeasible one.
     basis : where the solver may go on from.
     top : upper bounds of the λ: 1, or 0 where the phases forbid a corner.
+    ranges : the shape that was given for its ranges of flip units.
     """
 
     value: float
@@ -51,6 +52,7 @@ class Relaxation:
     x: np.ndarray | None
     basis: Any
     top: np.ndarray
+    ranges: Shape | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,7 @@ class BoxLP:
     def __init__(self, problem: Problem, row: Row, base: Shape, solver: Solver, steepest: float) -> None:
         self.problem, self.row, self.base, self.steepest = problem, row, base, steepest
         region, s, k = base.region, problem.snapshot, problem.copies
-        self.k, self.flips = k, np.argwhere(row.flip > 0)
+        self.k, self.flips, self.nothing = k, np.argwhere(row.flip > 0), np.zeros_like(row.flip)
         useful = (row.unit != 0).any(axis=0)
         if len(self.flips):
             useful |= (problem.flips.unit[row.flip.any(axis=0)] != 0).any(axis=0)
@@ -268,7 +270,8 @@ class BoxLP:
             return Relaxation(-np.inf, result.multipliers, None, None, top)
         if result.status is not Status.OPTIMAL or result.multipliers is None or result.x is None:
             return None
-        return Relaxation(result.dual_bound * self.scale, result.multipliers, result.x, self.session.basis(), top)
+        value = result.dual_bound * self.scale
+        return Relaxation(value, result.multipliers, result.x, self.session.basis(), top, shape)
 
     def _top(self, phase: np.ndarray) -> np.ndarray | None:
         """Upper bounds of the λ for phases [k, H], None where a unit has no corner left."""
@@ -326,15 +329,19 @@ class BoxLP:
             each = each.sum(axis=0) * share / np.maximum(share.sum(axis=0), 1e-300)
         return Slack(u, np.maximum(each, 0.0), flip, relaxed.value - lost - float(flip.sum()))
 
-    def many_slopes(self, relaxed: Sequence[Relaxation]) -> tuple[np.ndarray, np.ndarray]:
-        """t [B, k, H] and ν [B, R] of several answers with points; without flip units only."""
+    def many_slopes(self, relaxed: Sequence[Relaxation]) -> Slopes:
+        """`slopes` of several answers with points, each array with a first axis for them; τ only with flip units."""
         k, many, region = self.k, len(self.units), self.base.region
         y = np.stack([r.multipliers for r in relaxed])
-        t = np.zeros((len(y), *self.on.shape))
+        t, tau = np.zeros((len(y), *self.on.shape)), self.nothing
         t[:] = np.where(self.on, self.row.unit, 0.0)
+        if len(self.flips):
+            tau = np.zeros((len(y), *self.row.flip.shape))
+            tau[:, self.flips[:, 0], self.flips[:, 1]] = y[:, self.flip_row : self.chord] * self.scale
+            t += np.where(self.on, tau @ self.problem.flips.unit, 0.0)
         t[:, :, self.units] = y[:, : k * many].reshape(len(y), k, many) * (self.scale / self.size)
         nu = y[:, self.extra : self.flip_row] * self.scale
-        return t, np.where(region.equality, nu, np.maximum(nu, 0.0))
+        return Slopes(t, tau, np.where(region.equality, nu, np.maximum(nu, 0.0)))
 
     def _cut_flips(self, shape: Shape) -> None:
         c, i = self.flips[:, 0], self.flips[:, 1]
