@@ -254,6 +254,25 @@ def test_processes_give_the_same_tree_however_many_they_are(monkeypatch):
     assert low.bound > target - 0.1 and low.value > target - 0.1
 
 
+@pytest.mark.parametrize("failure", [OSError("no semaphores"), KeyboardInterrupt()])
+def test_without_processes_the_proof_goes_on_in_one_and_says_so(monkeypatch, caplog, failure):
+    """Ctrl-C while the work is shared out keeps what was proved."""
+    monkeypatch.setattr(branch, "SHARED_AT", 12)
+    problem, r = hard()
+    best = ReducedMip().maximise(problem, r, time_limit=30)
+
+    def fails(*args, **options):
+        raise failure
+
+    monkeypatch.setattr("joblib.Parallel.__call__", fails)
+    found = Branch(workers=2).search(problem, r, time_limit=60, target=best.upper + 1e-3)
+    if isinstance(failure, OSError):
+        assert "The proof goes on in one process: no semaphores" in caplog.text
+        assert found.complete and found.bound <= best.upper + 1e-3
+    else:
+        assert not found.complete and found.note == "interrupted" and best.lower <= found.bound < np.inf
+
+
 def test_an_interruption_keeps_what_was_proved(monkeypatch):
     problem, r = hard()
     truth = ReducedMip().maximise(problem, r, time_limit=30).lower

@@ -49,11 +49,12 @@ def test_wording(make):
     affine = make.problem(make.robust(["x0", "x1"], 0.1, 100), make.snapshot(make.box(2), rng, auxiliaries="affine"))
     many = make.problem(make.robust(["x0", "x1"], 0.5, 100), make.snapshot(make.box(2), rng, hidden=4))
     assert prove_problem(affine).sentence() == "proved by closed form in float64 within 1e-09"
-    assert prove_problem(many).sentence() == "proved by LP branch-and-bound within 1e-09"
+    assert prove_problem(many).sentence() == "proved by bound propagation in float64 within 1e-09"
+    assert prove_problem(many, prover="branch").sentence() == "proved by LP branch-and-bound within 1e-09"
     assert prove_problem(many, prover="mip").sentence() == "proved by HiGHS (reduced MIP) within 1e-06"
     assert prove_problem(many, prover="paper-mip").sentence() == "proved by HiGHS (the paper's model) within 1e-06"
     both = prove_all([affine, many])
-    assert both.sentence() == "proved by closed form in float64 and LP branch-and-bound within 1e-09"
+    assert both.sentence() == "proved by closed form in float64 and bound propagation in float64 within 1e-09"
     assert both.violation_bound == 0.0 and both.bound < 0
     assert "certified" not in both.sentence()
 
