@@ -46,6 +46,21 @@ def test_same_bits(options: dict[str, bool]) -> None:
         assert all(torch.equal(a[key], b[key]) for key in a)
 
 
+def test_two_types_in_a_group() -> None:
+    """As in a network with a backbone in float32."""
+    found = []
+    for direct in (True, False):
+        torch.manual_seed(0)
+        parts = [nn.Linear(2, 1), nn.Linear(2, 1).double()]
+        mine = torch.optim.Adam([p for part in parts for p in part.parameters()], lr=0.1, fused=True)
+        for _ in range(4):
+            forget_gradients(mine)
+            sum(part(torch.ones(3, 2, dtype=part.weight.dtype)).square().mean().double() for part in parts).backward()
+            adam_step(mine) if direct else mine.step()
+        found.append([p.detach().clone() for part in parts for p in part.parameters()])
+    assert all(torch.equal(a, b) for a, b in zip(*found, strict=True))
+
+
 def test_goes_on_from_a_saved_state() -> None:
     first, second = networks()
     whole = optimizer(first, fused=True)

@@ -21,7 +21,9 @@ def adam_step(optimizer: torch.optim.Optimizer) -> None:
         optimizer.step()
         return
     moved = [[p for p in group["params"] if p.grad is not None] for group in groups]
-    if any("step" not in optimizer.state.get(p, ()) for own in moved for p in own):
+    new = any("step" not in optimizer.state.get(p, ()) for own in moved for p in own)
+    mixed = any(len({p.dtype for p in own}) > 1 for own in moved)  # a backbone in float32: one call takes one type
+    if new or mixed or any(p.device.type != "cpu" for own in moved for p in own):
         optimizer.step()
         return
     for group, own in zip(groups, moved, strict=True):
