@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
 
@@ -23,6 +24,19 @@ def test_a_transformer_as_pinned_encoder(capsys):
     assert short["certified"] and long["certified"]
     assert short["encoded"] == long["encoded"] == 2  # where the proof lives
     assert "certified" in capsys.readouterr().out
+
+
+def test_a_convex_dose_is_curved_certified_and_drawn(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    from smilenn import Config
+
+    example = load("dose")
+    found = example.main(rows=200, config=Config(epochs=20, batch_size=256), figure=tmp_path / "dose.png")
+    assert found["verdict"].status == "proved" and 0 < found["verdict"].tolerance < 1e-9  # the margin of rounding
+    assert found["r2"] > 0.9 and found["bend"] < 1e-9 < 0.01 < found["ordinary_bend"]
+    curve = found["model"].predict(example.patients(3, 0)[0].assign(dose=[1.0, 5.0, 9.0], age=50.0, weight=80.0))
+    assert curve[2] - curve[1] > curve[1] - curve[0] + 0.5, "curved, not a line"
+    assert (tmp_path / "dose.png").stat().st_size > 10_000 and "R² on fresh patients" in capsys.readouterr().out
 
 
 def test_texts_of_any_length_obey_the_rules():

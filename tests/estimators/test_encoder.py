@@ -8,7 +8,7 @@ from sklearn.base import clone
 from torch import nn
 
 import smilenn
-from smilenn import Config, Convex, Fair, Lipschitz, Monotone, Proved, SmileClassifier, SmileError, SmileRegressor
+from smilenn import Config, Convex, Fair, Monotone, Proved, SmileClassifier, SmileError, SmileRegressor
 from smilenn.domain import Domain
 from smilenn.model.backbones import MLP
 from smilenn.model.encoders import Branch, Encoder, Pinned
@@ -44,10 +44,13 @@ def test_explain_says_what_was_chosen_and_why(monotone):
     assert "signs of their weights" in text and "quantile ramps" in text
     assert "Auxiliaries: affine" in text and "fixed-order" in text and "the signs of the weights" in text
     assert "certified" in text.splitlines()[-1]
-    plain = SmileRegressor(properties=[Lipschitz("income", 2)], config=QUICK, random_state=0).fit(*people())
-    assert "No encoder keeps Lipschitz" in plain.explain() and "hidden units" in plain.explain()
+    near = Fair(["race"], 5.0, delta={"income": 0.1})
+    plain = SmileRegressor(properties=[near], config=QUICK, random_state=0).fit(*people())
+    assert "No encoder keeps Fair" in plain.explain() and "hidden units" in plain.explain()
     convex = SmileRegressor(properties=[Convex(["income"])], config=QUICK, random_state=0).fit(*people())
-    assert "linear in income" in convex.explain() and isinstance(convex.verdict_, Proved)
+    assert "'income' read by piecewise linear units" in convex.explain() and isinstance(convex.verdict_, Proved)
+    with pytest.raises(SmileError, match="curved units"):
+        SmileRegressor(properties=[Convex(["income"])], config=QUICK).fit(*people(), start=convex)
     nothing = SmileRegressor(config=QUICK, random_state=0).fit(*people())
     assert "No property was asked for" in nothing.explain()
 

@@ -85,3 +85,21 @@ def test_pinned_whole_numbers_are_split(kind, expected):
     assert tree.complete is expected
     if not expected:
         assert tree.pair is not None and problem.value(tree.pair[None], r)[0] > 0
+
+
+def test_knots_of_single_columns_need_no_linear_programs(monkeypatch):
+    """Slopes between knots, rising and falling, all positive: cells of two columns, told apart by their knots."""
+    from smilenn.prove import slopes
+
+    rng = np.random.default_rng(0)
+    knots = np.linspace(-0.9, 0.9, 10)
+    steps = np.diff(rng.uniform(0.1, 2.0, (2, 11)), axis=1)
+    weight = np.kron(np.eye(2), np.ones((10, 1)))
+    first = 0.1 - np.minimum(np.cumsum(steps, axis=1).min(axis=1), 0.0)
+    good = net(box(2, -1.0), weight, np.tile(-knots, 2), steps.ravel(), first)
+    monkeypatch.setattr(slopes, "_deepest", None)
+    assert slope_tree(*only(Monotone(["x0", "x1"]), good)).complete
+    monkeypatch.undo()
+    bad = net(box(2, -1.0), weight, np.tile(-knots, 2), steps.ravel(), first - [0.0, 0.2])
+    found = slope_tree(*only(Monotone(["x0", "x1"]), bad))
+    assert not found.complete and found.pair is not None

@@ -21,6 +21,8 @@ import numpy as np
 
 from smilenn.problem import Problem, Row
 
+CLEARLY = 1e-5  # of a coordinate's range: ends that cross by less are left to a linear program
+
 
 @dataclass
 class SlopeNode:
@@ -91,13 +93,17 @@ def slope_tree(problem: Problem, row: Row, *, time_limit: float = 60.0, most: in
         worst = fixed + gains[on].sum(axis=0) + np.maximum(gains[open_], 0.0).sum(axis=0)
         if (worst <= 0).all():
             continue
-        deepest = _deepest(problem, node) if node.path else None
+        # an open unit of either sign helps: phase by phase it counts as it is, instead of at its worst
+        candidates = np.where(open_[:, None], np.abs(gains), 0.0)[:, worst > 0].sum(axis=1)
+        node.empty, decided = _crossed(problem, node)
+        if node.empty is not None:
+            continue
+        further = candidates.max(initial=0.0) > 0
+        deepest = None if not node.path or (decided and further) else _deepest(problem, node)
         if deepest is not None and deepest.status == 0 and deepest.fun > 1e-9:  # depth < −1e-9: clearly empty
             node.empty = np.maximum(-deepest.ineqlin.marginals, 0.0)
             continue
-        # an open unit of either sign helps: phase by phase it counts as it is, instead of at its worst
-        candidates = np.where(open_[:, None], np.abs(gains), 0.0)[:, worst > 0].sum(axis=1)
-        if candidates.max(initial=0.0) > 0:
+        if further:
             unit = int(candidates.argmax())
             node.split = ("phase", unit, 0.0)
             for sign in (-1, 1):
@@ -112,6 +118,35 @@ def slope_tree(problem: Problem, row: Row, *, time_limit: float = 60.0, most: in
         stack += reversed(node.children)
         count += len(node.children)
     return SlopeTree(root, True, count, perf_counter() - start)
+
+
+def _crossed(problem: Problem, node: SlopeNode) -> tuple[np.ndarray | None, bool]:
+    """Units of one coordinate each say u_i ≥ −b/w or u_i ≤ −b/w by their phases: no linear program is needed.
+
+    Multipliers [path] where two of them contradict each other, (u_i − l) + (h − u_i) = h − l < 0, by enough to survive
+    their rounding in a certificate; and whether all units of the path are of this kind.
+    """
+    s, plain = problem.snapshot, ~problem.region.grouped
+    least: dict[int, tuple[float, int]] = {}
+    most: dict[int, tuple[float, int]] = {}
+    decided = True
+    for e, (unit, sign) in enumerate(node.path):
+        own = np.flatnonzero(s.hidden_weight[unit])
+        if len(own) != 1 or not plain[own[0]]:
+            decided = False
+            continue
+        i, w = int(own[0]), float(s.hidden_weight[unit, own[0]])
+        end = -float(s.hidden_bias[unit]) / w
+        if sign * w > 0:
+            least[i] = max(least.get(i, (-np.inf, e)), (end, e))
+        else:
+            most[i] = min(most.get(i, (np.inf, e)), (end, e))
+        if i in least and i in most and least[i][0] - most[i][0] > CLEARLY * (node.hi[i] - node.lo[i]):
+            found = np.zeros(len(node.path))
+            for place in (least[i][1], most[i][1]):
+                found[place] = 1.0 / abs(float(s.hidden_weight[node.path[place][0], i]))
+            return found, decided
+    return None, decided
 
 
 def _split_discrete(problem: Problem, node: SlopeNode, deepest: Any) -> bool:

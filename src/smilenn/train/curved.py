@@ -1,6 +1,6 @@
 """Units that keep convex, concave, dominating, symmetric and slope-bounded features by construction, without a tree.
 
-    z = e + Σ_j v_j·relu(d_j·u + c_j·e + b_j)        u: columns that are passed on; e: what the encoder says of others
+    z = e_0 + Σ_j v_j·relu(d_j·u + c_j·e + b_j)      u: columns that are passed on; e: what the encoder says of others
 
 A unit has a *side*, the sign of v_j, and a fixed direction d_j over the passed columns. Of a unit with side σ
 
@@ -33,6 +33,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -48,7 +49,7 @@ from smilenn.properties.library import Spoken
 from smilenn.region import Region
 
 KNOTS = 12  # of a direction, quantiles of the training rows; fewer where there are many directions
-JOINT, CONTEXT = 12, 6  # a side: units in random combinations of directions; units that also read e
+JOINT, CONTEXT = 12, 16  # a side: units in random combinations of directions; units that also read e
 SLACK = 2.0**-30  # by how much a unit that rises is let rise at least: rounding must not turn it
 ROOM = 1e-6  # of a bound on slopes that stays unused, and of a range by which a unit is always on
 BUDGET = 0.02  # of ε that stays unused
@@ -94,11 +95,11 @@ def asked(
         for form in p.forms(outputs) if isinstance(p, kinds) and isinstance(p, Spoken) else ():
             v = sum((float(c) * head[outputs.names.index(name)] for c, name in form), np.zeros(head.shape[1]))
             for t in np.flatnonzero(np.abs(v) > 1e-12 * np.abs(v).max()):
-                _ask(found[t], domain, p, int(np.sign(v[t])), float(np.abs(v).sum()))
+                _ask(found[t], domain, outputs, p, int(np.sign(v[t])), float(np.abs(v).sum()))
     return found
 
 
-def _ask(one: Asked, domain: Domain, p: Property, sign: int, size: float) -> None:
+def _ask(one: Asked, domain: Domain, outputs: Outputs, p: Property, sign: int, size: float) -> None:
     """Of a coordinate that enters with this sign, in a form whose coefficients have this size in all."""
 
     def columns(name: object) -> list[int]:
@@ -120,7 +121,7 @@ def _ask(one: Asked, domain: Domain, p: Property, sign: int, size: float) -> Non
             i = columns(name)[0]
             one.bounds[i] = min(one.bounds.get(i, math.inf), float(bound) / (float(domain.mult[i]) * size))
     elif isinstance(p, Robust):
-        for claim in p.lower(domain):
+        for claim in p.lower(domain, outputs):
             region = Region.of(ground(claim, domain))
             far = np.maximum(np.abs(region.delta_lo), np.abs(region.delta_hi))
             moves = {int(i): float(far[i]) for i in np.flatnonzero(~region.pinned & (far > 0))}
@@ -209,8 +210,8 @@ class Units:
 
     `coordinate` [h] of z to which a unit adds, `side` [h], `direction` [h, c] over the c passed columns; `kind` [h]: 0
     always on, 1 in a direction alone, 2 reading e too; `still` [h]: its knot is not moved. `place` [n] of each
-    coordinate among the P of a member's e (−1: none), `ordered` [n]: e rises where z must. `bounds` are (coordinate,
-    passed column, limit); `features` are those that units read.
+    coordinate among the P of a member's e (−1: none), `context` [n, P] those that its units may read, `ordered` [n]:
+    these rise where z must. `bounds` are (coordinate, passed column, limit); `features` are those that units read.
     """
 
     members: int
@@ -220,6 +221,7 @@ class Units:
     kind: np.ndarray
     still: np.ndarray
     place: np.ndarray
+    context: np.ndarray
     ordered: np.ndarray
     encoded: int
     bounds: tuple[tuple[int, int, float], ...]
@@ -232,12 +234,12 @@ class Units:
         """h, the units of one member."""
         return len(self.side)
 
-    def context(self) -> np.ndarray:
-        """[M·h] the encoded coordinate that a unit may read, −1 for none."""
-        own = self.place[self.coordinate]
-        own = np.where((self.kind == 2) & (own >= 0), own, -1)
-        each = self.encoded // self.members
-        return np.concatenate([np.where(own >= 0, own + k * each, -1) for k in range(self.members)])
+    @cached_property
+    def reads(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which units (of M·h) may read which encoded coordinates: pairs, as two arrays of indices."""
+        own = self.context[self.coordinate] & (self.kind == 2)[:, None]  # [h, P]
+        unit, place = np.nonzero(np.kron(np.eye(self.members, dtype=bool), own))
+        return unit, place
 
     @torch.no_grad()
     def begin_(self, lower: FreeNet) -> None:
@@ -247,9 +249,7 @@ class Units:
         lower.weight.zero_()
         lower.out.zero_()
         lower.weight[:, self.encoded :] = torch.as_tensor(np.tile(self.direction, (self.members, 1)))
-        place = self.context()
-        reads = np.flatnonzero(place >= 0)
-        free[reads, place[reads]] = 1.0
+        free[self.reads] = 1.0
         moving = torch.as_tensor(np.tile((self.kind > 0) & ~self.still, self.members), dtype=torch.float64)
         own = torch.zeros_like(lower.out)
         own[np.tile(self.coordinate, self.members), np.arange(tall)] = 1.0
@@ -263,11 +263,12 @@ class Units:
         """Restore signs and bounds; called after every step."""
         side = torch.as_tensor(np.tile(self.side, self.members)).to(lower.out)
         lower.out.copy_((lower.out * side).clamp(min=0.0) * side)
-        place = self.context()
-        bound = np.flatnonzero((place >= 0) & np.tile(self.ordered[self.coordinate], self.members))
-        if len(bound):
-            value, signs = lower.weight[bound, place[bound]], side[bound]
-            lower.weight[bound, place[bound]] = (value * signs).clamp(min=0.0) * signs
+        unit, place = self.reads
+        bound = np.tile(self.ordered[self.coordinate], self.members)[unit]
+        if bound.any():
+            unit, place = unit[bound], place[bound]
+            signs = side[unit]
+            lower.weight[unit, place] = (lower.weight[unit, place] * signs).clamp(min=0.0) * signs
         for t, column, limit in self.bounds:
             d = lower.weight[:, self.encoded + column]
             gain = (self.members * lower.out[t] * d).reshape(self.members, -1)  # [M, h]
@@ -333,13 +334,14 @@ def _cut_(out: torch.Tensor, one: Slopes, members: int, side: int, most: torch.T
 
 
 def units(
-    domain: Domain, wanted: Sequence[Asked], features: Sequence[str], *, members: int, encoded: int,
-    places: Sequence[int], ordered: Sequence[bool], passed: Sequence[int], rng: np.random.Generator, few: bool = False,
+    domain: Domain, wanted: Sequence[Asked], features: Sequence[str], *, members: int, places: Sequence[int],
+    context: np.ndarray, ordered: Sequence[bool], passed: Sequence[int], rng: np.random.Generator, few: bool = False,
 ) -> Units | None:  # fmt: skip
     """The units over the columns of these features; None where no side may read any of them.
 
-    `places` are the coordinates of z in the order of a member's e, `passed` the columns that the encoder passes on.
-    `few` units, with knots that stay, where proofs need trees.
+    `places` [P] are the coordinates of z in the order of a member's e (−1: of none), `context` [n, P] what the units of
+    a coordinate may read of it; `passed` are the columns that the encoder passes on. `few` units, with knots that
+    stay, where proofs need trees.
     """
     columns = [i for name in features for i in domain.indices(name)]
     at = {i: k for k, i in enumerate(passed)}
@@ -374,7 +376,7 @@ def units(
             free = [d for d in ways if not any(d[i] for i in one.bounds)]
             several = len(free) > 1 and not few
             own += [(d, 1) for d in _combined(one, sigma, free, domain, rng, JOINT if several else 0)]
-            if t in places and not few:
+            if context[t].any() and not few:
                 own += [(d, 2) for d in _combined(one, sigma, free, domain, rng, CONTEXT)]
             for d, what in own:
                 add(t, sigma, d, what)
@@ -396,8 +398,8 @@ def units(
     budgets = [(deltas, eps) for deltas, eps in budgets if deltas]
     names = frozenset(name for name in features if read & set(domain.indices(name)))
     return Units(
-        members, np.array(coordinate), np.array(side), np.array(rows), np.array(kind), still, place,
-        np.array(ordered), encoded, bounds, tuple(slopes), tuple(budgets), names,
+        members, np.array(coordinate), np.array(side), np.array(rows), np.array(kind), still, place, context,
+        np.array(ordered), members * len(places), bounds, tuple(slopes), tuple(budgets), names,
     )  # fmt: skip
 
 

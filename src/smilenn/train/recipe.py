@@ -24,6 +24,7 @@ The numbers were chosen on held-out rows of training parts of the tables in docs
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -69,6 +70,7 @@ RIDGE = 1e-3  # of a mean square of the inputs, in model units
 WIDTH_SHARE = 0.98  # of ε that the box takes: the rest is for rounding
 HARD = (Convex, Concave, Symmetric, Dominates)  # tight, and without a proof by slopes
 ROOMY = (Robust, Safe, Bounded, Ordered, Exclusive, SumAtMost)  # proved by trees, which few units keep small
+CONTEXT = 2  # further coordinates that the encoder of each network gives to curved units
 WIDE = 0.75  # of the output's size: an ε from which a box serves `Symmetric` better than units that read sums
 JOINED = {Monotone, Fair, Safe, Robust, Lipschitz, Bounded, Ordered, Exclusive, SumAtMost}  # kept beside the others
 MANY = 64  # columns from which a robust claim is met by distances instead of bounded slopes
@@ -357,22 +359,28 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
     ramps = min(MOST, max(2, SHARED // max(1, read), min(FEWEST, 2 * SHARED // max(1, read))))
     kinds = [Kind("deep", ramps, (32, 32)), Kind("shallow", ramps, (16,)), Kind("sharp", ramps, (16,), 10.0, 0.01)]
     few = any(isinstance(p, ROOMY) for p in properties)
-    alone = bool(found.passed)  # then the sharp kind learns most in time
-    kinds, members = (kinds[2:], GROUPS if found.curved else 1) if alone else (kinds, GROUPS)
-    places = [
-        t for way in ways for t, own in enumerate(found.ways) if own == way
-    ]  # coordinates as branches return them
+    members = GROUPS if found.curved or not found.passed else 1
+    if found.curved:  # what is smooth is begun with
+        ramps = min(ramps, max(FEWEST, math.isqrt(len(net.x)) // 3))
+        kinds = [Kind("shallow", ramps, (16,))]
+    elif found.passed:  # alone, the sharp kind learns most in time
+        kinds = kinds[2:]
+    more = CONTEXT if found.curved and not few else 0  # coordinates of e that only units read
+    places, context = list[int](), np.zeros((o, len(ways) * more + o), dtype=bool)
+    for way in ways:  # coordinates as branches return them
+        own = [t for t, other in enumerate(found.ways) if other == way]
+        context[own, len(places) + len(own) : len(places) + len(own) + more] = True
+        places += [*own, *[-1] * more]
     parts = [
         monotone_encoder(
             domain, domain.scale(net.x), increasing=sorted(way.rising), decreasing=sorted(way.falling),
-            without=sorted(way.without), kinds=kinds, members=members, outputs=found.ways.count(way),
+            without=sorted(way.without), kinds=kinds, members=members, outputs=found.ways.count(way) + more,
             suffix="" if len(ways) == 1 else "abcdefghijklmnopqrstuvwxyz"[w % 26] + "_" * (w // 26),
         )
         for w, way in enumerate(ways)
     ]  # fmt: skip
     branches = [b for one in zip(*(part.branches for part in parts), strict=True) for b in one if isinstance(b, Branch)]
-    slopes = np.zeros((o, len(places)))
-    slopes[places, np.arange(len(places))] = 1.0
+    slopes = np.array([[float(t == place) for place in places] for t in range(o)])
     each = len(branches) // max(1, len(parts))  # networks side by side
     slopes = np.tile(slopes, each) / max(1, each)
     start, mask, columns = net.start, np.zeros(0), list[int]()
@@ -391,7 +399,7 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
         mask = np.hstack([np.zeros(slopes.shape), learned])
         branches, slopes = [*branches, Branch("", columns)], np.hstack([slopes, passed])
     curved = units(
-        domain, found.asked, found.curved, members=members, encoded=each * len(places), places=places,
+        domain, found.asked, found.curved, members=members, places=places, context=context[:, : len(places)],
         ordered=[bool(way.rising | way.falling) for way in found.ways], passed=columns,
         rng=np.random.default_rng(int(torch.randint(2**31, ()))), few=few,
     ) if found.curved else None  # fmt: skip
@@ -407,20 +415,23 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
         fresh.lower.slope.requires_grad_(True).register_hook(lambda slope: slope * torch.as_tensor(mask).to(slope))
     if box is not None and places:  # every member inside the box: their mean is, and its box around it
         ends = np.full((2, encoder.size), np.inf) * [[-1.0], [1.0]]
-        ends[:, encoder.encoded] = np.tile(
-            np.stack([box.low + width / 2, box.high - width / 2])[:, places],
-            int(encoder.encoded.sum()) // len(places),
-        )
+        own = np.stack([box.low + width / 2, box.high - width / 2])[:, places]
+        own[:, np.array(places) < 0] = [[-np.inf], [np.inf]]
+        ends[:, encoder.encoded] = np.tile(own, int(encoder.encoded.sum()) // len(places))
         encoder.limit_(ends[0], ends[1])
     read = frozenset() if curved is None else curved.features
     return Recipe(
-        fresh, steps(len(net.x), 3e-3), _words(properties, found, ramps, float((width * net.scale).max()), read)
+        fresh, steps(len(net.x), 3e-3), _words(properties, found, ramps, float((width * net.scale).max()), read, every)
     )  # fmt: skip
 
 
-def _words(properties: Sequence[Property], found: Roles, ramps: int, width: float, curved: frozenset[str]) -> str:
-    """Why the network looks as it does; `curved` features are read by units."""
-    words = [f"Encoder: the mean of several small networks over {ramps} quantile ramps a number"]
+def _words(
+    properties: Sequence[Property], found: Roles, ramps: int, width: float, curved: frozenset[str], every: set[str]
+) -> str:
+    """Why the network looks as it does; `curved` features of `every` are read by units."""
+    words = ["Encoder: none"]
+    if any(set(way.without) < every for way in found.ways):
+        words = [f"Encoder: the mean of several small networks over {ramps} quantile ramps a number"]
     if any(way.rising | way.falling for way in found.ways):
         words.append("monotone by the signs of their weights, so nothing is searched")
     protected = {str(name) for p in properties if isinstance(p, Fair) for name in p.protected}
@@ -429,10 +440,10 @@ def _words(properties: Sequence[Property], found: Roles, ramps: int, width: floa
     if found.linear:
         words.append(f"linear in {', '.join(sorted(found.linear))}, which is convex and concave and of one slope")
     if curved:
-        kinds = sorted({type(p).__name__ for p in properties if isinstance(p, CURVES)})
+        kinds = sorted({type(p).__name__ for p in properties if isinstance(p, (*CURVES, Robust))})
+        keeps = f", each of which keeps {' and '.join(kinds)} by its sign, direction or slope" if kinds else ""
         words.append(
-            f"{listed(sorted(curved), 40)} read by piecewise linear units whose signs and directions keep each of them "
-            f"{' and '.join(kinds) or 'free'}, from the best spline on"
+            f"{listed(sorted(curved), 40)} read by piecewise linear units{keeps}; they start as the best spline"
         )
     unread = {name for way in found.ways for name in way.without} - protected - found.linear - curved
     if unread:

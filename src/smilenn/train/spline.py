@@ -2,10 +2,10 @@
 
     min_β  Σ_i w_i·(z_i − c − Σ_j β_j·φ_j(x_i))²  +  λ·Σ_i w_i·Σ_j β_j²·var(φ_j),     β_j of the sign that j must have
 
-φ are the units over one direction, with knots at quantiles of the rows, and the ramps of the features behind the
-encoder: piecewise linear splines in all of them. A convex problem without a search, solved by projected gradients with
-momentum. Every member of an ensemble is fitted to the rows it may learn from; λ has the least error in five-fold
-cross-validation. Training then moves knots, weights and what the units read of e.
+φ are the units, with knots at quantiles of the rows, what they read of the encoder being random at first, and the ramps
+of the features behind it: piecewise linear splines in all of them. A convex problem without a search, solved by
+projected gradients with momentum. Every member of an ensemble is fitted to the rows it may learn from; λ has the least
+error in five-fold cross-validation. Training then moves knots, weights and what the units read of e.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def start_spline(net: SmileNet, units: Units, task: Task, rng: np.random.Generat
     rows = torch.as_tensor(rng.permutation(len(task.x))[:ROWS], device=task.x.device)
     u = net.scale(task.x[rows])
     _place_knots(net, units, u, rng)
+    _place_context(net, units, u, rng)
     z = _targets(net, task, rows)
     weight = np.ones(len(z)) if task.weight is None else task.weight[rows].cpu().numpy()
     held = np.zeros((len(z), units.members), dtype=bool)
@@ -58,7 +59,6 @@ def start_spline(net: SmileNet, units: Units, task: Task, rng: np.random.Generat
         before = net.lower(net.encode(u)).mean(dim=0)
         units.keep_(net.lower)
         net.lower.const.add_(before - net.lower(net.encode(u)).mean(dim=0))
-        _place_context(net, units, u, rng)
 
 
 def _ridge(basis: Basis, z: np.ndarray, weight: np.ndarray) -> float:
@@ -128,10 +128,9 @@ def _branch(net: SmileNet, units: Units, k: int, t: int) -> tuple[Branch, int] |
 
 @torch.no_grad()
 def _basis(net: SmileNet, units: Units, u: torch.Tensor, k: int, t: int) -> Basis:
-    own = np.flatnonzero((units.coordinate == t) & (units.kind < 2))
-    passed = _passed(net)
-    bias = net.lower.bias.cpu().numpy()[own + k * units.size]
-    values = np.maximum(u[:, passed].cpu().numpy() @ units.direction[own].T + bias, 0.0)
+    own = np.flatnonzero(units.coordinate == t)
+    rows = own + k * units.size
+    values = torch.relu(net.encode(u) @ net.lower.weight[rows].T + net.lower.bias[rows]).cpu().numpy()
     side = units.side[own]
     least, most = np.where(side > 0, 0.0, -np.inf), np.where(side > 0, np.inf, 0.0)
     ramp = np.full(len(own), -1)
@@ -201,18 +200,18 @@ def _write(net: SmileNet, units: Units, basis: Basis, beta: np.ndarray, c: float
 
 @torch.no_grad()
 def _place_context(net: SmileNet, units: Units, u: torch.Tensor, rng: np.random.Generator) -> None:
-    """Units that read e weigh it about as much as their direction; kinks pass through rows, outputs are 0 still."""
+    """Units that read e weigh it about as much as their direction; their kinks pass through rows."""
     encoder, lower = net.encoder, net.lower
     assert encoder is not None
-    place = units.context()
-    reads = np.flatnonzero(place >= 0)
-    if not len(reads):
+    unit, place = units.reads
+    if not len(unit):
         return
     e = encoder(u)
-    spread = e.std(dim=0).clamp(min=1e-3)
-    side = torch.as_tensor(np.tile(units.side, units.members)).to(e)
-    for j in reads:
-        ordered = bool(units.ordered[units.coordinate[j % units.size]])
-        sign = float(side[j]) if ordered else float(rng.choice([-1.0, 1.0]))
-        lower.weight[j, place[j]] = 0.5 * sign / spread[place[j]]
+    spread = e.std(dim=0).clamp(min=1e-3).cpu().numpy()
+    own = unit % units.size
+    size = (e[:, units.encoded :].cpu().numpy() @ units.direction.T).std(axis=0)[own]
+    weight = size * rng.normal(size=len(unit)) / spread[place]
+    weight = np.where(units.ordered[units.coordinate[own]], np.abs(weight) * units.side[own], weight)
+    lower.weight[unit, place] = torch.as_tensor(weight).to(lower.weight)
+    for j in np.unique(unit):
         lower.bias[j] = -(e[int(rng.integers(len(e)))] @ lower.weight[j])

@@ -29,6 +29,8 @@ def adopt_(net: SmileNet, start: SmileNet) -> None:
 
     A start that no step could move, since nothing of its inputs reaches the outputs, is one too.
     """
+    if net.lower.keep is not None:
+        raise SmileError("The model to start from has curved units, which begin with the best spline; fit anew.")
     if (net.encoder is None) != (start.encoder is None):
         raise SmileError(OTHER.format("what stands before its auxiliaries"))
     if net.encoder is not None and start.encoder is not None:
