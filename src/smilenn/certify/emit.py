@@ -185,41 +185,40 @@ def _slope_proof(root: SlopeNode) -> SlopeProof:
 
 
 def _leaf_proof(problem: Problem, row: Row, root: Cell) -> LeafProof:
-    """The tree in preorder, slopes as integers of at most 32 bits."""
-    leaves, stack = [], [root]
-    while stack:
-        node = stack.pop()
-        stack += node.children
-        if node.split is None:
-            leaves.append(node)
-    largest = max((float(np.abs(a).max(initial=0.0)) for n in leaves for a in _slopes(problem, n)), default=0.0)
-    bits = BITS if largest == 0 else min(BITS, 30 - math.ceil(math.log2(largest)))
-    if bits < 0:
-        raise SmileError("A slope of the proof is too large for the certificate; rescale the network's weights.")
-    used = np.flatnonzero(np.any([np.abs(n.slopes.unit).max(axis=0) > 0 for n in leaves], axis=0))
-    nodes: list[Node] = []
-    stack = [root]
+    """The tree in preorder, slopes as integers of at most 32 bits; all leaves' slopes are rounded in one batch."""
+    order, stack = [], [root]
     while stack:
         node = stack.pop()
         stack += reversed(node.children)
-        nodes.append(_leaf(problem, row, node, bits, used) if node.split is None else _split(problem, node.split))
+        order.append(node)
+    t, tau, nu = _slopes(problem, [node for node in order if node.split is None])
+    largest = max(float(np.abs(a).max(initial=0.0)) for a in (t, tau, nu))
+    bits = BITS if largest == 0 else min(BITS, 30 - math.ceil(math.log2(largest)))
+    if bits < 0:
+        raise SmileError("A slope of the proof is too large for the certificate; rescale the network's weights.")
+    used = np.flatnonzero((t != 0).any(axis=(0, 1)))
+    flips = _integers(tau, bits) if problem.snapshot.boxes == "paper" else [()] * len(t)
+    leaves = map(Leaf, flips, _integers(t[:, :, used], bits), _integers(nu, bits))
+    nodes = [next(leaves) if node.split is None else _split(problem, node.split) for node in order]
     return LeafProof(bits, tuple(int(j) for j in used), tuple(nodes))
 
 
-def _slopes(problem: Problem, node: Cell) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """t, τ and ν; the multipliers are those of the claim's own rows, before they were made floats."""
+def _slopes(problem: Problem, leaves: Sequence[Cell]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """t [L, k, H], τ [L, k, n] and ν [L, R]; the multipliers are those of the claim's own rows, before they were made
+    floats.
+    """
+    t, tau, rows = (np.stack([getattr(leaf.slopes, part) for leaf in leaves]) for part in ("unit", "flip", "rows"))
     origin, factor = problem.region.origin, problem.region.factor
-    rows = np.bincount(origin, factor * node.slopes.rows, minlength=int(origin.max(initial=-1)) + 1)
-    return node.slopes.unit, node.slopes.flip, rows
+    nu = np.zeros((len(leaves), int(origin.max(initial=-1)) + 1))
+    for own, (to, by) in enumerate(zip(origin.tolist(), factor.tolist(), strict=True)):
+        nu[:, to] += by * rows[:, own]
+    return t, tau, nu
 
 
-def _leaf(problem: Problem, row: Row, node: Cell, bits: int, used: np.ndarray) -> Leaf:
-    def integers(values: np.ndarray) -> tuple[int, ...]:
-        return tuple(int(v) for v in np.clip(np.rint(values * 2.0**bits), -LARGEST, LARGEST).ravel())
-
-    unit, flip, rows = _slopes(problem, node)
-    flips = integers(flip) if problem.snapshot.boxes == "paper" else ()
-    return Leaf(flips, integers(unit[:, used]), integers(rows))
+def _integers(values: np.ndarray, bits: int) -> list[tuple[int, ...]]:
+    """Slopes of all leaves [L, …] as integers times 2^-bits, a tuple for every leaf."""
+    whole = np.clip(np.rint(values * 2.0**bits), -LARGEST, LARGEST).astype(np.int64)
+    return [tuple(own) for own in whole.reshape(len(values), -1).tolist()]
 
 
 def _split(problem: Problem, split: tuple[str, int, int, float]) -> Node:
