@@ -84,7 +84,8 @@ class BoxLP:
         self.units = np.flatnonzero(useful & ~settled)
         self.place = {int(j): a for a, j in enumerate(self.units)}
         self.on = (on & ~off) & (useful & settled)  # [k, H] folded units that count as s
-        self.weight = s.hidden_weight[self.units]
+        self.weight, self.bias = s.hidden_weight[self.units], s.hidden_bias[self.units]
+        self.kappa = row.unit[:, self.units]
         self._columns(region)
         self._corners()
         model = self._model(region, s)
@@ -114,8 +115,8 @@ class BoxLP:
             count += int(own.sum())
         if k > 1:
             self.column[1:, region.pinned] = self.column[0, region.pinned]
-        self.inputs = count
-        self.fixed = np.where(self.column < 0, region.lo, 0.0)
+        self.inputs, self.moves = count, self.column >= 0
+        self.fixed = np.where(self.moves, 0.0, region.lo)
 
     def _corners(self) -> None:
         """One column λ per different corner: the unit, the copy (k ≠ 2), and its coordinates."""
@@ -314,20 +315,20 @@ class BoxLP:
     def slack(self, relaxed: Relaxation) -> Slack:
         """What each unit gives away at the LP's point, shared out between its copies."""
         assert relaxed.x is not None
-        s, units, k, x = self.problem.snapshot, self.units, self.k, relaxed.x
-        u = np.where(self.column >= 0, x[self.column], self.fixed)
-        kappa, flip = self.row.unit[:, units], np.zeros(self.row.flip.shape)
+        x, flip = relaxed.x, np.zeros(self.row.flip.shape)
+        u = np.where(self.moves, x[self.column], self.fixed)
+        kappa = self.kappa
         for r, (c, i) in enumerate(self.flips):
             flip[c, i] = max(0.0, x[self.y[r]] - max(x[self.d[r]], 0.0)) * self.row.flip[c, i]
         if len(self.flips):
-            kappa = kappa + self.slopes(relaxed).flip @ self.problem.flips.unit[:, units]
-        true = np.maximum(u @ self.weight.T + s.hidden_bias[units], 0.0)
+            kappa = kappa + self.slopes(relaxed).flip @ self.problem.flips.unit[:, self.units]
+        true = np.maximum(u @ self.weight.T + self.bias, 0.0)
         each = kappa * (self.said @ x[self.inputs : self.inputs + len(self.gain)] - true)  # [k, J]
-        lost = float(each.sum())
-        if k == 2:
+        lost = each.sum(axis=0)
+        if self.k == 2:
             share = np.abs(each)
-            each = each.sum(axis=0) * share / np.maximum(share.sum(axis=0), 1e-300)
-        return Slack(u, np.maximum(each, 0.0), flip, relaxed.value - lost - float(flip.sum()))
+            each = share * (lost / np.maximum(share[0] + share[1], 1e-300))
+        return Slack(u, np.maximum(each, 0.0), flip, relaxed.value - float(lost.sum() + flip.sum()))
 
     def many_slopes(self, relaxed: Sequence[Relaxation]) -> Slopes:
         """`slopes` of several answers with points, each array with a first axis for them; τ only with flip units."""

@@ -62,9 +62,10 @@ def phase_split(row: Row, cell: Cell, lp: BoxLP, made: Shape, slack: Slack | Non
         if flips.max() > score.max(initial=0.0):
             c, i = divmod(int(flips.argmax()), flips.shape[1])
             return "flip", c, i, 0.0
-    if not score.max(initial=0.0) > 0:
+    best = int(score.argmax()) if score.size else 0
+    if not score.size or not score.flat[best] > 0:
         return None
-    c, a = divmod(int(score.argmax()), score.shape[1])
+    c, a = divmod(best, score.shape[1])
     return "phase", c, int(lp.units[a]), 0.0
 
 
