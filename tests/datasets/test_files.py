@@ -108,7 +108,7 @@ def test_other_content_names_both_hashes(tmp_path):
     with pytest.raises(DataError, match=SHA) as caught:
         read(ONLINE, tmp_path)
     assert hashlib.sha256(b"other").hexdigest() in str(caught.value)
-    assert "delete it and fetch it again" in str(caught.value)
+    assert "is damaged or another file" in str(caught.value) and "delete it and fetch it again" in str(caught.value)
 
 
 def test_download_fills_the_cache_once(monkeypatch):

@@ -9,7 +9,19 @@ import torch
 from torch import nn
 
 import smilenn
-from smilenn import Bounded, Config, Domain, Fair, Feature, Monotone, SmileClassifier, SmileError, SmileRegressor
+from smilenn import (
+    Bounded,
+    Config,
+    Convex,
+    Domain,
+    Fair,
+    Feature,
+    Lipschitz,
+    Monotone,
+    SmileClassifier,
+    SmileError,
+    SmileRegressor,
+)
 from smilenn.train.state import CheckpointError
 from smilenn.train.warm import adopt_
 
@@ -20,6 +32,8 @@ STILL = SHORT.replace(epochs=0, posttrain_rounds=0)
 KINDS = {
     "ensemble": {"properties": [Monotone(increasing=["x"]), Fair(["g"], 1)]},
     "box around an ensemble": {"properties": [Fair(["g"], 4)]},
+    "curved": {"properties": [Convex(["x"])], "out_of_bounds": "clamp"},
+    "curved, with slopes": {"properties": [Monotone(increasing=["x"]), Lipschitz(["x"], 5)], "time_limit": 30},
     "fixed box": {"properties": [Bounded(-5, 40)]},
     "searched": {"properties": [Fair(["g"], 4)], "encoder": "none", "hidden": 4},
     "searched and rounded": {"properties": [Monotone(increasing=["x"])], "encoder": "none", "hidden": 4},

@@ -6,19 +6,27 @@ of an ensemble that its own training kept.
 
 The ramps of an encoder lie at quantiles of the data that made it. The other network's are kept, however many they are;
 a ramp of a feature takes the sign that fresh ramps of that feature have.
+
+Curved units (train/curved.py) lie where the data that made them wanted them, those of all members in one list. What
+they read stays; their outputs may change within their sign, and their kinks move, which keeps every claim that the
+signs rule proves. Units over a column whose slopes are bounded together stay as they are. The members then learn as one
+network.
 """
 
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import nn
 
 from smilenn.errors import SmileError
+from smilenn.model.auxiliaries import FreeNet
 from smilenn.model.encoders import Branch, Encoder, Linear, Ramps
 from smilenn.model.net import SmileNet
+from smilenn.train.curved import Units
 
 OTHER = "The model to start from has another network, in {}; fit anew, or with the parameters it was fitted with."
 
@@ -29,16 +37,17 @@ def adopt_(net: SmileNet, start: SmileNet) -> None:
 
     A start that no step could move, since nothing of its inputs reaches the outputs, is one too.
     """
-    if net.lower.keep is not None:
-        raise SmileError("The model to start from has curved units, which begin with the best spline; fit anew.")
-    if (net.encoder is None) != (start.encoder is None):
+    units = net.lower.keep if isinstance(net.lower.keep, Units) else None
+    if (net.encoder is None) != (start.encoder is None) or net.lower.kind != start.lower.kind:
         raise SmileError(OTHER.format("what stands before its auxiliaries"))
     if net.encoder is not None and start.encoder is not None:
-        net.encoder = _encoder(net.encoder, start.encoder).to(net.head_weight.device)
+        net.encoder = _encoder(net.encoder, start.encoder, units is None).to(net.head_weight.device)
         net.lower.inputs = net.second.inputs = net.encoder.size
         if net.lower.skip and net.lower.slope.shape[1] != net.encoder.size:  # an ensemble that kept some of its kinds
             slope = net.lower.slope.new_zeros(net.lower.slope.shape[0], net.encoder.size)
             net.lower.slope = nn.Parameter(slope, requires_grad=net.lower.slope.requires_grad)
+        if units is not None:
+            _resize_(net, start.lower.hidden)
     elif net.lower.kind == "relu" and net.lower.skip != start.lower.skip:  # an affine term that rounding has added
         net.lower.set_skip(start.lower.skip)
         net.skip = start.skip
@@ -49,13 +58,50 @@ def adopt_(net: SmileNet, start: SmileNet) -> None:
         raise SmileError(OTHER.format(f"the shape of {odd[0]!r}" if odd else "its boxes or outputs"))
     net.load_state_dict(wanted)
     net.output_scale.copy_(start.output_scale)
-    moving = net.head_weight.any() and (net.encoder is None or net.lower.slope.any() or not net.collapsed)
-    if not bool(moving):
+    if units is not None:
+        _keep_signs_(net.lower, units)
+    names = [name for name in ("slope", "out") if name in dict(net.lower.named_parameters())]
+    reached = net.encoder is None or not net.collapsed or any(bool(getattr(net.lower, name).any()) for name in names)
+    if not (bool(net.head_weight.any()) and reached):
         raise SmileError("The model to start from is a constant, from which no step leads away; fit anew.")
 
 
-def _encoder(fresh: Encoder, start: Encoder) -> Encoder:
-    """The branches of `start` with what only `fresh` knows of them."""
+@dataclass(frozen=True, eq=False)
+class Signs:
+    """The outputs of hidden units keep their signs `side` [n, h]; where it is 0 they stay 0."""
+
+    side: torch.Tensor
+
+    def keep_(self, lower: FreeNet) -> None:
+        """Outputs of another sign become zero."""
+        with torch.no_grad():
+            lower.out.copy_((lower.out * self.side).clamp(min=0.0) * self.side)
+
+
+def _resize_(net: SmileNet, hidden: int) -> None:
+    """So many hidden units, frozen, without weights yet."""
+    net.hidden = hidden
+    for part in (net.lower, net.second):
+        part.hidden = hidden
+        for name, shape in (("weight", (hidden, part.inputs)), ("bias", (hidden,)), ("out", (part.size, hidden))):
+            setattr(part, name, nn.Parameter(part.const.new_zeros(shape), requires_grad=False))
+
+
+def _keep_signs_(lower: FreeNet, units: Units) -> None:
+    """Let the outputs and kinks of units learn that read no column with bounded slopes; `units` are fresh ones."""
+    bounded = {column for _, column, _ in units.bounds}
+    bounded |= {int(i) for one in units.slopes for i in np.flatnonzero(units.direction[one.up])}
+    passed = lower.inputs - units.direction.shape[1]  # the columns that are passed on come last
+    columns = [passed + column for column in sorted(bounded)]
+    free = ~lower.weight[:, columns].any(dim=1)  # [h]
+    lower.keep = Signs(lower.out.sign())
+    for parameter, mask in ((lower.out, free & (lower.out != 0)), (lower.bias, free)):
+        parameter.requires_grad_(True)
+        parameter.register_hook(lambda slope, mask=mask: slope * mask.to(slope))
+
+
+def _encoder(fresh: Encoder, start: Encoder, ensemble: bool = True) -> Encoder:
+    """The branches of `start` with what only `fresh` knows of them; members of an `ensemble` learn each by itself."""
     own = {branch.name: branch for branch in fresh.branches if isinstance(branch, Branch)}
     branches = []
     for branch in copy.deepcopy(start).branches:
@@ -68,7 +114,8 @@ def _encoder(fresh: Encoder, start: Encoder) -> Encoder:
         branches.append(branch)
     if len(branches) < len(own) and not fresh.groups:
         raise SmileError(OTHER.format("the number of branches of its encoder"))
-    out = Encoder(fresh.domain, branches, groups=fresh.groups, parts=fresh.parts)
+    kind = {"groups": fresh.groups, "parts": fresh.parts} if ensemble else {}
+    out = Encoder(fresh.domain, branches, **kind)
     if fresh.limits is not None:  # the same for every member
         out.limit_(fresh.limits[0][: out.size], fresh.limits[1][: out.size])
     return out.train(fresh.training)
