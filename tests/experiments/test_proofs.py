@@ -21,6 +21,16 @@ def test_records_follow_the_contract():
     assert len(means) == len(rows) and all(m["ratio"] == pytest.approx(m["least"]) for m in means)
 
 
+def test_match_proves_what_the_peer_has_proved():
+    case = Case("robust", 3, 2)
+    (done,) = records([case], seeds=1, limit=10.0, against=["reduced-highs"], jobs=["match"])
+    assert done["case"] == "robust-3x2/match" and done["ours_done"] and done["peer_done"]
+    assert done["ratio"] == done["peer_s"] / done["ours_s"]
+    early = list(records([case], seeds=1, limit=0.0, against=["reduced-highs"], jobs=["match"]))
+    # within no time a peer has proved a weaker bound, or none: then there is nothing to match
+    assert all(r["peer_optimum"] >= done["peer_optimum"] - 1e-9 for r in early)
+
+
 def test_an_instance_depends_on_its_seed_alone():
     first, again, other = (instance(Case("fair", 8, 2), seed)[0].digest for seed in (0, 0, 1))
     assert first == again != other

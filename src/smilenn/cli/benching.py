@@ -13,7 +13,7 @@ import typer
 
 from smilenn.errors import SmileError, listed
 from smilenn.experiments import overhead, prediction
-from smilenn.experiments.proofs import CASES, JOBS, SCALING, Job, draw, line, records, summary
+from smilenn.experiments.proofs import CASES, JOBS, LARGE, SCALING, USUAL, Job, draw, line, records, summary
 
 SUBJECTS = ("all", "training", "prediction", "proof")
 SHORT = {"train": "training", "predict": "prediction"}
@@ -35,13 +35,13 @@ def run(
         if subject in ("all", "prediction"):
             _prediction(json)
         return 0
-    known = {c.name: c for c in (*CASES, *SCALING)}
+    known = {c.name: c for c in (*CASES, *SCALING, *LARGE)}
     for given, names in ((case, known), (job, JOBS)):
         wrong = [name for name in given if name not in names]
         if wrong:
             raise SmileError(f"There is no case or job {wrong[0]!r}; there are: {listed(tuple(names), 40)}.")
     chosen = [known[name] for name in case] or list(SCALING if plot else CASES)
-    jobs: Sequence[Job] = [name for name in JOBS if name in job] or (["prove"] if plot else list(JOBS))
+    jobs: Sequence[Job] = [name for name in JOBS if name in job] or (["prove"] if plot else list(USUAL))
     rows = []
     for entry in records(chosen, seeds=seeds, limit=limit, against=peer, jobs=jobs):
         rows.append(entry)

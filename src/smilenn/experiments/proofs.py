@@ -3,11 +3,13 @@
     python -m smilenn bench proof
 
 An instance is a small network trained on a random teacher and hardened against its own counterexamples for some epochs,
-as the training loop leaves it before posttraining. With m* the optimum of its first row there are three jobs:
+as the training loop leaves it before posttraining. With m* the optimum of its first row there are three jobs, and a
+fourth where neither side finishes:
 
     opt     the maximum, within 1e-6
     prove   no violation above ε = m* + 0.1 %, with the leaves that a certificate needs where there is a tree
     find    a violation of at least half of m*
+    match   no violation above ε = what the peer has proved at its limit, with the leaves (asked for by name only)
 
 Seconds are CPU seconds of one thread, ours from the weights (a claim's premise is grounded once, as in training) to the
 certificate's leaves, the median of a few runs. Limits are CPU seconds too, as far as can be told: the clock's is
@@ -52,9 +54,10 @@ from smilenn.prove.solvers.scip import Scip
 from smilenn.prove.sweep import Sweep
 
 Kind = Literal["fair", "robust", "monotone"]
-Job = Literal["opt", "prove", "find"]
-JOBS: tuple[Job, ...] = ("opt", "prove", "find")
-GOALS: dict[Job, Goal] = {"opt": "optimum", "prove": "prove", "find": "find"}
+Job = Literal["opt", "prove", "find", "match"]
+JOBS: tuple[Job, ...] = ("opt", "prove", "find", "match")
+USUAL: tuple[Job, ...] = JOBS[:3]
+GOALS: dict[Job, Goal] = {"opt": "optimum", "prove": "prove", "find": "find", "match": "prove"}
 EMBEDDING, ROWS = 8, 2000
 
 
@@ -83,8 +86,10 @@ CASES = (
     Case("fair", 20, 4, epochs=100), Case("fair", 100, 4, epochs=100), Case("robust", 32, 4, epochs=100),
 )  # fmt: skip
 SCALING = (
-    *(Case("fair", 20, h) for h in (2, 4, 6, 8, 12, 16)), *(Case("fair", m, 4) for m in (10, 40, 80, 160, 320)),
+    *(Case("fair", 20, h) for h in (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)),
+    *(Case("fair", m, 4) for m in (8, 10, 14, 28, 40, 56, 80, 112, 160, 320)),
 )  # fmt: skip
+LARGE = (Case("fair", 120, 32), Case("fair", 120, 32, epochs=100))  # 64 units: by name only, with the job "match"
 EVERY_PEER = (
     "paper-highs", "flipfree-highs", "reduced-highs", "paper-gurobi", "flipfree-gurobi", "reduced-gurobi", "paper-scip",
 )  # fmt: skip
@@ -139,7 +144,7 @@ def peers(asked: Sequence[str] = ()) -> list[str]:
 
 def records(
     cases: Sequence[Case], *, seeds: int = 3, limit: float = 20.0, against: Sequence[str] = (),
-    jobs: Sequence[Job] = JOBS,
+    jobs: Sequence[Job] = USUAL,
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """One dictionary per case, seed, job and peer: case, peer, ours_s, peer_s, ratio, and what helps to read them."""
     for case in cases:
@@ -150,11 +155,20 @@ def records(
             ours = choose(problem, row).prover
             if problem.copies == 2 and case.inputs > 1 and case.hidden:
                 ours = Branch(workers=1)
-            found = ours.maximise(problem, row, time_limit=120.0)
             low, high = problem.region.unit_ranges(snapshot.hidden_weight, snapshot.hidden_bias)
             undecided = int(((low < 0) & (high > 0) & (row.unit > 0)).sum())  # units of positive weight, all copies
+            if "match" in jobs:
+                for peer in peers(against):
+                    matched = _match(problem, ours, case, seed, peer, limit, undecided)
+                    if matched is not None:
+                        yield matched
+            if not set(jobs) - {"match"}:
+                continue
+            found = ours.maximise(problem, row, time_limit=120.0)
             best = (found.upper if found.complete else found.lower) + row.rhs  # the largest Σψ, or the best one known
             for job in jobs:
+                if job == "match":
+                    continue
                 if job == "find" and best <= 1e-6 * row.scale:  # nothing to find
                     continue
                 seconds, nodes, done = _median(problem, ours, job, best)
@@ -168,6 +182,26 @@ def records(
                     }  # fmt: skip
 
 
+def _match(
+    problem: Problem, prover: Prover, case: Case, seed: int, peer: str, limit: float, undecided: int
+) -> dict[str, Any] | None:  # fmt: skip
+    """The record of the job "match": the peer first, then one run of ours for what it has proved; None for nothing.
+
+    Ours gets ten times the CPU seconds that the peer has used, and counts with what it used where that is not enough.
+    """
+    row = problem.rows[0]
+    other, finished, bound = _peer(problem, row, peer, "opt", 0.0, limit, any_bound=True)
+    if bound is None or not math.isfinite(bound):
+        return None
+    best = bound + (1e-3 * max(abs(bound), 0.1 * row.scale) if finished else 1e-6 * row.scale)  # as in "prove"
+    seconds, nodes, done = _ours(problem, prover, "match", best, 10.0 * stretched(other))
+    return {
+        "case": f"{case.name}/match", "seed": seed, "method": prover.name, "peer": peer, "ours_s": seconds,
+        "peer_s": other, "ratio": other / seconds, "ours_done": done, "peer_done": finished, "nodes": nodes,
+        "undecided": undecided, "optimum": None, "peer_optimum": bound,
+    }  # fmt: skip
+
+
 def _median(problem: Problem, prover: Prover, job: Job, best: float) -> tuple[float, int, bool]:
     """`_ours`, the median of a few runs."""
     runs = [_ours(problem, prover, job, best)]
@@ -176,17 +210,17 @@ def _median(problem: Problem, prover: Prover, job: Job, best: float) -> tuple[fl
     return sorted(runs)[(len(runs) - 1) // 2]
 
 
-def _ours(problem: Problem, prover: Prover, job: Job, best: float) -> tuple[float, int, bool]:
+def _ours(problem: Problem, prover: Prover, job: Job, best: float, limit: float = 120.0) -> tuple[float, int, bool]:
     """CPU seconds from weights and grounded premise to the answer, nodes, and whether the job was done."""
     start = process_time()
     problem = build(problem.claim, problem.snapshot, like=problem)
     row = _shifted(problem.rows[0], job, best)
-    if job == "prove" and not isinstance(prover, Sweep):  # the certificate of a sweep has nothing to write
-        tree = Branch(workers=1).search(problem, row, time_limit=120.0)
+    if GOALS[job] == "prove" and not isinstance(prover, Sweep):  # the certificate of a sweep has nothing to write
+        tree = Branch(workers=1).search(problem, row, time_limit=limit)
         _leaf_proof(problem, row, tree.root)
         return process_time() - start, tree.nodes, tree.complete and tree.bound <= 0
-    found = prover.maximise(problem, row, time_limit=120.0, goal=GOALS[job])
-    done = {"opt": found.complete, "prove": found.upper <= 0, "find": found.lower > 0}[job]
+    found = prover.maximise(problem, row, time_limit=limit, goal=GOALS[job])
+    done = {"optimum": found.complete, "prove": found.upper <= 0, "find": found.lower > 0}[GOALS[job]]
     return process_time() - start, found.nodes, done
 
 
@@ -194,13 +228,16 @@ def _shifted(row: Row, job: Job, best: float) -> Row:
     """The row with the right side of the job: violations above it are searched or excluded."""
     if job == "opt":
         return row
-    return replace(row, rhs=best + 1e-3 * max(abs(best), 0.1 * row.scale) if job == "prove" else 0.5 * best)
+    more = {"prove": 1e-3 * max(abs(best), 0.1 * row.scale), "match": 0.0, "find": -0.5 * best}
+    return replace(row, rhs=best + more[job])
 
 
 def _peer(
-    problem: Problem, row: Row, peer: str, job: Job, best: float, limit: float
+    problem: Problem, row: Row, peer: str, job: Job, best: float, limit: float, *, any_bound: bool = False
 ) -> tuple[float, bool, float | None]:  # fmt: skip
     """CPU seconds of a peer, whether it did the job within its limit, and its optimum if that was the job.
+
+    With `any_bound` the bound that it has proved is returned also where it has not finished.
 
     A point that a peer holds for a violation where there is none does not count as a job done.
     """
@@ -220,7 +257,8 @@ def _peer(
         bound, done = answer.bound, answer.status in (Status.OPTIMAL, Status.ABOVE, Status.BELOW)
     seconds = process_time() - start
     if job == "opt":
-        return seconds, done, float(bound + (row.rhs if model == "reduced" else 0.0)) if done else None
+        told = float(bound + (row.rhs if model == "reduced" else 0.0))
+        return seconds, done, told if done or any_bound else None
     return seconds, done and (job == "find" or bound <= near), None
 
 
