@@ -300,7 +300,9 @@ def demo(
 def bench(
     subject: Annotated[str, typer.Argument(help="train, predict, both (all), or proof.")] = "all",
     case: Annotated[list[str] | None, typer.Option(help="A case, fair-20x4; repeat.", show_default="all")] = None,
-    job: Annotated[list[str] | None, typer.Option(help="opt, prove, find or match; repeat.", show_default="the first three")] = None,
+    job: Annotated[
+        list[str] | None, typer.Option(help="opt, prove, find or match; repeat.", show_default="the first three")
+    ] = None,
     peer: Annotated[
         list[str] | None, typer.Option(help="A peer, paper-highs; repeat.", show_default="all that are installed")
     ] = None,
