@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 KINDS = ("monotone", "robust", "fair", "lipschitz", "convex", "concave", "symmetric", "dominates", "safe")
 TINY: dict[str, Any] = {"pretrain_epochs": 40, "epochs": 30, "posttrain_rounds": 10, "posttrain_seconds": 4.0}
 LIMIT = 30.0  # seconds a fit
-SEEDS = tuple(range(2000, 2100))
+SEEDS = tuple(range(3000, 3100))
 CHEAP = 0.02  # of R² or accuracy
 
 
@@ -183,5 +183,6 @@ def _counts(rows: list[Row]) -> tuple[int, int, int]:
 
 STUDY = Study(
     "random", cells, compute, report, draw, aims,
-    "Nothing was chosen by these seeds: development looked at the seeds 0 to 99, and once at 1000 to 1099.",
+    "Nothing was chosen by these seeds: development looked at the seeds 0 to 99 and 1000 to 1099; 2000 to 2099 were "
+    "reported before convex, symmetric, dominated, robust and slope-bounded features were read by curved units.",
 )  # fmt: skip
