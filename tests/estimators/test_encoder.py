@@ -132,6 +132,18 @@ def test_modules_that_depend_on_chance_or_the_batch_are_refused(layer):
         Pinned(nn.Sequential(nn.Linear(2, 3), layer, nn.Linear(3, 1)), 1)
 
 
+def test_chance_that_is_no_layer_is_noticed():
+    class Noisy(nn.Module):
+        def forward(self, y):
+            return nn.functional.dropout(y, 0.5, training=True)
+
+    def make(domain, u):
+        return Encoder(domain, [Branch("noisy", [0], [Pinned(Noisy(), 1)])])
+
+    with pytest.raises(SmileError, match="branch 'noisy' gives other numbers when it is asked again"):
+        SmileRegressor(protected={"race": 0}, encoder=make, config=QUICK).fit(*people())
+
+
 class Own(nn.Module):
     """A module that the package cannot rebuild by itself."""
 

@@ -460,7 +460,21 @@ def _words(
 
 
 def refuse_unpinned(encoder: Encoder, claims: Sequence[Claim]) -> None:
-    """Raise if a pinned module reads a column that a claim lets differ: nothing would be known of what it returns."""
+    """Raise if a pinned module reads a column that a claim lets differ, or if one returns other numbers for the same
+    inputs: nothing would be known of what it returns.
+    """
+    u = torch.as_tensor(encoder.domain.scale(encoder.domain.sample(8, np.random.default_rng(0))))
+    training = encoder.training
+    encoder.eval()
+    with torch.no_grad():
+        for branch in encoder.branches:
+            one, two = branch(u), branch(u)
+            if not torch.equal(torch.nan_to_num(one), torch.nan_to_num(two)):
+                raise SmileError(
+                    f"The encoder's branch {branch.name!r} gives other numbers when it is asked again: it depends on "
+                    "chance, so nothing can be certified of it; leave random layers out."
+                )
+    encoder.train(training)
     for branch in encoder.branches:
         if not isinstance(branch, Branch) or not any(isinstance(layer, Pinned) for layer in branch.layers):
             continue
