@@ -80,7 +80,8 @@ class Encoder(nn.Module):
     `groups` > 0 says that the branches are members of an ensemble, one kind of network after the other with so many
     members each: training then lets each learn by itself (train/encoded.py). A member may consist of `parts` branches,
     one after the other; a branch without layers comes last and belongs to all of them. `limits` are ends [p] that
-    `fit_box_` does not pass. None of these plays a part afterwards.
+    `fit_box_` does not pass. None of these plays a part afterwards. `encoded` [p] bool says which coordinates come out
+    of layers, `members` how many networks an ensemble has.
     """
 
     lo: torch.Tensor
@@ -106,6 +107,9 @@ class Encoder(nn.Module):
         if groups and (len(own) % (groups * parts) or len(members) > 1 or not last):
             raise SmileError(f"An ensemble of {len(branches)} branches has no {groups} equal groups.")
         self.size = sum(branch.outputs for branch in branches)
+        # asked for in every step of training, and branches stay what they are
+        self.encoded = np.concatenate([np.full(branch.outputs, bool(len(branch.layers))) for branch in branches])
+        self.members = len(own) // parts or groups
         self.register_buffer("lo", torch.full((self.size,), -(2.0**20), dtype=torch.float64))
         self.register_buffer("hi", torch.full((self.size,), 2.0**20, dtype=torch.float64))
 
@@ -121,12 +125,6 @@ class Encoder(nn.Module):
             raise SmileError("A branch without layers passes whole features on, in the order of the domain.")
         return found
 
-    @property
-    def encoded(self) -> np.ndarray:
-        """[p] bool, coordinates that come out of layers."""
-        parts = [np.full(b.outputs, bool(len(b.layers))) for b in self._all()]
-        return np.concatenate(parts)
-
     def _all(self) -> list[Branch]:
         return [branch for branch in self.branches if isinstance(branch, Branch)]
 
@@ -134,11 +132,6 @@ class Encoder(nn.Module):
     def learned(self) -> list[Branch]:
         """The branches with layers."""
         return [branch for branch in self._all() if len(branch.layers)]
-
-    @property
-    def members(self) -> int:
-        """How many networks an ensemble has."""
-        return len(self.learned) // self.parts or self.groups
 
     @property
     def space(self) -> Domain:
