@@ -25,9 +25,15 @@ def line(n=90, seed=0):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("estimator", [SmileRegressor(random_state=0), SmileClassifier(random_state=0)])
+@pytest.mark.parametrize(
+    "estimator",
+    [SmileRegressor(random_state=0), SmileClassifier(random_state=0), SmileRegressor(increasing=[0], random_state=0)],
+)
 def test_check_estimator(estimator):
-    """All checks with the default recipe; the one on other array libraries needs a variable set before any import."""
+    """All checks with the default recipe, with and without a rule.
+
+    The one on other array libraries needs a variable set before any import (SCIPY_ARRAY_API=1).
+    """
     results = check_estimator(estimator, on_skip=None)
     assert {r["status"] for r in results} <= {"passed", "skipped"}
     assert [r["check_name"] for r in results if r["status"] == "skipped"] in ([], ["check_array_api_input"])

@@ -99,6 +99,7 @@ def test_a_cell_that_is_refused_does_not_stop_the_others(tmp_path):
     assert written(out) == ["b0", "b1"]
     assert [(progress.step, progress.steps) for progress in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert "cannot be done" in told[0].message and told[2].message == "b 0"
+    assert told[1].message == "a 1: failed as before"
     assert len(run_cells(compute, CELLS, out, jobs=1)) == 4
 
 

@@ -59,8 +59,9 @@ def run_cells(
             finished += 1
             message = " ".join(str(value) for value in record["cell"].values() if not isinstance(value, bool))
             if "error" in record:
+                known = any(other["error"] == record["error"] for other in failures)
+                message += ": failed as before" if known else f": {record['error']}"
                 failures.append(record)
-                message += f": {record['error']}"
             else:
                 done[key_of(record["cell"])] = record
                 if out is not None:
@@ -70,9 +71,8 @@ def run_cells(
                 callback(Progress("cells", finished, steps, seconds=time.perf_counter() - begun, message=message))
     if failures:
         first = failures[0]
-        kept = (
-            "" if out is None else f" The finished ones are kept in {str(out)!r}; the same command goes on from there."
-        )
+        some = out is not None and len(failures) < steps
+        kept = f" The finished ones are kept in {str(out)!r}; the same command goes on from there." if some else ""
         raise SmileError(
             f"{len(failures)} of {steps} cells failed; the first, {_words(first['cell'])}, with: {first['error']}{kept}"
         )
