@@ -25,8 +25,9 @@ from smilenn.certify.certify import certify
 from smilenn.problem import build_all
 from smilenn.properties import Outputs
 from smilenn.prove.signs import Signs
+from smilenn.train.asked import Asked, asked, directions
 from smilenn.train.config import Config
-from smilenn.train.curved import Asked, Units, asked, directions, merge_
+from smilenn.train.curved import Units, merge_
 from smilenn.train.recipe import encoded
 from smilenn.train.spline import bounded
 

@@ -55,10 +55,11 @@ from smilenn.properties.library import Spoken
 from smilenn.properties.outputs import Bounded, Exclusive, Ordered, SumAtMost
 from smilenn.properties.premise import ground
 from smilenn.properties.spec import lower_all
+from smilenn.train.asked import CURVES, Asked, asked
 from smilenn.train.averaged import Numbers, averaged, boxed
 from smilenn.train.config import Config
 from smilenn.train.coordinates import Coordinates, coordinates, unconditional
-from smilenn.train.curved import CURVES, Asked, asked, units
+from smilenn.train.curved import units
 from smilenn.train.premised import Premised, premised
 from smilenn.train.robust import moves_all, robust_recipe
 
