@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import smilenn
+import smilenn.baselines
+import smilenn.datasets
 from smilenn.properties import read_toml
 from smilenn.train.config import Config
 
@@ -72,3 +75,12 @@ def test_the_tree_names_every_part_and_nothing_else():
         assert path.exists(), f"docs/architecture.md lists {path.relative_to(package)}, which does not exist"
     there = {path.name for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert parts == there
+
+
+def test_the_api_page_has_every_public_name():
+    """Names that users import, and no others; `prove` is a package that can be called."""
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^::: smilenn\.[\w.]*?(\w+)$", page, re.MULTILINE))
+    wanted = {*smilenn.__all__, *smilenn.datasets.__all__, *smilenn.baselines.__all__} - {"__version__"}
+    assert wanted <= listed
+    assert listed - wanted <= {"SmileEstimator", "Clamped", "Outputs"}  # bases, and what properties speak of
