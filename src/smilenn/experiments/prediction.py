@@ -2,7 +2,8 @@
 
     certified / plain       predicting labels together with which of them are certified, against labels alone
     affine / backbone       the paper's network with affine auxiliaries, against its bare convolutional backbone
-    distance / backbone     the distance net, against the same backbone
+    distance / backbone     the distance net of a GPU (256-256), against the same backbone
+    image / backbone        the one that encoder="image" takes on a CPU (128-64 over averaged pixels), against it
     CROWN-IBP / certified   verifying 1,000 images one by one with bounds, against predicting them with certificates
 
 Weights do not matter for times, so the networks are fresh; all are evaluated in batches of one size, in turn, and the
@@ -25,16 +26,19 @@ from smilenn.estimators.steady import steady
 from smilenn.experiments.robustness import EMBEDDING, backbone
 from smilenn.model.net import SmileNet
 from smilenn.properties.library import Robust
-from smilenn.train.robust import robust_net
+from smilenn.train.robust import robust_net, robust_recipe
 
 SIDE, IMAGES, BATCH, DELTA, ROUNDS = 28, 1000, 1000, 0.1, 9
 RATIOS = (
     ("certified / plain, affine", "affine, certified", "affine"),
     ("certified / plain, distance", "distance, certified", "distance"),
     ("affine / backbone", "affine", "backbone"),
+    ("certified / plain, image", "image, certified", "image"),
     ("distance / backbone", "distance", "backbone"),
+    ("image / backbone", "image", "backbone"),
     ("CROWN-IBP / affine, certified", "CROWN-IBP", "affine, certified"),
     ("CROWN-IBP / distance, certified", "CROWN-IBP", "distance, certified"),
+    ("CROWN-IBP / image, certified", "CROWN-IBP", "image, certified"),
 )
 
 
@@ -48,6 +52,7 @@ def subjects(seed: int = 0, device: str = "cpu") -> dict[str, Callable[[], Any]]
     bare = Network(domain, torch.nn.Sequential(backbone(size, EMBEDDING), torch.nn.Linear(EMBEDDING, 1))).to(device)
     affine = SmileNet(domain, backbone(size, EMBEDDING), EMBEDDING, auxiliaries="affine", boxes="paper").to(device)
     distance = robust_net(domain, [Robust(DELTA, 1)]).to(device)
+    image = robust_recipe(domain, [Robust(DELTA, 1)], 60_000, "cpu", image=True)[0].to(device)
 
     def predict(net: SmileNet | Network) -> np.ndarray:
         logit = net.predict(x, batch=BATCH)
@@ -63,6 +68,8 @@ def subjects(seed: int = 0, device: str = "cpu") -> dict[str, Callable[[], Any]]
         "affine, certified": lambda: certified(affine),
         "distance": lambda: predict(distance),
         "distance, certified": lambda: certified(distance),
+        "image": lambda: predict(image),
+        "image, certified": lambda: certified(image),
         "CROWN-IBP": lambda: (predict(bare.eval()), verify(bare, x, truth, DELTA, batch=BATCH)),
     }
 
