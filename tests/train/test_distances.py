@@ -10,12 +10,16 @@ from smilenn.certify.certify import certify
 from smilenn.datasets.digits import load_digits_zero
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
+from smilenn.estimators.classifier import SmileClassifier
+from smilenn.model.backbones import ConvNet
 from smilenn.model.encoders import Distance
 from smilenn.model.encoders.robust import robust_encoder
-from smilenn.properties import Robust
+from smilenn.properties import Monotone, Robust
+from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import lower_all
 from smilenn.train.augment import augmented
 from smilenn.train.config import Config
+from smilenn.train.distances import recentre
 from smilenn.train.fit import fit
 from smilenn.train.robust import robust_net, robust_recipe
 
@@ -143,3 +147,61 @@ def test_sizes_go_by_the_machine_and_the_data():
 def test_config_knows_its_augmentations():
     with pytest.raises(SmileError, match="augment is 'none' or 'affine'"):
         Config(augment="mirror")  # type: ignore[arg-type]
+
+
+# ---- room for a backbone ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outputs", [None, Outputs(("x", "y", "z"), ("x", "y", "z"))])
+def test_a_share_of_epsilon_is_the_backbones(outputs):
+    """Whatever the backbone does, the claims hold and are certified; and it has all of its share."""
+    properties = [Robust(0.05, 0.3), Robust(0.1, 0.5)]
+    o = 1 if outputs is None else 3
+    torch.manual_seed(0)
+    encoder = robust_encoder(PIXELS, np.full(64, 0.1), units=(8,), outputs=max(2, o))
+    net = robust_net(PIXELS, properties, encoder, outputs, 0.5, ConvNet(8, (4, 8), 8, o)).eval()
+    claims = lower_all(properties, PIXELS, outputs or ("",))
+    x = np.random.default_rng(0).uniform(size=(500, 64))
+    recentre(net, torch.as_tensor(x))
+    net.encoder.fit_box_(net.scale(torch.as_tensor(x)), 1.0)
+    found = certify(net, claims)
+    assert found.accepted
+    width = float(net.gap.const.detach().sum())
+    assert width == pytest.approx(0.5 * 0.3 * (1 if o == 1 else 1.5), rel=1e-6)
+    with torch.no_grad():
+        for parameter in net.backbone.parameters():
+            parameter.mul_(1e4)
+    moved = np.clip(x + np.random.default_rng(1).choice([-0.05, 0.05], x.shape), 0, 1)
+    f, g = net.predict(x), net.predict(moved)
+    margins = (
+        [f[:, 0] - g[:, 0]] if o == 1 else [(f[:, i] - f[:, j]) - (g[:, i] - g[:, j]) for i, j in ((0, 1), (1, 2))]
+    )
+    assert max(np.abs(m).max() for m in margins) <= 0.3
+
+
+def test_a_backbone_learns_beside_the_distances():
+    data = load_digits_zero("train")
+    x, y = data.frame.astype(np.float64), data.target.to_numpy(dtype=np.float64)
+    torch.manual_seed(0)
+    properties = [Robust(0.05, 0.5)]
+    net = robust_net(PIXELS, properties, small((8,)), None, 0.6, ConvNet(8, (8, 16), 16, 1))
+    before = [p.detach().clone() for p in net.backbone.parameters()]
+    result = fit(net, x, y, lower_all(properties, PIXELS), loss="bce", config=CONFIG.replace(epochs=8, batch_size=16))
+    assert result.verdict is not None and result.verdict.status == "proved"
+    assert all((a != b).any() for a, b in zip(before, net.backbone.parameters(), strict=True))
+    with torch.no_grad():
+        alone = net.backbone(torch.as_tensor(x, dtype=torch.float32))[:, 0].numpy() > 0
+    assert (alone == (y > 0)).mean() > 0.97
+    assert ((net.predict(x)[:, 0] > 0) == (y > 0)).mean() > 0.95
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, 2])
+def test_shares_beyond_epsilon_are_refused(share):
+    with pytest.raises(SmileError, match="share of ε"):
+        robust_net(PIXELS, [Robust(0.1, 0.2)], small((4,)), None, share)
+
+
+def test_a_share_needs_distances():
+    x, y = np.random.default_rng(0).uniform(size=(60, 2)), np.arange(60) % 2
+    with pytest.raises(SmileError, match="backbone_share is for distance nets"):
+        SmileClassifier(properties=[Monotone(increasing=[0])], backbone_share=0.2).fit(x, y)

@@ -77,6 +77,8 @@ class SmileEstimator(Judged, BaseEstimator):
         the default ``auto`` is ``none``; with a `backbone` too, unless a fixed box around it implies the properties.
     boxes, auxiliaries, hidden, embedding : the enforcement part of a network without encoder, see `SmileNet`.
     backbone : a function (inputs, embedding) → module; None for a multilayer perceptron of `backbone_sizes`.
+    backbone_share : of ε, what distance nets leave to a backbone, from 0 to less than 1. It decides where the distances
+        are unsure: better on inputs as they are, fewer of them verified. Elsewhere ε is shared without being asked.
     config : constants of the training, a `Config`.
     out_of_bounds : what `predict` does with rows outside the domain: ``clamp``, ``raise``, ``warn`` (and clamp), or
         ``auto``: clamp if that carries every property to the whole input space, else raise.
@@ -114,6 +116,7 @@ class SmileEstimator(Judged, BaseEstimator):
         embedding: int = 8,
         backbone: Callable[[int, int], nn.Module] | None = None,
         backbone_sizes: Sequence[int] = (32, 32),
+        backbone_share: float = 0.0,
         config: Config | None = None,
         out_of_bounds: OutOfBounds | Literal["auto"] = "auto",
         time_limit: float | None = None,
@@ -142,6 +145,7 @@ class SmileEstimator(Judged, BaseEstimator):
         self.embedding = embedding
         self.backbone = backbone
         self.backbone_sizes = backbone_sizes
+        self.backbone_share = backbone_share
         self.config = config
         self.out_of_bounds: OutOfBounds | Literal["auto"] = out_of_bounds
         self.time_limit = time_limit

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
     from smilenn.estimators.targets import Target
 
-SHAPE = ("encoder", "boxes", "auxiliaries", "hidden", "embedding", "backbone_sizes")  # parameters of the network
+# parameters of the network
+SHAPE = ("encoder", "boxes", "auxiliaries", "hidden", "embedding", "backbone_sizes", "backbone_share")
 DOMAIN = ("bounds", "kinds", "groups")  # parameters of a domain that is learned
 FIT_ANEW = "; fit anew, without a start."
 

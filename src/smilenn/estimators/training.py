@@ -149,7 +149,7 @@ def _recipe(
     assert target.scale is not None and target.start is not None
     from smilenn.model.encoders import Encoder
     from smilenn.train.averaged import averaged
-    from smilenn.train.recipe import Recipe, encoded, refuse_unpinned, steps
+    from smilenn.train.recipe import DISTANCES, Recipe, encoded, refuse_unpinned, steps
 
     plain = estimator.boxes != "gap" or estimator.auxiliaries != "relu"
     if estimator.encoder == "none" or (estimator.encoder == "auto" and plain):
@@ -162,8 +162,14 @@ def _recipe(
         recipe = encoded(
             domain, x, properties, output_scale=target.scale, start=target.start, classify=target.classes is not None,
             sizes=estimator.backbone_sizes, device=str(estimator.device), image=image, outputs=target.outputs,
+            share=estimator.backbone_share,
             y=target.y, backbone=None if estimator.backbone is None else partial(_module, estimator.backbone),
         )  # fmt: skip
+        if estimator.backbone_share and (recipe is None or not recipe.reasons.startswith(DISTANCES)):
+            raise SmileError(
+                "backbone_share is for distance nets: classifiers whose only properties are Robust ones that move all "
+                "of many columns, or of an image; leave it at 0."
+            )
         if recipe is None and image:
             raise SmileError(
                 "encoder='image' is for classifiers whose only properties are Robust ones that move every pixel; use "

@@ -25,7 +25,7 @@ Numbers = np.ndarray | float
 def averaged(
     domain: Domain, encoder: Encoder | None, output_scale: Numbers, start: Numbers, *, outputs: Sequence[str] = ("",),
     width: Numbers = 0.0, slopes: np.ndarray | None = None, head: np.ndarray | None = None,
-    sizes: Sequence[int] = (64, 64), hidden: int = 0,
+    sizes: Sequence[int] = (64, 64), hidden: int = 0, backbone: nn.Module | None = None,
 ) -> SmileNet:  # fmt: skip
     """The mean of encoded coordinates, with a box of the given width (outputs divided by their scale) around it.
 
@@ -35,7 +35,7 @@ def averaged(
     """
     o = len(outputs)
     g = np.eye(o) if head is None else head
-    net = _fixed(domain, output_scale, start, outputs, g, sizes, encoder, None, hidden)
+    net = _fixed(domain, output_scale, start, outputs, g, sizes, encoder, backbone, hidden)
     if slopes is None:
         inside = np.zeros(domain.size) if encoder is None else encoder.encoded
         slopes = inside / max(1, int(inside.sum()))

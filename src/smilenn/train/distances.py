@@ -2,6 +2,7 @@
 
     L = mean relu(θ − t·f/s) / θ,      t = ±1 the class, θ in units of the inputs
 
+A backbone that has room in a box around f (robust.py) learns beside it, by the task's own loss of its outputs alone.
 Of several classes, f_i = s·e_i, the lead of the true class over the best other one takes the place of t·f.
 
 Every change of the inputs by δ moves f/s by at most 2δ, so an image that passes its decision by 2δ is verified: the
@@ -31,7 +32,13 @@ from smilenn.train.state import State, rngs
 P_START, P_END, TAIL = 8.0, 100.0, 0.15
 THETA = 0.5  # of the inputs' range, unless the config's margin says another
 BETAS, EPS, DECAY = (0.9, 0.99), 1e-10, 5e-3
+BACKBONE_RATE = 1e-3
 SETTLE_ROWS, BLOCK = 8192, 1024
+
+
+def moves(net: SmileNet) -> bool:
+    """Whether the box leaves the backbone any room."""
+    return bool(net.gap.const.any())
 
 
 def has_distances(net: SmileNet) -> bool:
@@ -57,7 +64,10 @@ def distance_epoch(state: State, task: Task) -> dict[str, Any]:
         for layer in layers:
             layer.p = p
         for group in state.optimizer.param_groups:
-            group.update(lr=rate, betas=BETAS, eps=EPS)
+            if group.get("backbone"):
+                group["lr"] = BACKBONE_RATE * rate / config.rate
+            else:
+                group.update(lr=rate, betas=BETAS, eps=EPS)
         x, y, w = task.rows(index)
         w = seen(w, task.held, index, None)
         if config.augment == "affine":
@@ -65,6 +75,8 @@ def distance_epoch(state: State, task: Task) -> dict[str, Any]:
         f = net.head(net.lower(net.encode(net.scale(x).float())))
         short = torch.relu(theta - lead(f, y, task.decides) / size).mean(dim=1) / theta
         loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
+        if moves(net):
+            loss = loss + task.loss(net.head(net.embed(net.scale(x))), y, w)
         finite_step(state.optimizer, loss, net)
         with torch.no_grad():
             for layer in layers:

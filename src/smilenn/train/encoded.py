@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from smilenn.model.encoders import Branch, Encoder
+from smilenn.model.encoders import Branch, Distance, Encoder
 from smilenn.model.net import SmileNet
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.phases import Task, finite_step
@@ -114,6 +114,10 @@ def parameter_groups(net: SmileNet, ensemble: Ensemble | None = None) -> list[di
         units = [net.lower.weight, net.lower.bias, net.lower.out]
         own |= {id(parameter) for parameter in units}
         groups = [{"params": [p for p in net.parameters() if id(p) not in own]}, {"params": units, "pace": UNITS}]
+    if any(isinstance(layer, Distance) for branch in branches for layer in branch.layers):
+        inner = {id(parameter) for parameter in net.backbone.parameters()}
+        rest = [p for p in groups[0]["params"] if id(p) not in inner]
+        groups = [{"params": rest}, {"params": list(net.backbone.parameters()), "backbone": True}]
     if ensemble is not None:
         return groups + ensemble.parameter_groups()
     return groups + [

@@ -90,7 +90,7 @@ PREMISED = (
 )
 DISTANCES = (
     "Encoder: an l∞-distance net, whose layers change by at most what their inputs do, whatever the weights; the logit "
-    "is scaled to ε and the backbone plays no part."
+    "is scaled to ε and the backbone "
 )
 
 
@@ -107,7 +107,7 @@ def encoded(
     domain: Domain, x: np.ndarray, properties: Sequence[Property], *, output_scale: Numbers, start: Numbers,
     classify: bool, sizes: Sequence[int] = (64, 64), device: str = "cpu", image: bool = False,
     outputs: Outputs | None = None, y: np.ndarray | None = None,
-    backbone: Callable[[int, int], nn.Module] | None = None,
+    backbone: Callable[[int, int], nn.Module] | None = None, share: float = 0.0,
 ) -> Recipe | None:  # fmt: skip
     """The network that keeps these properties by construction, or None where there is none; x [N, m] raw training rows.
 
@@ -115,7 +115,8 @@ def encoded(
     of the target) and `output_scale` their sizes, in output units; y [N, o] the targets, where the outputs themselves
     are bounded. `sizes` are those of the backbone, a multilayer perceptron, unless `backbone`
     makes one, (m, o) → module, for which only networks in a fixed box have a use. Distance nets are larger if the
-    `device` is a GPU, and may average and augment the columns if these are the pixels of a square `image`.
+    `device` is a GPU, and may average and augment the columns if these are the pixels of a square `image`; they leave
+    `share` of ε to a backbone.
     """
     spoken = Outputs() if outputs is None else outputs
     o, kinds = len(spoken.names), {type(p) for p in properties}
@@ -138,7 +139,11 @@ def encoded(
         return None
     many = image or o > 1 or domain.size >= MANY
     if classify and kinds == {Robust} and many and moves_all(domain, properties, spoken):
-        return Recipe(*robust_recipe(domain, properties, len(x), device, image=image, outputs=spoken), DISTANCES)
+        robust = robust_recipe(
+            domain, properties, len(x), device, image=image, outputs=spoken, share=share, sizes=sizes
+        )
+        part = f"moves it in a box of {100 * share:g} % of the smallest ε." if share else "plays no part."
+        return Recipe(*robust, DISTANCES + part)
     if kinds & set(HARD) or (kinds & {Monotone, Fair, Lipschitz, Robust} and kinds <= JOINED):
         leans = box is not None and o == 1 and bool(box.high_slope.any())  # a slope that others might not want
         return _monotone(net, properties, box if box is not None and box.parallel and not leans else None)
