@@ -367,7 +367,7 @@ def copies(loaded: SimpleNamespace) -> Any:
     net = m.Net({"net": plain()[0]}, m.Weights(packed(plain()[1])))
     for count in range(6):
         try:
-            out.append(m.Premise(net, _claim(copies=count)).k)
+            out.append(m.Premise(net, m.Claim(_claim(copies=count))).k)
         except m.CheckError as error:
             out.append(str(error))
     return out

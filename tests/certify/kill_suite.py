@@ -44,7 +44,7 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
     limits: list[Check] = [
         (f"limits of {p.name}", _limits(p, fast))
         for p in found
-        if p.name in ("forged-nothing", "slope-with-an-empty-leaf", "two-claims")
+        if p.name in ("forged-nothing", "slope-with-an-empty-leaf", "two-claims", "encoded-1")
     ]
     single: list[Check] = [(check.__name__, check) for check in parts]  # cheap and sharp: first
     small = (
@@ -83,7 +83,7 @@ def _limits(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
     def ask(loaded: SimpleNamespace) -> Any:
         module = loaded.check if fast else loaded.check_reference
         out = []
-        for name, start in (("NODES" if fast else "MOST_NODES", 1 << 8), ("WORK" if fast else "MOST_WORK", 1 << 13)):
+        for name, start in (("NODES" if fast else "MOST_NODES", 1 << 8), ("WORK" if fast else "MOST_WORK", 1 << 16)):
             low, high = 0, start  # refused at low - 1, checked at high
             while low < high:
                 middle = (low + high) // 2
