@@ -125,7 +125,9 @@ def test_what_breaks_the_rule_lies_in_its_premise_exactly():
     result = probe(Known(lambda x: 3 * x[:, 0]), claim, sampled(200))
     for value, one in zip(result.value, result.tuples, strict=True):
         assert value <= 0 or holds_exactly(claim, DOMAIN, one)
-    assert result.value.max() == pytest.approx(0.0, abs=1e-9) and len(result.rows) > 20
+    assert result.value.max() == pytest.approx(0.0, abs=1e-9) and len(result.rows) == 200
+    broken = probe(Known(lambda x: 4 * x[:, 0]), claim, sampled(200))
+    assert broken.value.max() == pytest.approx(0.3) and len(broken.rows) == 200
 
 
 @pytest.mark.parametrize("spread", [0.0, 1e-3, 1.0])

@@ -19,13 +19,16 @@ import numpy as np
 
 from smilenn.domain import Domain
 from smilenn.model.net import SmileNet
+from smilenn.problem import Given
 from smilenn.properties.claim import Claim, Inequality
-from smilenn.properties.premise import ground, holds_exactly
+from smilenn.properties.premise import ground
+from smilenn.prove.realise import onto_premise
 from smilenn.region import Region
 
 PARTNERS = 48  # tuples drawn for each row
 STEPS = 10  # gradient steps from the best of them
 LEAST_MOVE = 0.25  # share of what the premise allows
+LAST_BITS = 1e-6  # of the limit: what leaving a premise by its last bits may do
 WITHIN = 1e-9  # model units: rounding between raw and model units
 
 
@@ -74,7 +77,8 @@ class Probe:
 def probe(net: Function, claim: Claim, x: np.ndarray, *, seed: int = 0) -> Probe:
     """Look for tight tuples of a claim around the rows x [n, m] (raw units)."""
     domain = net.domain
-    region = Region.of(ground(claim, domain))
+    premise = ground(claim, domain)
+    region = Region.of(premise)
     rng = np.random.default_rng(seed)
     k, m, n = claim.copies, domain.size, len(x)
     u = domain.scale(x)
@@ -83,7 +87,7 @@ def probe(net: Function, claim: Claim, x: np.ndarray, *, seed: int = 0) -> Probe
     for turn in range(PARTNERS if k > 1 else 1):
         anchor = turn % k
         drawn = _settled(region, _drawn(region, u, anchor, turn // k, rng), anchor)
-        value = _values(net, claim, drawn)
+        value = _values(net, claim, domain.unscale(drawn))
         value[~(region.contains(drawn, WITHIN) & _apart(drawn, reach))] = -np.inf
         better = value > best_value
         best_value[better], best[better] = value[better], drawn[better]
@@ -95,15 +99,20 @@ def probe(net: Function, claim: Claim, x: np.ndarray, *, seed: int = 0) -> Probe
         slope = _gradient(net, claim, best)
         moved = best + size * np.sign(slope) * np.where(region.step > 0, 0.0, reach)
         moved = _settled(region, moved, 0)
-        value = _values(net, claim, moved)
+        value = _values(net, claim, domain.unscale(moved))
         better = (value > best_value) & region.contains(moved, WITHIN) & _apart(moved, reach)
         best[better], best_value[better] = moved[better], value[better]
         size *= 0.7
     tuples = domain.unscale(best.reshape(-1, m)).reshape(-1, k, m) if len(best) else np.zeros((0, k, m))
-    # what seems to break the rule counts only where its premise holds exactly, and not by a last bit
-    real = [value <= 0 or holds_exactly(claim, domain, one) for value, one in zip(best_value, tuples, strict=True)]
-    rows, best_value, tuples = (values[np.array(real, dtype=bool)] for values in (rows, best_value, tuples))
-    outputs = net.predict(tuples.reshape(-1, m)).reshape(len(tuples), k, -1)
+    given = Given(claim, domain, premise, region, net.outputs)
+    real = np.ones(len(rows), dtype=bool)
+    for i in np.flatnonzero((best_value > 0) & (best_value < LAST_BITS * (1 + _size(claim)))):
+        exact = onto_premise(given, tuples[i])  # broken by a last bit, or because the premise is left by one?
+        real[i] = exact is not None
+        if exact is not None:
+            tuples[i], best_value[i] = exact, _values(net, claim, exact[None])[0]
+    rows, best_value, tuples = rows[real], best_value[real], tuples[real]
+    outputs = net.predict(tuples.reshape(-1, m)).reshape(len(tuples), k, len(net.outputs))
     return Probe(claim, rows, best_value, tuples, outputs)
 
 
@@ -169,18 +178,21 @@ def _settled(region: Region, u: np.ndarray, anchor: int) -> np.ndarray:
     return np.stack([fixed, other] if anchor == 0 else [other, fixed], axis=1)
 
 
-def _values(net: Function, claim: Claim, u: np.ndarray) -> np.ndarray:
-    """The largest value of the claim's rows at tuples u [B, k, m] (model units), by the network itself. [B]
+def _size(claim: Claim) -> float:
+    """The largest right side."""
+    return max(abs(float(row.rhs)) for row in (*claim.rows, *(row for clause in claim.either for row in clause)))
+
+
+def _values(net: Function, claim: Claim, x: np.ndarray) -> np.ndarray:
+    """The largest value of the claim's rows at tuples x [B, k, m] (raw units), by the network itself. [B]
 
     A clause has the value of its least violated row.
     """
-    k, m = u.shape[1:]
-    x = net.domain.unscale(u.reshape(-1, m))
-    outputs = net.predict(x).reshape(len(u), k, -1)
-    x = x.reshape(len(u), k, m)
+    k, m = x.shape[1:]
+    outputs = net.predict(x.reshape(-1, m)).reshape(len(x), k, -1)
 
     def value(row: Inequality) -> np.ndarray:
-        total = np.zeros(len(u))  # the limit comes last: equal outputs then differ by nothing
+        total = np.zeros(len(x))  # the limit comes last: equal outputs then differ by nothing
         for term in row.terms:
             if term.kind == "out":
                 total += float(term.coef) * outputs[:, term.copy, net.outputs.index(term.name)]
