@@ -45,6 +45,7 @@ from smilenn.estimators.training import train
 from smilenn.progress import Progress, display
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
+from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.spec import as_property, lower_all
@@ -254,6 +255,7 @@ class SmileEstimator(Judged, BaseEstimator):
                 raise
             hint = "X is an array, so its columns are called as above; a data frame keeps names, and a scaler in front "
             raise SmileError(f"{error} ({hint}does with set_output(transform='pandas').)") from None
+        implied = refuse_conflicts(claims, domain, target.outputs.names)
         if before is not None:
             check_task(before, target, claims)
         outside = self._outside(claims, domain)
@@ -270,7 +272,7 @@ class SmileEstimator(Judged, BaseEstimator):
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
             self.net_, self.history_, self.outputs_ = chosen.net, chosen.history, target.outputs
             self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted
-            self.reasons_ = reasons + scaled_note(frame)
+            self.reasons_ = " ".join([*implied, reasons]) + scaled_note(frame)
             self.target_name_, self.fill_ = target_name, fill
             self.n_features_in_, self.n_iter_ = frame.shape[1], len(chosen.history)
             if target.classes is not None:

@@ -7,6 +7,7 @@ from smilenn.properties.custom import Custom, Safe
 from smilenn.properties.forms import Outputs
 from smilenn.properties.language import ClaimSyntaxError, parse_row
 from smilenn.properties.library import Concave, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Symmetric
+from smilenn.properties.local import LocalRobust
 from smilenn.properties.outputs import Bounded, Exclusive, Ordered, SumAtMost
 from smilenn.properties.premise import Premise, ground, holds_exactly
 from smilenn.properties.spec import (
@@ -31,6 +32,7 @@ __all__ = [
     "Fair",
     "Inequality",
     "Lipschitz",
+    "LocalRobust",
     "Monotone",
     "OneOf",
     "Ordered",

@@ -20,13 +20,14 @@ from smilenn.properties.claim import Claim, exact
 from smilenn.properties.custom import Custom, Safe
 from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Concave, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Symmetric
+from smilenn.properties.local import LocalRobust
 from smilenn.properties.outputs import Bounded, Exclusive, Ordered, SumAtMost
 
 KINDS: dict[str, type[Property]] = {
     cls.kind: cls
     for cls in (
         Monotone, Robust, Fair, Lipschitz, Convex, Concave, Symmetric, Dominates, Bounded, Ordered, Exclusive,
-        SumAtMost, OneOf, Safe, Custom,
+        SumAtMost, OneOf, LocalRobust, Safe, Custom,
     )
 }  # fmt: skip
 

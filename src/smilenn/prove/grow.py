@@ -44,6 +44,7 @@ from smilenn.search.gradient import search
 BOXES = 128  # linear programs kept at a time
 SEARCH_AT: dict[Goal, int] = {"find": 8, "optimum": 32, "prove": 256}  # nodes after which a search for points pays
 STEEPEST = 64.0  # slopes are kept below this multiple of the largest coefficient
+OUTSIDE = 8.0  # the same for single inputs on a polytope: cells outside of it are closed by steep multipliers alone
 WAITING = 256  # cells confirmed at a time
 EXHAUSTED, EARLY = 3, 1000  # so many cells without open phases, within so many nodes, and the search starts over
 PARTS = ("unit", "flip", "rows")  # fields of Slopes
@@ -80,7 +81,8 @@ class Run:
         if coef.any():  # multipliers of further rows: what takes a coefficient of the row away
             slope = np.abs(row.slope) + np.abs(row.unit) @ np.abs(problem.snapshot.hidden_weight)
             largest = max(largest, float(slope.max()) / float(coef[coef > 0].min()) / STEEPEST)
-        self.steepest = 2.0 ** math.ceil(math.log2(max(STEEPEST * largest, 1e-300)))
+        steep = OUTSIDE if k == 1 and coef.any() else STEEPEST
+        self.steepest = 2.0 ** math.ceil(math.log2(max(steep * largest, 1e-300)))
         largest = self.steepest * max(1.0, float(np.abs(problem.region.factor).max(initial=0.0)))
         self.bits = min(BITS, 30 - math.ceil(math.log2(largest))) if written else None
         # phases and slopes of a node, and the LP's answer of an open one: about 25 corners a unit, inputs, rows

@@ -58,7 +58,8 @@ def boxed(
     It is a multilayer perceptron of the given sizes, or the `backbone` [B, m] → [B, o].
     """
     if isinstance(box, Premised):
-        net = _fixed(domain, output_scale, start, outputs, box.head, sizes, None, backbone, units(box))
+        head = np.hstack([box.head, -box.head])
+        net = _fixed(domain, output_scale, start, outputs, head, sizes, None, backbone, units(box))
         premised_net(net, box)
         return net
     net = _fixed(domain, output_scale, start, outputs, box.head, sizes, None, backbone)
@@ -78,11 +79,11 @@ def _fixed(
     domain: Domain, output_scale: Numbers, start: Numbers, outputs: Sequence[str], head: np.ndarray,
     sizes: Sequence[int], encoder: Encoder | None, backbone: nn.Module | None = None, hidden: int = 0,
 ) -> SmileNet:  # fmt: skip
-    """A network of as many coordinates as outputs, its auxiliaries zero and frozen, its head G frozen."""
-    o = len(outputs)
+    """A network of head.shape[1] coordinates, its auxiliaries zero and frozen, its head G [o, n] frozen."""
+    o, n = head.shape
     scale = np.broadcast_to(np.asarray(output_scale, dtype=np.float64), (o,))
     net = SmileNet(
-        domain, MLP(domain.size, tuple(sizes), o).double() if backbone is None else backbone, o, encoder=encoder,
+        domain, MLP(domain.size, tuple(sizes), n).double() if backbone is None else backbone, n, encoder=encoder,
         output_scale=list(scale), auxiliaries="relu" if hidden else "affine", hidden=hidden, skip=bool(hidden),
         outputs=outputs,
     )  # fmt: skip

@@ -3,12 +3,13 @@
 Claims with one copy (`Safe`, `Bounded`, …) are rows  a·f(x) ≤ b_0 + b·x  wherever P·x ≤ p. As in coordinates.py the
 network is f = G·z with z in a box, G = T⁻¹, but its ends open outside the premises:
 
-    hi_i(u) = h_i + H_i·u + Σ_j κ⁺_ij·s_j(u)          s_j(u) = relu(P_j·u − p_j − margin),     κ ≥ 0
+    hi_i(u) = h_i + H_i·u + Σ_j κ⁺_ij·s_j(u)          s_j(u) = relu(P_j·u − p_j),     κ ≥ 0
     lo_i(u) = l_i + L_i·u − Σ_j κ⁻_ij·s_j(u)
 
 one unit for every row of a premise. On a premise its own units are zero: there the box is what the claim asks for. It
 is *always* clipped to: no input is tested for membership, so none on the edge of a premise can be taken for one
-outside, and by the margin the box opens only where an input misses a row by more than any rounding.
+outside. The ends lie a little inside the claim (`SPARE`), so that the rule also holds beyond the edge, as far as the
+box opens by that much: some millionths of the input's range, a billion times the rounding of an input.
 
 Which box is a linear program. With c = a·G a row asks, for all u of its premise,
 
@@ -39,12 +40,11 @@ from smilenn.properties.premise import ground
 from smilenn.region import Region
 from smilenn.train.coordinates import FAR, ROOM, WORST, Side, read_sides, room
 
-MARGIN = 2.0**-10  # model units: how far beyond a row of a premise the box begins to open
-STEEP = 128.0  # largest κ, outputs (divided by their scale) per model unit
-SPARE = 2.0**8  # of the room that coordinates.py leaves: slopes of a certificate are rounded to 2^-18 or so
+STEEP = 128.0  # largest κ, outputs (divided by their scale) per step of a premise's row across the unit box
+SPARE = 2.0**11  # times the room that coordinates.py leaves: slopes of a certificate are rounded to 2^-14 or so
 WIDE = 1e-3  # worth of width, per unit of a target that the box misses
 FLAT = 1e-5  # cost of a slope, likewise
-ROWS, FEW = 400, 100  # training rows that the program looks at, and those that choose T
+ROWS, FEW = 300, 100  # training rows that the program looks at, and those that choose T
 CHOICES = 24  # bases T that are tried
 MOST_UNITS = 256  # rows of premises beyond which search is left to do it
 SECONDS = 20.0  # for one linear program
@@ -97,37 +97,46 @@ def premised(
         for side in read_sides(claim, domain, names, scale, start)
     ]
     u = domain.scale(x)
-    bases = list(islice(_bases([row.side.direction for row in rows], len(names)), CHOICES))
-    if len(bases) > 1:
-        tried = [(_fitted(t, rows, weight, bias, domain, u[:FEW], aim[:FEW]), t) for t in bases]
-        found = [(cost, i) for i, ((cost, box), _) in enumerate(tried) if box is not None]
-        bases = [bases[min(found)[1]]] if found else []
-    return _fitted(bases[0], rows, weight, bias, domain, u[:ROWS], aim[:ROWS])[1] if bases else None
+    bases = list(islice(_bases([row.side.direction for row in rows], aim), CHOICES))
+    tried = [_fitted(t, rows, weight, bias, domain, u[:FEW], aim[:FEW]) for t in bases]
+    found = [(cost, i) for i, (cost, box) in enumerate(tried) if box is not None]
+    if not found:
+        return None
+    first = min(found)[1]
+    return _fitted(bases[first], rows, weight, bias, domain, u[:ROWS], aim[:ROWS])[1] or tried[first][1]
 
 
 def premised_net(net: SmileNet, box: Premised) -> None:
-    """Set the auxiliaries of a network with ReLU units, an affine lower net and o coordinates, and freeze them.
+    """Set the auxiliaries of a network of `units(box)` ReLU units, an affine lower net and 2·o coordinates.
 
-    A gap has no affine part beside units: 2m of them, always on over the domain, stand for it.
+    A coordinate is a difference z − z' of two, each of which begins at an affine function in the middle of the box and
+    reaches one of its ends: then all units belong to the gaps, and none has to be split twice in a proof. A gap has no
+    affine part beside its units: 2m of them, always on over the domain, stand for it where it is asked for.
     """
     u_lo, u_hi = net.u_lo.numpy(), net.u_hi.numpy()
-    slope = box.high_slope - box.low_slope
+    slope = (box.high_slope - box.low_slope) / 2
     rise, fall = np.maximum(slope, 0.0), np.maximum(-slope, 0.0)
-    eye, zero = np.eye(len(u_lo)), np.zeros((len(box.low), 2 * len(u_lo)))
-    weight, bias = np.vstack([box.weight, eye, -eye]), np.concatenate([box.bias, -u_lo, u_hi])
+    half = np.maximum((box.high - box.low) / 2 + rise @ u_lo - fall @ u_hi, 0.0)
+    wide = np.hstack([rise, fall]) if slope.any() else np.zeros((len(half), 0))
+    eye = np.eye(len(u_lo))
+    weight = np.vstack([box.weight, eye, -eye])[: units(box)]
+    bias = np.concatenate([box.bias, -u_lo, u_hi])[: units(box)]
+    middle, lean = (box.low + box.high) / 2, (box.low_slope + box.high_slope) / 2
     with torch.no_grad():
         for tensor, values in (
-            (net.lower.const, box.low), (net.lower.slope, box.low_slope), (net.lower.weight, weight),
-            (net.lower.bias, bias), (net.lower.out, np.hstack([-box.low_unit, zero])), (net.gap.weight, weight),
-            (net.gap.bias, bias), (net.gap.const, np.maximum(box.high - box.low + rise @ u_lo - fall @ u_hi, 0.0)),
-            (net.gap.out, np.hstack([box.low_unit + box.high_unit, rise, fall])),
+            (net.lower.const, np.concatenate([middle, 0 * middle])), (net.lower.slope, np.vstack([lean, 0 * lean])),
+            (net.lower.weight, weight), (net.lower.bias, bias), (net.gap.weight, weight), (net.gap.bias, bias),
+            (net.gap.const, np.concatenate([half, half])),
+            (net.gap.out, np.vstack([np.hstack([box.high_unit, wide]), np.hstack([box.low_unit, wide])])),
         ):  # fmt: skip
             tensor.copy_(torch.as_tensor(values))
+        net.lower.out.zero_()
 
 
 def units(box: Premised) -> int:
-    """Hidden units of the network that `premised_net` fills."""
-    return len(box.bias) + 2 * box.weight.shape[1]
+    """Hidden units of the network that `premised_net` fills; at least one."""
+    affine = bool((box.high_slope != box.low_slope).any())
+    return len(box.bias) + (2 * box.weight.shape[1] if affine or not len(box.bias) else 0)
 
 
 def _inequalities(region: Region) -> tuple[np.ndarray, np.ndarray]:
@@ -141,7 +150,7 @@ def _inequalities(region: Region) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _units(regions: Sequence[Region], domain: Domain) -> tuple[np.ndarray, np.ndarray]:
-    """Weights [J, m] and biases [J] of s_j = relu(P_j·u − p_j − margin), one for every row of a premise.
+    """Weights [J, m] and biases [J] of s_j = relu(P_j·u − p_j), one for every row of a premise.
 
     A premise's bounds are rows too, where they are tighter than the domain's.
     """
@@ -158,17 +167,24 @@ def _units(regions: Sequence[Region], domain: Domain) -> tuple[np.ndarray, np.nd
         if not any(b == other and np.array_equal(a, one) for one, other in kept):
             kept.append((a, b))
     weight = np.array([a for a, _ in kept]).reshape(-1, domain.size)
-    margin = MARGIN * np.abs(weight).sum(axis=1)
-    return weight, -np.array([b for _, b in kept]) - margin
+    return weight, -np.array([b for _, b in kept])
 
 
-def _bases(directions: Sequence[np.ndarray], o: int) -> Iterator[np.ndarray]:
-    """Choices of T [o, o]: independent directions, as many as there are, completed by single outputs."""
+def _bases(directions: Sequence[np.ndarray], aim: np.ndarray) -> Iterator[np.ndarray]:
+    """Choices of T [o, o]: the outputs, the main directions of the aims [N, o], independent directions of the rows, as
+    many as there are, completed by single outputs.
+    """
+    o = aim.shape[1]
     different: list[np.ndarray] = []
     for a in directions:
         if not any(np.allclose(a, b) or np.allclose(a, -b) for b in different):
             different.append(a)
     rank = int(np.linalg.matrix_rank(np.stack(different), tol=1e-9))
+    if len(different) > rank:  # else the rows are ends of one box
+        yield np.eye(o)
+        _, size, main = np.linalg.svd(aim - aim.mean(axis=0), full_matrices=False)
+        if o > 1 and size.any():
+            yield main
     for chosen in combinations(different, rank):
         basis = list(chosen)
         if np.linalg.matrix_rank(np.stack(basis), tol=1e-9) < rank:
@@ -188,20 +204,22 @@ class _Program:
         self.size, self.cost, self.bounds = 0, list[np.ndarray](), list[tuple[float, float]]()
         self.rows: list[tuple[dict[str, np.ndarray], np.ndarray]] = []
 
-    def block(self, name: str, shape: tuple[int, ...], low: float, high: float, cost: np.ndarray | float = 0.0) -> None:
+    def block(
+        self, name: str, shape: tuple[int, ...], low: float, high: np.ndarray | float, cost: np.ndarray | float = 0.0
+    ) -> None:
         count = int(np.prod(shape))
         self.starts[name] = (self.size, shape)
         self.size += count
         self.cost.append(np.broadcast_to(np.asarray(cost, dtype=np.float64), shape).ravel())
-        self.bounds += [(low, high)] * count
+        self.bounds += [(low, float(most)) for most in np.broadcast_to(high, shape).ravel()]
 
     def at_most(self, terms: dict[str, np.ndarray], rhs: np.ndarray | float) -> None:
         """Rows Σ_name matrix_name·block ≤ rhs; matrices [r, size of the block]."""
         first = next(iter(terms.values()))
         self.rows.append((terms, np.broadcast_to(np.asarray(rhs, dtype=np.float64), (len(first),))))
 
-    def solve(self) -> tuple[float, dict[str, np.ndarray]] | None:
-        """The optimum and the blocks, or None."""
+    def solve(self) -> dict[str, np.ndarray] | None:
+        """The blocks at an optimum, or None."""
         parts, right, offset = [], [], 0
         for terms, rhs in self.rows:
             for name, matrix in terms.items():
@@ -217,7 +235,7 @@ class _Program:
         )  # fmt: skip
         if found.status != 0:
             return None
-        return float(found.fun), {
+        return {
             name: found.x[start : start + int(np.prod(shape))].reshape(shape)
             for name, (start, shape) in self.starts.items()
         }
@@ -227,7 +245,7 @@ def _fitted(
     t: np.ndarray, rows: Sequence[_Row], weight: np.ndarray, bias: np.ndarray, domain: Domain, u: np.ndarray,
     aim: np.ndarray,
 ) -> tuple[float, Premised | None]:  # fmt: skip
-    """The best box in the coordinates T·f for rows u [N, m] and aims [N, o], and its cost."""
+    """The best box in the coordinates T·f for rows u [N, m] and aims [N, o], and the mean square that it costs them."""
     o, m, j, n = len(t), domain.size, len(bias), len(u)
     head = np.linalg.inv(t)
     head[np.abs(head) < 1e-12 * np.abs(head).max()] = 0.0
@@ -243,11 +261,11 @@ def _fitted(
         program.block(f"{end}", (o,), -most, most)
         program.block(f"{end}_up", (o, m), 0.0, most, FLAT)  # a slope is the difference of two
         program.block(f"{end}_down", (o, m), 0.0, most, FLAT)
-        program.block(f"{end}_unit", (o, j), 0.0, STEEP)
+        program.block(f"{end}_unit", (o, j), 0.0, STEEP / np.abs(weight).sum(axis=1))
         program.block(f"{end}_miss", (n, o), 0.0, np.inf, price)
-        program.block(f"{end}_spare", (n, o), 0.0, far, -WIDE * price)
-    program.block("rise", (o, m), 0.0, most)
-    program.block("fall", (o, m), 0.0, most)
+        program.block(f"{end}_spare", (n, o), 0.0, far, -WIDE * price.min())
+    program.block("rise", (o, m), 0.0, most, 20 * FLAT)
+    program.block("fall", (o, m), 0.0, most, 20 * FLAT)
     eye = np.eye(o)
 
     def value(sign: float, i: int, const: np.ndarray, slope: np.ndarray, unit: np.ndarray) -> dict[str, np.ndarray]:
@@ -278,8 +296,13 @@ def _fitted(
     solved = program.solve()
     if solved is None:
         return np.inf, None
-    cost, b = solved
-    return cost, Premised(
+    b = solved
+    ends = {
+        end: b[end] + u @ (b[f"{end}_up"] - b[f"{end}_down"]).T + sign * on @ b[f"{end}_unit"].T
+        for end, sign in (("low", -1.0), ("high", 1.0))
+    }
+    lost = (np.clip(z, ends["low"], ends["high"]) - z) @ head.T
+    return float((lost**2).mean()), Premised(
         head, b["low"], b["low_up"] - b["low_down"], b["low_unit"], b["high"], b["high_up"] - b["high_down"],
         b["high_unit"], weight, bias,
     )  # fmt: skip

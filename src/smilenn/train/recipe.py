@@ -57,6 +57,7 @@ from smilenn.properties.premise import ground
 from smilenn.properties.spec import lower_all
 from smilenn.train.asked import CURVES, Asked, asked
 from smilenn.train.averaged import Numbers, averaged, boxed
+from smilenn.train.cases import planned, without_clauses
 from smilenn.train.config import Config
 from smilenn.train.coordinates import Coordinates, coordinates, unconditional
 from smilenn.train.curved import units
@@ -124,6 +125,9 @@ def encoded(
     begin = np.broadcast_to(np.asarray(start, dtype=np.float64), (o,))
     net = _Net(domain, x, spoken, scale, begin, tuple(sizes), _aim(y, scale, classify), classify)
     claims = lower_all(properties, domain, spoken)
+    if any(claim.either for claim in claims):  # as `fit` plans them
+        aims = np.tile(begin, (len(x), 1)) if y is None else 2.0 * y - 1.0 if classify else y
+        claims = without_clauses(claims, planned(claims, domain, spoken.names, x, aims), domain)
     fixed = [claim for claim in claims if unconditional(claim)]
     known = begin[None] if y is None else y.reshape(len(y), -1)
     box = coordinates(fixed, domain, spoken.names, scale, begin, x[: len(known)], known) if fixed else None
@@ -132,7 +136,7 @@ def encoded(
         aim = np.zeros((len(x), o)) if net.aim is None else net.aim - begin / scale
         inside = premised(claims, domain, spoken.names, scale, begin, x, aim)
     if inside is not None:
-        own = None if backbone is None else backbone(domain.size, o)
+        own = None if backbone is None else backbone(domain.size, o if isinstance(inside, Coordinates) else 2 * o)
         fresh = boxed(domain, inside, scale, begin, outputs=spoken.names, sizes=sizes, backbone=own)
         return Recipe(fresh, steps(len(x), 3e-3), BOXED if inside is box else PREMISED)
     if backbone is not None:

@@ -1,0 +1,240 @@
+"""Properties that no function satisfies together, or that together take away more than each of them says.
+
+A function is asked for at finitely many points of the domain: some rows x, and each with one feature, or two that a row
+names together, at its ends and middle. Every claim at every tuple of these points that satisfies its premise exactly is
+a linear row over the unknown values f(x). This is a linear program over a few dozen numbers:
+
+    minimise t   subject to   Σ coef·f(x_c) ≤ rhs − Σ coef·x_c + t·max|coef|,   t ≥ 0
+
+t > 0 shows that no function satisfies all claims: they contradict each other. With t = 0, the largest and the smallest
+value of f(x') − f(x'') for two points that differ in one feature say whether the claims leave f any dependence on it
+between them, and of a second difference whether they leave it a bend. What one claim alone implies is its own business;
+what none does alone but all do together is reported.
+
+What is found is true of all functions. What is not found may still be: the points are few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from scipy.optimize import linprog
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.properties.claim import Claim
+from smilenn.properties.premise import ground, holds_exactly
+
+BASES = 3  # rows around which points are placed
+MOST_FEATURES, MOST_PAIRS, MOST_TUPLES = 10, 6, 300
+MOST_CLAIMS, MOST_COORDINATES = 40, 64  # beyond, nothing is looked for
+SLACK = 1e-7  # of the size of the right sides: solvers err by as much
+
+
+@dataclass(frozen=True, eq=False)
+class _System:
+    """Rows over f at the points z [n, m]: outputs numbered o·n + point; `owner` the claim of each row."""
+
+    z: np.ndarray
+    coef: np.ndarray
+    rhs: np.ndarray
+    owner: np.ndarray
+
+    def of(self, claims: Sequence[int]) -> _System:
+        """The rows of some claims."""
+        kept = np.isin(self.owner, list(claims))
+        return _System(self.z, self.coef[kept], self.rhs[kept], self.owner[kept])
+
+    @property
+    def size(self) -> float:
+        return 1.0 + float(np.abs(self.rhs).max(initial=0.0))
+
+    def missed(self) -> float:
+        """t: by how much the rows miss each other at least; 0 where they do not."""
+        if not len(self.rhs):
+            return 0.0
+        weight = np.abs(self.coef).max(axis=1, keepdims=True)
+        n = self.coef.shape[1]
+        found = linprog(
+            np.eye(n + 1)[n], A_ub=np.hstack([self.coef, -weight]), b_ub=self.rhs,
+            bounds=[(None, None)] * n + [(0.0, None)], method="highs",
+        )  # fmt: skip
+        least = 0.0 if found.x is None else float(found.x[-1])
+        return least if found.status == 0 and least > SLACK * self.size else 0.0
+
+    def fixes(self, form: np.ndarray) -> bool:
+        """Whether the rows leave form·f no value but zero."""
+        for sign in (1.0, -1.0):
+            found = linprog(-sign * form, A_ub=self.coef, b_ub=self.rhs, bounds=(None, None), method="highs")
+            if found.status != 0 or abs(float(form @ found.x)) > SLACK * self.size:
+                return False
+        return True
+
+
+def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[str]) -> tuple[str, ...]:
+    """Raise if claims contradict each other; else what they imply together and none does alone, one sentence each."""
+    few = domain.size <= MOST_COORDINATES and len(claims) <= MOST_CLAIMS
+    if not few or sum(len(claim.rows) for claim in claims) < 2:
+        return ()
+    features = _features(claims, domain)
+    bases = [_middle(domain), *domain.sample(BASES - 1, np.random.default_rng(0))]
+    systems = []
+    for base in bases:
+        places = {name: _places(domain, name, base) for name in features}
+        system = _system(claims, domain, outputs, base, places, _pairs(claims, features))
+        if system.missed():
+            raise SmileError(_contradiction(claims, domain, system))
+        systems.append((base, places, system))
+    found = [
+        _implied(claims, domain, outputs, systems, name) for name in features if _shared(claims, domain, name)
+    ]  # fmt: skip
+    return tuple(sentence for sentence in found if sentence)
+
+
+def _contradiction(claims: Sequence[Claim], domain: Domain, system: _System) -> str:
+    """The sentence: claims of which none can be left out, and the point."""
+    kept = sorted(set(system.owner.tolist()))
+    for claim in list(kept):
+        fewer = [other for other in kept if other != claim]
+        if system.of(fewer).missed():
+            kept = fewer
+    said = " and ".join(f"{claims[i].sentence or claims[i].formula()!r}" for i in kept)
+    at = ", ".join(f"{name} = {value:g}" for name, value in zip(domain.coordinates, system.z[0], strict=True) if value)
+    verb = "cannot hold" if len(kept) == 1 else "contradict each other"
+    return (
+        f"No function satisfies these properties: {said} {verb} near {at or 'zero'}, by {system.of(kept).missed():.3g} "
+        "at least; drop or weaken one of them."
+    )
+
+
+def _implied(
+    claims: Sequence[Claim], domain: Domain, outputs: Sequence[str],
+    systems: Sequence[tuple[np.ndarray, dict[str, list[np.ndarray]], _System]], name: str,
+) -> str:  # fmt: skip
+    """What all claims together say of one feature, of some output, and no claim alone; '' for nothing."""
+    for o, output in enumerate(outputs):
+        for what, signs in (("no dependence on", (1, 0, -1)), ("no bend along", (1, -2, 1))):
+            places = systems[0][1][name]
+            if what == "no bend along" and (len(places) < 3 or domain.feature(name).kind == "category"):
+                continue
+            if all(_fixed(system, spots[name], signs, o, None) for _, spots, system in systems):
+                alone = any(
+                    all(_fixed(system, spots[name], signs, o, i) for _, spots, system in systems)
+                    for i in range(len(claims))
+                )
+                if alone:
+                    break
+                which = f"'{output}'" if output else "the output"
+                both = [c for c in claims if name in c.named | set(c.free) or name in _members(c, domain)]
+                said = " and ".join(c.sentence or c.formula() for c in both)
+                return f"Together these properties leave {which} {what} '{name}': {said}"
+    return ""
+
+
+def _fixed(system: _System, spots: list[np.ndarray], signs: Sequence[int], output: int, claim: int | None) -> bool:
+    form = np.zeros((system.coef.shape[1] // len(system.z), len(system.z)))
+    ends = spots if len(spots) == 3 else [spots[0], spots[0], spots[-1]]
+    for sign, spot in zip(signs, ends, strict=True):
+        form[output, int(np.flatnonzero((system.z == spot).all(axis=1))[0])] += sign
+    return (system if claim is None else system.of([claim])).fixes(form.ravel())
+
+
+# ---- the points and the rows ----------------------------------------------------------------------------------------
+
+
+def _members(claim: Claim, domain: Domain) -> set[str]:
+    """Features that a claim moves: named by a row, or free."""
+    out = set(claim.free)
+    for name in claim.named | {term.name for row in claim.rows for term in row.terms if term.kind == "in"}:
+        out |= {f.name for f in domain.features if name == f.name or name in f.coordinates}
+    return out
+
+
+def _features(claims: Sequence[Claim], domain: Domain) -> list[str]:
+    moved = set[str]().union(*(_members(claim, domain) for claim in claims))
+    return [feature.name for feature in domain.features if feature.name in moved][:MOST_FEATURES]
+
+
+def _shared(claims: Sequence[Claim], domain: Domain, name: str) -> bool:
+    return sum(claim.copies > 1 and name in _members(claim, domain) for claim in claims) > 1
+
+
+def _pairs(claims: Sequence[Claim], features: Sequence[str]) -> list[tuple[str, str]]:
+    """Features that some row names together."""
+    found = {
+        pair for claim in claims for row in (*claim.when, *claim.rows)
+        for pair in combinations(sorted({t.name for t in row.terms if t.name in features}), 2)
+    }  # fmt: skip
+    return sorted(found)[:MOST_PAIRS]
+
+
+def _middle(domain: Domain) -> np.ndarray:
+    x = (domain.lo + domain.hi) / 2
+    x = np.where(domain.integral, np.floor(x), x)
+    for group in domain.groups:
+        x[list(group)] = np.eye(len(group))[0]
+    return x
+
+
+def _places(domain: Domain, name: str, base: np.ndarray) -> list[np.ndarray]:
+    """The base row with a feature at its least, middle and largest value, or at three categories; each [m]."""
+    own = list(domain.indices(name))
+    if domain.feature(name).kind == "category":
+        values = [np.eye(len(own))[i] for i in range(min(3, len(own)))]
+    else:
+        lo, hi = domain.lo[own[0]], domain.hi[own[0]]
+        middle = np.floor((lo + hi) / 2) if domain.integral[own[0]] else (lo + hi) / 2
+        values = [np.array([v]) for v in ((lo, middle, hi) if lo < middle < hi else (lo, hi))]
+    out = []
+    for value in values:
+        x = base.copy()
+        x[own] = value
+        out.append(x)
+    return out
+
+
+def _system(
+    claims: Sequence[Claim], domain: Domain, outputs: Sequence[str], base: np.ndarray,
+    places: dict[str, list[np.ndarray]], pairs: Sequence[tuple[str, str]],
+) -> _System:  # fmt: skip
+    z = [base, *(x for spots in places.values() for x in spots)]
+    for one, other in pairs:
+        for a, b in product(places[one], places[other]):
+            both = a.copy()
+            own = list(domain.indices(other))
+            both[own] = b[own]
+            z.append(both)
+    z = np.unique(np.array(z), axis=0)
+    n = len(z)
+    index = {tuple(x): i for i, x in enumerate(z)}
+    along = [np.array([index[tuple(x)] for x in spots]) for spots in places.values()]
+    coef, rhs, owner = list[np.ndarray](), list[float](), list[int]()
+    for number, claim in enumerate(claims):
+        if claim.copies < 3:
+            tuples = np.array(list(product(range(n), repeat=claim.copies)))
+        else:  # triples and more along one feature
+            tuples = np.concatenate([spots[np.array(list(product(range(len(spots)), repeat=claim.copies)))]
+                                     for spots in along])  # fmt: skip
+        premise = ground(claim, domain)
+        tuples = tuples[premise.holds(z[tuples])]
+        step = max(1, -(-len(tuples) // MOST_TUPLES))
+        for chosen in tuples[::step]:
+            if not holds_exactly(claim, domain, z[chosen]):
+                continue
+            for row in claim.rows:
+                line, right = np.zeros((len(outputs), n)), float(row.rhs)
+                for term in row.terms:
+                    at = chosen[term.copy]
+                    if term.kind == "out":
+                        line[list(outputs).index(term.name), at] += float(term.coef)
+                    else:
+                        right -= float(term.coef) * float(z[at, domain.indices(term.name)[0]])
+                if line.any() or right < 0:
+                    coef.append(line.ravel())
+                    rhs.append(right)
+                    owner.append(number)
+    shape = (len(coef), len(outputs) * n)
+    return _System(z, np.array(coef).reshape(shape), np.array(rhs), np.array(owner, dtype=int))

@@ -1,0 +1,184 @@
+"""Robustness at given points, not everywhere: one claim for each point p.
+
+    eps       a within δ of p, rest equal   ⇒  |f(a) − f(p)| ≤ ε           two copies, the second is p
+    labels    a within δ of p, rest equal   ⇒  f_label(a) ≥ f_other(a)     one copy: the decision stays
+
+A network that obeys `Robust` obeys the first at every point; where that asks too much, this asks it of the rows that
+matter. Numbers of a point are the float64 that a table of it would hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self, final
+
+from smilenn.domain import Domain, Feature
+from smilenn.errors import SmileError, listed
+from smilenn.properties.base import Name, Rename, bounded_change, read_number, set_fields
+from smilenn.properties.claim import Claim, Inequality, exact, number, row
+from smilenn.properties.forms import Outputs, read_output
+from smilenn.properties.library import Spoken
+from smilenn.properties.reach import delta_formula, delta_json, delta_words, read_delta, renamed, strip_rows
+
+Point = tuple[tuple[Name, Any], ...]
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class LocalRobust(Spoken):
+    """Around each of `points`, inputs within `delta` change the output by at most `eps`, or keep the decision.
+
+    >>> LocalRobust([{"income": 30, "debt": 5}], delta=0.5, eps=0.1).sentence()
+    'Around the given point, changing each numeric input by at most 0.5 changes the output by at most 0.1.'
+
+    Parameters
+    ----------
+    points : rows, as a data frame or as dictionaries feature → value; every feature has a value.
+    delta : as in `Robust`.
+    eps : in units of the output.
+    labels : instead of `eps`, the class that each point keeps, of a classifier.
+    """
+
+    points: Any
+    delta: Any
+    eps: Any = None
+    labels: Any = None
+    kind: ClassVar[str] = "local_robust"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        points = _read_points(self.points)
+        if (self.eps is None) == (self.labels is None):
+            raise SmileError("LocalRobust needs eps, the largest change, or labels, what each point stays.")
+        labels = None
+        if self.labels is not None:
+            if isinstance(self.labels, str) or len(list(self.labels)) != len(points):
+                raise SmileError(f"LocalRobust: labels must name one class for each of the {len(points)} points.")
+            labels = tuple(read_output(label, "LocalRobust") for label in self.labels)
+            if self.output is not None:
+                raise SmileError("LocalRobust: labels already say which class is meant; leave 'output' out.")
+        eps = None if self.eps is None else read_number(self.eps, "LocalRobust", "eps")
+        set_fields(self, points=points, delta=read_delta(self.delta, "LocalRobust"), eps=eps, labels=labels)
+
+    def formula(self) -> str:  # noqa: D102
+        where = f"∀ a ∈ X, b of {len(self.points)} points: {delta_formula(self.delta, ())}, other features equal ⇒ "
+        return where + ("a is decided as b's label" if self.eps is None else self._change(number(self.eps)))
+
+    def to_json(self) -> dict[str, Any]:  # noqa: D102
+        points = [[list(entry) for entry in point] for point in self.points]
+        return super().to_json() | {"points": points, "delta": delta_json(self.delta)}
+
+    def _renamed(self, rename: Rename) -> Self:
+        points = tuple(tuple((rename(name), value) for name, value in point) for point in self.points)
+        return replace(self, points=points, delta=renamed(self.delta, rename))
+
+    def _sentence(self, output: str) -> str:
+        where = "the given point" if len(self.points) == 1 else f"each of {len(self.points)} given points"
+        return self._says(where, output)
+
+    def _says(self, where: str, output: str, label: str | None = None) -> str:
+        moves = f"Around {where}, changing {delta_words(self.delta, ())}"
+        if self.eps is not None:
+            return f"{moves} changes {output} by at most {number(self.eps)}."
+        return f"{moves} leaves its decision {label!r}." if label is not None else f"{moves} leaves its decision."
+
+    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+        numeric = [f.name for f in domain.features if f.kind in ("continuous", "integer")]
+        strips = strip_rows(self.delta, domain, numeric, "LocalRobust")
+        moving = {term.name for strip in strips for term in strip.terms}
+        claims = []
+        for i, point in enumerate(self.points):
+            at = _placed(point, domain, i)
+            where = "the given point" if len(self.points) == 1 else f"point {i + 1}"
+            if self.eps is not None:
+                fixed = tuple(row([(1, 1, "in", name)], value, "==") for name, value in at.items())
+                equal = tuple(f.name for f in domain.features if f.name not in moving)
+                then = bounded_change(self.forms(outputs), self.eps)
+                says = self._says(where, outputs.words(self.output))
+                claims.append(Claim(2, (*strips, *fixed), then, equal=equal, sentence=says))
+                continue
+            label = self.labels[i]
+            when = [_around(strip, at) for strip in strips]
+            when += [row([(1, 0, "in", name)], value, "==") for name, value in at.items() if name not in moving]
+            if not outputs.classes:
+                raise SmileError("LocalRobust: labels are classes of a classifier; give eps for numbers and labels.")
+            forms = outputs.forms(label, "LocalRobust", directed=True)
+            then = tuple(row([(-c, 0, "out", name) for c, name in form]) for form in forms)
+            claims.append(Claim(1, tuple(when), then, sentence=self._says(where, "", label)))
+        return tuple(claims)
+
+
+def _around(strip: Inequality, at: Mapping[str, Fraction]) -> Inequality:
+    """``sign·(a.x − b.x) ≤ δ`` with b the point: ``sign·a.x ≤ δ + sign·value``."""
+    first = next(term for term in strip.terms if term.copy == 0)
+    return row([(first.coef, 0, "in", first.name)], strip.rhs + first.coef * at[first.name])
+
+
+def _read_points(value: Any) -> tuple[Point, ...]:
+    rows = value.to_dict("records") if hasattr(value, "to_dict") and not isinstance(value, Mapping) else value
+    if isinstance(rows, Mapping):
+        rows = [rows]
+    if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
+        raise SmileError("LocalRobust: points are rows, as a data frame or as dictionaries feature → value.")
+    out = []
+    for i, point in enumerate(rows, 1):
+        entries = list(point.items()) if isinstance(point, Mapping) else point
+        pairs = isinstance(entries, Sequence) and all(isinstance(e, Sequence) and len(e) == 2 for e in entries)
+        if isinstance(entries, str) or not pairs or not entries:
+            raise SmileError(f"LocalRobust: point {i} is {point!r}; give a dictionary feature → value.")
+        out.append(tuple((_name(name, i), _value(v, name, i)) for name, v in entries))
+    return tuple(out)
+
+
+def _name(name: Any, i: int) -> Name:
+    if isinstance(name, bool) or not isinstance(name, (str, Integral)):
+        raise SmileError(f"LocalRobust: point {i} names {name!r}, which is not a feature.")
+    return name if isinstance(name, str) else int(name)
+
+
+def _value(value: Any, name: Any, i: int) -> float | str:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, (Real, Fraction)) or not abs(float(value)) < float("inf"):
+        raise SmileError(f"LocalRobust: point {i} has {value!r} for {name!r}; give a finite number or a text.")
+    return float(value)
+
+
+def _placed(point: Point, domain: Domain, i: int) -> dict[str, Fraction]:
+    """The coordinates of a point, of a category only the one that is 1."""
+    given = {str(name): value for name, value in point}
+    missing = [f.name for f in domain.features if f.name not in given]
+    if missing or len(given) != len(point):
+        raise SmileError(f"LocalRobust: point {i + 1} needs one value for every feature; {listed(missing)} is missing.")
+    out: dict[str, Fraction] = {}
+    for feature in domain.features:
+        value = given[feature.name]
+        if feature.categories:
+            text = value if isinstance(value, str) else f"{value:g}"
+            if text not in feature.categories:
+                raise SmileError(
+                    f"LocalRobust: point {i + 1} has {text!r} for {feature.name!r}, whose values are "
+                    f"{listed(feature.categories)}."
+                )
+            place = feature.categories.index(text)
+            category = feature.kind == "category"
+            out[feature.coordinates[place] if category else feature.name] = Fraction(1 if category else place)
+            continue
+        found = _number(value, feature, i)
+        if not exact(feature.lo) <= found <= exact(feature.hi):
+            raise SmileError(
+                f"LocalRobust: point {i + 1} has {number(found)} for {feature.name!r}, outside of the domain's "
+                f"[{feature.lo:g}, {feature.hi:g}]."
+            )
+        out[feature.name] = found
+    return out
+
+
+def _number(value: float | str, feature: Feature, i: int) -> Fraction:
+    try:
+        return Fraction(float(exact(value)) if isinstance(value, str) else value)
+    except SmileError:
+        raise SmileError(f"LocalRobust: point {i + 1} has {value!r} for {feature.name!r}, which is a number.") from None
