@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
+import smilenn
 from smilenn import (
     Concave,
     Convex,
@@ -180,6 +181,30 @@ def test_a_target_that_bends_the_other_way_gets_a_line_or_a_constant():
     model = SmileRegressor(properties=[Concave("dose"), Monotone(increasing="dose")], config=QUICK, random_state=0)
     model.fit(frame, -frame["dose"] + 0 * y)
     assert model.verdict_.status == "proved" and np.ptp(model.predict(frame)) < 0.5
+
+
+def test_a_run_that_was_cut_off_continues_bit_for_bit_and_is_saved(tmp_path):
+    class Cut(Exception):
+        pass
+
+    def stop(progress):
+        if progress.step == 3:
+            raise Cut
+
+    properties, (frame, y) = [Convex("dose"), Lipschitz("age", 0.2)], table(120, 0)
+
+    def fit(**options):
+        model = SmileRegressor(properties=properties, config=QUICK.replace(epochs=6), random_state=0)
+        return model.fit(frame, y, **options)
+
+    whole = fit()
+    with pytest.raises(Cut):
+        fit(checkpoint=tmp_path / "run", callback=stop)
+    again = fit(checkpoint=tmp_path / "run")
+    assert (again.predict(frame) == whole.predict(frame)).all()
+    whole.save(tmp_path / "model")
+    loaded = smilenn.load(tmp_path / "model")
+    assert (loaded.predict(frame) == whole.predict(frame)).all() and loaded.verdict_.status == "proved"
 
 
 def test_asked_of_nothing_allows_everything():

@@ -464,6 +464,8 @@ def _words(
     words.append(
         f"the backbone moves the output within a box of width {width:.3g}, nearly ε"
         if width
+        else "the backbone plays no part, since units are certified one by one in a box of no width"
+        if curved
         else "the backbone plays no part, since ε = 0 leaves its box no width"
     )
     return "; ".join(words) + "."
