@@ -62,8 +62,13 @@ def cased():
 
 @pytest.fixture(scope="session")
 def fuzzing():
-    """The module fuzzing.py."""
-    return _sibling("fuzzing")
+    """The module fuzzing.py, which imports kill_cases.py beside it."""
+    here = str(Path(__file__).parent)
+    sys.path.insert(0, here)
+    try:
+        return _sibling("fuzzing")
+    finally:
+        sys.path.remove(here)
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import kill_cases  # beside this file, and found where that is
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
@@ -44,7 +45,7 @@ VALUES: list[Any] = [
 
 
 def samples(corpus: Path) -> list[dict[str, bytes]]:
-    """Files of some folders of the corpus."""
+    """Files of some folders of the corpus, and of one with cases."""
     with tarfile.open(corpus / "folders.tar.xz") as archive:
         members = {member.name: member for member in archive.getmembers()}
         out = []
@@ -55,7 +56,7 @@ def samples(corpus: Path) -> list[dict[str, bytes]]:
                 assert file is not None
                 files[name] = file.read()
             out.append(files)
-    return out
+    return [*out, kill_cases.Cased(102).files]
 
 
 def _bytes(draw: Callable[..., Any], data: bytes) -> bytes:
