@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Monotone, SmileError, SmileRegressor, prove
+from smilenn import Monotone, SmileClassifier, SmileError, SmileRegressor, prove
 from smilenn.report import write
 from smilenn.report.card import card
 from smilenn.report.findings import gather
 from smilenn.report.html import page
+from smilenn.report.quality import CERTIFIED
 
 TAGS = """html head meta title link style body header h1 h2 h3 h4 p span main div section ul li details summary table
 thead tbody tr th td figure figcaption svg line text polyline polygon circle rect img footer script b br i code"""
@@ -163,6 +164,24 @@ def test_the_card_is_plain_markdown(regressor, rows, hostile):
 def test_bad_rows_are_refused_in_words(regressor, rows, change, message):
     with pytest.raises(SmileError, match=re.escape(message)):
         gather(regressor, *change(*rows))
+
+
+def test_certified_labels_are_counted(classifier):
+    model, x, y = classifier
+    found = gather(model, x[:60], y[:60])
+    labels, certified = model.predict_certified(x[:60])
+    (both,) = (m for m in found.quality.metrics if m.name == CERTIFIED)
+    assert both.model.value == pytest.approx(((labels == y[:60]) & certified).mean())
+    shown = page(found)
+    assert "right, and no allowed change turns it" in shown and CERTIFIED in shown
+    assert SmileRegressor().unturned(np.zeros((3, 1))) is None and SmileClassifier().unturned(np.zeros((3, 1))) is None
+
+
+def test_rows_that_are_separated_have_no_temperature(classifier):
+    model, x, _ = classifier
+    labels = model.predict(x)
+    assert len(set(labels)) == 2
+    assert "separated perfectly, so no temperature can be judged" in page(gather(model, x, labels))
 
 
 def test_unknown_classes_are_refused(classifier):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from smilenn.domain import Domain, Feature
-from smilenn.report.quality import bootstrap, measure, wilson
+from smilenn.report.quality import CERTIFIED, bootstrap, measure, wilson
 
 DOMAIN = Domain(
     (
@@ -77,3 +77,15 @@ def test_a_constant_target_has_no_r2():
     x = rows(20, np.random.default_rng(0))
     found = measure(np.ones(20), np.ones(20), DOMAIN, x)
     assert math.isnan(found.metrics[0].model.value) and found.metrics[0].model.low is None
+
+
+def test_right_decisions_that_nothing_turns():
+    y, logit = np.array([1.0, 1, 0, 0]), np.array([3.0, 0.5, -3.0, 2.0])
+    domain = Domain.box([0.0], [1.0])
+    found = measure(y, logit, domain, np.zeros((4, 1)), task="binary", unturned=np.abs(logit) > 1)
+    (both,) = (m for m in found.metrics if m.name == CERTIFIED)
+    assert both.model.value == 0.5 and both.constant == 0.5 and both.higher_is_better
+    three = measure(np.eye(3), np.eye(3), domain, np.zeros((3, 1)), task="multiclass", names="abc",
+                    unturned=np.array([True, False, True]))  # fmt: skip
+    assert three.metrics[-1].name == CERTIFIED and three.metrics[-1].model.value == 2 / 3
+    assert all(m.name != CERTIFIED for m in measure(y, logit, domain, np.zeros((4, 1)), task="binary").metrics)

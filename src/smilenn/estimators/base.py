@@ -300,6 +300,12 @@ class SmileEstimator(Judged, BaseEstimator):
         found = self.net_.predict(x)
         return found[:, 0] if found.shape[1] == 1 else found
 
+    def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
+        """Which decisions behind outputs [n, o] no change that `Robust` and `Fair` speak of can turn, [n]; None where
+        nothing is decided, or no such rule was stated.
+        """
+        return None
+
     def explain(self) -> str:
         """Which encoder, auxiliaries, numbers and provers were chosen, why, and what repair has cost; one a line."""
         from smilenn.estimators.explain import explain

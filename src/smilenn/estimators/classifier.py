@@ -158,6 +158,16 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         logits = self.outputs(X)
         return self.decided(logits), steady(logits, self.largest_changes(), margins=self.task == "multiclass")
 
+    def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
+        """Which decisions behind logits [n, o] no change that `Robust` and `Fair` speak of can turn, [n] (of labels:
+        none of them); None where no such rule was stated.
+        """
+        if not any(isinstance(item, (Robust, Fair)) for item in self.all_properties()):
+            return None
+        logits = outputs[:, 0] if outputs.shape[1] == 1 else outputs
+        found = steady(logits, self.largest_changes(), margins=self.task == "multiclass")
+        return found if found.ndim == 1 else np.asarray(found.all(axis=1))
+
     def largest_change(self) -> float:
         """Checked bound on how far a logit, or a margin between classes, moves by any change that a `Robust` or `Fair`
         property speaks of; or ∞.

@@ -138,7 +138,9 @@ def gather(
     quality = tradeoff = None
     if rows is not None and rows.y is not None and output is not None:
         tell(Progress("report", 0, 3, message="measuring quality"))
-        quality = measure(rows.y, output, domain, rows.x, task=model.task, names=model.outputs_.names)
+        quality = measure(
+            rows.y, output, domain, rows.x, task=model.task, names=model.outputs_.names, unturned=model.unturned(output)
+        )
         if train is None:
             tradeoff = own_points(model, rows)
         else:

@@ -99,6 +99,12 @@ class Reported(Protocol):
         """What was chosen and why, one sentence a line."""
         ...
 
+    def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
+        """Of outputs [n, o] the rows [n] whose decision no change that `Robust` and `Fair` speak of can turn, as far as
+        a certificate says; None where there is no such rule, or nothing is decided.
+        """
+        ...
+
     def encoded(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """Rows as the network sees them, [n, m]."""
         ...

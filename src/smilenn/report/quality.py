@@ -89,6 +89,7 @@ def bootstrap(measure: Callable[[np.ndarray], float], n: int, seed: int = 0) -> 
     return Estimate(value, float(low), float(high))
 
 
+CERTIFIED = "accuracy that no allowed change can turn"
 Measures = dict[str, Callable[[np.ndarray], float]]  # functions of row numbers, the headline first
 
 
@@ -153,6 +154,13 @@ def _classes(y: np.ndarray, output: np.ndarray) -> Measures:
     return _decided(output.argmax(axis=1) == true, true, loss)
 
 
+def _right(task: str, y: np.ndarray, output: np.ndarray) -> np.ndarray:
+    """Which rows are decided as y [n, o] says, [n]; of labels all."""
+    if task == "multiclass":
+        return output.argmax(axis=1) == y.argmax(axis=1)
+    return ((output > 0) == (y > 0.5)).all(axis=1)
+
+
 def _decided(right: np.ndarray, codes: np.ndarray, loss: np.ndarray) -> Measures:
     def balanced(rows: np.ndarray) -> float:
         return float(np.mean([right[rows][codes[rows] == value].mean() for value in np.unique(codes[rows])]))
@@ -173,12 +181,13 @@ def idle(task: str, y: np.ndarray, names: Sequence[str]) -> np.ndarray:
 
 def measure(
     y: np.ndarray, output: np.ndarray, domain: Domain, x: np.ndarray, *, task: str = "regression",
-    names: Sequence[str] = ("",),
+    names: Sequence[str] = ("",), unturned: np.ndarray | None = None,
 ) -> Quality:  # fmt: skip
     """Quality of outputs [n, o] against targets y [n, o], overall and by the features of x [n, m].
 
     Classes are one-hot and outputs their logits; both may be [n] for one output. The constant is the best one on these
-    rows.
+    rows. `unturned` [n] are rows whose decision no allowed change can turn: how many are right as well is measured too
+    (nothing turns the constant).
     """
     n, every = len(y), np.arange(len(y))
     y, output = y.reshape(n, -1), output.reshape(n, -1)
@@ -193,6 +202,9 @@ def measure(
         )
         for name, one in found.items()
     )
+    if unturned is not None:
+        both = _right(task, y, output) & unturned
+        metrics = (*metrics, Metric(CERTIFIED, wilson(int(both.sum()), n), constants["accuracy"](every), True))
     # groups are compared by what is a mean over rows: R² of a group would count against the group's own mean
     name = next(iter(found)) if task != "regression" else "mean absolute error"
     return Quality(n, metrics, name, tuple(_groups(y, output, domain, x, task, names, name)))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from smilenn.calibration import Calibration, temperature
+from smilenn.calibration import MOST, Calibration, temperature
 from smilenn.certify.verdicts import shown_bound
 from smilenn.domain import Domain
 from smilenn.progress import duration
@@ -15,6 +15,7 @@ from smilenn.report import figures
 from smilenn.report.elements import capital, change_text, estimate_text, figure, key, plot_grid, table
 from smilenn.report.findings import Findings, claim_sentence
 from smilenn.report.probe import Probe
+from smilenn.report.quality import CERTIFIED
 from smilenn.report.svg import number, picture, text
 from smilenn.report.tradeoff import epsilon_rule
 
@@ -35,6 +36,10 @@ def summary(found: Findings) -> str:
         if first.model.low is not None and first.model.high is not None:
             words += f", 95 %: {number(first.model.low, 3)} to {number(first.model.high, 3)}"
         tiles.append((number(first.model.value, 3), text(words)))
+        tiles += [
+            (number(m.model.value, 3), "right, and no allowed change turns it")
+            for m in found.quality.metrics if m.name == CERTIFIED
+        ]  # fmt: skip
         tiles.append((f"{found.quality.rows:,}".replace(",", " "), _rows_words(found)))
     tiles.append((str(len(found.model.domain_.features)), "inputs"))
     tiles.append((text(duration(found.model.seconds_)), "of training"))
@@ -168,6 +173,8 @@ def _agreement(found: Findings, y: np.ndarray, output: np.ndarray) -> list[str]:
 def _temperature(found: Findings, y: np.ndarray, logit: np.ndarray) -> str:
     """What calibration would make of the logits, and of ε."""
     best = Calibration(temperature(logit, y))
+    if best.temperature <= 1 / MOST:
+        return "These rows are separated perfectly, so no temperature can be judged by them."
     words = f"Dividing the logits by {number(best.temperature, 3)} would calibrate them best on these rows."
     rule = epsilon_rule(found.model)
     if rule is None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 WIDTH, HEIGHT = 440, 280
-LEFT, RIGHT, TOP, BOTTOM = 58, 14, 14, 46
+LEFT, RIGHT, TOP, BOTTOM = 66, 14, 14, 46
 
 
 def text(value: object) -> str:
