@@ -196,6 +196,8 @@ def test_properties_without_a_recipe_get_none():
     few = ask(Robust(0.1, 1.0), classify=True)
     assert few is not None and "distance" not in few.reasons
     pixels = Domain.box([0.0] * 64, [1.0] * 64)
+    many = encoded(pixels, np.zeros((2, 64)), [Robust(0.1, 1.0)], output_scale=1.0, start=0.0, classify=False)
+    assert many is None  # a number from many columns: too many units
     found = encoded(pixels, np.zeros((2, 64)), [Robust(0.1, 1.0)], output_scale=1.0, start=0.0, classify=True)
     assert found is not None and "distance" in found.reasons
 

@@ -148,7 +148,8 @@ def encoded(
         )
         part = f"moves it in a box of {100 * share:g} % of the smallest ε." if share else "plays no part."
         return Recipe(*robust, DISTANCES + part)
-    if kinds & set(HARD) or (kinds & {Monotone, Fair, Lipschitz, Robust} and kinds <= JOINED):
+    alone = {Monotone, Fair, Lipschitz, Robust} if domain.size < MANY else {Monotone, Fair, Lipschitz}
+    if kinds & set(HARD) or (kinds & alone and kinds <= JOINED):
         leans = box is not None and o == 1 and bool(box.high_slope.any())  # a slope that others might not want
         return _monotone(net, properties, box if box is not None and box.parallel and not leans else None)
     return None
@@ -280,7 +281,7 @@ def roles(
                     (without[t] if wide else curved).update(str(name) for pair in p.features for name in pair)
                 elif isinstance(p, (Convex, Concave)):
                     curved.update(str(name) for name in p.features)
-                elif isinstance(p, Robust):
+                elif isinstance(p, Robust) and domain.size < MANY:  # too many units otherwise
                     curved |= {name for claim in p.lower(domain, spoken) for name in _moving(claim, domain)}
                 room = isinstance(p, (Fair, Symmetric)) and not getattr(p, "delta", None)
                 if not isinstance(p, Bounded):
