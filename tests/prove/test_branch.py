@@ -334,6 +334,12 @@ def test_slopes_of_many_answers_are_those_of_each(seed, boxes):
                 light, full = (f(problem, base, phase, whole.flip) for f in (flip_cut, cut))
                 assert np.array_equal(light.flip_low, full.flip_low) and np.array_equal(light.flip_high, full.flip_high)
                 assert (light.inside >= full.inside).all() and light.empty <= full.empty
+                for split in (("phase", k - 1, h - 1, 0.0), ("flip", 0, 0, 0.0)):  # from the parent's, the same
+                    deeper, flip = phase.copy(), whole.flip.copy()
+                    (deeper if split[0] == "phase" else flip)[split[1], split[2]] = 1
+                    one, other = flip_cut(problem, base, deeper, flip, light, split), cut(problem, base, deeper, flip)
+                    assert one.flip_low == pytest.approx(other.flip_low, abs=1e-12)
+                    assert one.flip_high == pytest.approx(other.flip_high, abs=1e-12)
             answer = lp.solve(phase, light)
             answers += [answer] if answer is not None and answer.x is not None else []
         together = lp.many_slopes(answers)

@@ -282,7 +282,10 @@ class Run:
         hint = None
         if parent is not None and cell.lo is parent.cell.lo and cell.hi is parent.cell.hi:
             hint = self.hints.get(id(parent))
-        ranges = flip_cut(self.problem, box.base, cell.phase, cell.flip) if self.flips else None
+        ranges = None
+        if self.flips:
+            known = (hint.ranges, parent.split) if hint is not None and parent is not None else (None, None)
+            ranges = flip_cut(self.problem, box.base, cell.phase, cell.flip, *known)
         relaxed = box.lp.solve(cell.phase, ranges, hint, parent and parent.split)
         if relaxed is None or relaxed.x is None:
             made = self._cut(cell)

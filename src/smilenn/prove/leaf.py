@@ -123,12 +123,26 @@ def cut(problem: Problem, base: Shape, phase: np.ndarray, flip: np.ndarray) -> S
     return Shape(base.region, low, high, flip_low, flip_high, base.points, inside, empty)
 
 
-def flip_cut(problem: Problem, base: Shape, phase: np.ndarray, flip: np.ndarray) -> Shape:
-    """`cut` as far as the ranges of flip units go; the corners are those of the box, which are more than there are."""
+def flip_cut(
+    problem: Problem, base: Shape, phase: np.ndarray, flip: np.ndarray, parent: Shape | None = None,
+    split: tuple[str, int, int, float] | None = None,
+) -> Shape:  # fmt: skip
+    """`cut` as far as the ranges of flip units go; the corners are those of the box, which are more than there are.
+
+    `parent` is what this returned for the cell of the same box from which `split` made this one: a phase of one copy
+    moves the ranges of that copy alone, a phase of a flip unit those of none.
+    """
     if base.empty or not (phase.any() or flip.any()):
         return base
     low, high, empty = _cut(base.low, base.high, phase)
-    flip_low, flip_high, none = _cut(*flip_ranges(problem, base.region, low, high), flip)
+    if parent is None or split is None or split[1] < 0:
+        flip_low, flip_high = flip_ranges(problem, base.region, low, high)
+    else:
+        flip_low, flip_high = parent.flip_low.copy(), parent.flip_high.copy()
+        if split[0] == "phase":
+            c = split[1]
+            flip_low[c], flip_high[c] = _flip_range(problem, base.region, c, low[c], high[c])
+    flip_low, flip_high, none = _cut(flip_low, flip_high, flip)
     return Shape(base.region, low, high, flip_low, flip_high, base.points, base.inside, empty or none)
 
 
@@ -160,16 +174,20 @@ def flip_ranges(problem: Problem, region: Region, low: np.ndarray, high: np.ndar
 
     Units that are decided in the cell count exactly, as s or 0; the others by the interval of their relu.
     """
-    f, s, k = problem.flips, problem.snapshot, problem.copies
-    out_low, out_high = np.empty((k, len(f.const))), np.empty((k, len(f.const)))
-    up, down = np.maximum(f.unit, 0), np.minimum(f.unit, 0)
-    for c in range(k):
-        on, open_ = (low[c] >= 0).astype(np.float64), ((low[c] < 0) & (high[c] > 0)).astype(np.float64)
-        slope, const = f.slope + (f.unit * on) @ s.hidden_weight, f.const + (f.unit * on) @ s.hidden_bias
-        affine_low, affine_high = region.copy_ranges(c, slope, const)
-        most = np.maximum(high[c], 0) * open_  # an open unit's relu lies between 0 and this
-        out_low[c], out_high[c] = affine_low + down @ most, affine_high + up @ most
-    return out_low, out_high
+    each = [_flip_range(problem, region, c, low[c], high[c]) for c in range(problem.copies)]
+    return np.stack([ends[0] for ends in each]), np.stack([ends[1] for ends in each])
+
+
+def _flip_range(
+    problem: Problem, region: Region, c: int, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """`flip_ranges` of copy c from the ranges of its hidden units, each [H]; each [n]."""
+    f, s = problem.flips, problem.snapshot
+    on = f.unit * (low >= 0)
+    slope, const = f.slope + on @ s.hidden_weight, f.const + on @ s.hidden_bias
+    affine_low, affine_high = region.copy_ranges(c, slope, const)
+    most = np.where((low < 0) & (high > 0), high, 0.0)  # an open unit's relu lies between 0 and this
+    return affine_low + np.minimum(f.unit, 0) @ most, affine_high + np.maximum(f.unit, 0) @ most
 
 
 def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes) -> float:

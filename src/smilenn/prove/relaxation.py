@@ -91,6 +91,7 @@ class BoxLP:
         model = self._model(region, s)
         self.session = solver.session(model)
         self.top = np.ones(len(self.gain))  # present upper bounds of the λ
+        self.ends = np.full((2, len(self.flips)), np.nan)  # present ranges of the flip units
         self._kept: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]] = {}
         many, corners = len(self.units), np.arange(len(self.gain))
         self.said = np.zeros((k, many, len(self.gain)))  # relu of unit and copy as a sum over the λ
@@ -345,11 +346,17 @@ class BoxLP:
         return Slopes(t, tau, np.where(region.equality, nu, np.maximum(nu, 0.0)))
 
     def _cut_flips(self, shape: Shape) -> None:
+        """d ∈ [a, b] and y ≤ relu(a) + (relu(b) − relu(a))/(b − a)·(d − a), for the flip units whose ranges moved."""
         c, i = self.flips[:, 0], self.flips[:, 1]
-        a, b = shape.flip_low[c, i], shape.flip_high[c, i]
-        top = np.maximum(b, 0.0)
-        self.session.columns(np.concatenate([self.d, self.y]), np.concatenate([a, 0.0 * top]), np.concatenate([b, top]))
-        for r in range(len(self.flips)):  # y ≤ relu(a) + (relu(b) − relu(a))/(b − a)·(d − a)
-            slope = (top[r] - max(a[r], 0.0)) / (b[r] - a[r]) if b[r] > a[r] else 1.0
-            self.session.coefficient(self.chord + r, int(self.d[r]), -slope)
-            self.session.row(self.chord + r, -np.inf, max(a[r], 0.0) - slope * a[r])
+        ends = np.stack([shape.flip_low[c, i], shape.flip_high[c, i]])  # [2, F]
+        moved = np.flatnonzero((ends != self.ends).any(axis=0))
+        if not len(moved):
+            return
+        self.ends, (a, b) = ends, ends[:, moved]
+        top, bottom = np.maximum(b, 0.0), np.maximum(a, 0.0)
+        columns = np.concatenate([self.d[moved], self.y[moved]])
+        self.session.columns(columns, np.concatenate([a, 0.0 * top]), np.concatenate([b, top]))
+        slope = np.where(b > a, (top - bottom) / np.where(b > a, b - a, 1.0), 1.0)
+        for r, tilt, most in zip(moved.tolist(), slope.tolist(), (bottom - slope * a).tolist(), strict=True):
+            self.session.coefficient(self.chord + r, int(self.d[r]), -tilt)
+            self.session.row(self.chord + r, -np.inf, most)
