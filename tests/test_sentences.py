@@ -32,6 +32,7 @@ from smilenn.model.net import SmileNet
 from smilenn.properties.alternatives import OneOf
 from smilenn.properties.claim import exact
 from smilenn.properties.forms import Outputs
+from smilenn.properties.local import LocalRobust
 from smilenn.report.model import rows_of
 
 ROOT = Path(__file__).parents[1]
@@ -114,6 +115,10 @@ def data(**columns):
         (
             lambda: OneOf(["a", "b"]).lower(TWO, Outputs(("a", "b"), ("a", "b"))),
             "OneOf names every class there is: nothing would be claimed.",
+        ),
+        (
+            lambda: LocalRobust([{"x": 1}, 3], delta=0.5, eps=1),
+            "LocalRobust: point 2 is 3; give a dictionary feature → value.",
         ),
         (lambda: Config().replace(epoch=3), "Config has no constant 'epoch'; it has "),
         (lambda: select([{"model": "a"}], ["model"]), "--only takes KEY=VALUE, such as model=default, not 'model'."),

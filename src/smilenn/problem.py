@@ -192,7 +192,7 @@ def digest(claim: Claim, domain: Domain) -> str:
 def build(claim: Claim, snapshot: Snapshot, *, like: Problem | None = None) -> Problem:
     """Reduce a claim on a snapshot; `like`, an earlier problem of the same claim and domain, lends its region."""
     if claim.either:
-        raise SmileError(f"{claim.formula()!r} has alternatives; it is proved by cases (smilenn.prove), each a problem.")
+        raise SmileError(f"{claim.formula()!r} has alternatives; it is proved by cases (smilenn.prove), one by one.")
     s, given = snapshot, None
     if s.encoding is not None:  # the proof lives in the space of e
         domain = s.encoding.domain
