@@ -11,13 +11,13 @@ import copy
 import functools
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import kill_small
 
-COUNT, PARTS = 1400, 8
+COUNT, PARTS = 2600, 13
 MEANS = (["1", "0"], ["1", "0"], ["1/2", "1/2"], ["0", "1"], ["1/3", "2/3"], ["6/8", "1/4"])
 WRONG = (
     ["2", "-1"],
@@ -34,30 +34,33 @@ WRONG = (
 FAULTS = (
     "split key", "case key", "copy", "coordinate", "at", "witness", "elsewhere", "weights", "clauses", "single",
     "equal", "no clauses", "rows", "plain", "hash", "entry", "proofs", "node", "empty", "either", "names", "text",
-    "bool", "nan", "denominator",
+    "bool", "nan", "denominator", "denominators",
 )  # fmt: skip
+SPLITS = frozenset(("split key", "copy", "coordinate", "at", "elsewhere", "node", "bool", "nan"))
 
 
 class Cased:
     """One folder; `files` are those that a manifest lists."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, files: dict[str, bytes] | None = None) -> None:
+        """`files`: those of a folder with one claim, in place of a small one."""
         self.seed, self.rng = seed, random.Random(seed)
         rng = self.rng
         self.fault = FAULTS[seed // 4 % len(FAULTS)] if seed % 4 == 3 else ""
-        small = kill_small.Small(seed)
-        self.files = dict(small.files)
+        self.files = dict(kill_small.Small(seed).files if files is None else files)
         content = json.loads(self.files["certificate.json"])
-        (entry,) = content["claims"]
+        entry = content["claims"][0]
         self.claim, self.witness, self.rows = entry["claim"], entry["witness"], entry["rows"]
         self.k, self.m = self.claim["copies"], len(self.witness[0])
         self.old, self.binary = self.files["certificate.bin"], b""
         last = self.claim["then"].pop()
         if last["op"] == "==" or rng.random() < 0.2:  # a row of its own stays, and is proved beside the clause
             self.claim["then"].append(last)
-        self.claim["either"] = [self._clause(last, first=bool(self.claim["then"]) and rng.random() < 0.3)]
+        first = bool(self.claim["then"]) and rng.random() < 0.3
+        self.claim["either"] = [self._clause(last, first) for _ in range(1 + (rng.random() < 0.2))]
         self._spoil_claim(last)
-        tree = self._tree(rng.choice((0, 0, 1, 1, 2, 3)))
+        # a fault in a split or a case shows where there are splits
+        tree = self._tree(2 if self.fault in SPLITS else rng.choice((0, 0, 1, 1, 2, 3)))
         made = {"claim": self.claim, "claim_sha256": kill_small._sha(kill_small._canonical(self.claim)), "cases": tree}
         if self.fault == "hash":
             made["claim_sha256"] = "0" * 64
@@ -69,6 +72,10 @@ class Cased:
         self.binary += b"\0" if self.fault == "proofs" and rng.random() < 0.5 else b""
         content["proofs_sha256"] = kill_small._sha(self.binary)
         self.files |= {"certificate.bin": self.binary, "certificate.json": json.dumps(content).encode()}
+
+    def pick(self, options: Sequence[Any]) -> Any:
+        """One after the other, so that every option is among the folders."""
+        return options[self.seed // (4 * len(FAULTS)) % len(options)]
 
     def _clause(self, last: dict[str, Any], first: bool) -> list[dict[str, Any]]:
         rng = self.rng
@@ -91,7 +98,10 @@ class Cased:
             del self.claim["either"]
             self.claim["then"] = self.claim["then"] or [last]
         elif self.fault == "clauses":
-            self.claim["either"] = self.rng.choice(({}, [[]], ["row"], [either[0], either[0]], None))
+            self.claim["either"] = self.pick(({}, [[]], ["row"], "row", {"row": either[0]}, None, [either[0], []]))
+        elif self.fault == "denominators":  # with the weights of a case more than there may be, and without them less
+            for base, power, row in ((7, 470, either[0][0]), (11, 380, either[0][1])):
+                row["terms"].append([f"1/{base**power}", 0, "out", ""])
         elif self.fault == "empty":
             self.claim["either"][0][0]["terms"] = []
         elif self.fault == "names":
@@ -114,13 +124,13 @@ class Cased:
             node |= {"more": 1} if here else {}
             node.pop("above" if here else "at")
         elif self.fault == "copy":
-            node["copy"] = rng.choice((self.k, -1, 0.0, "0"))
+            node["copy"] = self.pick((self.k, -1, 0.0, "0"))
         elif self.fault == "coordinate":
-            node["coordinate"] = rng.choice((self.m, -1, 0.0, None))
+            node["coordinate"] = self.pick((self.m, -1, 0.0, None))
         elif self.fault == "at":
-            node["at"] = rng.choice((0, "0", None, True))
+            node["at"] = self.pick((0, "0", None, True))
         elif self.fault == "bool":
-            node[rng.choice(("copy", "coordinate"))] = False
+            node[self.pick(("copy", "coordinate"))] = False
         elif self.fault == "nan":
             node["at"] = float("inf")
         elif self.fault == "node" and here:
@@ -136,31 +146,34 @@ class Cased:
                 proof["start"] = len(self.binary)
                 self.binary += piece
             rows.append(proof)
+        clauses = self.claim.get("either")
         count = sum(2 if row["op"] == "==" else 1 for row in self.claim["then"])
-        both = count + 1 > len(rows)  # the row stays and is an alternative as well: its proof is wanted twice
-        if both and count:
+        count += len(clauses) if isinstance(clauses, list) else 1
+        for _ in range(count - len(rows)):  # the last row is wanted more than once
             again = dict(rows[-1])
             if "start" in again:
                 piece = self.old[self.rows[-1]["start"] : self.rows[-1]["start"] + self.rows[-1]["length"]]
                 again["start"] = len(self.binary)
                 self.binary += piece
             rows.append(again)
-        clauses = self.claim.get("either")
         weights: Any = [list(rng.choice(MEANS)) for _ in clauses] if isinstance(clauses, list) else []
         node = {"weights": weights, "witness": copy.deepcopy(self.witness), "rows": rows}
         if self.fault == "weights":
-            wrong = (*([weights] for weights in WRONG), [], {}, [["1", "0"]] * 2)
-            node["weights"] = wrong[self.seed // (4 * len(FAULTS)) % len(wrong)]
+            count = len(self.claim["either"])
+            wrong = [[*[["1", "0"]] * (count - 1), weights] for weights in WRONG]
+            wrong += [[weights, *[["1", "0"]] * (count - 1)] for weights in WRONG]
+            node["weights"] = self.pick((*wrong, [], {}, [["1", "0"]] * (count + 1)))
+        elif self.fault == "denominators":
+            node["weights"] = [[f"1/{3**830}", f"{3**830 - 1}/{3**830}"]] * len(self.claim["either"])
         elif self.fault == "denominator":
-            node["weights"] = [[f"1/{10**399}", f"{10**399 - 1}/{10**399}"]] if rng.random() < 0.5 else [
-                [f"1/{7**450}", f"{7**450 - 1}/{7**450}"]
-            ]  # fmt: skip
+            least = self.pick((10**399, 7**450))
+            node["weights"] = [[f"1/{least}", f"{least - 1}/{least}"]] * len(self.claim["either"])
         elif self.fault == "case key":
-            node.pop(rng.choice(("weights", "witness", "rows")))
+            node.pop(self.pick(("weights", "witness", "rows")))
         elif self.fault == "witness":
-            node["witness"] = rng.choice(([], [[0.0]], self.witness[:-1], [[9.0] * self.m] * self.k))
+            node["witness"] = self.pick(([], [[0.0]], self.witness[:-1], [[9.0] * self.m] * self.k))
         elif self.fault == "rows":
-            node["rows"] = rng.choice(([], rows[:-1], rows * 2, None))
+            node["rows"] = self.pick(([], rows[:-1], rows * 2, None))
         return node
 
 
@@ -171,7 +184,7 @@ def folders() -> list[dict[str, bytes]]:
 
 
 def asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
-    """What a checker says of every eighth folder."""
+    """What a checker says of every thirteenth folder."""
     return kill_small.answers(loaded, folders()[part::PARTS], fast)
 
 
@@ -189,6 +202,23 @@ def told(loaded: SimpleNamespace, fast: bool) -> Any:
             ]
     finally:
         setattr(where, name, before)
+    return out
+
+
+def limits(loaded: SimpleNamespace, files: dict[str, bytes], fast: bool) -> Any:
+    """The least work with which a folder is checked once its claim has cases, an encoder before them."""
+    module, kind = (loaded.check, "WORK") if fast else (loaded.check_reference, "MOST_WORK")
+    most, out = getattr(module, kind), []
+    for seed in (1, 4, 8):
+        made, low, high = Cased(seed, files).files, 0, 1 << 20
+        while low < high:
+            middle = (low + high) // 2
+            setattr(module, kind, middle)
+            (found,) = kill_small.answers(loaded, [made], fast)
+            spent = found[1].endswith(("too long to check", "those of a certificate may be."))
+            low, high = (middle + 1, high) if spent else (low, middle)
+        setattr(module, kind, most)
+        out.append((low, kill_small.answers(loaded, [made], fast)))
     return out
 
 

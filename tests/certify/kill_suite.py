@@ -8,6 +8,7 @@ at their limits, which no small folder reaches: sizes of files, numbers of nodes
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import itertools
 import json
@@ -46,11 +47,21 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         for p in found
         if p.name in ("forged-nothing", "slope-with-an-empty-leaf", "two-claims", "encoded-1")
     ]
+    limits += [
+        (f"limits of cases of {p.name}", functools.partial(_cased, path=p, fast=fast))
+        for p in found
+        if p.name == "encoded-1"
+    ]
     single: list[Check] = [(check.__name__, check) for check in parts]  # cheap and sharp: first
     small = (
         kill_small.checks(target) + kill_signs.checks(target) + kill_sweeps.checks(target) + kill_cases.checks(target)
     )
     return single + small + whole + limits + kill_networks.checks(target)
+
+
+def _cased(loaded: SimpleNamespace, path: Path, fast: bool) -> Any:
+    files = {file.name: file.read_bytes() for file in path.iterdir() if file.name != "manifest.json"}
+    return kill_cases.limits(loaded, files, fast)
 
 
 def _folder(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
