@@ -89,7 +89,7 @@ def bootstrap(measure: Callable[[np.ndarray], float], n: int, seed: int = 0) -> 
     return Estimate(value, float(low), float(high))
 
 
-CERTIFIED = "accuracy that no allowed change can turn"
+CERTIFIED = "certified accuracy"  # right, and no allowed change can turn it
 Measures = dict[str, Callable[[np.ndarray], float]]  # functions of row numbers, the headline first
 
 
