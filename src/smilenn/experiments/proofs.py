@@ -10,6 +10,7 @@ fourth where neither side finishes:
     prove   no violation above ε = m* + 0.1 %, with the leaves that a certificate needs where there is a tree
     find    a violation of at least half of m*
     match   no violation above ε = what the peer has proved at its limit, with the leaves (asked for by name only)
+            (ours knows this ε as its target, the peer did not: a ratio here does not say who is faster)
 
 Seconds are CPU seconds of one thread, ours from the weights (a claim's premise is grounded once, as in training) to the
 certificate's leaves, the median of a few runs. Limits are CPU seconds too, as far as can be told: the clock's is
