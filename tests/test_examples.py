@@ -26,6 +26,20 @@ def test_a_transformer_as_pinned_encoder(capsys):
     assert "certified" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["Safe on a polytope", "OneOf", "SumAtMost"])
+def test_every_property_is_certified_and_attacked(name):
+    found = load("every_property").run(name, epochs=2)
+    assert found["verdict"].status == "proved" and found["ruled_broken"] == 0 < found["free_broken"]
+
+
+@pytest.mark.slow
+def test_all_properties_are_certified_and_attacked():
+    example = load("every_property")
+    for name in example.RULES:
+        found = example.run(name)
+        assert found["verdict"].status == "proved" and found["ruled_broken"] == 0 < found["free_broken"], name
+
+
 def test_a_convex_dose_is_curved_certified_and_drawn(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     from smilenn import Config

@@ -25,7 +25,7 @@ from smilenn import (
     SumAtMost,
     Symmetric,
 )  # fmt: skip
-from smilenn.properties import lower_all
+from smilenn.properties import ClaimSyntaxError, lower_all
 from smilenn.properties.conflicts import refuse_conflicts
 
 DOMAIN = Domain((
@@ -55,6 +55,20 @@ def test_contradictions_are_refused_with_the_properties_that_make_them(propertie
     with pytest.raises(SmileError, match="No function satisfies these properties") as error:
         found(*properties, Bounded(-1000, 1000))
     assert said in str(error.value) and "-1000" not in str(error.value)  # what has no part in it is not named
+
+
+def test_a_claim_that_compares_an_input_with_itself_is_refused():
+    with pytest.raises(SmileError, match="claims nothing: no feature may differ"):
+        found(Robust({"n": 0.5}, 1))
+    with pytest.raises(SmileError, match="claims nothing"):
+        found(Custom(["a.out <= b.out + 1"], ["a.x == b.x"]))
+    assert found(Custom(["2 * a.out - b.out <= 1"], ["a.x == b.x"])) == ()  # of one input, but something
+
+
+def test_an_empty_premise_underlines_the_row_that_leaves_nothing():
+    with pytest.raises(ClaimSyntaxError, match="No inputs satisfy the premise") as error:
+        Safe(["x <= 3", "x + y >= 9", "y <= 4"], ["out <= 1"]).lower(DOMAIN)
+    assert error.value.text == "x + y >= 9" and str(error.value).endswith("\n    " + "^" * 10)
 
 
 def test_a_contradiction_between_outputs():

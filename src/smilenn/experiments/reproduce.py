@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from smilenn.errors import SmileError, listed
-from smilenn.experiments import fairness, figures, monotonicity, random_fits, robustness, tabular
+from smilenn.experiments import fairness, figures, monotonicity, random_fits, robustness, tabular, trace
 from smilenn.experiments.cells import Row, key_of, machines, read_cells, run_cells
 from smilenn.experiments.page import page
 from smilenn.experiments.study import Options, Study, select
@@ -23,7 +23,14 @@ from smilenn.progress import Progress
 
 STUDIES: dict[str, Study] = {
     study.name: study
-    for study in (monotonicity.STUDY, robustness.STUDY, fairness.STUDY, tabular.STUDY, random_fits.STUDY)
+    for study in (
+        monotonicity.STUDY,
+        robustness.STUDY,
+        fairness.STUDY,
+        tabular.STUDY,
+        random_fits.STUDY,
+        trace.STUDY,
+    )
 }
 BULK = ("curve", "curves", "panel")  # what only figures need; it stays in the JSON lines
 

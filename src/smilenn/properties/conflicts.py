@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
@@ -76,6 +77,8 @@ class _System:
 
 def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[str]) -> tuple[str, ...]:
     """Raise if claims contradict each other; else what they imply together and none does alone, one sentence each."""
+    for claim in claims:
+        _refuse_vacuous(claim, domain)
     few = domain.size <= MOST_COORDINATES and len(claims) <= MOST_CLAIMS
     if not few or sum(len(claim.rows) for claim in claims) < 2:
         return ()
@@ -92,6 +95,22 @@ def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[
         _implied(claims, domain, outputs, systems, name) for name in features if _shared(claims, domain, name)
     ]  # fmt: skip
     return tuple(sentence for sentence in found if sentence)
+
+
+def _refuse_vacuous(claim: Claim, domain: Domain) -> None:
+    """Raise if a claim compares an input with itself only: its copies are equal, and its rows then say nothing."""
+    if claim.copies == 1 or claim.either or not ground(claim, domain).pinned.all():
+        return
+    for row in claim.rows:
+        total: dict[tuple[str, str], Fraction] = {}
+        for term in row.terms:
+            total[term.kind, term.name] = total.get((term.kind, term.name), Fraction(0)) + term.coef
+        if any(total.values()) or row.rhs < 0:
+            return
+    raise SmileError(
+        f"{claim.sentence or claim.formula()!r} claims nothing: no feature may differ, so an input is compared with "
+        "itself; widen its premise or drop it."
+    )
 
 
 def _contradiction(claims: Sequence[Claim], domain: Domain, system: _System) -> str:

@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Self, final
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.properties.base import Name, Property, Rename, read_names, rename_all, set_fields
-from smilenn.properties.claim import COPIES, Claim, Others
+from smilenn.properties.claim import COPIES, Claim, Inequality, Others
 from smilenn.properties.forms import Outputs
-from smilenn.properties.language import Row, parse
+from smilenn.properties.language import ClaimSyntaxError, Row, parse
+from smilenn.properties.premise import EmptyPremise, ground
 
 
 @final
@@ -92,7 +93,25 @@ class Custom(Property):
         )
         either = tuple(clause for parsed in self._rows()[1] for clause in parsed.clauses(domain, outputs.names))
         equal, free = (tuple(str(n) for n in names) for names in (self.equal, self.free))
-        return (Claim(self.copies, when, then, self.others, equal, free, sentence, either),)
+        claim = Claim(self.copies, when, then, self.others, equal, free, sentence, either)
+        self._refuse_empty(claim, domain)
+        return (claim,)
+
+    def _refuse_empty(self, claim: Claim, domain: Domain) -> None:
+        """Raise if no inputs satisfy the premise, underlining the first row that leaves none."""
+        if not claim.when:
+            return
+        try:
+            ground(claim, domain)
+        except EmptyPremise as error:
+            when: tuple[Inequality, ...] = ()
+            for text, parsed in zip(self.when, self._rows()[0], strict=True):
+                when += parsed.on(domain)
+                try:
+                    ground(replace(claim, when=when), domain)
+                except EmptyPremise:
+                    raise ClaimSyntaxError(str(error), text, (0, len(text))) from None
+            raise
 
 
 @final

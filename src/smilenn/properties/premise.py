@@ -133,6 +133,10 @@ def holds_exactly(claim: Claim, domain: Domain, x: np.ndarray) -> bool:
 MOST_ROWS = 30  # of a premise among which contradictions are looked for
 
 
+class EmptyPremise(SmileError):
+    """A premise that no inputs of the domain satisfy: what it claims would be an empty truth."""
+
+
 class _Empty(Exception):
     """No tuple satisfies the premise."""
 
@@ -155,7 +159,7 @@ def ground(claim: Claim, domain: Domain) -> Premise:
         names = listed([row.text() for row in rows], MOST_ROWS)
         blame = {0: "", 1: f": {names} contradicts the domain"}.get(len(rows), f": {names} contradict each other")
         fault = "correct its 'when' rows or the bounds"
-        raise SmileError(f"No inputs satisfy the premise of {claim.formula()!r}{blame}; {fault}.") from None
+        raise EmptyPremise(f"No inputs satisfy the premise of {claim.formula()!r}{blame}; {fault}.") from None
 
 
 def _ground(claim: Claim, domain: Domain) -> Premise:

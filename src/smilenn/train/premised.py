@@ -52,7 +52,9 @@ SECONDS = 20.0  # for one linear program
 
 @dataclass(frozen=True, eq=False)
 class Premised:
-    """Coordinates G [o, o] and ends: constants [o], slopes [o, m] and weights [o, J] on units W [J, m], b [J]."""
+    """Coordinates G [o, o] and ends: constants [o], slopes [o, m] and weights [o, J] on units W [J, m], b [J]; where
+    the aims lie on their way from low (0) to high (1), [o].
+    """
 
     head: np.ndarray
     low: np.ndarray
@@ -63,6 +65,7 @@ class Premised:
     high_unit: np.ndarray
     weight: np.ndarray
     bias: np.ndarray
+    share: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,25 +112,27 @@ def premised(
 def premised_net(net: SmileNet, box: Premised) -> None:
     """Set the auxiliaries of a network of `units(box)` ReLU units, an affine lower net and 2·o coordinates.
 
-    A coordinate is a difference z − z' of two, each of which begins at an affine function in the middle of the box and
-    reaches one of its ends: then all units belong to the gaps, and none has to be split twice in a proof. A gap has no
-    affine part beside its units: 2m of them, always on over the domain, stand for it where it is asked for.
+    A coordinate is a difference z − z' of two, each of which begins at an affine function inside the box, near the
+    aims, and reaches one of its ends: then all units belong to the gaps, and none has to be split twice in a proof. A
+    gap has no affine part beside its units: 2m of them, always on over the domain, stand for it where it is asked
+    for.
     """
     u_lo, u_hi = net.u_lo.numpy(), net.u_hi.numpy()
-    slope = (box.high_slope - box.low_slope) / 2
+    slope, share = box.high_slope - box.low_slope, box.share[:, None]
     rise, fall = np.maximum(slope, 0.0), np.maximum(-slope, 0.0)
-    half = np.maximum((box.high - box.low) / 2 + rise @ u_lo - fall @ u_hi, 0.0)
-    wide = np.hstack([rise, fall]) if slope.any() else np.zeros((len(half), 0))
+    whole = np.maximum(box.high - box.low + rise @ u_lo - fall @ u_hi, 0.0)
+    wide = np.hstack([rise, fall]) if slope.any() else np.zeros((len(whole), 0))
     eye = np.eye(len(u_lo))
     weight = np.vstack([box.weight, eye, -eye])[: units(box)]
     bias = np.concatenate([box.bias, -u_lo, u_hi])[: units(box)]
-    middle, lean = (box.low + box.high) / 2, (box.low_slope + box.high_slope) / 2
+    middle, lean = box.low + box.share * (box.high - box.low), box.low_slope + share * slope
     with torch.no_grad():
         for tensor, values in (
             (net.lower.const, np.concatenate([middle, 0 * middle])), (net.lower.slope, np.vstack([lean, 0 * lean])),
             (net.lower.weight, weight), (net.lower.bias, bias), (net.gap.weight, weight), (net.gap.bias, bias),
-            (net.gap.const, np.concatenate([half, half])),
-            (net.gap.out, np.vstack([np.hstack([box.high_unit, wide]), np.hstack([box.low_unit, wide])])),
+            (net.gap.const, np.concatenate([(1 - box.share) * whole, box.share * whole])),
+            (net.gap.out, np.vstack([np.hstack([box.high_unit, (1 - share) * wide]),
+                                     np.hstack([box.low_unit, share * wide])])),
         ):  # fmt: skip
             tensor.copy_(torch.as_tensor(values))
         net.lower.out.zero_()
@@ -255,7 +260,7 @@ def _fitted(
     u_lo, u_hi = domain.scale(domain.lo), domain.scale(domain.hi)
     on = np.maximum(u @ weight.T + bias, 0.0)  # [N, J]
     price = np.abs(head).sum(axis=0) / max(1, n)  # of a unit by which coordinate i is missed
-    most = 64 * far
+    most = 2 * far + float(np.abs(z).max(initial=0.0))
     program = _Program()
     for end in ("high", "low"):
         program.block(f"{end}", (o,), -most, most)
@@ -302,9 +307,11 @@ def _fitted(
         for end, sign in (("low", -1.0), ("high", 1.0))
     }
     lost = (np.clip(z, ends["low"], ends["high"]) - z) @ head.T
+    width = np.maximum(np.mean(ends["high"] - ends["low"], axis=0), 1e-300)
+    share = np.clip(np.mean(z - ends["low"], axis=0) / width, 0.0, 1.0)
     return float((lost**2).mean()), Premised(
         head, b["low"], b["low_up"] - b["low_down"], b["low_unit"], b["high"], b["high_up"] - b["high_down"],
-        b["high_unit"], weight, bias,
+        b["high_unit"], weight, bias, share,
     )  # fmt: skip
 
 
