@@ -176,26 +176,45 @@ def test_cases_keep_what_copies_have_in_common():
     assert case_claim(claim, (), Case(((1, 0),)), domain).when == claim.when
 
 
-def test_clauses_together_with_rows_and_rounding(tmp_path):
-    """A claim of rows and a clause; the clause is met with equality, so that its right sides are raised alike."""
+def test_rows_are_raised_for_rounding_and_clauses_are_not(tmp_path):
+    """What is rounding for one row of a clause may be more than that for another: only rows are raised."""
     net = ramps([1.0, 0.0], [-1.0, 0.0])
-    claim = Claim(1, (), (row([(1, 0, "out", "y0")], 2),), either=(clause("y0", "y1"),), sentence="Both.")
+    claim = Claim(1, (), (row([(1, 0, "out", "y0")], 1),), either=(clause("y0", "y1", bound="1e-9"),), sentence="Both.")
     found, place = folder(tmp_path, net, [claim])
-    assert found.accepted and 0 < found.bound < 1e-12
+    assert found.accepted and 0 < found.bound < 1e-12  # y0 ≤ 1 is met with equality
     assert [len(entry.rows) for entry in check_folder(place).claims] == [2]
+    tight = certify(net, [one("y0", "y1")])
+    assert not tight.accepted and 0 < tight.bound < 1e-12
     files = read_folder(place)
-    stated = {"claims": [claim.to_json()]}
-    write_folder(place, {**files, "properties.json": json.dumps(stated).encode()}, overwrite=True)
-    assert examine(place).accepted
+
+    def stated(claim):
+        document = json.dumps({"claims": [claim.to_json()]}).encode()
+        write_folder(place, {**files, "properties.json": document}, overwrite=True)
+        return getattr(examine(place), "accepted", False)
+
+    assert stated(claim)
     for other in (
-        one("y0", "y1", bound=-1).either,  # asks for more than was raised
-        (clause("y1", "y0"),),
-        (clause("y0", "y1"), clause("y0", "y1")),
-        (tuple(replace(r, rhs=r.rhs - i) for i, r in enumerate(clause("y0", "y1"))),),  # raised unequally
+        (clause("y0", "y1"),),
+        (clause("y1", "y0", bound="1e-9"),),
+        (clause("y0", "y1", bound="1e-9"),) * 2,
+        (clause("y0", "y1", bound="1e-9")[:1] + clause("y1"),),
     ):
-        stated = {"claims": [replace(claim, either=other).to_json()]}
-        write_folder(place, {**files, "properties.json": json.dumps(stated).encode()}, overwrite=True)
-        assert not getattr(examine(place), "accepted", False)
+        assert not stated(replace(claim, either=other))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_large_right_side_is_no_room_for_a_small_one(order):
+    """y1 = 1 everywhere, y0 far above a million: "y0 ≤ 1e6 or y1 ≤ .1" fails, by .9, whichever row comes first."""
+    net = ramps([0.0, 0.0], [0.0, 0.0])
+    with torch.no_grad():
+        net.lower.const.copy_(torch.tensor([2e6, 1.0]))
+    rows = (*clause("y0", bound=10**6), *clause("y1", bound="0.1"))[::order]
+    claim = Claim(1, (), (), either=(rows,))
+    trees = Trees()
+    weights = tuple(Fraction(int(r.rhs < 1)) for r in rows)
+    trees.cases[digest(claim, net.domain)] = Case((weights,))
+    found = certify(net, [claim], trees=trees)
+    assert not found.accepted and found.bound >= 0.9
 
 
 def test_through_the_claim_language():

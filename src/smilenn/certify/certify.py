@@ -27,7 +27,7 @@ from smilenn.model.folder import read_folder, write_folder
 from smilenn.problem import build_all
 from smilenn.progress import Progress
 from smilenn.properties.cases import case_claims
-from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.claim import Claim
 from smilenn.prove.cases import known_cases
 from smilenn.prove.tree import Trees
 
@@ -99,21 +99,18 @@ def _checked(folder: Path, weights: str, proofs: Sequence[ClaimProof], profile: 
 
 
 def _up_to(entry: Emitted, claim: Claim, rows: Sequence[RowReport]) -> ClaimProof:
-    """The same proof of the claim with larger right sides where only rounding was missing."""
+    """The same proof of the claim with larger right sides where only rounding was missing; clauses stay as they are."""
     if any(inequality.op == "==" for inequality in claim.then):
         return entry.proof
-    more = {r: _two_digits(row.excess) for r, row in enumerate(rows) if row.excess > 0}
-    more = {r: added for r, added in more.items() if added <= room(rows[r], claim.heads[r])}
+    more = {r: _two_digits(row.excess) for r, row in enumerate(rows[: len(claim.then)]) if row.excess > 0}
+    more = {r: added for r, added in more.items() if added <= room(rows[r], claim.then[r])}
     if not more:
         return entry.proof
-
-    def raised(inequality: Inequality, r: int) -> Inequality:
-        return replace(inequality, rhs=inequality.rhs + more.get(r, Fraction(0)))
-
-    then = tuple(raised(inequality, r) for r, inequality in enumerate(claim.then))
-    either = tuple(tuple(raised(i, r) for i in clause) for r, clause in enumerate(claim.either, len(then)))
+    then = tuple(
+        replace(inequality, rhs=inequality.rhs + more.get(r, Fraction(0))) for r, inequality in enumerate(claim.then)
+    )
     sentence = f"{claim.sentence.rstrip('.')} (up to {float(max(more.values())):.1e}, for rounding)."
-    return replace(entry.proof, claim=replace(claim, then=then, either=either, sentence=sentence).to_json())
+    return replace(entry.proof, claim=replace(claim, then=then, sentence=sentence).to_json())
 
 
 def _two_digits(value: Fraction) -> Fraction:

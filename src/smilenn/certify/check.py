@@ -806,6 +806,7 @@ class Claim:
             need(len(clause) > 1 and all(op == "<=" for _, op, _ in clause), "a clause has no alternatives, or an ==")
         need(self.then or self.either, "a claim has no conclusion")
         rows = (*self.when, *self.then, *(row for clause in self.either for row in clause))
+        self.size = sum(1 + len(terms) for terms, _, _ in rows)
         self.common = common_denominator(1, (v for terms, _, rhs in rows for v in (rhs, *(term[0] for term in terms))))
 
 
@@ -1073,9 +1074,9 @@ class Reader:
         self.work -= k * (nodes * each if nodes else net.n * (net.o + net.m + net.units))
         need(self.nodes >= 0 and self.work >= 0, "the proofs would take too long to check")
 
-    def encode(self, net: Net) -> None:
-        """§6: what it costs to find out what an encoder leaves of a premise."""
-        self.work -= ENCODING * net.encoder.elements() if net.encoder else 0
+    def encode(self, net: Net, size: int = 0) -> None:
+        """§6: what it costs to find out what an encoder leaves of a premise; of a case also to read its claim again."""
+        self.work -= size + (ENCODING * net.encoder.elements() if net.encoder else 0)
         need(self.work >= 0, "the claims would take too long to check")
 
     def split(self, place: int) -> tuple[int, int, int]:
@@ -1781,7 +1782,7 @@ def check_cases(net: Net, claim: Claim, root: Any, reader: Reader) -> list[RowRe
             stack += [(node["above"], (*path, (c, i, at, -1))), (node["below"], (*path, (c, i, at, 1)))]
             continue
         need(is_object(node, "weights", "witness", "rows"), "a case is malformed")
-        reader.encode(net)
+        reader.encode(net, claim.size)
         premise = Premise(net, claim, path)
         premise.check_witness(node["witness"])
         means = zip(claim.either, read_weights(node["weights"], claim), strict=True)

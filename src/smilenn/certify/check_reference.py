@@ -122,7 +122,10 @@ def _check_entry(entry: Entry, model: Model, margin: Vector, omega: Vector | Non
     if not entry.cases:
         return _check_claim(entry, model, margin, omega, budget)
     claim = entry.claim
-    cases = [_check_claim(case, model, margin, omega, budget).rows for case in entry.cases]
+    cases = []
+    for case in entry.cases:
+        budget.case(claim)
+        cases.append(_check_claim(case, model, margin, omega, budget).rows)
     worst = [max(rows, key=lambda row: row.violation_bound) for rows in zip(*cases, strict=True)]
     plain = len(worst) - len(claim.either)
     for r, clause in enumerate(claim.either, plain):

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from smilenn.certify.exact_model import ZERO, Model
 from smilenn.certify.exact_premise import Cell, Premise
-from smilenn.certify.reader import Proof
+from smilenn.certify.reader import Claim, Proof
 from smilenn.certify.strict import Refused
 
 LEAF, PHASE, INPUT, GROUP, EMPTY, FLIP = range(6)
@@ -26,6 +26,11 @@ class Budget:
 
     def __init__(self, nodes: int, work: int) -> None:
         self.nodes, self.work = nodes, work
+
+    # one for every row and every term of the claim, for every case
+    def case(self, claim: Claim) -> None:
+        """Refused if one more case, which reads its claim anew, is too much."""
+        self._work(claim.size)
 
     # four for every number in the tensors of an encoder, for every claim
     def claim(self, model: Model) -> None:

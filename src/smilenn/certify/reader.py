@@ -76,6 +76,12 @@ class Claim:
     either: tuple[tuple[Row, ...], ...] = ()
     path: tuple[Row, ...] = ()
 
+    @property
+    def size(self) -> int:
+        """Rows and terms."""
+        rows = (*self.when, *self.then, *(row for clause in self.either for row in clause))
+        return sum(1 + len(row.terms) for row in rows)
+
     def rows(self) -> list[Row]:
         """The conclusion as ≤ rows; an == row gives itself and then its negation."""
         out = []
@@ -157,7 +163,7 @@ def _certificate(
     need(same, "certificate.bin is not the file that certificate.json speaks of: its hash differs.")
     claims = as_list(content["claims"], "'claims'")
     need(bool(claims), "The certificate makes no claim.")
-    entries, end = [], 0
+    entries, end, spent = [], 0, [0]
     for item in claims:
         body = {"cases"} if isinstance(item, dict) and "cases" in item else {"witness", "rows"}
         entry = as_object(item, {"claim", "claim_sha256"} | body, "An entry of 'claims'")
@@ -170,7 +176,7 @@ def _certificate(
         claim = _claim(described, net, common)
         need(("cases" in body) == bool(claim.either), "A claim is proved by cases if and only if it has clauses.")
         if claim.either:
-            cases, end = _cases(entry["cases"], claim, (), binary, end, net, common)
+            cases, end = _cases(entry["cases"], claim, (), binary, end, net, common, spent)
             entries.append(Entry(claim, cases=cases))
         else:
             whole, end = _proofs(entry, claim, binary, end, net)
@@ -199,9 +205,13 @@ def _proofs(entry: dict[str, Any], claim: Claim, binary: bytes, end: int, net: N
 
 # ∀ x ∈ X : x_ci ≤ θ or x_ci ≥ θ, so that the cases cover the premise; Σ λ_r (l_r − c_r) ≤ 0 has one l_r − c_r ≤ 0
 def _cases(
-    value: Any, claim: Claim, path: tuple[Row, ...], binary: bytes, end: int, net: Net, common: list[int]
-) -> tuple[tuple[Entry, ...], int]:
-    """The cases of a tree, those below a threshold before those above; and where the last proof ends."""
+    value: Any, claim: Claim, path: tuple[Row, ...], binary: bytes, end: int, net: Net, common: list[int],
+    spent: list[int],
+) -> tuple[tuple[Entry, ...], int]:  # fmt: skip
+    """The cases of a tree, those below a threshold before those above; and where the last proof ends.
+
+    `spent` counts what reading the claim again in every case costs: more than there may be is refused before the end.
+    """
     node = as_object(value, None, "A node of 'cases'")
     if "at" in node:
         as_object(node, {"copy", "coordinate", "at", "below", "above"}, "A split of cases")
@@ -209,10 +219,12 @@ def _cases(
         i = as_integer(node["coordinate"], 0, len(net.domain.names) - 1, "The coordinate of a split")
         at, name = Fraction(as_float(node["at"], "A threshold")), net.domain.names[i]
         sides = [Row((Term(Fraction(sign), copy, False, i, name),), sign * at, False) for sign in (1, -1)]
-        below, end = _cases(node["below"], claim, (*path, sides[0]), binary, end, net, common)
-        above, end = _cases(node["above"], claim, (*path, sides[1]), binary, end, net, common)
+        below, end = _cases(node["below"], claim, (*path, sides[0]), binary, end, net, common, spent)
+        above, end = _cases(node["above"], claim, (*path, sides[1]), binary, end, net, common, spent)
         return below + above, end
     as_object(node, {"weights", "witness", "rows"}, "A case")
+    spent[0] += claim.size
+    need(spent[0] <= MOST_WORK, "The cases of the claims are more work to check than those of a certificate may be.")
     weights, rows = as_list(node["weights"], "'weights'"), list(claim.then)
     need(len(weights) == len(claim.either), "A case does not have weights for every clause.")
     shared = list(common)  # every case by itself has a common denominator with the claim

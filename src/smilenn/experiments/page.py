@@ -59,7 +59,8 @@ def measured(name: str, rows: list[Row], options: Options, machines: Sequence[tu
         lines.append([str(count), said])
     quick = " --quick" if options.quick else ""
     return "\n\n".join([
-        f"`smile reproduce {name}{quick} --out DIR`; seeds {listed}. Seconds are wall-clock, one thread a cell, on "
-        f"cores that other work may have shared: trust their order of magnitude. Finished cells:",
+        f"`smile reproduce {name}{quick} --out DIR`; seeds {listed}. Seconds are wall-clock, one thread a cell "
+        "(and a GPU where one is named), on cores that other work may have shared: trust their order of magnitude. "
+        "Finished cells:",
         markdown(["cells", "machine"], lines),
     ])  # fmt: skip
