@@ -18,6 +18,8 @@ from smilenn import (
     Bounded,
     Calibration,
     Claim,
+    ClampedClassifier,
+    ClampedRegressor,
     Concave,
     Config,
     Convex,
@@ -29,7 +31,9 @@ from smilenn import (
     Fair,
     Feature,
     Lipschitz,
+    LocalRobust,
     Monotone,
+    OneOf,
     Ordered,
     Progress,
     Proved,
@@ -69,6 +73,8 @@ def rules() -> list[smilenn.Claim]:
         Ordered(["low", "high"]),
         Exclusive("cat", "dog"),
         SumAtMost(["rent", "food"], "0.9 * income"),
+        LocalRobust([{"x": 0.5, "g": "a"}], {"x": 0.1}, eps=0.2),
+        OneOf(["good", "fair"], when=["x >= 0.5"]),
         Safe(when=["a.x >= 1"], then=["a.out <= 2"]),
         Custom(when=["a.x >= b.x"], then=["a.out >= b.out"]),
     ]
@@ -113,6 +119,14 @@ def fitted(frame: pd.DataFrame, y: pd.Series, folder: Path) -> np.ndarray:
     warm: Calibration = calibrate(clf, frame, y)
     scaled: float = warm.eps(0.2) + warm.change(0.2) + clf.largest_change() + bound + len(statement)
     return outputs + labels + certified + probability + scaled + warm.probability(clf.decision_function(frame))
+
+
+def clamped(model: object, domain: Domain, frame: pd.DataFrame, y: pd.Series) -> np.ndarray:
+    """Wrappers of models that somebody else trained."""
+    first = ClampedClassifier(model, protected=["g"], eps=0.5, domain=domain).fit(frame, y)
+    second = ClampedRegressor(model, protected=["g"], eps=0.5, domain=domain).fit(frame, y)
+    guess: np.ndarray = second.predict(frame)
+    return guess + first.predict(frame)
 
 
 def told(progress: Progress) -> None:
