@@ -339,7 +339,7 @@ def draw(rows: list[Row]) -> dict[str, Figure]:
 
 STUDY = Study(
     "trace", cells, compute, report, draw, aims,
-    "Development looked at the seeds 0, 10 and 11, test rows included: the box of premises was mended after them, the rule "
-    "of the loan made tighter and two artists rarer, so that a free network breaks these rules, and digits given more "
-    "rows. The seeds shown were not looked at before.",
+    "Development looked at the seeds 0, 10 and 11, test rows included: the box of premises was mended after them, the "
+    "rule of the loan made tighter and two artists rarer, so that a free network breaks these rules, and digits given "
+    "more rows. The seeds shown were not looked at before.",
 )  # fmt: skip
