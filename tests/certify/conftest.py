@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-collect_ignore_glob = ["kill_*.py", "mutation.py"]  # a program of its own that finds its parts beside itself
+collect_ignore_glob = ["kill_*.py", "mutation.py", "fuzzing.py"]  # they find their parts beside themselves
 
 
 def _sibling(name, folder=Path(__file__).parent):

@@ -37,7 +37,7 @@ def robust_rows(deltas=robustness.DELTAS, models=robustness.MODELS, data="mnist-
     return [
         {"model": model, "delta": delta, "eps": 1.0, "seed": seed, "data": data, "clean": 0.99, "pgd": 0.95,
          "verified": 0.9, "balanced_verified": 0.8, "status": "proved" if model in robustness.SMILE else "none",
-         "seconds": 2.0, "predict_seconds": 0.01, "clean_all": 0.98, "verified_all": 0.91}
+         "device": "cpu", "seconds": 2.0, "predict_seconds": 0.01, "clean_all": 0.98, "verified_all": 0.91}
         for model in models for delta in deltas for seed in (0, 1)
     ]  # fmt: skip
 
@@ -193,7 +193,7 @@ def test_numbers_in_the_tables():
     first, second = tables(monotonicity.report(monotone_rows(), Options()))
     assert first[2][:3] == ["2, 0.4", "0.9500", "0.9050 ± 0.0071"] and len(first) == 2 + 9 + 1
     assert second[2] == ["faithful", "0.0450", "0.0450", "0", "18/18", "0/18", "1"]
-    columns, accuracy, times = tables(robustness.report(robust_rows(), Options()))
+    columns, accuracy, everywhere, times = tables(robustness.report(robust_rows(), Options()))
     assert columns[-1] == ["0.100", "90.57", "90.00 ± 0.00", "90.00 ± 0.00", "99.00", "90.00 ± 0.00"]
     assert ["0.100", "*SMiLE, paper*", "95.87", "92.17", "90.57", "", "", ""] in accuracy
     assert [
@@ -203,7 +203,8 @@ def test_numbers_in_the_tables():
         "2/2",
         "0/2",
     ] in accuracy
-    assert ["CROWN-IBP", "2", "14138", "0.01", "11.2", "98.00", "91.00"] in times
+    assert ["0.100", "CROWN-IBP", "98.00 ± 0.00", "91.00 ± 0.00", "–"] in everywhere
+    assert ["CROWN-IBP", "2", "14138", "0.01", "11.2", "cpu"] in times
     text = fairness.report(fair_rows(), Options())
     compas, against, *_ = tables(text)
     assert ["faithful", "ε = 0.2", "0.7000", "0.6500", "0.7200", "0.1000", "1/1", "0/1", "1"] in compas
