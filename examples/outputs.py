@@ -21,6 +21,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from smilenn import Bounded, Exclusive, Fair, Lipschitz, Monotone, Robust, SmileClassifier, SmileRegressor, SumAtMost
+from smilenn.experiments.trace_tasks import households
 from smilenn.report.probe import probe
 
 Data = tuple[pd.DataFrame, Any]
@@ -37,17 +38,7 @@ def law() -> tuple[Data, Any, Any]:
 
 def expenses(rows: int = 2000) -> tuple[Data, Any, Any]:
     """Invented households: five expenses that never add up to more than the income, going out to 5 % of it at most."""
-    rng = np.random.default_rng(0)
-    income, size = rng.uniform(800, 6000, rows), rng.integers(1, 7, rows)
-    frame = pd.DataFrame({"income": income, "household": size, "age": rng.uniform(20, 80, rows)})
-    frame["city"] = rng.choice(["small", "large"], rows)
-    weights = np.column_stack([
-        9 + 3 * (frame["city"] == "large"), 4 + size, 3 + (frame["city"] == "small"), 2 + frame["age"] / 30,
-        np.full(rows, 0.8),
-    ])  # fmt: skip
-    shares = rng.gamma(2 * weights)
-    spent = shares / shares.sum(axis=1, keepdims=True) * (income * rng.uniform(0.75, 1.05, rows))[:, None]
-    table = pd.DataFrame(spent, columns=["housing", "food", "transport", "health", "going_out"])
+    frame, table = households(np.random.default_rng(0), rows)
     rules = [SumAtMost(None, "income"), SumAtMost(["going_out"], "0.05 * income")]
     return (frame, table), SmileRegressor(properties=rules), SmileRegressor()
 

@@ -20,6 +20,16 @@ def _sibling(name, folder=Path(__file__).parent):
     return sys.modules[full]
 
 
+def _with_parts(name):
+    """A module that imports others beside it."""
+    here = str(Path(__file__).parent)
+    sys.path.insert(0, here)
+    try:
+        return _sibling(name)
+    finally:
+        sys.path.remove(here)
+
+
 @pytest.fixture(scope="session")
 def folders():
     """The module random_folder.py."""
@@ -41,34 +51,19 @@ def small():
 @pytest.fixture(scope="session")
 def signed():
     """The module kill_signs.py, which imports kill_small.py beside it."""
-    here = str(Path(__file__).parent)
-    sys.path.insert(0, here)
-    try:
-        return _sibling("kill_signs")
-    finally:
-        sys.path.remove(here)
+    return _with_parts("kill_signs")
 
 
 @pytest.fixture(scope="session")
 def cased():
     """The module kill_cases.py, which imports kill_small.py beside it."""
-    here = str(Path(__file__).parent)
-    sys.path.insert(0, here)
-    try:
-        return _sibling("kill_cases")
-    finally:
-        sys.path.remove(here)
+    return _with_parts("kill_cases")
 
 
 @pytest.fixture(scope="session")
 def fuzzing():
     """The module fuzzing.py, which imports kill_cases.py beside it."""
-    here = str(Path(__file__).parent)
-    sys.path.insert(0, here)
-    try:
-        return _sibling("fuzzing")
-    finally:
-        sys.path.remove(here)
+    return _with_parts("fuzzing")
 
 
 @pytest.fixture(scope="session")

@@ -149,8 +149,13 @@ def labels(seed: int, rows: int) -> Task:
 
 
 def expenses(seed: int, rows: int) -> Task:
-    """Invented households: five expenses that never add up to more than the income, going out to 5 % of it at most."""
-    rng = np.random.default_rng([seed, 3])
+    """Five expenses that never add up to more than the income, going out to 5 % of it at most."""
+    frame, table = households(np.random.default_rng([seed, 3]), rows)
+    return Task(frame, table, [SumAtMost(None, "income"), SumAtMost(["going_out"], "0.05 * income")])
+
+
+def households(rng: np.random.Generator, rows: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Invented households and what they spend on five things, now and then more than their income."""
     income, size = rng.uniform(800, 6000, rows), rng.integers(1, 7, rows)
     frame = pd.DataFrame({"income": income, "household": size, "age": rng.uniform(20, 80, rows)})
     frame["city"] = rng.choice(["small", "large"], rows)
@@ -161,7 +166,7 @@ def expenses(seed: int, rows: int) -> Task:
     shares = rng.gamma(2 * weights)
     spent = shares / shares.sum(axis=1, keepdims=True) * (income * rng.uniform(0.75, 1.05, rows))[:, None]
     table = pd.DataFrame(spent, columns=["housing", "food", "transport", "health", "going_out"])
-    return Task(frame, table, [SumAtMost(None, "income"), SumAtMost(["going_out"], "0.05 * income")])
+    return frame, table
 
 
 def loan(seed: int, rows: int) -> Task:
