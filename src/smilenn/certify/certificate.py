@@ -1,7 +1,8 @@
 """Proofs as values, and how they are written to ``certificate.json`` and ``certificate.bin``.
 
 The format and the rules are specified in docs/certificate.md. A proof of a row is a list of nodes in preorder; slopes
-and multipliers are integers, to be read times 2^-bits. Nothing here judges a proof: that is what the checkers are for.
+and multipliers are integers, to be read times 2^-bits, those of lemmas times 2^-MULTIPLIER_BITS. Nothing here judges a
+proof: that is what the checkers are for.
 """
 
 from __future__ import annotations
@@ -17,15 +18,20 @@ from typing import Any
 FORMAT, VERSION = "smilenn-certificate", 1
 JSON_NAME, BINARY_NAME = "certificate.json", "certificate.bin"
 ALL_COPIES = 255
+MULTIPLIER_BITS = 24
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """Slopes of a leaf, flattened: flips [k·n] (paper boxes only), units [k·U] copy by copy, rows [extra rows]."""
+    """Slopes of a leaf, flattened: flips [k·n] (paper boxes only), units [k·U] copy by copy, rows [extra rows].
+
+    Then multipliers of the proof's lemmas, [lemmas], to be read times 2^-MULTIPLIER_BITS.
+    """
 
     flips: tuple[int, ...] = ()
     units: tuple[int, ...] = ()
     rows: tuple[int, ...] = ()
+    lemmas: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,12 +78,28 @@ Node = Leaf | Phase | Flip | Input | Group | Empty
 
 
 @dataclass(frozen=True)
+class Lemma:
+    """Σ_c β_c·relu(s_j(x_c)) ≤ Σ_c h_c·u(x_c) + r on the premise, for hidden unit j; a checker computes r.
+
+    `beta` [k]; `theta` [2^a · b], a the number of copies with β_c > 0 and b that of copies with β_c < 0: subset by
+    subset of the former, bit i of a subset's number for the i-th of them, and in it copy by copy; `slope` [k·m] is h,
+    copy by copy.
+    """
+
+    unit: int
+    beta: tuple[int, ...]
+    theta: tuple[int, ...]
+    slope: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class LeafProof:
-    """Leaf rule: nodes in preorder; `units` lists the hidden units that have slopes."""
+    """Leaf rule: nodes in preorder; `units` lists the hidden units that have slopes; lemmas hold on the premise."""
 
     bits: int
     units: tuple[int, ...]
     nodes: tuple[Node, ...]
+    lemmas: tuple[Lemma, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -210,18 +232,22 @@ def _row(row: RowProof, binary: bytearray) -> dict[str, Any]:
     if isinstance(row, MirrorProof):
         return {"rule": "mirror", "of": row.of}
     start = len(binary)
+    lemmas = row.lemmas if isinstance(row, LeafProof) else ()
+    for lemma in lemmas:
+        values = (*lemma.beta, *lemma.theta, *lemma.slope)
+        binary += struct.pack(f"<H{len(values)}i", lemma.unit, *values)
     for node in row.nodes:
         binary += _node(node)
     place = {"bits": row.bits, "start": start, "length": len(binary) - start}
     if isinstance(row, SlopeProof):
         return {"rule": "slope", **place}
-    return {"rule": "leaf", "units": list(row.units), **place}
+    return {"rule": "leaf", "units": list(row.units), **({"lemmas": len(lemmas)} if lemmas else {}), **place}
 
 
 def _node(node: Node) -> bytes:
     match node:
-        case Leaf(flips, units, rows):
-            values = (*flips, *units, *rows)
+        case Leaf(flips, units, rows, lemmas):
+            values = (*flips, *units, *rows, *lemmas)
             return struct.pack(f"<B{len(values)}i", 0, *values)
         case Phase(copy, unit):
             return struct.pack("<BBH", 1, copy, unit)
