@@ -6,14 +6,18 @@ For the reference checker only.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from smilenn.certify.exact_model import ZERO, Matrix, Model, Piece, Psi, Vector, dot, flips, zero_gap
 from smilenn.certify.exact_premise import Cell, Premise, directions
 from smilenn.certify.exact_tree import EMPTY, LEAF, Budget, Walk, count
-from smilenn.certify.reader import Proof
+from smilenn.certify.reader import Lemma, Proof
 from smilenn.certify.strict import Refused
+
+Y_BITS = 24  # multipliers of lemmas are integers times 2^-24
 
 # ---- 4.1 leaf rule --------------------------------------------------------------------------------------------------
 
@@ -24,8 +28,10 @@ def leaf_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: Bu
     paper = model.net.boxes == "paper"
     inner = flips(model) if paper else None
     first, second = k * n if paper else 0, k * len(proof.units)
-    numbers = first + second + len(premise.extra)
-    budget.spend(count(proof.nodes, numbers, premise.domain.groups), model, premise)
+    third = len(premise.extra)
+    numbers = first + second + third + len(proof.lemmas)
+    budget.spend(count(proof.nodes, numbers, premise.domain.groups), model, premise, len(proof.lemmas))
+    known = [_known(model, premise, lemma, proof.bits) for lemma in proof.lemmas]
     walk = Walk(proof, Cell(premise, h, n if paper else 0), numbers, slope=False)
     best: Fraction | None = None
     for _, given in walk:
@@ -35,15 +41,69 @@ def leaf_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: Bu
         for c in range(k):
             for place, j in enumerate(proof.units):
                 t[c][j] = values[first + c * len(proof.units) + place]
-        nu = values[first + second :]
+        nu = values[first + second : first + second + third]
         if any(v < 0 and not row.equality for v, row in zip(nu, premise.extra, strict=True)):
             raise Refused("A leaf has a negative multiplier for an inequality.")
-        bound = _leaf_bound(model, walk.cell, psi, inner, t, tau, nu)
+        y = [Fraction(v, 2**Y_BITS) for v in given[first + second + third :]]
+        if any(v < 0 for v in y):
+            raise Refused("A leaf has a negative multiplier for a lemma.")
+        bound = _leaf_bound(model, walk.cell, _added(psi, known, y), inner, t, tau, nu)
         if bound is not None and (best is None or bound > best):
             best = bound
     if best is None:
         raise Refused("All leaves of a proof are closed, though the premise is not empty.")
     return best, walk.leaves
+
+
+@dataclass(frozen=True)
+class Known:
+    """0 ≤ const + slope_c·x_c − β_c·relu(s_j(x_c)), summed over the copies, on the premise; slope [k][m], beta [k]."""
+
+    unit: int
+    beta: Vector
+    slope: Matrix
+    const: Fraction
+
+
+# Σ_c β_c·relu(s_j(x_c)) ≤ Σ_c h_c·u(x_c) + r,      r = max_p max_x Σ_c (θ_pc·s_j(x_c) − h_c·u(x_c))
+# p: the copies with β_c > 0 that are on.  β_c > 0: θ_pc = β_c in p, else 0;  β_c < 0: θ_pc as given, cut to [β_c, 0]
+def _known(model: Model, premise: Premise, lemma: Lemma, bits: int) -> Known:
+    """What a lemma says of the premise, extra rows left out; the premise has a point."""
+    k, m, d = premise.copies, len(premise.pinned), premise.domain
+    beta = [Fraction(v, 2**bits) for v in lemma.beta]
+    h = [Fraction(v, 2**bits) for v in struct.unpack(f"<{k * m}i", lemma.slope)]
+    # h_c·u(x_c) = slope_c·x_c + shifted_c
+    slope = [[h[c * m + i] * Fraction(d.mult[i]) for i in range(m)] for c in range(k)]
+    shifted = -sum((dot(copy, [Fraction(v) for v in d.shift]) for copy in slope), ZERO)
+    on, below = [c for c in range(k) if beta[c] > 0], [c for c in range(k) if beta[c] < 0]
+    root, weight, bias = Cell(premise, 0), model.weight[lemma.unit], model.bias[lemma.unit]
+    empty = root.visibly_empty or (k == 2 and _differences(root) is None)
+    values = []
+    for p, given in enumerate(lemma.theta):
+        theta = [ZERO] * k
+        for place, c in enumerate(on):
+            theta[c] = beta[c] if p >> place & 1 else ZERO
+        for c, v in zip(below, given, strict=True):
+            theta[c] = min(max(Fraction(v, 2**bits), beta[c]), ZERO)
+        q = [[theta[c] * w - g for w, g in zip(weight, slope[c], strict=True)] for c in range(k)]
+        most = None if empty else _affine_maximum(root, q)
+        if most is None:
+            raise Refused("A lemma is about a premise without a point.")
+        values.append(most + sum(theta, ZERO) * bias - shifted)
+    return Known(lemma.unit, beta, slope, shifted + max(values))
+
+
+# ψ ≤ ψ + Σ_l y_l·(h·u + r − Σ_c β_c·relu(s_j)) on the premise, y ≥ 0
+def _added(psi: Psi, known: Sequence[Known], y: Vector) -> Psi:
+    """What is to be bounded in place of ψ."""
+    const, q, kappa = psi.const, [list(v) for v in psi.q], [list(v) for v in psi.kappa]
+    for lemma, factor in zip(known, y, strict=True):
+        if factor:
+            const += factor * lemma.const
+            for c, (beta, slope) in enumerate(zip(lemma.beta, lemma.slope, strict=True)):
+                kappa[c][lemma.unit] -= factor * beta
+                q[c] = [x + factor * g for x, g in zip(q[c], slope, strict=True)]
+    return replace(psi, const=const, q=q, kappa=kappa)
 
 
 def _leaf_bound(

@@ -44,16 +44,17 @@ class Budget:
         net = model.net
         self._work(premise.copies * net.embedding * (len(net.outputs) + len(premise.pinned) + len(model.bias)))
 
-    # nodes·k·(hidden units + 1)·(m + 1 + pairs)·(1 + n for paper boxes), pairs = Σ size² of the groups for k = 2
-    def spend(self, nodes: int, model: Model, premise: Premise) -> None:
-        """Refused if a proof of so many nodes is too much."""
+    # k·(nodes·(hidden units + 1 + lemmas) + 2ᵏ·lemmas)·(m + 1 + pairs)·(1 + n for paper boxes),
+    # pairs = Σ size² of the groups for k = 2
+    def spend(self, nodes: int, model: Model, premise: Premise, lemmas: int = 0) -> None:
+        """Refused if a proof of so many nodes and lemmas is too much."""
         k, groups = premise.copies, premise.domain.groups
         width = len(premise.pinned) + 1 + (sum(len(group) ** 2 for group in groups) if k == 2 else 0)
         flips = model.net.embedding if model.net.boxes == "paper" else 0
         self.nodes -= nodes
         if self.nodes < 0:
             raise Refused("The proofs have more nodes than a certificate may have.")
-        self._work(nodes * k * (len(model.bias) + 1) * width * (1 + flips))
+        self._work(k * (nodes * (len(model.bias) + 1 + lemmas) + 2**k * lemmas) * width * (1 + flips))
 
     def _work(self, work: int) -> None:
         self.work -= work

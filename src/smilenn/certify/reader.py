@@ -12,6 +12,7 @@ import json
 import math
 import os
 import re
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -94,14 +95,29 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Lemma:
+    """A lemma about a hidden unit, numbers to be read times 2^-bits of its proof.
+
+    `beta` [k]; `theta` by the number of the subset of the copies with β_c > 0, in it one for every copy with β_c < 0;
+    `slope` [k·m] as the file has it.
+    """
+
+    unit: int
+    beta: tuple[int, ...]
+    theta: tuple[tuple[int, ...], ...]
+    slope: bytes
+
+
+@dataclass(frozen=True)
 class Proof:
-    """The proof of one row: `nodes` is its piece of the binary file, `of` the row a mirror refers to."""
+    """The proof of one row: `nodes` is its tree in the binary file, `of` the row a mirror refers to."""
 
     rule: str
     bits: int = 0
     units: tuple[int, ...] = ()
     nodes: bytes = b""
     of: int = 0
+    lemmas: tuple[Lemma, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -199,7 +215,7 @@ def _proofs(entry: dict[str, Any], claim: Claim, binary: bytes, end: int, net: N
     for item in rows:
         proof = _proof(item, binary, end, net)
         end += len(proof.nodes)
-        proofs.append(proof)
+        proofs.append(_lemmas(proof, item["lemmas"], claim.copies, net) if "lemmas" in item else proof)
     return Entry(claim, witness, tuple(proofs)), end
 
 
@@ -303,7 +319,8 @@ def _proof(value: Any, binary: bytes, end: int, net: Net) -> Proof:
         as_object(value, {"rule", "of"}, "A proof by the mirror rule")
         return Proof("mirror", of=as_integer(value["of"], 0, MOST_NODES, "The row of a mirror"))
     need(rule in ("leaf", "slope"), "The proof of a row is by an unknown rule.")
-    as_object(value, PLACE_KEYS | ({"units"} if rule == "leaf" else set()), f"A proof by the {rule} rule")
+    own = {"units"} | ({"lemmas"} & set(value)) if rule == "leaf" else set()
+    as_object(value, PLACE_KEYS | own, f"A proof by the {rule} rule")
     bits = as_integer(value["bits"], 0, 1000, "'bits'")
     start = as_integer(value["start"], 0, len(binary), "'start'")
     length = as_integer(value["length"], 0, len(binary) - start, "'length'")
@@ -311,3 +328,25 @@ def _proof(value: Any, binary: bytes, end: int, net: Net) -> Proof:
     units = [as_integer(j, 0, 2 * net.hidden - 1, "A unit") for j in as_list(value.get("units", []), "'units'")]
     need(all(a < b for a, b in pairwise(units)), "The units of a proof are not increasing.")
     return Proof(rule, bits, tuple(units), binary[start : start + length])
+
+
+# unit u16, β [k], θ [2ᵃ][copies with β_c < 0], a the number of copies with β_c > 0, h [k·m]; all but the first int32
+def _lemmas(proof: Proof, number: Any, copies: int, net: Net) -> Proof:
+    """The proof with the lemmas, so many, that its piece of the binary file begins with; the nodes are what is left."""
+    data, at, out = proof.nodes, 0, []
+    size = 4 * copies * len(net.inner.names)  # of h
+
+    def take(length: int) -> bytes:
+        nonlocal at
+        need(at + length <= len(data), "A proof ends in the middle of a lemma.")
+        at += length
+        return data[at - length : at]
+
+    for _ in range(as_integer(number, 1, len(data), "'lemmas'")):
+        (unit,) = struct.unpack("<H", take(2))
+        need(unit < 2 * net.hidden, "A lemma is about a unit that does not exist.")
+        beta = struct.unpack(f"<{copies}i", take(4 * copies))
+        on, below = sum(b > 0 for b in beta), sum(b < 0 for b in beta)
+        theta = tuple(struct.unpack(f"<{below}i", take(4 * below)) for _ in range(2**on))
+        out.append(Lemma(unit, beta, theta, take(size)))
+    return replace(proof, nodes=data[at:], lemmas=tuple(out))
