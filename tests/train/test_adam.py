@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from smilenn.train.adam import adam_step, forget_gradients
+from smilenn.train.adam import Moves, adam_step, forget_gradients
 
 
 def networks() -> tuple[nn.ModuleList, nn.ModuleList]:
@@ -86,3 +86,38 @@ def test_without_gradients_nothing_moves() -> None:
     forget_gradients(mine)
     adam_step(mine)
     assert all(torch.equal(a, b) for a, b in zip(net.parameters(), before.parameters(), strict=True))
+
+
+def test_moves_are_the_same_steps() -> None:
+    """Gradients handed over, torch's own step in between, and a copy of the state in the end."""
+    first, second = networks()
+    own, torchs = optimizer(first, fused=True), optimizer(second, fused=True)
+    parameters = [list(group["params"]) for group in own.param_groups]
+    assert Moves.of(own, parameters) is None  # no moments yet
+    moves = None
+    for step in range(6):
+        gradients = [[torch.full_like(p, 0.1 * step - 0.2) + p.detach() ** 2 for p in group] for group in parameters]
+        for p, slope in zip(second.parameters(), [s for group in gradients for s in group], strict=True):
+            p.grad = slope.clone()
+        torchs.step()
+        if step in (0, 3):
+            for p, slope in zip(first.parameters(), [s for group in gradients for s in group], strict=True):
+                p.grad = slope
+            adam_step(own)
+        else:
+            moves = moves or Moves.of(own, parameters)
+            assert moves is not None
+            moves.step(gradients)
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
+    for a, b in zip(own.state_dict()["state"].values(), torchs.state_dict()["state"].values(), strict=True):
+        assert all(torch.equal(a[key], b[key]) for key in a)
+
+
+def test_moves_are_for_the_kernel_only() -> None:
+    net, _ = networks()
+    for options in ({"fused": False}, {"fused": True, "amsgrad": True}):
+        other = optimizer(net, **options)
+        for p in net.parameters():
+            p.grad = torch.ones_like(p)
+        other.step()
+        assert Moves.of(other, [list(group["params"]) for group in other.param_groups]) is None

@@ -10,7 +10,7 @@ from smilenn.search.abstraction import abstract, resolved
 from smilenn.train.config import Config
 from smilenn.train.demand import flip_margin, unit
 from smilenn.train.generator import RARELY, Generator
-from smilenn.train.losses import Pressure, box_loss, property_loss, task_loss, violations
+from smilenn.train.losses import Pressure, Quantiles, box_loss, property_loss, task_loss, violations
 
 
 def column(values):
@@ -167,3 +167,19 @@ def test_a_pool_without_violations_is_rescored_often_and_searched_rarely(make):
     again = generator.refresh(net.snapshot(), rng, fresh=False)  # the pool remembers what violated the claim before
     assert len(again) and generator.calls == before + 2 * len(generator.base.rows)
     assert len(violated) and again.abstraction.u.shape[1:] == violated.abstraction.u.shape[1:]
+
+
+@pytest.mark.parametrize("kind", ["mse", "bce", "ce", Quantiles((0.2, 0.7))])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("margin", [0.0, 0.5])
+def test_the_slope_of_a_loss_is_that_of_its_backward_pass(kind, weighted, margin):
+    rng = np.random.default_rng(3)
+    for outputs in (2,) if kind not in ("mse", "bce") else (1, 3):
+        y = torch.tensor(rng.integers(0, 2, size=(23, outputs)).astype(float))
+        w = torch.tensor(rng.uniform(size=23)) if weighted else None
+        f = torch.tensor(rng.normal(size=(23, outputs)), requires_grad=True)
+        loss = task_loss(kind, y, w, margin)
+        wanted = 4 * loss(f, y, w)
+        wanted.backward()
+        value, slope = loss.slope(f.detach(), y, w, 4)
+        assert torch.equal(value, wanted.detach()) and torch.equal(slope, f.grad)

@@ -7,6 +7,9 @@ wherever the kernel does not apply, torch's own step is taken. Both compute the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 
 PLAIN = ("amsgrad", "maximize", "capturable", "differentiable")  # options that the direct call does not know
@@ -16,14 +19,8 @@ PLAIN = ("amsgrad", "maximize", "capturable", "differentiable")  # options that 
 def adam_step(optimizer: torch.optim.Optimizer) -> None:
     """Move the parameters by their gradients; those without one stay."""
     groups = optimizer.param_groups
-    ready = isinstance(optimizer, torch.optim.Adam) and hasattr(torch, "_fused_adam_")
-    if not ready or any(not group.get("fused") or any(group[name] for name in PLAIN) for group in groups):
-        optimizer.step()
-        return
     moved = [[p for p in group["params"] if p.grad is not None] for group in groups]
-    new = any("step" not in optimizer.state.get(p, ()) for own in moved for p in own)
-    mixed = any(len({p.dtype for p in own}) > 1 for own in moved)  # a backbone in float32: one call takes one type
-    if new or mixed or any(p.device.type != "cpu" for own in moved for p in own):
+    if not _direct(optimizer, moved):
         optimizer.step()
         return
     for group, own in zip(groups, moved, strict=True):
@@ -32,12 +29,30 @@ def adam_step(optimizer: torch.optim.Optimizer) -> None:
         states = [optimizer.state[p] for p in own]
         steps = [state["step"] for state in states]
         torch._foreach_add_(steps, 1)  # pyright: ignore[reportPrivateImportUsage]
-        torch._fused_adam_(  # pyright: ignore[reportPrivateImportUsage]
-            own, [p.grad for p in own], [state["exp_avg"] for state in states],
-            [state["exp_avg_sq"] for state in states], [], steps, lr=float(group["lr"]), beta1=group["betas"][0],
-            beta2=group["betas"][1], weight_decay=group["weight_decay"], eps=group["eps"], amsgrad=False,
-            maximize=False, grad_scale=None, found_inf=None,
-        )  # fmt: skip
+        first, second = ([state[name] for state in states] for name in ("exp_avg", "exp_avg_sq"))
+        _kernel(group, own, [p.grad for p in own if p.grad is not None], first, second, steps)
+
+
+def _direct(optimizer: torch.optim.Optimizer, moved: Sequence[Sequence[torch.Tensor]]) -> bool:
+    """Whether the kernel may be called for these parameters of every group."""
+    groups = optimizer.param_groups
+    ready = isinstance(optimizer, torch.optim.Adam) and hasattr(torch, "_fused_adam_")
+    if not ready or any(not group.get("fused") or any(group[name] for name in PLAIN) for group in groups):
+        return False
+    new = any("step" not in optimizer.state.get(p, ()) for own in moved for p in own)
+    mixed = any(len({p.dtype for p in own}) > 1 for own in moved)  # a backbone in float32: one call takes one type
+    return not (new or mixed or any(p.device.type != "cpu" for own in moved for p in own))
+
+
+def _kernel(
+    group: dict[str, Any], own: list[torch.Tensor], slopes: list[torch.Tensor], first: list[torch.Tensor],
+    second: list[torch.Tensor], steps: list[torch.Tensor],
+) -> None:  # fmt: skip
+    torch._fused_adam_(  # pyright: ignore[reportPrivateImportUsage]
+        own, slopes, first, second, [], steps, lr=float(group["lr"]), beta1=group["betas"][0], beta2=group["betas"][1],
+        weight_decay=group["weight_decay"], eps=group["eps"], amsgrad=False, maximize=False, grad_scale=None,
+        found_inf=None,
+    )  # fmt: skip
 
 
 def forget_gradients(optimizer: torch.optim.Optimizer) -> None:
@@ -45,3 +60,35 @@ def forget_gradients(optimizer: torch.optim.Optimizer) -> None:
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             parameter.grad = None
+
+
+class Moves:
+    """Steps of Adam with gradients that are handed over, for parameters whose moments exist.
+
+    Lists are made once and the counters of all parameters lie in one tensor, so a step is two calls a group. The
+    optimiser's own state is what moves: `adam_step` may come in between.
+    """
+
+    def __init__(self, optimizer: torch.optim.Adam, parameters: Sequence[Sequence[torch.Tensor]]) -> None:
+        self.groups = []
+        for group, own in zip(optimizer.param_groups, parameters, strict=True):
+            states = [optimizer.state[p] for p in own]
+            counts = torch.stack([state["step"] for state in states])
+            for state, count in zip(states, counts.unbind(), strict=True):
+                state["step"] = count
+            moments = [[state[name] for state in states] for name in ("exp_avg", "exp_avg_sq")]
+            self.groups.append((group, list(own), *moments, counts, list(counts.unbind())))
+
+    @classmethod
+    def of(cls, optimizer: torch.optim.Optimizer, parameters: Sequence[Sequence[torch.Tensor]]) -> Moves | None:
+        """For these parameters of every group, all with a gradient; None where torch has to take the step."""
+        if not isinstance(optimizer, torch.optim.Adam) or not _direct(optimizer, parameters):
+            return None
+        return cls(optimizer, parameters)
+
+    @torch.no_grad()
+    def step(self, gradients: Sequence[list[torch.Tensor]]) -> None:
+        """Move the parameters by their gradients, in the order in which both were given."""
+        for (group, own, first, second, counts, each), slopes in zip(self.groups, gradients, strict=True):
+            counts.add_(1)
+            _kernel(group, own, slopes, first, second, each)

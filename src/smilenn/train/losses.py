@@ -35,7 +35,50 @@ class Quantiles:
 
 LossKind = Literal["mse", "bce", "ce"] | Quantiles
 Decides = Literal["", "sign", "largest"]
-TaskLoss = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None], torch.Tensor]
+Each = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # (f, t) → losses, all [B, o]
+
+
+@dataclass(frozen=True)
+class TaskLoss:
+    """L_s(f [B, o], t [B, o], weight [B] or None): the mean over outputs, and then over rows by their weights.
+
+    `each` are the losses [B, o] or [B, 1]; `back` (f, t, slope [B, o]) takes the slope at them to the one at f.
+    """
+
+    each: Each
+    back: Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor] | None = None
+
+    def __call__(self, f: torch.Tensor, t: torch.Tensor, weight: torch.Tensor | None = None) -> torch.Tensor:
+        """The loss."""
+        value = self._rows(f, t)
+        return value.mean() if weight is None else (value * weight).sum() / self._sum(weight)
+
+    def slope(
+        self, f: torch.Tensor, t: torch.Tensor, weight: torch.Tensor | None, times: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """`times` the loss and its slope at f [B, o], to the last bit what torch's backward pass gives."""
+        if self.back is None:
+            with torch.enable_grad():
+                leaf = f.detach().requires_grad_()
+                loss = times * self(leaf, t, weight)
+            return loss.detach(), torch.autograd.grad(loss, leaf)[0]
+        with torch.no_grad():
+            value = self._rows(f, t)
+            if weight is None:
+                loss, per = value.mean(), torch.full_like(value, times) / len(value)
+            else:
+                total = self._sum(weight)
+                loss, per = (value * weight).sum() / total, times / total * weight
+            own = per[:, None] if f.shape[1] == 1 else per[:, None].expand(f.shape) / f.shape[1]
+            return times * loss, self.back(f, t, own)
+
+    def _rows(self, f: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+        value = self.each(f, t)
+        return value.reshape(-1) if value.shape[1] == 1 else value.mean(dim=1)
+
+    @staticmethod
+    def _sum(weight: torch.Tensor) -> torch.Tensor:
+        return weight.sum().clamp(min=1e-12)
 
 
 def task_loss(kind: LossKind, y: torch.Tensor, weight: torch.Tensor | None = None, margin: float = 0.0) -> TaskLoss:
@@ -52,36 +95,27 @@ def task_loss(kind: LossKind, y: torch.Tensor, weight: torch.Tensor | None = Non
     if kind == "mse":
         base = (((y - mean) ** 2) * w[:, None]).sum(dim=0) / w.sum()
         base = torch.where(base > 0, base, torch.ones_like(base))
-
-        def each(f: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
-            return (f - t) ** 2 / base
-    elif isinstance(kind, Quantiles):
+        return TaskLoss(lambda f, t: (f - t) ** 2 / base, lambda f, t, slope: slope / base * (2 * (f - t)))
+    if isinstance(kind, Quantiles):
         q = torch.tensor(kind.levels, dtype=torch.float64, device=y.device)
         base = _pinball(_quantiles(y, w, q), y, q)
         base = (base * w[:, None]).sum(dim=0) / w.sum()
         base = torch.where(base > 0, base, torch.ones_like(base))
-
-        def each(f: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
-            return _pinball(f, t, q) / base
-    elif kind == "ce":
+        return TaskLoss(lambda f, t: _pinball(f, t, q) / base)
+    if kind == "ce":
         p = mean.clamp(min=1e-3)
         entropy = -(p * p.log()).sum()
+        return TaskLoss(lambda f, t: -(t * F.log_softmax(f - margin * t, dim=1)).sum(dim=1, keepdim=True) / entropy)
+    p = mean.clamp(1e-3, 1 - 1e-3)
+    base = -(p * p.log() + (1 - p) * (1 - p).log())
 
-        def each(f: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
-            return -(t * F.log_softmax(f - margin * t, dim=1)).sum(dim=1, keepdim=True) / entropy
-    else:
-        p = mean.clamp(1e-3, 1 - 1e-3)
-        base = -(p * p.log() + (1 - p) * (1 - p).log())
+    def shifted(f: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+        return f - margin * (2 * t - 1) if margin else f
 
-        def each(f: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
-            shifted = f - margin * (2 * t - 1) if margin else f
-            return F.binary_cross_entropy_with_logits(shifted, t, reduction="none") / base
-
-    def loss(f: torch.Tensor, t: torch.Tensor, weight: torch.Tensor | None = None) -> torch.Tensor:
-        value = each(f, t).mean(dim=1)
-        return value.mean() if weight is None else (value * weight).sum() / weight.sum().clamp(min=1e-12)
-
-    return loss
+    return TaskLoss(
+        lambda f, t: F.binary_cross_entropy_with_logits(shifted(f, t), t, reduction="none") / base,
+        lambda f, t, slope: (torch.sigmoid(shifted(f, t)) - t).mul_(slope / base),
+    )
 
 
 def decides(kind: LossKind) -> Decides:

@@ -25,6 +25,7 @@ from smilenn.model.select import select
 from smilenn.prove.portfolio import choose
 from smilenn.prove.slopes import applies, slope_tree
 from smilenn.train.adam import adam_step, forget_gradients
+from smilenn.train.backward import Backward
 from smilenn.train.config import Config
 from smilenn.train.generator import Generator
 from smilenn.train.losses import Decides, Pressure, TaskLoss, box_loss, property_loss
@@ -58,7 +59,8 @@ class Task:
 
     def rows(self, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
         """Inputs, targets and weights of a batch."""
-        return self.x[index], self.y[index], None if self.weight is None else self.weight[index]
+        weight = None if self.weight is None else self.weight.index_select(0, index)
+        return self.x.index_select(0, index), self.y.index_select(0, index), weight
 
     @torch.no_grad()
     def held_out_loss(self, net: SmileNet) -> float:
@@ -90,9 +92,17 @@ class Task:
 def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
     """One epoch on all four pathways."""
     net, rng, totals = state.net, rngs(task.seed, "pretrain", state.unit), np.zeros(2)
-    batches = task.batches(rng)
+    batches, written = task.batches(rng), Backward.of(net, state.optimizer)
     for index in batches:
         x, y, w = task.rows(index)
+        if written is not None and written.ready():
+            accuracy, box, slopes = written(net.scale(x), y, w, task.loss, task.config.lambda_box, four=True)
+            loss = accuracy + task.config.lambda_box * box
+            _finite(float(loss))
+            written.step(slopes)
+            net.project_()
+            totals += [float(loss), float(box)]
+            continue
         p = net.pathways(x)
         # four times the mean over four times the rows: the sum of the four losses
         accuracy = 4 * task.loss(p.outputs, y.repeat(4, 1), None if w is None else w.repeat(4))
@@ -115,7 +125,7 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
     done = state.unit / max(1, config.epochs - 1) if state.phase == "train" else 1.0
     for group in state.optimizer.param_groups:
         group["lr"] = config.rate * (1.0 - (1.0 - config.final_rate) * min(1.0, done))
-    batches = task.batches(rng)
+    batches, written = task.batches(rng), Backward.of(net, state.optimizer)
     totals, zero = np.zeros(3), torch.zeros((), dtype=torch.float64, device=task.x.device)
     worst = -math.inf
     pools: list[Pressure] = []
@@ -123,7 +133,17 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
         if step % config.search_every == 0 or -math.inf < worst <= 0:  # RESOLVED: the pool no longer violates
             pools = _refresh(net, task.generators, rng, fresh=step == 0)
         x, y, w = task.rows(index)
-        if net.collapsed:  # the box has no width, f is g∘lower: the backbone takes no part
+        pressed, collapsed = any(map(len, pools)), net.collapsed
+        if written is not None and not pressed and not collapsed and written.ready():
+            accuracy, box, slopes = written(net.scale(x), y, w, task.loss, config.lambda_box)
+            _finite(float(accuracy + config.lambda_box * box))
+            written.step(slopes)
+            net.project_()
+            worst = -math.inf
+            state.dual_step(0.0, config.dual_step)
+            totals += [float(accuracy), float(box), 0.0]
+            continue
+        if collapsed:  # the box has no width, f is g∘lower: the backbone takes no part
             accuracy, box = task.loss(net.head(net.lower(net.encode(net.scale(x)))), y, w), zero
         else:
             u = net.scale(x)

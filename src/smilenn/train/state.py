@@ -100,7 +100,7 @@ def save_state(path: Path, state: State) -> None:
     if state.best is not None:
         tensors |= {f"best.{k}": v for k, v in state.best.items()}
     for i, slot in state.optimizer.state_dict()["state"].items():
-        tensors |= {f"adam.{i}.{k}": torch.as_tensor(v) for k, v in slot.items()}
+        tensors |= {f"adam.{i}.{k}": torch.as_tensor(v).clone() for k, v in slot.items()}
     meta = {
         "format": FORMAT, "fingerprint": state.fingerprint, "phase": state.phase, "unit": state.unit,
         "lam": state.lam, "square": state.square, "stall": state.stall,
