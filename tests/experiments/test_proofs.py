@@ -7,7 +7,11 @@ from typer.testing import CliRunner
 
 from smilenn.cli import app
 from smilenn.errors import SmileError
-from smilenn.experiments.proofs import Case, instance, peers, records, summary
+from smilenn.experiments import proofs
+from smilenn.experiments.proofs import TOLD, Case, instance, peers, records, summary
+from smilenn.problem import build
+from smilenn.prove.mip import ReducedMip
+from smilenn.prove.solvers import installed
 
 
 def test_records_follow_the_contract():
@@ -17,6 +21,8 @@ def test_records_follow_the_contract():
     for r in rows:
         assert {"case", "peer", "ours_s", "peer_s", "ratio"} <= set(r)
         assert r["ours_done"] and r["peer_done"] and r["ratio"] == r["peer_s"] / r["ours_s"]
+        told = {"paper-highs": "bound", "reduced-highs": "row"}[r["peer"]]  # how the peer knows ε, where there is one
+        assert r["told"] == (told if r["case"].endswith("prove") else None)
     means = summary(rows)
     assert len(means) == len(rows) and all(m["ratio"] == pytest.approx(m["least"]) for m in means)
 
@@ -29,6 +35,22 @@ def test_match_proves_what_the_peer_has_proved():
     early = list(records([case], seeds=1, limit=0.0, against=["reduced-highs"], jobs=["match"]))
     # within no time a peer has proved a weaker bound, or none: then there is nothing to match
     assert all(r["peer_optimum"] >= done["peer_optimum"] - 1e-9 for r in early)
+
+
+@pytest.mark.parametrize("peer", sorted(TOLD))
+@pytest.mark.parametrize("case", [Case("robust", 3, 2), Case("robust", 5, 0)])
+def test_a_peer_that_is_told_proves_what_holds_and_nothing_else(peer, case):
+    """ε just above the maximum must be found infeasible, ε just below must not; affine nets make the MIP an LP."""
+    if peer.split("-")[1] not in installed():
+        pytest.skip(f"{peer} needs its solver")
+    snapshot, claim = instance(case, 0)
+    problem = build(claim, snapshot)
+    row = problem.rows[0]
+    best = ReducedMip().maximise(problem, row).upper + row.rhs
+    step = 1e-3 * max(abs(best), 0.1 * row.scale)  # what "prove" adds
+    for shift, holds in ((0.0, True), (-2.0 * step, False)):
+        seconds, done, bound = proofs._peer(problem, row, peer, "prove", best + shift, 10.0)
+        assert done is holds and seconds > 0 and bound is None
 
 
 def test_an_instance_depends_on_its_seed_alone():

@@ -8,7 +8,7 @@ import pytest
 
 from smilenn.errors import SmileError
 from smilenn.prove.branch import Branch
-from smilenn.prove.linear_model import Builder, safe_bound
+from smilenn.prove.linear_model import Builder, at_least, safe_bound
 from smilenn.prove.mip import ReducedMip
 from smilenn.prove.solvers import SOLVERS, Status, installed, solver
 from smilenn.prove.solvers.base import Afresh
@@ -57,6 +57,19 @@ def test_a_mip_stops_at_a_point_above_or_a_bound_below(name):
     below = solver(name).solve(model, time_limit=20, below=best.primal + 0.5)
     assert below.status in (Status.BELOW, Status.OPTIMAL)
     assert best.primal - 1e-6 <= below.dual_bound <= best.primal + 0.5
+
+
+@everywhere
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_model_is_infeasible_above_its_maximum_and_only_there(name, whole):
+    model = knapsack(12, whole=whole)
+    best = solver(name).solve(model, time_limit=20)
+    for objective in (True, False):
+        beyond = at_least(model, best.primal + 0.01, objective=objective)
+        assert solver(name).solve(beyond, time_limit=20).status in (Status.INFEASIBLE, Status.BELOW)
+        within = solver(name).solve(at_least(model, best.primal - 0.01, objective=objective), time_limit=20)
+        assert within.status is Status.OPTIMAL and model.offset + model.objective @ within.x >= best.primal - 0.0101
+        assert within.primal == pytest.approx(best.primal if objective else 0.0, abs=1e-4)
 
 
 @everywhere

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +104,22 @@ def without_small(model: LinearModel, least: float) -> LinearModel:
     matrix.data[small] = 0.0
     matrix.eliminate_zeros()
     return replace(model, matrix=matrix, row_lo=model.row_lo - slack, row_hi=model.row_hi + slack)
+
+
+def at_least(model: LinearModel, least: float, *, objective: bool = True) -> LinearModel:
+    """The model with the row ``offset + c·x ≥ least``, and with nothing to maximise unless `objective`.
+
+    It is infeasible if and only if the maximum is below `least`; a solver finds that within its tolerances, and cannot
+    tell it from a model that was empty before.
+    """
+    return replace(
+        model,
+        matrix=csr_matrix(vstack([model.matrix, csr_matrix(model.objective[None])])),
+        row_lo=np.append(model.row_lo, least - model.offset),
+        row_hi=np.append(model.row_hi, np.inf),
+        objective=model.objective if objective else np.zeros_like(model.objective),
+        offset=model.offset if objective else 0.0,
+    )
 
 
 def safe_bound(model: LinearModel, multipliers: np.ndarray) -> float:
