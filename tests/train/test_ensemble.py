@@ -8,6 +8,7 @@ import torch
 
 from smilenn.domain import Domain
 from smilenn.model.encoders.monotone import Kind, monotone_encoder
+from smilenn.train import ensemble as ensemble_module
 from smilenn.train.config import Config
 from smilenn.train.encoded import members_loss
 from smilenn.train.ensemble import Ensemble
@@ -35,6 +36,20 @@ def test_outputs_are_those_of_the_branches():
 def test_ramps_are_shared_by_kinds_that_have_the_same():
     encoder, _ = made()
     assert Ensemble(encoder, views=False).same == [0, 0, 2]
+
+
+def test_ramps_kept_for_the_training_rows_are_those_computed(monkeypatch):
+    encoder, u = made()
+    ensemble, rows = Ensemble(encoder), torch.tensor([7, 3, 3, 40])
+    wanted = ensemble.outputs(u[rows])
+    monkeypatch.setattr(ensemble_module, "MOST", 10)
+    ensemble.keep(u)
+    assert ensemble.kept is None and torch.equal(ensemble.outputs(u[rows], rows), wanted)
+    monkeypatch.undo()
+    ensemble.keep(u)
+    assert ensemble.kept is not None and sorted(ensemble.kept) == [0, 2]
+    monkeypatch.setattr(ensemble, "ramps", None)  # not asked any more
+    assert torch.equal(ensemble.outputs(u[rows], rows), wanted)
 
 
 def test_a_step_moves_the_branches_and_their_signs_are_restored():

@@ -50,7 +50,7 @@ def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
             group["lr"] = rate * group.get("pace", 1.0)
         x, y, w = task.rows(index)
         u = net.scale(x)
-        free = encoder.uncut(u) if state.ensemble is None else state.ensemble.outputs(u)
+        free = encoder.uncut(u) if state.ensemble is None else state.ensemble.outputs(u, index)
         e = free if encoder.limits is None else encoder.cut(free)
         loss = members_loss(task, centres(net, e), y, w, held, index)
         if encoder.limits is not None:  # beyond a limit only what was not cut has a slope

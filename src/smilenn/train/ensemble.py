@@ -17,6 +17,8 @@ import torch
 
 from smilenn.model.encoders import Branch, Encoder, Kinks, Linear, Ramps
 
+MOST = 2**23  # numbers that are kept of ramps, 64 MiB
+
 
 class Stack:
     """G branches of one kind and part: ramps, then linear layers with kinks between them."""
@@ -70,18 +72,28 @@ class Ensemble:
         firsts = [stack.branches[0] for stack in self.stacks]
         # stacks of other kinds that see the same ramps share them
         self.same = [next(i for i, other in enumerate(firsts) if _same_ramps(first, other)) for first in firsts]
+        self.kept: dict[int, torch.Tensor] | None = None
 
-    def outputs(self, u: torch.Tensor) -> torch.Tensor:
+    def ramps(self, u: torch.Tensor) -> dict[int, torch.Tensor]:
+        """The ramps [B, R] at u [B, m] that stacks read, by the first that does."""
+        firsts = {i: self.stacks[i].branches[0] for i in self.same}
+        return {i: first.layers[0](u[:, first.columns]) for i, first in firsts.items()}
+
+    @torch.no_grad()
+    def keep(self, u: torch.Tensor) -> None:
+        """Compute the ramps of all training rows u [N, m] once: no weight moves them. Of too many, nothing is kept."""
+        if len(u) * sum(self.stacks[i].weights[0].shape[2] for i in set(self.same)) <= MOST:
+            self.kept = self.ramps(u)
+
+    def outputs(self, u: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
         """u [B, m] → what the branches return [B, p], one member after the other, not cut to the encoder's box; then
-        the columns that are passed on.
+        the columns that are passed on. `rows` [B] says which of the rows of `keep` these are.
         """
-        ramps: dict[int, torch.Tensor] = {}
-        found = []
-        for stack, i in zip(self.stacks, self.same, strict=True):
-            if i not in ramps:
-                first = stack.branches[0]
-                ramps[i] = first.layers[0](u[:, first.columns])
-            found.append(stack.outputs(ramps[i]))
+        if self.kept is None or rows is None:
+            ramps = self.ramps(u)
+        else:
+            ramps = {i: kept.index_select(0, rows) for i, kept in self.kept.items()}
+        found = [stack.outputs(ramps[i]) for stack, i in zip(self.stacks, self.same, strict=True)]
         kinds = [torch.cat(found[i : i + self.parts], dim=2) for i in range(0, len(found), self.parts)]
         return torch.cat([*(kind.reshape(len(u), -1) for kind in kinds), u[:, self.passed]], dim=1)
 

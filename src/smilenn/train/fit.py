@@ -169,6 +169,8 @@ class _Run:
         self.begun, self.begun_posttraining = time.perf_counter(), None
         self.held_out, self.chosen, self.warm = math.nan, "", warm
         members = None if net.encoder is None or not net.encoder.groups else Ensemble(net.encoder)
+        if members is not None:
+            members.keep(net.scale(data_x))
         groups = parameter_groups(net, members)
         optimizer = torch.optim.Adam(groups, lr=config.learning_rate, fused=_fused(net))
         self.state = State(net, optimizer, self._fingerprint(claims, loss), ensemble=members)
