@@ -10,7 +10,7 @@ from smilenn.errors import SmileError
 from smilenn.problem import build
 from smilenn.properties import Fair, Robust
 from smilenn.search.gradient import search
-from smilenn.search.pool import Pool
+from smilenn.search.pool import Pool, greedy
 
 
 def moved(problem, size, seed=1):
@@ -106,3 +106,16 @@ def test_a_damaged_state_is_refused(bad):
         Pool.from_json(bad)
     with pytest.raises(SmileError, match="at least one"):
         Pool(limit=0)
+
+
+@pytest.mark.parametrize("limit", [None, 4])
+def test_points_near_to_one_that_was_taken_are_left_out(limit):
+    rng = np.random.default_rng(0)
+    for n in (0, 1, 25):
+        near = rng.random((n, n)) < 0.2
+        near = near | near.T | np.eye(n, dtype=bool)
+        order, wanted = rng.permutation(n), list[int]()
+        for i in order:
+            if not near[wanted, i].any() and len(wanted) != limit:
+                wanted.append(int(i))
+        assert greedy(near, order, limit) == wanted

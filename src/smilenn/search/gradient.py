@@ -26,10 +26,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from smilenn.problem import Problem, Row
 from smilenn.region import Region
 from smilenn.search.oracle import Oracle
+from smilenn.search.pool import greedy
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +92,7 @@ def candidates(problem: Problem, row: Row, u: np.ndarray) -> Candidates:
     u, value = u[order], value[order]
     width = (problem.region.hi - problem.region.lo).max(axis=0)
     flat = (u / np.where(width > 0, width, 1.0)).reshape(len(u), problem.copies * len(width))
-    kept: list[int] = []
-    for i in range(len(u)):
-        if not kept or np.abs(flat[kept] - flat[i]).max(axis=1).min() > 1e-6:
-            kept.append(i)
+    kept = greedy(cdist(flat, flat, "chebyshev") <= 1e-6, np.arange(len(u)))
     return Candidates(u[kept], value[kept])
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from smilenn.errors import SmileError
 from smilenn.problem import Problem
@@ -89,13 +90,8 @@ class Pool:
         order = np.argsort(-value, kind="stable")
         width = (problem.region.hi - problem.region.lo).max(axis=0)
         flat = (u / np.where(width > 0, width, 1.0)).reshape(len(u), problem.copies * len(width))
-        kept: list[int] = []
-        for i in order:
-            near = np.abs(flat[kept] - flat[i]).max(axis=1) <= self.radius if kept else np.zeros(0, dtype=bool)
-            if not (near & (row[kept] == row[i])).any():
-                kept.append(int(i))
-            if len(kept) == self.limit:
-                break
+        near = (cdist(flat, flat, "chebyshev") <= self.radius) & (row[:, None] == row)
+        kept = greedy(near, order, self.limit)
         return replace(self, u=u[kept], row=row[kept], value=value[kept])
 
     # ---- resume -------------------------------------------------------------------------------------------------
@@ -119,3 +115,20 @@ class Pool:
         if u.ndim != 3 or row.shape != (len(u),) or value.shape != (len(u),):
             raise SmileError("The pool's arrays do not fit together; its file was cut or edited, remove it.")
         return cls(int(data["limit"]), float(data["radius"]), u, row, value)
+
+
+def greedy(near: np.ndarray, order: np.ndarray, limit: int | None = None) -> list[int]:
+    """Points in this order, less those near [N, N] bool to one that was taken; at most `limit`.
+
+    >>> greedy(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool), np.arange(3))
+    [0, 2]
+    """
+    taken: list[int] = []
+    hidden = np.zeros(len(near), dtype=bool)
+    for i in order.tolist():
+        if not hidden[i]:
+            taken.append(i)
+            hidden |= near[i]
+            if len(taken) == limit:
+                break
+    return taken
