@@ -244,15 +244,16 @@ def _reduce(frame: Frame, s: Snapshot) -> Row:
     outputs = frame.outputs
     v: np.ndarray = outputs @ s.head_weight  # [k, n]
     up = np.maximum(v, 0.0)
-    slope, unit, flip = v @ s.lower_slope + frame.inputs, v @ s.lower_out, np.zeros((len(v), s.embedding))
+    slope, unit, flip = v @ s.lower_slope + frame.inputs, v @ s.lower_out, np.zeros(v.shape)
     const = float((v @ s.lower_const).sum() + (outputs @ s.head_bias).sum()) + frame.input_const
     if s.boxes == "gap":
-        slope, unit = slope + up @ s.second_slope, unit + up @ s.second_out
+        slope += up @ s.second_slope
+        unit += up @ s.second_out
         const += float((up @ s.second_const).sum())
     else:
         flip = up
-    used = s.output_scale[outputs.any(axis=0)]
-    scale = float(used.max()) if len(used) else 1.0
+    used = [scale for scale, some in zip(s.output_scale.tolist(), outputs.T.tolist(), strict=True) if any(some)]
+    scale = max(used, default=1.0)
     return Row(slope, unit, flip, const, frame.rhs, outputs, frame.inputs, frame.input_const, scale, frame.text)
 
 

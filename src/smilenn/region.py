@@ -93,6 +93,11 @@ class Region:
         return len(self.rhs) > 0
 
     @cached_property
+    def largest(self) -> np.ndarray:
+        """[k, m], the largest |u| of every coordinate."""
+        return np.maximum(np.abs(self.lo), np.abs(self.hi))
+
+    @cached_property
     def grouped(self) -> np.ndarray:
         """[m] bool, coordinates that are members of a one-hot group."""
         out = np.zeros(self.size, dtype=bool)

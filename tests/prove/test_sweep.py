@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from smilenn.prove import sweep
 from smilenn.prove.sweep import Sweep, local_maxima
 
 
@@ -60,3 +61,29 @@ def test_refusals(make):
     problem = make.problem(make.convex("x0"), make.snapshot(make.box(1), np.random.default_rng(6)))
     assert "rows" in Sweep().refuses(problem, problem.rows[0])
     assert not Sweep().maximise(problem, problem.rows[0]).complete
+
+
+@pytest.mark.parametrize("strip", [(-2.0, 0.0), (0.0, 2.0)])
+@pytest.mark.parametrize("boxes", ["gap", "paper"])
+def test_an_order_of_two_copies_is_swept_like_any_strip(make, boxes, strip):
+    """The running maximum of `_ordered` against windows, and what is proved by it against what is found."""
+    for seed in range(10):
+        s = make.snapshot(make.box(1, -1, 1), np.random.default_rng(seed), hidden=12, boxes=boxes, embedding=3)
+        s.hidden_weight[0], s.hidden_bias[1] = 0.0, 0.0  # no breakpoint, and one at zero
+        problem = make.problem(make.band("x0", *strip), s)
+        row = problem.rows[0]
+        order = sweep._order(problem.region)
+        assert order == (1 if strip[0] == 0 else -1)
+        general = sweep._profile(problem, row)
+        assert sweep._ordered(problem, row, order) == pytest.approx(general.value, abs=1e-12)
+        found = Sweep().maximise(problem, row)
+        for shift, holds in ((1e-6, True), (-1e-6, False)):
+            said = Sweep().maximise(problem, row, goal="prove", target=found.lower + shift)
+            assert (said.upper <= found.lower + shift) is holds and said.upper == pytest.approx(found.upper, abs=1e-12)
+            assert (said.point is None) is holds and said.complete and said.note == found.note
+
+
+@pytest.mark.parametrize("strip", [(-1.0, 0.0), (-2.0, 0.1), (0.0, 0.5), (-2.0, -0.1)])
+def test_other_strips_are_no_order(make, strip):
+    problem = make.problem(make.band("x0", *strip), make.snapshot(make.box(1, -1, 1), np.random.default_rng(0)))
+    assert sweep._order(problem.region) == 0

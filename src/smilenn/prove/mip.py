@@ -28,12 +28,11 @@ import numpy as np
 from smilenn.problem import Problem, Row
 from smilenn.prove.linear_model import Builder, LinearModel
 from smilenn.prove.presolve import Reduced, presolve
-from smilenn.prove.prover import FOREVER, GAP, Goal, Prover, allowance, evaluated
+from smilenn.prove.prover import EPS, FOREVER, GAP, Goal, Prover, allowance, evaluated
 from smilenn.prove.solvers import Solver, SolverResult, Status, solver
 from smilenn.prove.verdict import Maximum
 from smilenn.region import Region
 
-EPS = float(np.finfo(np.float64).eps)
 FORGIVEN = 1e-10  # relative to a row's scale: a tenth of the tolerance that solvers are given
 
 
@@ -182,7 +181,7 @@ def reduced_model(reduced: Reduced, scale: float, *, twin_cuts: bool = True) -> 
 
 def _padded(reduced: Reduced) -> Reduced:
     """The same with ranges that contain what rounding may make of them."""
-    largest = np.maximum(np.abs(reduced.region.lo), np.abs(reduced.region.hi))  # [k, m]
+    largest = reduced.region.largest
     error = rounding(reduced.weight, reduced.bias, largest)
     pad = padding(error, np.maximum(-reduced.low, reduced.high))
     low, high = reduced.low - pad, reduced.high + pad

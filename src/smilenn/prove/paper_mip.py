@@ -30,9 +30,9 @@ import numpy as np
 from smilenn.errors import SmileError
 from smilenn.problem import Problem, Row
 from smilenn.prove.linear_model import Builder
-from smilenn.prove.mip import EPS, Inputs, bound_of, input_columns, padding, rounding, solved
+from smilenn.prove.mip import Inputs, bound_of, input_columns, padding, rounding, solved
 from smilenn.prove.presolve import inner_ranges
-from smilenn.prove.prover import FOREVER, GAP, Goal, Prover, allowance
+from smilenn.prove.prover import EPS, FOREVER, GAP, Goal, Prover, allowance
 from smilenn.prove.solvers import Solver, Status, solver
 from smilenn.prove.verdict import Maximum
 
@@ -206,7 +206,7 @@ def _sensitivity(problem: Problem, row: Row) -> float:
 def _pads(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """What rounding may add to the ranges of units [k, H] and of second − lower [k, n]; see `mip.padding`."""
     s, region = problem.snapshot, problem.region
-    largest = np.maximum(np.abs(region.lo), np.abs(region.hi))
+    largest = region.largest
     units = rounding(s.hidden_weight, s.hidden_bias, largest)
     out, slope = np.abs(s.lower_out) + np.abs(s.second_out), np.abs(s.lower_slope) + np.abs(s.second_slope)
     size = largest @ np.abs(s.hidden_weight).T + np.abs(s.hidden_bias)

@@ -282,7 +282,7 @@ def _unbounded(problem: Problem) -> str | None:
     """
     s, region, f = problem.snapshot, problem.region, problem.flips
     with np.errstate(over="ignore", invalid="ignore"):
-        largest = np.maximum(np.abs(region.lo), np.abs(region.hi))  # [k, m]
+        largest = region.largest
         for row in problem.rows:
             unit = np.abs(row.unit) + row.flip @ np.abs(f.unit)
             slope = np.abs(row.slope) + row.flip @ np.abs(f.slope) + unit @ np.abs(s.hidden_weight)

@@ -19,6 +19,7 @@ from smilenn.prove.verdict import Maximum
 Goal = Literal["optimum", "prove", "find"]
 GAP = 1e-6  # relative to the scale of the row: what "optimum" means
 FOREVER = 3600.0
+EPS = float(np.finfo(np.float64).eps)
 
 
 class Prover(ABC):
@@ -73,12 +74,13 @@ def allowance(problem: Problem, row: Row) -> float:
     are those of the network, before they cancel in `Row`: a forward pass rounds each of them. Numbers that enter by a
     single addition (head bias, right side) count twice their own rounding.
     """
-    s, size = problem.snapshot, np.maximum(np.abs(problem.region.lo), np.abs(problem.region.hi))  # [k, m]
+    s, size = problem.snapshot, problem.region.largest  # [k, m]
     hidden = size @ np.abs(s.hidden_weight).T + np.abs(s.hidden_bias)  # [k, H]
     box = np.abs(s.lower_const) + np.abs(s.second_const) + size @ (np.abs(s.lower_slope) + np.abs(s.second_slope)).T
-    box = box + hidden @ (np.abs(s.lower_out) + np.abs(s.second_out)).T  # [k, n] |lower| + |second| at most
-    total = float((np.abs(row.outputs) @ np.abs(s.head_weight) * box).sum() + (np.abs(row.inputs) * size).sum())
-    single = float((np.abs(row.outputs) @ np.abs(s.head_bias)).sum()) + abs(row.rhs)
-    single += float((np.abs(row.inputs * problem.domain.mult) @ np.abs(problem.domain.shift)).sum())
+    box += hidden @ (np.abs(s.lower_out) + np.abs(s.second_out)).T  # [k, n] |lower| + |second| at most
+    outputs, inputs = np.abs(row.outputs), np.abs(row.inputs)
+    total = float(np.vdot(outputs @ np.abs(s.head_weight), box) + np.vdot(inputs, size))
+    single = float((outputs @ np.abs(s.head_bias)).sum()) + abs(row.rhs)
+    single += float((inputs @ np.abs(problem.domain.mult * problem.domain.shift)).sum())
     terms = problem.region.size + len(s.hidden_bias) + s.embedding + problem.copies + 8
-    return float(2.0 * np.finfo(np.float64).eps * (terms * total + single))
+    return 2.0 * EPS * (terms * total + single)

@@ -11,8 +11,10 @@ it is enough to look at
     δ_lo ≤ t_1 − t_2 ≤ δ_hi   strip:      t_1 ∈ B_1 ∪ (B_2 + δ_lo) ∪ (B_2 + δ_hi), and for each t_1 the best t_2 among
                                           the ends of [t_1 − δ_hi, t_1 − δ_lo] and the points of B_2 in between
 
-(the last by a sliding-window maximum). On a grid every breakpoint is replaced by its two neighbours; the polygons of a
-grid with whole strips have whole vertices, so nothing is lost.
+(the last by a sliding-window maximum). Where the strip says only which copy is the larger one, t_1 ≥ t_2 or t_1 ≤ t_2
+in one interval, as a monotone claim does, both copies take B_1 ∪ B_2 and the window is a running maximum. On a grid
+every breakpoint is replaced by its two neighbours; the polygons of a grid with whole strips have whole vertices, so
+nothing is lost.
 """
 
 from __future__ import annotations
@@ -24,9 +26,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from smilenn.model.snapshot import Snapshot
 from smilenn.problem import Problem, Row
 from smilenn.prove.prover import FOREVER, Goal, Prover, allowance, evaluated
 from smilenn.prove.verdict import Maximum
+from smilenn.region import Region
 
 
 @dataclass(frozen=True)
@@ -61,15 +65,23 @@ class Sweep(Prover):
         why = self.refuses(problem, row)
         if why is not None:
             return Maximum(np.inf, complete=False, note=why)
+        error = allowance(problem, row)
+        if goal == "prove" and (order := _order(problem.region)):
+            value = _ordered(problem, row, order)
+            upper, many = float(value.max()) + error, len(value)
+            if upper <= target:
+                return Maximum(upper, -np.inf, None, True, _note(many), perf_counter() - start, many)
         profile = _profile(problem, row)
-        best = int(profile.value.argmax())
+        best, many = int(profile.value.argmax()), len(profile.t)
         upper, point, lower = float(profile.value[best]), None, -np.inf
-        error, many = allowance(problem, row), len(profile.t)
         if goal != "prove" or upper + error > target:
             point, lower = evaluated(problem, row, profile.tuple_at(best)[:, None])
             upper = max(upper, lower)
-        note = f"sweep over {many} breakpoints"
-        return Maximum(upper + error, lower, point, True, note, perf_counter() - start, many)
+        return Maximum(upper + error, lower, point, True, _note(many), perf_counter() - start, many)
+
+
+def _note(many: int) -> str:
+    return f"sweep over {many} breakpoints"
 
 
 def local_maxima(problem: Problem, row: Row, limit: int = 16, separation: float = 1e-3) -> np.ndarray:
@@ -109,20 +121,27 @@ class _Profile:
 
 def _profile(problem: Problem, row: Row) -> _Profile:
     region, k = problem.region, problem.copies
-    lo, hi = region.lo[:, 0], np.maximum(region.lo[:, 0], region.hi[:, 0])
-    points = _candidates(problem, row, lo, hi)
     const = row.const - row.rhs
+    if region.strips[0]:
+        return _windows(problem, row, const)
+    points = _candidates(problem, row)
     if region.pinned[0]:
         t = _sorted(np.concatenate(points))
         value = sum((_psi(problem, row, c, t) for c in range(k)), np.full(len(t), const))
         return _Profile(t, value, lambda i: np.full(k, t[i]))
-    if not region.strips[0]:
-        values = [_psi(problem, row, c, points[c]) for c in range(k)]
-        tops = [int(v.argmax()) for v in values]
-        others = sum(float(v[i]) for v, i in zip(values[1:], tops[1:], strict=True))
-        rest = [points[c][tops[c]] for c in range(1, k)]
-        return _Profile(points[0], values[0] + (const + others), lambda i: np.array([points[0][i], *rest]))
+    values = [_psi(problem, row, c, points[c]) for c in range(k)]
+    tops = [int(v.argmax()) for v in values]
+    others = sum(float(v[i]) for v, i in zip(values[1:], tops[1:], strict=True))
+    rest = [points[c][tops[c]] for c in range(1, k)]
+    return _Profile(points[0], values[0] + (const + others), lambda i: np.array([points[0][i], *rest]))
+
+
+def _windows(problem: Problem, row: Row, const: float) -> _Profile:
+    """`_profile` of two copies with a strip."""
+    region = problem.region
+    lo, hi = region.lo[:, 0], np.maximum(region.lo[:, 0], region.hi[:, 0])
     dl, du, step = region.delta_lo[0], region.delta_hi[0], region.step[0]
+    points = _candidates(problem, row)
     second = points[1]
     t = np.concatenate([points[0], second + dl, second + du])
     t = _sorted(_to_grid(t[(t >= lo[0]) & (t <= hi[0])], step, lo[0], hi[0]))
@@ -143,29 +162,71 @@ def _profile(problem: Problem, row: Row) -> _Profile:
     return _Profile(t, const + _psi(problem, row, 0, t) + best, tuple_at)
 
 
-def _psi(problem: Problem, row: Row, c: int, t: np.ndarray) -> np.ndarray:
-    """ψ_c at t [N] without the constant, [N]."""
-    s = problem.snapshot
-    hidden = np.maximum(t[:, None] * s.hidden_weight[:, 0] + s.hidden_bias, 0.0)
-    value = t * row.slope[c, 0] + hidden @ row.unit[c]
-    if row.flip[c].any():
+def _order(region: Region) -> int:
+    """1 if the premise is two copies in one interval with t_1 ≥ t_2 and nothing else, −1 for t_1 ≤ t_2, else 0."""
+    if not region.strips[0]:
+        return 0
+    (lo, other_lo), (hi, other_hi) = region.lo[:, 0].tolist(), region.hi[:, 0].tolist()
+    if region.step[0] or lo != other_lo or hi != other_hi:
+        return 0
+    dl, du = float(region.delta_lo[0]), float(region.delta_hi[0])
+    return 1 if dl == 0 and du >= hi - lo else -1 if du == 0 and dl <= lo - hi else 0
+
+
+def _ordered(problem: Problem, row: Row, order: int) -> np.ndarray:
+    """The values of `_profile` where only the order of two copies is given, without the tuples that take them.
+
+    Few and plain NumPy calls: they are what the proof of a monotone network costs.
+    """
+    lo, hi = float(problem.region.lo[0, 0]), float(problem.region.hi[0, 0])
+    kinks, concave = _kinks(problem.snapshot), _concave(problem, row)
+    own = kinks[(concave[0] | concave[1]) & (kinks > lo) & (kinks < hi)]
+    own.sort()
+    t = np.empty(len(own) + 2)
+    t[0], t[1:-1], t[-1] = lo, own, max(lo, hi)
+    psi = _psi(problem, row, slice(None), t)  # [N, 2]
+    second = psi[:, 1] if order > 0 else psi[::-1, 1]
+    best = np.maximum.accumulate(second)
+    return psi[:, 0] + (best if order > 0 else best[::-1]) + (row.const - row.rhs)
+
+
+def _psi(problem: Problem, row: Row, c: int | slice, t: np.ndarray) -> np.ndarray:
+    """ψ_c at t [N] without the constant, [N]; for a slice of copies [N, copies]."""
+    s, column = problem.snapshot, t[:, None]
+    hidden = column * s.hidden_weight[:, 0]
+    hidden += s.hidden_bias
+    np.maximum(hidden, 0.0, out=hidden)
+    value = hidden @ row.unit[c].T
+    value += (t if isinstance(c, int) else column) * row.slope[c, 0]
+    if s.boxes != "gap":
         flips = problem.flips
-        inner = flips.const + t[:, None] * flips.slope[:, 0] + hidden @ flips.unit.T
-        value = value + np.maximum(inner, 0.0) @ row.flip[c]
+        inner = flips.const + column * flips.slope[:, 0] + hidden @ flips.unit.T
+        value += np.maximum(inner, 0.0) @ row.flip[c].T
     return value
 
 
-def _candidates(problem: Problem, row: Row, lo: np.ndarray, hi: np.ndarray) -> list[np.ndarray]:
-    """For every copy the ends of [lo, hi] and the breakpoints of its concave units (on a grid their neighbours)."""
-    weight, bias, step = problem.snapshot.hidden_weight[:, 0], problem.snapshot.hidden_bias, problem.region.step[0]
+def _kinks(s: Snapshot) -> np.ndarray:
+    """−b/w of every unit [H], infinite or not a number where w = 0: never inside an interval."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        kinks = -bias / weight  # infinite or not a number where w = 0: never inside
+        return -s.hidden_bias / s.hidden_weight[:, 0]
+
+
+def _concave(problem: Problem, row: Row) -> np.ndarray:
+    """Which units are concave in which copy, [k, H] bool."""
+    concave = row.unit < 0
+    if problem.snapshot.boxes != "gap":
+        concave |= ((row.flip > 0)[:, :, None] & (problem.flips.unit < 0)).any(axis=1)
+    return concave
+
+
+def _candidates(problem: Problem, row: Row) -> list[np.ndarray]:
+    """For every copy the ends of [lo, hi] and the breakpoints of its concave units (on a grid their neighbours)."""
+    kinks, concave, step = _kinks(problem.snapshot), _concave(problem, row), problem.region.step[0]
+    lo = problem.region.lo[:, 0]
+    hi = np.maximum(lo, problem.region.hi[:, 0])
     out = []
     for c in range(len(lo)):
-        concave = row.unit[c] < 0
-        if row.flip[c].any():
-            concave |= (problem.flips.unit[row.flip[c] > 0] < 0).any(axis=0)
-        own = kinks[concave & (kinks > lo[c]) & (kinks < hi[c])]
+        own = kinks[concave[c] & (kinks > lo[c]) & (kinks < hi[c])]
         if step:
             at = (own - lo[c]) / step
             own = np.clip(lo[c] + step * np.concatenate([np.floor(at), np.ceil(at)]), lo[c], hi[c])
