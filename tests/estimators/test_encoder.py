@@ -55,6 +55,22 @@ def test_explain_says_what_was_chosen_and_why(monotone):
     assert "No property was asked for" in nothing.explain()
 
 
+@pytest.mark.parametrize("properties", [[Monotone(increasing=["income"])], [Convex(["income"])]])
+def test_members_are_networks_of_each_kind(properties, tmp_path):
+    quick = Config(epochs=2, batch_size=64)
+    for members in (1, 2):
+        model = SmileRegressor(properties=properties, members=members, config=quick, random_state=0).fit(*people())
+        assert isinstance(model.verdict_, Proved) and model.net_.encoder is not None
+        names = [branch.name for branch in model.net_.encoder.branches if len(branch.layers)]
+        kinds = {name.rstrip("0123456789") for name in names}
+        assert len(names) == members * len(kinds)
+    model.save(tmp_path / "m")
+    again = smilenn.load(tmp_path / "m")
+    assert again.members == 2
+    with pytest.raises(SmileError, match="members=2, not 4"):
+        SmileRegressor(properties=properties, config=quick).fit(*people(), start=again)
+
+
 def test_saving_keeps_the_encoder_and_its_reasons(monotone, tmp_path):
     X, _ = people(seed=2)
     monotone.save(tmp_path / "m")

@@ -304,6 +304,7 @@ def test_bad_data(change, message):
         ({"validation_fraction": 1.0}, "validation_fraction"),
         ({"restarts": 0}, "restarts"),
         ({"embedding": 0}, "embedding"),
+        ({"members": 0}, "members"),
         ({"time_limit": 0}, "time_limit"),
         ({"device": "abacus"}, "none that torch knows"),
         ({"device": "cuda:99"}, "is not there"),

@@ -80,6 +80,8 @@ class SmileEstimator(Judged, BaseEstimator):
     backbone : a function (inputs, embedding) → module; None for a multilayer perceptron of `backbone_sizes`.
     backbone_share : of ε, what distance nets leave to a backbone, from 0 to less than 1. It decides where the distances
         are unsure: better on inputs as they are, fewer of them verified. Elsewhere ε is shared without being asked.
+    members : networks of each kind in the ensembles that ``auto`` chooses; fewer are faster and mostly a little worse
+        (docs/performance.md has the measured trade-off).
     config : constants of the training, a `Config`.
     out_of_bounds : what `predict` does with rows outside the domain: ``clamp``, ``raise``, ``warn`` (and clamp), or
         ``auto``: clamp if that carries every property to the whole input space, else raise.
@@ -118,6 +120,7 @@ class SmileEstimator(Judged, BaseEstimator):
         backbone: Callable[[int, int], nn.Module] | None = None,
         backbone_sizes: Sequence[int] = (32, 32),
         backbone_share: float = 0.0,
+        members: int = 4,
         config: Config | None = None,
         out_of_bounds: OutOfBounds | Literal["auto"] = "auto",
         time_limit: float | None = None,
@@ -147,6 +150,7 @@ class SmileEstimator(Judged, BaseEstimator):
         self.backbone = backbone
         self.backbone_sizes = backbone_sizes
         self.backbone_share = backbone_share
+        self.members = members
         self.config = config
         self.out_of_bounds: OutOfBounds | Literal["auto"] = out_of_bounds
         self.time_limit = time_limit
@@ -388,7 +392,7 @@ class SmileEstimator(Judged, BaseEstimator):
         check_device(self.device)
         if self.missing not in ("raise", "fill"):
             raise SmileError(f"missing is 'raise' or 'fill', not {self.missing!r}.")
-        for name in ("restarts", "embedding"):
+        for name in ("restarts", "embedding", "members"):
             if getattr(self, name) < 1:
                 raise SmileError(f"{name} must be at least 1, not {getattr(self, name)}.")
         if self.time_limit is not None and not self.time_limit > 0:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from smilenn.estimators.targets import Target
 
 # parameters of the network
-SHAPE = ("encoder", "boxes", "auxiliaries", "hidden", "embedding", "backbone_sizes", "backbone_share")
+SHAPE = ("encoder", "boxes", "auxiliaries", "hidden", "embedding", "backbone_sizes", "backbone_share", "members")
 DOMAIN = ("bounds", "kinds", "groups")  # parameters of a domain that is learned
 FIT_ANEW = "; fit anew, without a start."
 

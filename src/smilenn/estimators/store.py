@@ -45,8 +45,8 @@ CLASSES: dict[str, type[SmileEstimator]] = {"SmileRegressor": SmileRegressor, "S
 # stored as they are; the others need words of their own (properties, config) or are code or part of the network
 PLAIN = (
     "increasing", "decreasing", "protected", "bounds", "kinds", "groups", "margin", "scaling", "boxes", "auxiliaries",
-    "hidden", "embedding", "backbone_sizes", "backbone_share", "out_of_bounds", "time_limit", "certify_time_limit",
-    "validation_fraction", "missing", "verbose", "device", "restarts",
+    "hidden", "embedding", "backbone_sizes", "backbone_share", "members", "out_of_bounds", "time_limit",
+    "certify_time_limit", "validation_fraction", "missing", "verbose", "device", "restarts",
 )  # fmt: skip
 OWN = ("quantiles",)  # of one of the estimators
 

@@ -162,7 +162,7 @@ def _recipe(
         recipe = encoded(
             domain, x, properties, output_scale=target.scale, start=target.start, classify=target.classes is not None,
             sizes=estimator.backbone_sizes, device=str(estimator.device), image=image, outputs=target.outputs,
-            share=estimator.backbone_share,
+            share=estimator.backbone_share, members=estimator.members,
             y=target.y, backbone=None if estimator.backbone is None else partial(_module, estimator.backbone),
         )  # fmt: skip
         if estimator.backbone_share and (recipe is None or not recipe.reasons.startswith(DISTANCES)):

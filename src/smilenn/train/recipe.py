@@ -108,7 +108,7 @@ def encoded(
     domain: Domain, x: np.ndarray, properties: Sequence[Property], *, output_scale: Numbers, start: Numbers,
     classify: bool, sizes: Sequence[int] = (64, 64), device: str = "cpu", image: bool = False,
     outputs: Outputs | None = None, y: np.ndarray | None = None,
-    backbone: Callable[[int, int], nn.Module] | None = None, share: float = 0.0,
+    backbone: Callable[[int, int], nn.Module] | None = None, share: float = 0.0, members: int = GROUPS,
 ) -> Recipe | None:  # fmt: skip
     """The network that keeps these properties by construction, or None where there is none; x [N, m] raw training rows.
 
@@ -117,13 +117,13 @@ def encoded(
     are bounded. `sizes` are those of the backbone, a multilayer perceptron, unless `backbone`
     makes one, (m, o) → module, for which only networks in a fixed box have a use. Distance nets are larger if the
     `device` is a GPU, and may average and augment the columns if these are the pixels of a square `image`; they leave
-    `share` of ε to a backbone.
+    `share` of ε to a backbone. Ensembles have so many `members` of each kind.
     """
     spoken = Outputs() if outputs is None else outputs
     o, kinds = len(spoken.names), {type(p) for p in properties}
     scale = 2.0 ** np.round(np.log2(np.broadcast_to(np.asarray(output_scale, dtype=np.float64), (o,))))
     begin = np.broadcast_to(np.asarray(start, dtype=np.float64), (o,))
-    net = _Net(domain, x, spoken, scale, begin, tuple(sizes), _aim(y, scale, classify), classify)
+    net = _Net(domain, x, spoken, scale, begin, tuple(sizes), _aim(y, scale, classify), classify, members)
     claims = lower_all(properties, domain, spoken)
     if any(claim.either for claim in claims):  # as `fit` plans them
         aims = np.tile(begin, (len(x), 1)) if y is None else 2.0 * y - 1.0 if classify else y
@@ -158,7 +158,7 @@ def encoded(
 @dataclass(frozen=True, eq=False)
 class _Net:
     """What every network of a task has: domain, training rows x [N, m], outputs, their scale [o] and start [o]; what
-    the outputs are to be for these rows, divided by their scale, [N, o], where that is known.
+    the outputs are to be for these rows, divided by their scale, [N, o], where that is known; members of each kind.
     """
 
     domain: Domain
@@ -169,6 +169,7 @@ class _Net:
     sizes: tuple[int, ...]
     aim: np.ndarray | None
     classify: bool
+    members: int
 
 
 def _aim(y: np.ndarray | None, scale: np.ndarray, classify: bool) -> np.ndarray | None:
@@ -370,7 +371,7 @@ def _monotone(net: _Net, properties: Sequence[Property], box: Coordinates | None
     ramps = min(MOST, max(2, SHARED // max(1, read), min(FEWEST, 2 * SHARED // max(1, read))))
     kinds = [Kind("deep", ramps, (32, 32)), Kind("shallow", ramps, (16,)), Kind("sharp", ramps, (16,), 10.0, 0.01)]
     few = any(isinstance(p, ROOMY) for p in properties)
-    members = GROUPS if found.curved or not found.passed else 1
+    members = net.members if found.curved or not found.passed else 1
     if found.curved:  # what is smooth is begun with
         ramps = min(ramps, max(FEWEST, math.isqrt(len(net.x)) // 3))
         kinds = [Kind("shallow", ramps, (16,))]
