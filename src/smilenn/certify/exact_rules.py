@@ -69,14 +69,13 @@ class Known:
 # p: the copies with β_c > 0 that are on.  β_c > 0: θ_pc = β_c in p, else 0;  β_c < 0: θ_pc as given, cut to [β_c, 0]
 def _known(model: Model, premise: Premise, lemma: Lemma, bits: int) -> Known:
     """What a lemma says of the premise, extra rows left out; the premise has a point."""
-    k, m, d = premise.copies, len(premise.pinned), premise.domain
+    k, m, mult = premise.copies, len(premise.pinned), [Fraction(v) for v in premise.domain.mult]
     beta = [Fraction(v, 2**bits) for v in lemma.beta]
     h = [Fraction(v, 2**bits) for v in struct.unpack(f"<{k * m}i", lemma.slope)]
-    # h_c·u(x_c) = slope_c·x_c + shifted_c
-    slope = [[h[c * m + i] * Fraction(d.mult[i]) for i in range(m)] for c in range(k)]
-    shifted = -sum((dot(copy, [Fraction(v) for v in d.shift]) for copy in slope), ZERO)
+    # h_c·u(x_c) = slope_c·x_c less a constant, which r has too, with the other sign: it is left out of both
+    slope = [[h[c * m + i] * mult[i] for i in range(m)] for c in range(k)]
     on, below = [c for c in range(k) if beta[c] > 0], [c for c in range(k) if beta[c] < 0]
-    root, weight, bias = Cell(premise, 0), model.weight[lemma.unit], model.bias[lemma.unit]
+    root, weight, bias = Cell(premise, len(model.bias)), model.weight[lemma.unit], model.bias[lemma.unit]
     empty = root.visibly_empty or (k == 2 and _differences(root) is None)
     values = []
     for p, given in enumerate(lemma.theta):
@@ -89,8 +88,8 @@ def _known(model: Model, premise: Premise, lemma: Lemma, bits: int) -> Known:
         most = None if empty else _affine_maximum(root, q)
         if most is None:
             raise Refused("A lemma is about a premise without a point.")
-        values.append(most + sum(theta, ZERO) * bias - shifted)
-    return Known(lemma.unit, beta, slope, shifted + max(values))
+        values.append(most + sum(theta, ZERO) * bias)
+    return Known(lemma.unit, beta, slope, max(values))
 
 
 # ψ ≤ ψ + Σ_l y_l·(h·u + r − Σ_c β_c·relu(s_j)) on the premise, y ≥ 0
