@@ -61,6 +61,12 @@ def cased():
 
 
 @pytest.fixture(scope="session")
+def lemmas():
+    """The module kill_lemmas.py, which imports kill_small.py beside it."""
+    return _with_parts("kill_lemmas")
+
+
+@pytest.fixture(scope="session")
 def fuzzing():
     """The module fuzzing.py, which imports kill_cases.py beside it."""
     return _with_parts("fuzzing")

@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import Any
 
 import kill_cases  # beside this file, and found where that is
+import kill_lemmas
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
@@ -45,7 +46,7 @@ VALUES: list[Any] = [
 
 
 def samples(corpus: Path) -> list[dict[str, bytes]]:
-    """Files of some folders of the corpus, and of one with cases."""
+    """Files of some folders of the corpus, of one with cases, and of one with lemmas."""
     with tarfile.open(corpus / "folders.tar.xz") as archive:
         members = {member.name: member for member in archive.getmembers()}
         out = []
@@ -56,7 +57,7 @@ def samples(corpus: Path) -> list[dict[str, bytes]]:
                 assert file is not None
                 files[name] = file.read()
             out.append(files)
-    return [*out, kill_cases.Cased(102).files]
+    return [*out, kill_cases.Cased(102).files, kill_lemmas.Lemmas(380).files]
 
 
 def _bytes(draw: Callable[..., Any], data: bytes) -> bytes:

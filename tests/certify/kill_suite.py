@@ -24,6 +24,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import kill_cases
+import kill_lemmas
 import kill_networks  # beside this file, and found where that is
 import kill_signs
 import kill_small
@@ -53,9 +54,8 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         if p.name == "encoded-1"
     ]
     single: list[Check] = [(check.__name__, check) for check in parts]  # cheap and sharp: first
-    small = (
-        kill_small.checks(target) + kill_signs.checks(target) + kill_sweeps.checks(target) + kill_cases.checks(target)
-    )
+    modules = (kill_small, kill_signs, kill_sweeps, kill_cases, kill_lemmas)
+    small = [check for module in modules for check in module.checks(target)]
     return single + small + whole + limits + kill_networks.checks(target)
 
 
