@@ -19,7 +19,7 @@ import torch
 
 from smilenn.certify import check, check_reference
 from smilenn.certify.certificate import ClaimProof, Leaf, LeafProof, RowProof, SweepProof, dump, weights_digest
-from smilenn.certify.emit import _leaf_proof, witness
+from smilenn.certify.emit import leaf_proof, witness
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import MODEL, WEIGHTS, certified_tensors, dump_weights
@@ -81,7 +81,7 @@ def measure(units: int, inputs: int, leaves: int) -> dict[str, Any]:
     proof: RowProof = SweepProof()
     if leaves:
         tree = Branch().search(problem, problem.rows[0], time_limit=LIMIT, goal="optimum", most=2 * leaves - 1)
-        proof = _leaf_proof(problem, problem.rows[0], tree.root)
+        proof = leaf_proof(problem, tree)
     prove_s = time.process_time() - start
     files = {WEIGHTS: dump_weights(net), MODEL: dump_json({"net": net.describe()})}
     entry = ClaimProof(claim.to_json(), witness(problem).tolist(), [proof])

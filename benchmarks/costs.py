@@ -23,7 +23,7 @@ from time import process_time
 import numpy as np
 import torch
 
-from smilenn.certify.emit import _leaf_proof
+from smilenn.certify.emit import leaf_proof
 from smilenn.domain import Domain
 from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
@@ -61,7 +61,7 @@ def cost(claim: Custom, outputs: int = 1) -> tuple[int, float, float, float]:
             hard = replace(row, rhs=row.rhs + best + 1e-3 * max(abs(best + row.rhs), 0.1 * row.scale))
             start = process_time()
             tree = Branch(workers=1).search(one, hard, time_limit=LIMIT)
-            _leaf_proof(one, hard, tree.root)
+            leaf_proof(one, tree)
             middle = process_time()
             peer = ReducedMip().maximise(one, hard, time_limit=LIMIT, goal="prove")
             peers, ours, nodes = peers + process_time() - middle, ours + middle - start, nodes + tree.nodes

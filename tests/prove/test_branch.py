@@ -145,7 +145,7 @@ def test_every_leaf_is_bounded_by_the_rule_itself(boxes):
         for problem, r in problems(seed, boxes):
             for most in (1, 7, 200):
                 tree = Branch().search(problem, r, time_limit=20, goal="optimum", most=most)
-                found = [rule_bound(problem, r, shape(problem, n.cell), n.slopes) for n in leaves(tree)]
+                found = [rule_bound(problem, r, shape(problem, n.cell), n.slopes, tree.lemmas) for n in leaves(tree)]
                 assert max(found) <= tree.bound <= max(found) + 1e-9
 
 
@@ -201,7 +201,7 @@ def test_what_was_proved_once_is_proved_again_without_lps(monkeypatch):
     again = Branch(trees=trees).search(problem, r, target=target)
     assert again.complete and again.bound <= target and not calls
     assert [n.split for n in leaves(again)] and trees[tree_key(problem, r)] is again
-    bounds = [rule_bound(problem, r, shape(problem, n.cell), n.slopes) for n in leaves(again)]
+    bounds = [rule_bound(problem, r, shape(problem, n.cell), n.slopes, again.lemmas) for n in leaves(again)]
     assert max(bounds) <= again.bound
     assert Branch(trees=trees).search(problem, r, target=target) is again  # the very same question
     easier = replace(r, rhs=r.rhs + 1e-4)
@@ -248,7 +248,7 @@ def test_processes_give_the_same_tree_however_many_they_are(monkeypatch):
     two, three = (Branch(workers=n).search(problem, r, time_limit=60, target=target) for n in (2, 3))
     assert two.complete and two.nodes == three.nodes > 12 and two.bound == three.bound <= target
     assert [n.split for n in leaves(two)] == [n.split for n in leaves(three)]
-    found = [rule_bound(problem, r, shape(problem, n.cell), n.slopes) for n in leaves(two)]
+    found = [rule_bound(problem, r, shape(problem, n.cell), n.slopes, two.lemmas) for n in leaves(two)]
     assert max(found) <= two.bound
     low = Branch(workers=2).search(problem, r, time_limit=60, target=target - 0.1)
     assert low.bound > target - 0.1 and low.value > target - 0.1

@@ -12,7 +12,8 @@ Scales, with 2^-e for weights, 2^-em for mult, 2^-ex for the domain and `x` for 
 
     weight W·mult  2^(e+em)     s  2^(e+em)·x     d  2^(2e+em)·x     κ  D·2^(e+f)     q  D·2^(2e+em+f)     ψ  q·x
 
-D clears the denominators of the user's numbers, and f = max(e, bits) makes room for slopes in multiples of 2^-bits.
+D clears the denominators of the user's numbers, and f = max(e, bits) makes room for slopes in multiples of 2^-bits;
+with lemmas it is max(e, bits + 24), for y in multiples of 2^-24 times numbers in multiples of 2^-bits.
 """
 
 from __future__ import annotations
@@ -40,11 +41,13 @@ NODES, WORK = 1 << 24, 1 << 33
 ENCODING = 4  # units of work per number of an encoder, for every claim
 LAYERS, SIZE = 64, 1 << 30  # layers of a branch of an encoder; the largest size that may stand in model.json
 DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
+USES = 24  # y, how often a leaf uses a lemma, is a multiple of 2^-24
 ALL = 255  # the copy byte of splits that concern all copies
 FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
 META = "__metadata__"  # an entry of a safetensors header that is no tensor
 EXIT = {"certified": 0, "refused": 1, "unreadable": 2, "unknown": 3}
 Ints = list[int]
+Lemma = tuple[int, tuple[int, ...], list[tuple[int, ...]], tuple[int, ...]]  # unit, β, θ of every subset, h
 
 
 class CheckError(Exception):
@@ -512,7 +515,7 @@ class Net:
         ends = [[scale.u[side] for scale in space.scale] for side in (0, 1)]
         self.em = exponent(space.mult)
         self.ex = max(*map(exponent, (space.shift, *ends)), *(v.denominator.bit_length() - 1 for v in self.omega))
-        mult = [whole(v, 1 << self.em) for v in space.mult]
+        mult = self.mult = [whole(v, 1 << self.em) for v in space.mult]
         shift, u_lo, u_hi = ([whole(v, 1 << self.ex) for v in values] for values in (space.shift, *ends))
 
         def affine(slope: Ints, const: int) -> tuple[Ints, int]:
@@ -1005,7 +1008,7 @@ class Goal:
         return out
 
     def compose(self, bits: int, x: int) -> Psi:
-        """ψ in integers, for slopes in multiples of 2^-bits and inputs in multiples of 1/x."""
+        """ψ in integers, for what is multiplied with κ in multiples of 2^-bits and inputs in multiples of 1/x."""
         net, e = self.premise.net, self.premise.net.e
         values = [*(v for line in self.a for v in line), *(v for part in self.b for v in part.values())]
         values += [v for terms, rhs, _ in self.premise.extra for v in (rhs, *terms.values())]
@@ -1065,13 +1068,14 @@ class Reader:
         need(self.end <= len(self.data), "certificate.bin is too short")
         return start
 
-    def spend(self, nodes: int, premise: Premise) -> None:
+    def spend(self, nodes: int, premise: Premise, lemmas: int = 0) -> None:
         """§6: a small file must not keep a checker busy for days; no nodes: what every row costs."""
         net, k = premise.net, premise.k
         pairs = sum(len(group) ** 2 for group in net.space.groups) if k == 2 else 0
-        each = (net.units + 1) * (net.m + 1 + pairs) * (net.n + 1 if net.paper else 1)
+        each = (net.m + 1 + pairs) * (net.n + 1 if net.paper else 1)
+        steps = (nodes * (net.units + 1 + lemmas) + (lemmas << k)) * each
         self.nodes -= nodes
-        self.work -= k * (nodes * each if nodes else net.n * (net.o + net.m + net.units))
+        self.work -= k * (steps if nodes else net.n * (net.o + net.m + net.units))
         need(self.nodes >= 0 and self.work >= 0, "the proofs would take too long to check")
 
     def encode(self, net: Net, size: int = 0) -> None:
@@ -1120,7 +1124,28 @@ class Reader:
                 need(pos == end, "bytes follow the last node of a tree")
                 return
 
-    def scan(self, pos: int, premise: Premise, leaf: int | None) -> int:
+    def lemmas(self, pos: int, count: int, premise: Premise) -> tuple[list[Lemma], int]:
+        """So many lemmas from `pos` on, and where the last one ends."""
+        k, m, found = premise.k, premise.net.m, []
+
+        def take(form: str) -> tuple[int, ...]:
+            nonlocal pos
+            start, pos = pos, pos + struct.calcsize("<" + form)
+            need(pos <= self.end, "a lemma is cut short")
+            return struct.unpack_from("<" + form, self.data, start)
+
+        for _ in range(count):
+            (unit,), beta = take("H"), take(f"{k}i")
+            need(unit < premise.net.units, "a lemma is about a unit that is not there")
+            subsets = 1 << sum(v > 0 for v in beta)
+            negative = sum(v < 0 for v in beta)
+            theta = take(f"{subsets * negative}i")
+            found.append(
+                (unit, beta, [theta[p * negative : (p + 1) * negative] for p in range(subsets)], take(f"{k * m}i"))
+            )
+        return found, pos
+
+    def scan(self, pos: int, premise: Premise, leaf: int | None, lemmas: int = 0) -> int:
         """Check the form of all nodes of a row; the answer is a denominator for the thresholds of splits."""
         net, k, pinned, finest, count = premise.net, premise.k, premise.pinned, 1, 0
         for place, turn, _ in self.nodes_of(pos, net.space.groups, leaf):
@@ -1140,7 +1165,7 @@ class Reader:
                     shared = all(pinned[i] for i in (net.space.groups[index] if kind == 3 else (index,)))
                 need(shared or leaf is not None, "the slope rule splits a moving input")
                 need(copy == ALL if shared else copy < k, "a node names the wrong copy")
-        self.spend(count, premise)
+        self.spend(count, premise, lemmas)
         return finest
 
 
@@ -1354,18 +1379,21 @@ def leaf_rule(goal: Goal, proof: dict[str, Any], reader: Reader) -> Fraction:
     units, bits, start = proof["units"], proof["bits"], reader.piece(proof)
     good = is_sizes(units) and units == sorted(set(units))
     need(good and (not units or units[-1] < net.units), "units is malformed")
-    flips, slopes, extra = k * len(net.flips), k * len(units), len(premise.extra)
-    form = struct.Struct(f"<{flips + slopes + extra}i")
-    finest = reader.scan(start, premise, 1 + form.size)
-    psi = goal.compose(bits, math.lcm(premise.scale, finest))
+    flips, slopes, rows, count = k * len(net.flips), k * len(units), len(premise.extra), proof.get("lemmas", 0)
+    need("lemmas" not in proof or (is_int(count) and count >= 1), "lemmas is malformed")
+    lemmas, start = reader.lemmas(start, count, premise)
+    form = struct.Struct(f"<{flips + slopes + rows + count}i")
+    finest = reader.scan(start, premise, 1 + form.size, count)
+    psi = goal.compose(bits + USES if lemmas else bits, math.lcm(premise.scale, finest))
     leaf = Leaf(goal, psi, Cell(premise, psi.offset, psi.x), units, bits)
+    leaf.learn(lemmas)
     best = None
     for pos in leaf.cell.walk(reader, start, 1 + form.size):
         numbers = form.unpack_from(reader.data, pos + 1)
-        nu = numbers[flips + slopes :]
+        nu, used = numbers[flips + slopes : flips + slopes + rows], numbers[flips + slopes + rows :]
         good = all(value >= 0 or same for value, (_, _, same) in zip(nu, premise.extra, strict=True))
-        need(good, "a multiplier of an inequality is negative")
-        bound = leaf.bound(numbers[:flips], numbers[flips : flips + slopes], nu)
+        need(good and all(value >= 0 for value in used), "a multiplier of an inequality is negative")
+        bound = leaf.bound(numbers[:flips], numbers[flips : flips + slopes], nu, used)
         if bound is not None and (best is None or bound > best):
             best = bound
     need(best is not None, "all leaves are closed although the premise is not empty")
@@ -1376,7 +1404,7 @@ class Leaf:
     """The bound of one leaf after the other, for one row and its tree."""
 
     def __init__(self, goal: Goal, psi: Psi, cell: Cell, units: list[int], bits: int) -> None:
-        self.psi, self.cell, self.units, self.k = psi, cell, units, goal.premise.k
+        self.psi, self.cell, self.units, self.bits, self.k = psi, cell, units, bits, goal.premise.k
         net = self.net = goal.premise.net
         self.t_scale = psi.d << (net.e + psi.f - bits)  # slopes of s to the scale of κ
         self.tau_scale = psi.d << (psi.f - bits)  # slopes of d to the scale of p
@@ -1392,7 +1420,52 @@ class Leaf:
         self.moving = [i for i in cell.ends if not cell.pinned[i]]
         self.flip_columns = [[line[0][i] for line in psi.flips] for i in range(net.m)]
 
-    def bound(self, tau: Sequence[int], slopes: Sequence[int], nu: Sequence[int]) -> int | None:
+    def learn(self, lemmas: list[Lemma]) -> None:
+        """Σ_c β_c·relu(s_j(x_c)) ≤ Σ_c H_c·x_c + r on the premise, H_c = h_c·mult at 2^(bits+e+em), r at that times x.
+
+        (h·u = H·x − H·shift, and r has the same constant with the other sign: it is left out of both.)
+        """
+        net, k, m = self.net, self.k, self.net.m
+        self.lemmas: list[tuple[int, Sequence[int], list[Ints], int]] = []
+        self.use_scale = 0
+        if lemmas:
+            self.use_scale = self.psi.d << (net.e + self.psi.f - self.bits - USES)
+            self.cell.update()  # the premise holds the witness, so it is not empty
+        for j, beta, theta, h in lemmas:
+            lines = [[v * w << net.e for v, w in zip(h[c * m : c * m + m], net.mult, strict=True)] for c in range(k)]
+            values = []
+            for p, given in enumerate(theta):
+                on, rest = iter(range(k)), iter(given)
+                t = [v * (p >> next(on) & 1) if v > 0 else min(0, max(v, next(rest))) if v else 0 for v in beta]
+                q = [
+                    [v * w - a for w, a in zip(net.weight[j], line, strict=True)]
+                    for v, line in zip(t, lines, strict=True)
+                ]
+                values.append(sum(t) * self.psi.offset[j] + self.greatest(q))
+            self.lemmas.append((j, beta, lines, max(values)))
+
+    def greatest(self, q: list[Ints]) -> int:
+        """max Σ_c q_c·x_c over the cell, coordinate by coordinate and group by group."""
+        cell, k, total = self.cell, self.k, 0
+        for i in self.tied:
+            v = sum(line[i] for line in q)
+            total += v * (cell.hi if v > 0 else cell.lo)[0][i]
+        for i in self.moving:
+            if k == 2:
+                (a1, b1), (a2, b2), (low, high) = cell.ends[i]
+                tight = max(a1, a2 + low), min(b1, b2 + high), max(a2, a1 - high), min(b2, b1 - low)
+                total += corner(q[0][i], q[1][i], *tight, low, high)
+            else:
+                total += sum(line[i] * (cell.hi if line[i] > 0 else cell.lo)[c][i] for c, line in enumerate(q))
+        for g, group in enumerate(cell.groups):
+            best = cell.group_max([[line[i] for i in group] for line in q], g)
+            assert best is not None  # `update` has seen to it
+            total += self.psi.x * best
+        return total
+
+    def bound(
+        self, tau: Sequence[int], slopes: Sequence[int], nu: Sequence[int], used: Sequence[int]
+    ) -> int | None:  # fmt: skip
         """The four steps of §4.1; None if the leaf is closed."""
         cell, psi, k, size = self.cell, self.psi, self.k, len(self.units)
         if not cell.update():
@@ -1419,6 +1492,15 @@ class Leaf:
                 q.append([v + dot(t, column) for v, column in zip(psi.q[c], self.flip_columns, strict=True)])
                 outs = zip(*(out for _, _, out in psi.flips), strict=True)
                 kappa.append([v + dot(t, column) for v, column in zip(psi.kappa[c], outs, strict=True)])
+        if any(used):
+            q, kappa = [list(line) for line in q], [list(line) for line in kappa]
+            for v, (j, beta, lines, r) in zip(used, self.lemmas, strict=True):
+                if v:
+                    v *= self.use_scale
+                    total += v * r
+                    for c in range(k):
+                        kappa[c][j] -= v * beta[c]
+                        q[c] = [a + v * b for a, b in zip(q[c], lines[c], strict=True)]
         # 3. hidden units: Σ_c κ_cj·relu(s_c) ≤ Σ_c t_cj·s_c + r_j
         t = [slopes[c * size : c * size + size] for c in range(k)]
         spread = [[0] * self.net.units for _ in range(k)]
@@ -1442,27 +1524,17 @@ class Leaf:
                 for (c, i), coef in terms.items():
                     q[c][i] -= v * coef
 
-        # 4. the affine remainder, coordinate by coordinate and group by group
-        def slope(c: int, i: int) -> int:
-            return q[c][i] + self.t_scale * dot(t[c], self.columns[i])
-
-        together = [sum(column) for column in zip(*t, strict=True)]
-        for i in self.tied:
-            v = sum(line[i] for line in q) + self.t_scale * dot(together, self.columns[i])
-            total += v * (cell.hi if v > 0 else cell.lo)[0][i]
-        for i in self.moving:
-            if k == 2:
-                (a1, b1), (a2, b2), (low, high) = cell.ends[i]
-                tight = max(a1, a2 + low), min(b1, b2 + high), max(a2, a1 - high), min(b2, b1 - low)
-                total += corner(slope(0, i), slope(1, i), *tight, low, high)
-            else:
-                both = [slope(c, i) for c in range(k)]
-                total += sum(v * (cell.hi if v > 0 else cell.lo)[c][i] for c, v in enumerate(both))
-        for g, group in enumerate(cell.groups):
-            best = cell.group_max([[slope(c, i) for i in group] for c in range(k)], g)
-            assert best is not None  # `update` has seen to it
-            total += psi.x * best
-        return total
+        # 4. the affine remainder; a tied input takes the slopes of all copies in the first
+        together, slope = [sum(column) for column in zip(*t, strict=True)], []
+        for c in range(k):
+            lines = [(together if c == 0 else ()) if pinned else t[c] for pinned in cell.pinned]
+            slope.append(
+                [
+                    v + self.t_scale * dot(line, column)
+                    for v, line, column in zip(q[c], lines, self.columns, strict=True)
+                ]
+            )
+        return total + self.greatest(slope)
 
     def flip_range(self, i: int, c: int, a: Ints, b: Ints) -> tuple[int, int]:
         """[α, β] of d_i: units that are decided count as affine, the others with weight·[0, b]."""
@@ -1826,7 +1898,7 @@ def check_rows(premise: Premise, conclusion: list[Row], proofs: Any, reader: Rea
         rule = proof.get("rule") if isinstance(proof, dict) else None
         margin = goal.margin()
         reader.spend(0, premise)
-        if rule == "leaf" and is_object(proof, *place, "units"):
+        if rule == "leaf" and is_object(proof, *place, "units", *({"lemmas"} & set(proof))):
             bound = leaf_rule(goal, proof, reader)
         elif rule == "slope" and is_object(proof, *place):
             bound = slope_rule(goal, proof, reader)

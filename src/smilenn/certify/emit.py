@@ -21,6 +21,7 @@ import numpy as np
 
 from smilenn.certify.certificate import (
     ALL_COPIES,
+    MULTIPLIER_BITS,
     CaseProof,
     CasesProof,
     ClaimProof,
@@ -30,6 +31,7 @@ from smilenn.certify.certificate import (
     Input,
     Leaf,
     LeafProof,
+    Lemma,
     MirrorProof,
     Node,
     OrderProof,
@@ -46,10 +48,11 @@ from smilenn.properties.cases import Case, Cases
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.prove.branch import Branch, raw_threshold
 from smilenn.prove.branch import Node as Cell
+from smilenn.prove.lemma import Lemmas
 from smilenn.prove.order import ordered
 from smilenn.prove.signs import Signs
 from smilenn.prove.slopes import SlopeNode, applies, slope_tree
-from smilenn.prove.tree import Trees, tree_key
+from smilenn.prove.tree import Tree, Trees, tree_key
 from smilenn.prove.witness import witness
 
 BITS = 24
@@ -155,10 +158,10 @@ def _row(problem: Problem, row: Row, time_limit: float, trees: Trees | None) -> 
             return _slope_proof(tree.root), ""
         # the leaf rule cannot prove ε = 0 on the diagonal, but its root bounds the violation
         found = Branch().search(problem, row, time_limit=time_limit, most=1)
-        return _leaf_proof(problem, row, found.root), f"the proof by slopes stopped, {tree.note}"
+        return leaf_proof(problem, found), f"the proof by slopes stopped, {tree.note}"
     like = None if trees is None else trees.get(tree_key(problem, row))
     found = Branch().search(problem, row, time_limit=time_limit, target=-ROOM * row.scale, like=like)
-    proof = _leaf_proof(problem, row, found.root)
+    proof = leaf_proof(problem, found)
     return proof, "" if found.complete and found.bound <= 0 else found.note or "the box allows a violation"
 
 
@@ -184,23 +187,45 @@ def _slope_proof(root: SlopeNode) -> SlopeProof:
     return SlopeProof(BITS, tuple(nodes))
 
 
-def _leaf_proof(problem: Problem, row: Row, root: Cell) -> LeafProof:
-    """The tree in preorder, slopes as integers of at most 32 bits; all leaves' slopes are rounded in one batch."""
-    order, stack = [], [root]
+def leaf_proof(problem: Problem, tree: Tree) -> LeafProof:
+    """The tree in preorder, slopes as integers of at most 32 bits; all leaves' slopes are rounded in one batch.
+
+    Lemmas that no leaf uses are left out.
+    """
+    order, stack = [], [tree.root]
     while stack:
         node = stack.pop()
         stack += reversed(node.children)
         order.append(node)
-    t, tau, nu = _slopes(problem, [node for node in order if node.split is None])
-    largest = max(float(np.abs(a).max(initial=0.0)) for a in (t, tau, nu))
+    leaves = [node for node in order if node.split is None]
+    t, tau, nu = _slopes(problem, leaves)
+    y = np.zeros((len(leaves), len(tree.lemmas)))
+    for own, leaf in zip(y, leaves, strict=True):
+        own[: len(leaf.slopes.lemmas)] = leaf.slopes.lemmas
+    kept = np.flatnonzero(y.any(axis=0))
+    lemmas, y = tree.lemmas[kept], y[:, kept]
+    largest = max(float(np.abs(a).max(initial=0.0)) for a in (t, tau, nu, lemmas.beta, lemmas.slope))
     bits = BITS if largest == 0 else min(BITS, 30 - math.ceil(math.log2(largest)))
     if bits < 0:
         raise SmileError("A slope of the proof is too large for the certificate; rescale the network's weights.")
     used = np.flatnonzero((t != 0).any(axis=(0, 1)))
     flips = _integers(tau, bits) if problem.snapshot.boxes == "paper" else [()] * len(t)
-    leaves = map(Leaf, flips, _integers(t[:, :, used], bits), _integers(nu, bits))
-    nodes = [next(leaves) if node.split is None else _split(problem, node.split) for node in order]
-    return LeafProof(bits, tuple(int(j) for j in used), tuple(nodes))
+    ends = map(Leaf, flips, _integers(t[:, :, used], bits), _integers(nu, bits), _integers(y, MULTIPLIER_BITS))
+    nodes = [next(ends) if node.split is None else _split(problem, node.split) for node in order]
+    return LeafProof(bits, tuple(int(j) for j in used), tuple(nodes), _lemmas(lemmas, bits))
+
+
+def _lemmas(lemmas: Lemmas, bits: int) -> tuple[Lemma, ...]:
+    """In integers; of θ what a certificate gives: by subsets of copies with β > 0, in them the copies with β < 0."""
+    out = []
+    beta, theta, slope = (_integers(a, bits) for a in (lemmas.beta, lemmas.theta, lemmas.slope))
+    for unit, own, each, line in zip(lemmas.unit.tolist(), beta, theta, slope, strict=True):
+        k = len(own)
+        on = [c for c in range(k) if own[c] > 0]
+        subsets = (sum((p >> i & 1) << c for i, c in enumerate(on)) for p in range(2 ** len(on)))
+        given = tuple(each[p * k + c] for p in subsets for c in range(k) if own[c] < 0)
+        out.append(Lemma(unit, own, given, line))
+    return tuple(out)
 
 
 def _slopes(problem: Problem, leaves: Sequence[Cell]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -218,7 +243,7 @@ def _slopes(problem: Problem, leaves: Sequence[Cell]) -> tuple[np.ndarray, np.nd
 def _integers(values: np.ndarray, bits: int) -> list[tuple[int, ...]]:
     """Slopes of all leaves [L, …] as integers times 2^-bits, a tuple for every leaf."""
     whole = np.clip(np.rint(values * 2.0**bits), -LARGEST, LARGEST).astype(np.int64)
-    return [tuple(own) for own in whole.reshape(len(values), -1).tolist()]
+    return [tuple(own) for own in whole.reshape(len(values), math.prod(values.shape[1:])).tolist()]
 
 
 def _split(problem: Problem, split: tuple[str, int, int, float]) -> Node:

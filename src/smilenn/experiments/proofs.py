@@ -40,7 +40,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from smilenn.certify.emit import _leaf_proof
+from smilenn.certify.emit import leaf_proof
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
 from smilenn.model.snapshot import Boxes, Snapshot
@@ -230,7 +230,7 @@ def _ours(problem: Problem, prover: Prover, job: Job, best: float, limit: float 
     row = _shifted(problem.rows[0], job, best)
     if GOALS[job] == "prove" and not isinstance(prover, Sweep):  # the certificate of a sweep has nothing to write
         tree = Branch(workers=1).search(problem, row, time_limit=limit)
-        _leaf_proof(problem, row, tree.root)
+        leaf_proof(problem, tree)
         return process_time() - start, tree.nodes, tree.complete and tree.bound <= 0
     found = prover.maximise(problem, row, time_limit=limit, goal=GOALS[job])
     done = {"optimum": found.complete, "prove": found.upper <= 0, "find": found.lower > 0}[GOALS[job]]

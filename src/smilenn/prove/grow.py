@@ -26,6 +26,8 @@ import numpy as np
 
 from smilenn.problem import Problem, Row
 from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, flip_cut, rule_bound, rule_bounds
+from smilenn.prove.learn import AT_ONCE, LARGE, LATER, MOST, Lessons
+from smilenn.prove.lemma import Lemmas, proved
 from smilenn.prove.prover import GAP, Goal, evaluated
 from smilenn.prove.relaxation import BoxLP, Relaxation
 from smilenn.prove.solvers.base import Solver
@@ -47,7 +49,8 @@ STEEPEST = 64.0  # slopes are kept below this multiple of the largest coefficien
 OUTSIDE = 8.0  # the same for single inputs on a polytope: cells outside of it are closed by steep multipliers alone
 WAITING = 256  # cells confirmed at a time
 EXHAUSTED, EARLY = 3, 1000  # so many cells without open phases, within so many nodes, and the search starts over
-PARTS = ("unit", "flip", "rows")  # fields of Slopes
+PARTS = ("unit", "flip", "rows", "lemmas")  # fields of Slopes
+USES, MOST_USED = 24, 127.0  # bits behind the point of y, as certificates write it, and the largest
 BITS = 24  # slopes are rounded to multiples of 2^-BITS, or coarser where large ones must fit into 31 bits
 
 
@@ -66,7 +69,7 @@ class Run:
 
     def __init__(
         self, problem: Problem, row: Row, solver: Solver, time_limit: float, goal: Goal, target: float,
-        written: bool, cell: Cell | None = None,
+        written: bool, cell: Cell | None = None, lemmas: Lemmas | None = None,
     ) -> None:  # fmt: skip
         self.problem, self.row, self.solver, self.target = problem, row, solver, target
         self.goal: Goal = goal
@@ -85,10 +88,11 @@ class Run:
         self.steepest = 2.0 ** math.ceil(math.log2(max(steep * largest, 1e-300)))
         largest = self.steepest * max(1.0, float(np.abs(problem.region.factor).max(initial=0.0)))
         self.bits = min(BITS, 30 - math.ceil(math.log2(largest))) if written else None
-        # phases and slopes of a node, and the LP's answer of an open one: about 25 corners a unit, inputs, rows
-        self.bytes = 9 * k * (self.h + row.flip.shape[1]) + 8 * (30 * self.h + 2 * k * problem.region.size)
+        # phases and slopes of a node, and the LP's answer of an open one: about 25 corners a unit, inputs, rows, lemmas
+        self.bytes = 9 * k * (self.h + row.flip.shape[1]) + 8 * (30 * self.h + 2 * k * problem.region.size + MOST)
         self.flips, self.rounding = bool(row.flip.any()), Rounding(problem, row)
         self.gap = max(GAP * row.scale, 1e-9 * self.rounding.plain)  # the LPs' tolerance, where numbers are large
+        self.lessons = Lessons(problem, self.rounding, self.bits, lemmas)
         self.last: tuple[Cell, Shape] | None = None
         self.point: np.ndarray | None = None
         self.value = -np.inf
@@ -141,13 +145,14 @@ class Run:
                     self._search()
                     continue
                 node = plunge if plunge is not None else heapq.heappop(self.heap)[2]
+                if plunge is None and self._deepened(node):
+                    continue
                 plunge = None
                 if not self.split(node):
                     self.complete, self.note = False, "a cell cannot be split further"
                     self.push(node)
                     return
-                if self.exhausted >= EXHAUSTED and self.count < EARLY and like is None and not self.categories_first:
-                    self.categories_first = True
+                if self._starts_over(like is None):
                     self._begin()
                     plunge = self.bounded(self.root)
                     continue
@@ -167,6 +172,15 @@ class Run:
             if plunge is not None:
                 self.push(plunge)
 
+    def _starts_over(self, alone: bool) -> bool:
+        """Whether another tree is to be preferred: categories first, or one with lemmas."""
+        if not alone or len(self.lessons.lemmas):
+            return False
+        if self.exhausted >= EXHAUSTED and self.count < EARLY and not self.categories_first:
+            self.categories_first = True
+            return True
+        return not self.lessons.looked and LATER <= self.count < EARLY
+
     def left(self) -> float:
         """Seconds of the time limit that are left."""
         return max(0.0, self.limit - (perf_counter() - self.start))
@@ -181,7 +195,7 @@ class Run:
         self._prove(found)
         bound = max(leaf.bound for leaf in found)
         return Tree(self.root, bound, self.point, self.value, self.complete, self.count, perf_counter() - self.start,
-                    self.note)  # fmt: skip
+                    self.lessons.lemmas, self.note)  # fmt: skip
 
     def _threshold(self) -> float:
         """Cells with at most this bound need no further split."""
@@ -220,6 +234,8 @@ class Run:
         cell, other = self.root.cell, like.root.cell
         if (cell.lo.shape, cell.phase.shape) != (other.lo.shape, other.phase.shape):
             return [self.root]
+        self.lessons = Lessons(self.problem, self.rounding, self.bits,
+                               proved(self.problem, self.problem.region, like.lemmas))  # fmt: skip
         leaves, stack = [], [(self.root, like.root)]
         while stack:
             mine, old = stack.pop()
@@ -252,14 +268,12 @@ class Run:
 
     def _bound(self, nodes: list[Node], made: Slopes) -> None:
         """The leaf rule on cells of one box with slopes whose first axis is the cell's."""
-        base, t, nu, tau = self._box(nodes[0].cell).base, made.unit, made.rows, made.flip
-        phases = np.stack([node.cell.phase for node in nodes])
+        base, t, nu, y = self._box(nodes[0].cell).base, made.unit, made.rows, made.lemmas
+        phases, flip, tau = np.stack([node.cell.phase for node in nodes]), None, None
         if self.flips:
-            flip = np.stack([node.cell.flip for node in nodes])
-            bounds = rule_bounds(self.problem, self.row, base, phases, t, nu, flip, tau)
-            bounds += self.rounding.errors(t, nu, tau)
-        else:
-            bounds = rule_bounds(self.problem, self.row, base, phases, t, nu) + self.rounding.errors(t, nu)
+            flip, tau = np.stack([node.cell.flip for node in nodes]), made.flip
+        bounds = rule_bounds(self.problem, self.row, base, phases, t, nu, flip, tau, self.lessons.lemmas, y)
+        bounds += self.rounding.errors(t, nu, tau, y)
         for node, bound in zip(nodes, bounds.tolist(), strict=True):
             node.bound, node.proved = bound, True
 
@@ -278,7 +292,9 @@ class Run:
         if box.lp is None:
             if self._decided(node, box.base):
                 return node
-            box.lp = BoxLP(self.problem, self.row, box.base, self.solver, self.steepest)
+            box.lp = self._linear(box.base)
+            if node is self.root and not self.lessons.looked and self._many(box.lp):
+                self._look(box)
         hint = None
         if parent is not None and cell.lo is parent.cell.lo and cell.hi is parent.cell.hi:
             hint = self.hints.get(id(parent))
@@ -293,6 +309,11 @@ class Run:
             if relaxed is not None and len(relaxed.multipliers) and node.bound > self._threshold():
                 self._along(node, made, box.lp.slopes(relaxed))
             return node
+        self._take(node, relaxed)
+        return node
+
+    def _take(self, node: Node, relaxed: Relaxation) -> None:
+        """The LP's answer on a cell."""
         node.bound, node.proved = relaxed.value, False
         self.hints[id(node)] = relaxed
         if relaxed.value <= self._threshold():
@@ -302,7 +323,23 @@ class Run:
             self._prove([node])
             if node.bound <= self._threshold():
                 self._forget(node)
-        return node
+
+    def _deepened(self, node: Node) -> bool:
+        """Whether a cell of the root's box got more lemmas; it waits, is open or closed then, with another bound."""
+        relaxed, box = self.hints.get(id(node)), self._box(node.cell)
+        if relaxed is None or node.proved or box.lp is None or box.base.region is not self.problem.region:
+            return False
+        if self.count < LARGE:
+            return False
+        if not self.lessons.at(box.lp, relaxed, node.cell.phase):
+            return False
+        again = box.lp.solve(node.cell.phase, relaxed.ranges, relaxed)
+        if again is None or again.x is None:
+            return False
+        self._take(node, again)
+        if node.bound > self._threshold():
+            self.push(node)
+        return True
 
     def _decided(self, node: Node, base: Shape) -> bool:
         """Whether a cell closes without an LP: its box decides every unit, and the row is affine there."""
@@ -334,13 +371,13 @@ class Run:
         cell = found[0][0].cell
         made = self._writable(self._lp(cell).many_slopes([relaxed for _, relaxed in found]))
         flip = made.flip if self.flips else [self.nothing.flip] * len(found)
-        for (node, _), *own in zip(found, made.unit, flip, made.rows, strict=True):
+        for (node, _), *own in zip(found, made.unit, flip, made.rows, made.lemmas, strict=True):
             node.slopes = Slopes(*own)
         self._bound([node for node, _ in found], made)
 
     def _rule(self, made: Shape, slopes: Slopes) -> float:
         """The leaf rule's bound, rounding included."""
-        return rule_bound(self.problem, self.row, made, slopes) + self.rounding.error(slopes)
+        return rule_bound(self.problem, self.row, made, slopes, self.lessons.lemmas) + self.rounding.error(slopes)
 
     def _cut(self, cell: Cell) -> Shape:
         """The shape of a cell; the last one is kept."""
@@ -356,7 +393,8 @@ class Run:
 
     def _along(self, node: Node, made: Shape, ray: Slopes) -> None:
         """Move along the ray of an LP without a point, in the direction and as far as it takes."""
-        start, size = node.slopes, max(float(np.abs(a).max(initial=0.0)) for a in (ray.unit, ray.flip, ray.rows))
+        start, size = node.slopes, max(float(np.abs(getattr(ray, part)).max(initial=0.0)) for part in PARTS)
+        used = np.append(start.lemmas, np.zeros(len(ray.lemmas) - len(start.lemmas)))
         if not size > 0:
             return
         signs = (1.0, -1.0)
@@ -366,7 +404,8 @@ class Run:
                 far = sign * 2.0**power * self.steepest / size
                 rows = start.rows + far * ray.rows
                 rows = np.where(self.problem.region.equality, rows, np.maximum(rows, 0.0))
-                self._better(node, made, Slopes(start.unit + far * ray.unit, start.flip + far * ray.flip, rows))
+                lemmas = np.maximum(used + far * ray.lemmas, 0.0)
+                self._better(node, made, Slopes(start.unit + far * ray.unit, start.flip + far * ray.flip, rows, lemmas))
                 if node.bound < before:  # the way down
                     signs = (sign,)
                     break
@@ -380,7 +419,7 @@ class Run:
         scale, size = 2.0**self.bits, np.abs(self.problem.region.factor)  # multipliers are written for the claim's rows
         unit, flip, rows = (np.rint(np.clip(a, -self.steepest, self.steepest) * each * scale) / scale / each
                             for a, each in ((slopes.unit, 1.0), (slopes.flip, 1.0), (slopes.rows, size)))  # fmt: skip
-        return Slopes(unit, flip, rows)
+        return Slopes(unit, flip, rows, np.rint(np.clip(slopes.lemmas, 0.0, MOST_USED) * 2.0**USES) / 2.0**USES)
 
     def _box(self, cell: Cell) -> _Box:
         """What the cells of one box share: they differ in their phases only."""
@@ -390,7 +429,9 @@ class Run:
             return self.boxes[key]
         base = box_shape(self.problem, cell.lo, cell.hi)
         many = int(((base.low < 0) & (base.high > 0) & self.useful).any(axis=0).sum())
-        moving = moving_split(self.problem.region, cell, many, always=self.categories_first)
+        moving = None
+        if self.categories_first or not len(self.lessons.lemmas):  # lemmas know what the copies of a unit share
+            moving = moving_split(self.problem.region, cell, many, always=self.categories_first)
         self.boxes[key] = _Box(cell, base, moving)
         if len(self.boxes) > BOXES:
             self.boxes.popitem(last=False)
@@ -399,8 +440,21 @@ class Run:
     def _lp(self, cell: Cell) -> BoxLP:
         box = self._box(cell)
         if box.lp is None:
-            box.lp = BoxLP(self.problem, self.row, box.base, self.solver, self.steepest)
+            box.lp = self._linear(box.base)
         return box.lp
+
+    def _linear(self, base: Shape) -> BoxLP:
+        return BoxLP(self.problem, self.row, base, self.solver, self.steepest, self.lessons.lemmas)
+
+    def _many(self, lp: BoxLP) -> bool:
+        """Whether lemmas pay: many open units, or a tree that has grown large without."""
+        return self.count >= LATER or int((lp.open & (lp.kappa > 0)).sum()) >= AT_ONCE
+
+    def _look(self, box: _Box) -> None:
+        """Lemmas at the root; the LP is built again with those that are kept."""
+        assert box.lp is not None
+        if self.lessons.at_root(box.lp, self.whole.phase, box.base if self.flips else None, self._threshold()):
+            box.lp, box.moving = self._linear(box.base), box.moving if self.categories_first else None
 
     def split(self, node: Node) -> bool:
         """Split a node; False where nothing is left to split. The LP's point may be the best one known."""

@@ -6,6 +6,7 @@ A cell is a region cut by bounds and by phases of hidden units. For slopes t_cj,
     Σ_c κ_cj·relu(s_c) ≤ Σ_c t_cj·s_c + r_j     hidden units, jointly over the copies: (s_1, s_2) lie in a polygon S_j,
                                          box ∩ strip; r_j is a maximum over the corners of S_j cut by the axes
     0 ≤ ν·(rhs_e − A_e·x)                extra rows of the premise
+    0 ≤ y·(h·u + r − Σ_c β_c·relu(s_c))  lemmas on single units (`lemma.py`): y·β leaves κ for the affine part
 
 turn the row into an affine function, whose maximum over the cell is separable (`Region.maximum`). Any slopes give a
 valid bound.
@@ -15,12 +16,15 @@ docs/certificate.md §4.1 has the proof; the checkers compute the same bound in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from smilenn.problem import Problem, Row
+from smilenn.prove.lemma import Lemmas, sizes
 from smilenn.region import Region
+
+NONE, EPS = np.zeros(0), float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +42,12 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """t [k, H], τ [k, n], ν [R]."""
+    """t [k, H], τ [k, n], ν [R], y [L] of the first L lemmas."""
 
     unit: np.ndarray
     flip: np.ndarray
     rows: np.ndarray
-
-    def rounded(self, bits: int) -> Slopes:
-        """Rounded to multiples of 2^-bits, ν kept ≥ 0 by its caller's sign."""
-        scale = 2.0**bits
-        return Slopes(*(np.rint(a * scale) / scale for a in (self.unit, self.flip, self.rows)))
+    lemmas: np.ndarray = field(default_factory=lambda: NONE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +190,8 @@ def _flip_range(
     return affine_low + np.minimum(f.unit, 0) @ most, affine_high + np.maximum(f.unit, 0) @ most
 
 
-def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes) -> float:
-    """The leaf rule's bound on the violation over a cell, −inf for an empty one."""
+def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes, lemmas: Lemmas | None = None) -> float:
+    """The leaf rule's bound on the violation over a cell, −inf for an empty one; `lemmas` are those of the premise."""
     if shape.empty:
         return -np.inf
     s, region, f = problem.snapshot, shape.region, problem.flips
@@ -201,6 +201,9 @@ def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes) -> floa
         at = np.stack([low, high, np.clip(0.0, low, high)])
         const += float((row.flip * np.maximum(at, 0) - tau * at).max(axis=0).sum() + (tau * f.const).sum())
         affine, kappa = affine + tau @ f.slope, kappa + tau @ f.unit
+    if lemmas is not None and slopes.lemmas.any():
+        taken, given, more = _used(lemmas, slopes.lemmas[None], kappa.shape)
+        affine, kappa, const = affine + given[0], kappa - taken[0], const + float(more[0])
     t = slopes.unit
     relu = np.maximum(shape.points, 0.0)
     gain = relu * kappa.T[:, None, :] - shape.points * t.T[:, None, :]  # [H, P, k]
@@ -222,12 +225,13 @@ def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes) -> floa
 
 def rule_bounds(
     problem: Problem, row: Row, base: Shape, phase: np.ndarray, t: np.ndarray, nu: np.ndarray,
-    flip: np.ndarray | None = None, tau: np.ndarray | None = None,
+    flip: np.ndarray | None = None, tau: np.ndarray | None = None, lemmas: Lemmas | None = None,
+    y: np.ndarray = NONE,
 ) -> np.ndarray:  # fmt: skip
     """`rule_bound` for many cells of one box at once; [B].
 
     base : the shape of the box; phase [B, k, H]; slopes t [B, k, H] and multipliers ν [B, R]; with flip units also
-    their phases and slopes τ, each [B, k, n].
+    their phases and slopes τ, each [B, k, n]; with lemmas their y [B, L].
     """
     if base.empty:
         return np.full(len(phase), -np.inf)
@@ -240,6 +244,9 @@ def rule_bounds(
         const = const + (row.flip * np.maximum(at, 0) - tau * at).max(axis=0).sum(axis=(1, 2))
         const = const + np.einsum("bkn,n->b", tau, f.const)
         affine, kappa = affine + tau @ f.slope, row.unit + tau @ f.unit
+    if lemmas is not None and y.any():
+        taken, given, more = _used(lemmas, y, row.unit.shape)
+        affine, kappa, const = affine + given, kappa - taken, const + more
     if t.shape[2]:
         slack = 1e-12 * (1.0 + np.maximum(np.abs(base.low), np.abs(base.high)))  # as in `cut`
         right = base.points * phase.transpose(0, 2, 1)[:, :, None] >= -slack.T[:, None]  # [B, H, P, k]
@@ -254,6 +261,14 @@ def rule_bounds(
         affine = affine - np.einsum("br,rkm->bkm", nu, region.coef)
         const += nu @ region.rhs
     return np.where(empty, -np.inf, const + region.maximum(affine))
+
+
+def _used(lemmas: Lemmas, y: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    """What y [B, L] takes from κ [B, k, H], and adds to the slopes [B, k, m] and to the constants [B]."""
+    some = lemmas[: y.shape[1]]
+    units = np.zeros((len(some), *shape))
+    units[np.arange(len(some)), :, some.unit] = some.beta
+    return np.tensordot(y, units, 1), np.tensordot(y, some.slope, 1), y @ some.const
 
 
 def _flip_cells(
@@ -297,6 +312,7 @@ class Rounding:
     def __init__(self, problem: Problem, row: Row) -> None:
         s, region, f = problem.snapshot, problem.region, problem.flips
         largest = np.maximum(np.abs(region.lo), np.abs(region.hi))  # [k, m]
+        self.largest, self.sizes = largest, NONE
         self.unit = largest @ np.abs(s.hidden_weight).T + np.abs(s.hidden_bias)  # [k, H]
         self.rows = np.abs(region.rhs) + np.einsum("rkm,km->r", np.abs(region.coef), largest)
         self.plain = float((np.abs(row.slope) * largest).sum() + (np.abs(row.unit) * self.unit).sum())
@@ -306,17 +322,25 @@ class Rounding:
             self.flip = np.abs(f.const) + largest @ np.abs(f.slope).T + self.unit @ np.abs(f.unit).T
             self.plain += float((row.flip * self.flip).sum())
         terms = region.size + len(s.hidden_bias) + s.embedding + problem.copies + len(region.rhs) + 8
-        self.share = 2.0 * float(np.finfo(np.float64).eps) * terms
+        self.share = 2.0 * EPS * terms
+
+    def use(self, lemmas: Lemmas) -> None:
+        """The lemmas that y is of from now on."""
+        more = len(lemmas) - len(self.sizes)
+        self.sizes, self.share = sizes(lemmas, self.largest, self.unit), self.share + 2.0 * EPS * more
 
     def error(self, slopes: Slopes) -> float:
         """The allowance for one evaluation."""
         total = self.plain + float((np.abs(slopes.unit) * self.unit).sum())
         total += float((np.abs(slopes.flip) * self.flip).sum() + np.abs(slopes.rows) @ self.rows)
+        total += float(slopes.lemmas @ self.sizes[: len(slopes.lemmas)])
         return self.share * total
 
-    def errors(self, t: np.ndarray, nu: np.ndarray, tau: np.ndarray | None = None) -> np.ndarray:
-        """The allowance for many evaluations, t [B, k, H], ν [B, R] and τ [B, k, n]; [B]."""
+    def errors(self, t: np.ndarray, nu: np.ndarray, tau: np.ndarray | None = None, y: np.ndarray | None = None):
+        """The allowance for many evaluations, t [B, k, H], ν [B, R], τ [B, k, n] and y [B, L]; [B]."""
         total = self.plain + np.einsum("bkh,kh->b", np.abs(t), self.unit) + np.abs(nu) @ self.rows
         if tau is not None:
             total = total + np.einsum("bkn,kn->b", np.abs(tau), self.flip)
+        if y is not None:
+            total = total + y @ self.sizes[: y.shape[1]]
         return self.share * total

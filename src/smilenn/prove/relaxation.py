@@ -9,6 +9,8 @@ v_c ≥ 0 and forbids the others (λ_v ≤ 0): no coefficient changes when phase
 all cells of a box, and every column has two finite bounds, so the dual simplex goes on from any basis. Flip units of
 the paper's boxes change a bound and a coefficient each, d ∈ [α, β] and y below the chord of relu over [α, β].
 
+Lemmas (`lemma.py`) are rows over the λ of a unit and the inputs, Σ_v λ_v·Σ_c β_c·relu(v_c) − h·u ≤ r (multiplier y).
+
 Phases that contradict each other would leave no point, and multipliers without end. The rows of t may therefore be
 missed at a price: s_cj by e_cj at the cost p_cj·|e_cj|, which is the same as |t_cj| ≤ p_cj for the multipliers.
 Units whose phase the box decides are folded into q.
@@ -25,11 +27,14 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.leaf import Shape, Slopes
+from smilenn.prove.hull import Hull, tightest
+from smilenn.prove.leaf import NONE, Shape, Slopes
+from smilenn.prove.lemma import Lemmas, no_lemmas
 from smilenn.prove.linear_model import LinearModel
 from smilenn.prove.solvers.base import Solver, Status
 
 ENOUGH = 64.0  # multiples of the largest gain of a corner: what missing a row by its size costs, at most
+WORTH = 0.003  # of all that the units give away: what a lemma has to take from it
 FAR = 10.0  # a row may be missed by this multiple of its size, which is more than it takes
 
 
@@ -70,9 +75,14 @@ class Slack:
 
 
 class BoxLP:
-    """The LP of one box; `base` is the shape of the box without phases, `steepest` the largest slope wanted."""
+    """The LP of one box.
 
-    def __init__(self, problem: Problem, row: Row, base: Shape, solver: Solver, steepest: float) -> None:
+    `base` is the shape of the box without phases, `steepest` the largest slope wanted, `lemmas` those of the premise.
+    """
+
+    def __init__(
+        self, problem: Problem, row: Row, base: Shape, solver: Solver, steepest: float, lemmas: Lemmas | None = None
+    ) -> None:
         self.problem, self.row, self.base, self.steepest = problem, row, base, steepest
         region, s, k = base.region, problem.snapshot, problem.copies
         self.k, self.flips, self.nothing = k, np.argwhere(row.flip > 0), np.zeros_like(row.flip)
@@ -103,6 +113,14 @@ class BoxLP:
             weight = weight + row.flip @ np.abs(problem.flips.unit[:, self.units])
         self.open = (low < 0) & (high > 0)  # [k, J] what phases can decide
         self.tie = 1e-9 * weight * np.minimum(-low, high)  # breaks ties between units where the LP shows no slack
+        self.lemmas, self.price, (self.rows, self.width) = (
+            0,
+            NONE,
+            model.matrix.shape,
+        )  # lemmas known; rows without them
+        self.which = np.zeros(0, dtype=int)  # the lemma of each row behind those
+        if lemmas is not None and len(lemmas):
+            self.add(lemmas)
 
     # ---- building -----------------------------------------------------------------------------------------------
 
@@ -240,6 +258,24 @@ class BoxLP:
             col_lo[self.d[r]], col_hi[self.d[r]] = self.base.flip_low[c, i], self.base.flip_high[c, i]
             col_hi[self.y[r]] = max(self.base.flip_high[c, i], 0.0)
 
+    def add(self, lemmas: Lemmas) -> None:
+        """Rows for lemmas that come after those known so far; those of units that the box decides are left out."""
+        first, self.lemmas = self.lemmas, self.lemmas + len(lemmas)
+        place = np.full(len(self.problem.snapshot.hidden_bias), -1)
+        place[self.units] = np.arange(len(self.units))
+        kept = np.flatnonzero(place[lemmas.unit] >= 0)
+        some = lemmas[kept]
+        matrix = np.zeros((len(kept), self.width))
+        for c in range(self.k):
+            moves = self.moves[c]  # a pinned input's column is that of all copies
+            matrix[:, self.column[c, moves]] -= some.slope[:, c, moves]
+        own = place[some.unit][:, None] == self.owner  # [L, corners]
+        matrix[:, self.inputs : self.inputs + len(self.gain)] = own * (some.beta @ self.relu.T)
+        limit = some.const + np.einsum("lkm,km->l", some.slope, self.fixed)
+        size = np.maximum(np.abs(matrix).max(axis=1, initial=0.0), 1e-300)
+        self.session.add(csr_matrix(matrix / size[:, None]), limit / size)
+        self.which, self.price = np.append(self.which, first + kept), np.append(self.price, self.scale / size)
+
     def _reach(self) -> np.ndarray:
         """The size of each live flip unit's inner function over the box."""
         c, i = self.flips[:, 0], self.flips[:, 1]
@@ -311,7 +347,14 @@ class BoxLP:
         nu = y[self.extra : self.flip_row] * scale
         if own and len(nu):
             nu = np.where(region.equality, nu, np.maximum(nu, 0.0))
-        return Slopes(t, tau, nu)
+        used = self._used(y[None])[0]
+        return Slopes(t, tau, nu, np.maximum(used, 0.0) if own else used)
+
+    def _used(self, y: np.ndarray) -> np.ndarray:
+        """The multipliers of lemmas in those of the rows, [B, rows] to [B, lemmas]."""
+        out, known = np.zeros((len(y), self.lemmas)), y.shape[1] - self.rows
+        out[:, self.which[:known]] = y[:, self.rows :] * self.price[:known]
+        return out
 
     def slack(self, relaxed: Relaxation) -> Slack:
         """What each unit gives away at the LP's point, shared out between its copies."""
@@ -331,10 +374,32 @@ class BoxLP:
             each = share * (lost / np.maximum(share[0] + share[1], 1e-300))
         return Slack(u, np.maximum(each, 0.0), flip, relaxed.value - float(lost.sum() + flip.sum()))
 
+    def tightest(self, hull: Hull, relaxed: Relaxation, phase: np.ndarray, bits: int | None) -> Lemmas:
+        """Lemmas that cut off the LP's point in a cell with phases [k, H]; copies of a unit that they decide count not.
+
+        For units that give away more there than their envelope does, by a share WORTH of what all give away.
+        """
+        assert relaxed.x is not None
+        kappa, weights = self.kappa, relaxed.x[self.inputs : self.inputs + len(self.gain)]
+        if len(self.flips):
+            kappa = kappa + self.slopes(relaxed).flip @ self.problem.flips.unit[:, self.units]
+        kappa = np.where(phase[:, self.units] == 0, kappa, 0.0)
+        u = np.where(self.moves, relaxed.x[self.column], self.fixed)
+        said = np.bincount(self.owner, weights * (self.relu * kappa.T[self.owner]).sum(axis=1), len(self.units))
+        true = (kappa * np.maximum(u @ self.weight.T + self.bias, 0.0)).sum(axis=0)
+        least = WORTH * max(float((said - true).sum()), 1e-12 * self.scale)
+        some = np.flatnonzero((said - true > least) & (kappa > 0).any(axis=0))
+        if not len(some):
+            return no_lemmas(self.k, hull.region.size)
+        made = tightest(self.problem, hull, self.units[some], kappa.T[some], u, bits)
+        own = np.array([self.place[int(j)] for j in made.unit])
+        return made[np.flatnonzero(said[own] - made.const - np.einsum("lkm,km->l", made.slope, u) > least)]
+
     def many_slopes(self, relaxed: Sequence[Relaxation]) -> Slopes:
         """`slopes` of several answers with points, each array with a first axis for them; τ only with flip units."""
         k, many, region = self.k, len(self.units), self.base.region
-        y = np.stack([r.multipliers for r in relaxed])
+        rows = max(len(r.multipliers) for r in relaxed)  # lemmas may have come since
+        y = np.stack([np.append(r.multipliers, np.zeros(rows - len(r.multipliers))) for r in relaxed])
         t, tau = np.zeros((len(y), *self.on.shape)), self.nothing
         t[:] = np.where(self.on, self.row.unit, 0.0)
         if len(self.flips):
@@ -343,7 +408,7 @@ class BoxLP:
             t += np.where(self.on, tau @ self.problem.flips.unit, 0.0)
         t[:, :, self.units] = y[:, : k * many].reshape(len(y), k, many) * (self.scale / self.size)
         nu = y[:, self.extra : self.flip_row] * self.scale
-        return Slopes(t, tau, np.where(region.equality, nu, np.maximum(nu, 0.0)))
+        return Slopes(t, tau, np.where(region.equality, nu, np.maximum(nu, 0.0)), np.maximum(self._used(y), 0.0))
 
     def _cut_flips(self, shape: Shape) -> None:
         """d ∈ [a, b] and y ≤ relu(a) + (relu(b) − relu(a))/(b − a)·(d − a), for the flip units whose ranges moved."""

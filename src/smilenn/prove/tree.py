@@ -17,6 +17,7 @@ import numpy as np
 from smilenn.problem import Problem, Row
 from smilenn.properties.cases import Cases
 from smilenn.prove.leaf import Cell, Slopes
+from smilenn.prove.lemma import Lemmas
 from smilenn.prove.splitting import Split
 
 
@@ -36,7 +37,8 @@ class Node:
 class Tree:
     """A finished or abandoned search: its root, proved bound and best point, and whether the goal was reached.
 
-    `stamp` says what was maximised, where the tree is kept for later; the bounds of its leaves are the rule's there.
+    `lemmas` are what the slopes of its leaves refer to. `stamp` says what was maximised, where the tree is kept for
+    later; the bounds of its leaves are the rule's there.
     """
 
     root: Node
@@ -46,6 +48,7 @@ class Tree:
     complete: bool
     nodes: int
     seconds: float
+    lemmas: Lemmas
     note: str = ""
     stamp: str = ""
 

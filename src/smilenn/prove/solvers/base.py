@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_matrix, vstack
 
 from smilenn.prove.linear_model import LinearModel
 
@@ -96,8 +97,12 @@ class Session(ABC):
         """One entry of the matrix; it must not have been zero."""
 
     @abstractmethod
+    def add(self, matrix: csr_matrix, hi: np.ndarray) -> None:
+        """More rows after the last one, matrix·x ≤ hi."""
+
+    @abstractmethod
     def solve(self, basis: Any = None) -> SolverResult:
-        """Maximise from a basis (None: the last one).
+        """Maximise from a basis (None: the last one), which may be of a time when there were fewer rows.
 
         An infeasible LP has its ray in `multipliers`, if there is one: row multipliers y, sign unknown, such that y or
         −y proves that no point satisfies rows and bounds.
@@ -131,6 +136,12 @@ class Afresh(Session):
         matrix = self.model.matrix.copy()
         matrix[row, column] = value
         self.model = replace(self.model, matrix=matrix)
+
+    def add(self, matrix: csr_matrix, hi: np.ndarray) -> None:
+        """See `Session`."""
+        m = self.model
+        self.model = replace(m, matrix=csr_matrix(vstack([m.matrix, matrix])), row_hi=np.append(m.row_hi, hi),
+                             row_lo=np.append(m.row_lo, np.full(len(hi), -np.inf)))  # fmt: skip
 
     def solve(self, basis: Any = None) -> SolverResult:
         """See `Session`."""

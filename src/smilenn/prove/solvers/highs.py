@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from smilenn.errors import SmileError
 from smilenn.prove.linear_model import LinearModel, safe_bound, without_small
@@ -132,7 +133,7 @@ class HighsSession(Session):
             self.h.setOptionValue(key, value)
         if self.h.passModel(_lp(highspy, model)) == highspy.HighsStatus.kError:
             raise SmileError("HiGHS refused a linear program; its numbers are too large or not finite.")
-        self.first = True
+        self.first, self.rows = True, len(model.row_lo)
 
     def columns(self, index: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> None:
         """See `Session`."""
@@ -146,11 +147,21 @@ class HighsSession(Session):
         """See `Session`."""
         self.h.changeCoeff(row, column, value)
 
+    def add(self, matrix: csr_matrix, hi: np.ndarray) -> None:
+        """See `Session`."""
+        low = np.full(len(hi), -np.inf)
+        self.h.addRows(len(hi), low, hi, matrix.nnz, matrix.indptr[:-1].astype(np.int32),
+                       matrix.indices.astype(np.int32), matrix.data)  # fmt: skip
+        self.rows += len(hi)
+
     def solve(self, basis: Any = None) -> SolverResult:
         """See `Session`; the dual bound is the LP's value as HiGHS says it, within its tolerances."""
         h, status = self.h, self.kit.HighsModelStatus
         if basis is not None:
-            h.setBasis(basis)
+            known, rows = basis
+            if rows < self.rows:  # some were added since
+                known.row_status = [*known.row_status, *[self.kit.HighsBasisStatus.kBasic] * (self.rows - rows)]
+            h.setBasis(known)
         h.run()
         said = h.getModelStatus()
         # costs are perturbed in the first solve only: a tenth slower where a few steps are left. Without it degenerate
@@ -176,8 +187,8 @@ class HighsSession(Session):
         return SolverResult(Status.ERROR, detail=h.modelStatusToString(said))
 
     def basis(self) -> Any:
-        """A copy of HiGHS's basis."""
-        return self.h.getBasis()
+        """A copy of HiGHS's basis, and how many rows it is for."""
+        return self.h.getBasis(), self.rows
 
 
 def _lp(highspy: Any, model: LinearModel) -> Any:

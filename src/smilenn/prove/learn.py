@@ -1,0 +1,76 @@
+"""Which lemmas a search has, and when it looks for more.
+
+    at the root      rounds: solve the LP, add the lemmas that cut off its point (`BoxLP.tightest`), until a round
+                     brings less than GAIN of what is left to the target; those that no LP has used go
+    further down     in a tree of LARGE many nodes one round at each of the next DEEP cells that are taken up as the
+                     worst: there the LP's point is another one, and a copy whose phase is decided needs no lemma
+
+Lemmas hold on the whole premise, wherever they were found. They halve the nodes of a small problem and take as long to
+find as its whole tree; of a large one they leave a hundredth (docs/performance.md). So a search begins without them
+where few units are open (AT_ONCE), and starts over with them when it has grown beyond LATER nodes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from smilenn.problem import Problem
+from smilenn.prove.hull import Hull
+from smilenn.prove.leaf import Rounding, Shape
+from smilenn.prove.lemma import Lemmas, joined, no_lemmas
+from smilenn.prove.relaxation import BoxLP, Relaxation
+
+ROUNDS, GAIN = 12, 0.02
+LARGE, DEEP, MOST = 256, 120, 768  # nodes; cells with a round of their own; lemmas in all
+AT_ONCE, LATER = 14, 128  # open units with a positive coefficient; nodes
+
+
+class Lessons:
+    """The lemmas of one search; `given` ones are those of another, and no more are looked for."""
+
+    def __init__(self, problem: Problem, rounding: Rounding, bits: int | None, given: Lemmas | None = None) -> None:
+        self.problem, self.rounding, self.bits = problem, rounding, bits
+        self.lemmas, self.deep = no_lemmas(problem.copies, problem.region.size), 0
+        self.looked = given is not None  # at the root
+        if given is not None:
+            self.add(given)
+
+    def add(self, lemmas: Lemmas) -> None:
+        """More of them, proved on the premise."""
+        self.lemmas = joined([self.lemmas, lemmas])
+        self.rounding.use(self.lemmas)
+
+    def at_root(self, lp: BoxLP, phase: np.ndarray, shape: Shape | None, threshold: float) -> bool:
+        """Look for lemmas with the LP of the whole premise; True where there are some, for another LP to be built."""
+        self.looked, self.deep, self.hull, before = True, DEEP, Hull.of(lp.base.region), np.inf
+        used = np.zeros(0, dtype=bool)
+        for _ in range(ROUNDS):
+            relaxed = lp.solve(phase, shape)
+            if relaxed is None or relaxed.x is None:
+                break
+            now = lp.slopes(relaxed).lemmas > 0
+            now[: len(used)] |= used
+            used = now
+            slack = lp.slack(relaxed)
+            if before - relaxed.value < GAIN * (relaxed.value - max(threshold, slack.reached)):
+                break
+            before = relaxed.value
+            if relaxed.value <= threshold or len(self.lemmas) >= MOST or not self._round(lp, relaxed, phase):
+                break
+        kept, self.lemmas = self.lemmas[np.flatnonzero(used)], no_lemmas(self.problem.copies, self.problem.region.size)
+        self.add(kept)
+        return len(kept) > 0
+
+    def at(self, lp: BoxLP, relaxed: Relaxation, phase: np.ndarray) -> bool:
+        """One round at a cell of the LP's box; True if there are more lemmas now."""
+        if self.deep <= 0 or len(self.lemmas) >= MOST:
+            return False
+        self.deep -= 1
+        return self._round(lp, relaxed, phase)
+
+    def _round(self, lp: BoxLP, relaxed: Relaxation, phase: np.ndarray) -> bool:
+        made = lp.tightest(self.hull, relaxed, phase, self.bits)
+        if len(made):
+            self.add(made)
+            lp.add(made)
+        return len(made) > 0
