@@ -453,7 +453,8 @@ class Run:
     def _look(self, box: _Box) -> None:
         """Lemmas at the root; the LP is built again with those that are kept."""
         assert box.lp is not None
-        if self.lessons.at_root(box.lp, self.whole.phase, box.base if self.flips else None, self._threshold()):
+        shape = box.base if self.flips else None
+        if self.lessons.at_root(box.lp, self.whole.phase, shape, self._threshold(), self.left):
             box.lp, box.moving = self._linear(box.base), box.moving if self.categories_first else None
 
     def split(self, node: Node) -> bool:

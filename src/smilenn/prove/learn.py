@@ -12,6 +12,8 @@ where few units are open (AT_ONCE), and starts over with them when it has grown 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from smilenn.problem import Problem
@@ -40,11 +42,16 @@ class Lessons:
         self.lemmas = joined([self.lemmas, lemmas])
         self.rounding.use(self.lemmas)
 
-    def at_root(self, lp: BoxLP, phase: np.ndarray, shape: Shape | None, threshold: float) -> bool:
-        """Look for lemmas with the LP of the whole premise; True where there are some, for another LP to be built."""
+    def at_root(
+        self, lp: BoxLP, phase: np.ndarray, shape: Shape | None, threshold: float, left: Callable[[], float]
+    ) -> bool:
+        """Look for lemmas with the LP of the whole premise, as long as there are seconds `left`.
+
+        True where there are some: another LP is to be built then.
+        """
         self.looked, self.deep, self.hull, before = True, DEEP, Hull.of(lp.base.region), np.inf
         used = np.zeros(0, dtype=bool)
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS if left() > 0 else 0):
             relaxed = lp.solve(phase, shape)
             if relaxed is None or relaxed.x is None:
                 break
@@ -55,7 +62,12 @@ class Lessons:
             if before - relaxed.value < GAIN * (relaxed.value - max(threshold, slack.reached)):
                 break
             before = relaxed.value
-            if relaxed.value <= threshold or len(self.lemmas) >= MOST or not self._round(lp, relaxed, phase):
+            if (
+                left() <= 0
+                or relaxed.value <= threshold
+                or len(self.lemmas) >= MOST
+                or not self._round(lp, relaxed, phase)
+            ):
                 break
         kept, self.lemmas = self.lemmas[np.flatnonzero(used)], no_lemmas(self.problem.copies, self.problem.region.size)
         self.add(kept)
