@@ -99,12 +99,18 @@ def documents(corpus, files, part):
 
 @pytest.mark.parametrize("step", [pytest.param(40, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    "part", ["header", "manifest", "model", "certificate", "encoded header", "encoded model", "cases certificate"]
-)
-def test_both_checkers_judge_odd_values_alike(corpus, encoders, cased, tmp_path, part, step):
+    "part",
+    [
+        "header", "manifest", "model", "certificate", "encoded header", "encoded model", "cases certificate",
+        "lemmas certificate",
+    ],
+)  # fmt: skip
+def test_both_checkers_judge_odd_values_alike(corpus, encoders, cased, lemmas, tmp_path, part, step):
     files, _, _ = corpus.small()
     if part == "cases certificate":
         files, part = cased.Cased(102).files, "certificate"  # certified, three splits, a row beside the clause
+    if part == "lemmas certificate":
+        files, part = lemmas.Lemmas(380).files, "certificate"  # certified, three lemmas, an extra row
     if part.startswith("encoded"):
         encoders.encoded_folder(tmp_path / "e", 78)  # all kinds of layers
         files, part = {name: (tmp_path / "e" / name).read_bytes() for name in check.FILES}, part.split()[1]
