@@ -16,9 +16,15 @@ import pytest
 
 from smilenn.certify import certificate as c
 from smilenn.certify import check, check_reference, exact_encoder, exact_model, exact_premise, exact_rules, reader
+from smilenn.certify.emit import leaf_proof
 from smilenn.certify.exact_dyadic import moves
 from smilenn.domain import Domain, Feature
+from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
+from smilenn.properties.library import Fair, Robust
+from smilenn.prove import grow
+from smilenn.prove.branch import Branch
+from smilenn.prove.witness import witness
 
 LOADED = SimpleNamespace(check=check, check_reference=check_reference, reader=reader)
 ONE = 1 << c.MULTIPLIER_BITS  # a multiplier of one
@@ -650,3 +656,32 @@ def test_a_lemma_in_a_case_is_about_the_premise_of_the_case(lemmas, cased, small
     """Splits at coordinates of the witness; the same lemma in every case, each with an r of its own."""
     files = cased.Cased(4 * seed, lemmas.Lemmas(seed).files).files
     told(small, files)
+
+
+@pytest.mark.parametrize(("kind", "boxes"), [("robust", "gap"), ("robust", "paper"), ("fair", "gap")])
+def test_what_a_search_finds_with_lemmas_is_what_the_checkers_find(folders, small, monkeypatch, kind, boxes):
+    """From the linear programs to the files: bounds by floats and by rationals, up to the rounding of slopes."""
+    monkeypatch.setattr(grow, "AT_ONCE", 0)
+    rng = np.random.default_rng(3)
+    features = [Feature("x", "continuous", -1.0, 1.5), Feature("y", "continuous", 0.0, 2.0, shift=0.5, mult=1.5)]
+    features.append(
+        Feature("n", "integer", 0.0, 3.0)
+        if kind == "robust"
+        else Feature("r", categories=("u", "v", "w"), kind="category")
+    )
+    domain = Domain(tuple(features))
+    net = folders.random_net(rng, domain, boxes=boxes, auxiliaries="relu", hidden=4, outputs=1, embedding=1)
+    claim = (Robust(0.3, 9) if kind == "robust" else Fair(["r"], 9)).lower(domain)[0]
+    claim = dataclasses.replace(claim, then=(claim.rows[0],))
+    problem = build(claim, net.snapshot())
+    point = witness(problem.given)
+    assert point is not None
+    trees = [Branch(workers=1).search(problem, one, goal="optimum", time_limit=60) for one in problem.rows]
+    proofs = [leaf_proof(problem, tree) for tree in trees]
+    assert any(proof.lemmas for proof in proofs)
+    files = folders.files_of(net, [c.ClaimProof(claim.to_json(), point.tolist(), proofs)])
+    status, reason, rows = told(small, files)
+    assert status in ("certified", "unknown"), reason
+    for tree, one, (_, bound, _, rhs) in zip(trees, problem.rows, rows, strict=True):
+        assert tree.complete and float(rhs) == one.rhs
+        assert float(bound - rhs) == pytest.approx(tree.bound, abs=1e-5)
