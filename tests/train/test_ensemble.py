@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from smilenn.domain import Domain
+from smilenn.model.encoders import Ramps
 from smilenn.model.encoders.monotone import Kind, monotone_encoder
 from smilenn.train import ensemble as ensemble_module
 from smilenn.train.config import Config
@@ -48,7 +49,7 @@ def test_ramps_kept_for_the_training_rows_are_those_computed(monkeypatch):
     monkeypatch.undo()
     ensemble.keep(u)
     assert ensemble.kept is not None and sorted(ensemble.kept) == [0, 2]
-    monkeypatch.setattr(ensemble, "ramps", None)  # not asked any more
+    monkeypatch.setattr(Ramps, "forward", None)  # not asked any more
     assert torch.equal(ensemble.outputs(u[rows], rows), wanted)
 
 

@@ -72,6 +72,8 @@ class Moves:
     def __init__(self, optimizer: torch.optim.Adam, parameters: Sequence[Sequence[torch.Tensor]]) -> None:
         self.groups = []
         for group, own in zip(optimizer.param_groups, parameters, strict=True):
+            if not own:
+                continue
             states = [optimizer.state[p] for p in own]
             counts = torch.stack([state["step"] for state in states])
             for state, count in zip(states, counts.unbind(), strict=True):
@@ -89,6 +91,7 @@ class Moves:
     @torch.no_grad()
     def step(self, gradients: Sequence[list[torch.Tensor]]) -> None:
         """Move the parameters by their gradients, in the order in which both were given."""
-        for (group, own, first, second, counts, each), slopes in zip(self.groups, gradients, strict=True):
+        given = [slopes for slopes in gradients if slopes]
+        for (group, own, first, second, counts, each), slopes in zip(self.groups, given, strict=True):
             counts.add_(1)
             _kernel(group, own, slopes, first, second, each)

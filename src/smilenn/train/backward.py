@@ -62,20 +62,13 @@ class Backward:
         """For a network whose gradient is the one written here, else None."""
         nets = (net.lower, net.second)
         known = (
-            type(net) is SmileNet and net.encoder is None and net.profile == "f64-aux" and type(net.backbone) is MLP
+            type(net) is SmileNet and net.encoder is None and net.profile == "f64-aux" and layered(net.backbone)
             and all(type(one) in (FreeNet, GapNet) and one.hidden for one in nets)
             and not any(isinstance(one, FreeNet) and (one.skip or one.keep is not None) for one in nets)
-            and all(type(layer) is (nn.ReLU if i % 2 else nn.Linear) for i, layer in enumerate(net.backbone))
-            and all(layer.bias is not None for layer in net.backbone if isinstance(layer, nn.Linear))
         )  # fmt: skip
-        if not known or _hooked(net) or torch.is_autocast_enabled("cpu") or len(optimizer.param_groups) != 1:
+        if not known or hooked(net) or torch.is_autocast_enabled("cpu") or len(optimizer.param_groups) != 1:
             return None
-        plain = all(
-            type(p) is nn.Parameter and p.requires_grad and p.dtype == torch.float64 and p.device.type == "cpu"
-            and p.is_contiguous() and not p._backward_hooks
-            for p in net.parameters()
-        )  # fmt: skip
-        made = cls(net, optimizer) if plain else None
+        made = cls(net, optimizer) if all(map(plain, net.parameters())) else None
         return made if made is not None and len(made.parameters) == len(list(net.parameters())) else None
 
     def ready(self) -> bool:
@@ -139,12 +132,12 @@ class Backward:
         if self.gap:
             to_lower.add_(to_upper)
         return accuracy, box, [
-            *_through(to_z, inside, self.layers), *_through(to_lower, [u, on_lo], self.lower),
-            *_through(to_upper, [u, on_up], self.second), *grads_head,
+            *through(to_z, inside, self.layers), *through(to_lower, [u, on_lo], self.lower),
+            *through(to_upper, [u, on_up], self.second), *grads_head,
         ]  # fmt: skip
 
 
-def _through(slope: torch.Tensor, inputs: Sequence[torch.Tensor], maps: Sequence[Weights]) -> list[torch.Tensor]:
+def through(slope: torch.Tensor, inputs: Sequence[torch.Tensor], maps: Sequence[Weights]) -> list[torch.Tensor]:
     """Gradients of W and b of every linear map with its input [B, i], from the slope [B, n] behind the last of them.
 
     The input of every map but the first is the relu of the map before.
@@ -156,7 +149,22 @@ def _through(slope: torch.Tensor, inputs: Sequence[torch.Tensor], maps: Sequence
     return found
 
 
-def _hooked(net: SmileNet) -> bool:
+def layered(backbone: nn.Module) -> bool:
+    """Whether a backbone is linear maps with relu between them, and nothing else."""
+    return (
+        type(backbone) is MLP
+        and all(type(layer) is (nn.ReLU if i % 2 else nn.Linear) for i, layer in enumerate(backbone))
+        and all(layer.bias is not None for layer in backbone if isinstance(layer, nn.Linear))
+    )
+
+
+def plain(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is learned, and is what the gradients here are written for."""
+    kind = tensor.dtype == torch.float64 and tensor.device.type == "cpu" and tensor.is_contiguous()
+    return type(tensor) in (nn.Parameter, torch.Tensor) and kind and tensor.requires_grad and not tensor._backward_hooks
+
+
+def hooked(net: SmileNet) -> bool:
     """Whether anybody watches the network's modules: hooks must be called."""
     every = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
     return any(getattr(modules, "_global" + name) for name in every) or any(

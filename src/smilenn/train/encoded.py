@@ -27,8 +27,10 @@ from torch import nn
 
 from smilenn.model.encoders import Branch, Distance, Encoder
 from smilenn.model.net import SmileNet
+from smilenn.train.backward_members import MembersBackward
+from smilenn.train.config import Config
 from smilenn.train.ensemble import Ensemble
-from smilenn.train.phases import Task, finite_step
+from smilenn.train.phases import Task, finite, finite_step
 from smilenn.train.state import State, rngs
 
 UNITS = 3.0  # times the learning rate, for curved units
@@ -41,6 +43,7 @@ def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
     encoder = net.encoder
     assert encoder is not None
     batches, totals, held = task.batches(rng), np.zeros(2), task.held
+    written = MembersBackward.of(net, state.ensemble, state.optimizer)
     for step, index in enumerate(batches):
         done = (state.unit + step / len(batches)) / max(1, config.epochs)
         rate = config.rate * (
@@ -50,6 +53,16 @@ def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
             group["lr"] = rate * group.get("pace", 1.0)
         x, y, w = task.rows(index)
         u = net.scale(x)
+        if written is not None and written.ready():
+            share = shares(w, held, index, encoder.members)
+            loss, slopes = written(u, index, y, share, seen(w, held, index, None), task.loss)
+            finite(float(loss))
+            written.step(slopes)
+            _settle_(state, config)
+            totals += [float(loss), 1.0]
+            if task.over():
+                break
+            continue
         free = encoder.uncut(u) if state.ensemble is None else state.ensemble.outputs(u, index)
         e = free if encoder.limits is None else encoder.cut(free)
         loss = members_loss(task, centres(net, e), y, w, held, index)
@@ -67,13 +80,18 @@ def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
         else:
             finite_step(state.optimizer, loss)
             net.lower.project_()
-            stacks = len(state.ensemble.stacks)
-            rates = [group["lr"] for group in state.optimizer.param_groups]
-            state.ensemble.settle_(rates[len(rates) - stacks :], config.weight_decay)
+            _settle_(state, config)
         totals += [float(loss.detach()), 1.0]
         if task.over():
             break
     return {"loss": totals[0] / totals[1]}
+
+
+def _settle_(state: State, config: Config) -> None:
+    """Decay and signs of the members, each at the rate of its stack."""
+    assert state.ensemble is not None
+    rates = [group["lr"] for group in state.optimizer.param_groups]
+    state.ensemble.settle_(rates[len(rates) - len(state.ensemble.stacks) :], config.weight_decay)
 
 
 @torch.no_grad()
@@ -94,15 +112,22 @@ def members_loss(
     the mean of M weighted means. (A member without a row in the batch counts as zero.)
     """
     many, rows = each.shape[:2]
-    own = weight[None].expand(many, rows) if weight is not None else None
+    share = shares(weight, held, index, many)
+    f, t = each.reshape(many * rows, -1), y.repeat(many, 1)
+    if share is None:
+        return task.loss(f, t, None)
+    return task.loss(f, t, share.reshape(-1)) * (share.sum() / many)
+
+
+def shares(
+    weight: torch.Tensor | None, held: torch.Tensor | None, index: torch.Tensor, many: int
+) -> torch.Tensor | None:
+    """What each row of a batch counts for each of the M members, [M, B], one in all for each; None: all the same."""
+    own = weight[None].expand(many, len(index)) if weight is not None else None
     if held is not None:
         kept = (~held[index]).T.to(torch.float64).repeat(many // held.shape[1], 1)  # [M, B]
         own = kept if own is None else kept * own
-    f, t = each.reshape(many * rows, -1), y.repeat(many, 1)
-    if own is None:
-        return task.loss(f, t, None)
-    share = own / own.sum(dim=1, keepdim=True).clamp(min=1e-12)
-    return task.loss(f, t, share.reshape(-1)) * (share.sum() / many)
+    return None if own is None else own / own.sum(dim=1, keepdim=True).clamp(min=1e-12)
 
 
 def parameter_groups(net: SmileNet, ensemble: Ensemble | None = None) -> list[dict[str, Any]]:

@@ -48,16 +48,23 @@ class Stack:
 
     def outputs(self, ramps: torch.Tensor) -> torch.Tensor:
         """[B, R] → [B, G, j]."""
+        return self.layers(ramps)[2][-1].transpose(0, 1)
+
+    def layers(self, ramps: torch.Tensor) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
+        """What goes into every layer (the ramps [B, R], then [G, B, i]), its z and its h, each [G, B, j]."""
         rows, size = ramps.shape
-        y = ramps
+        inputs, before, after, y = list[torch.Tensor](), list[torch.Tensor](), list[torch.Tensor](), ramps
         for weight, bias, ends in zip(self.weights, self.biases, self.ends, strict=True):
+            inputs.append(y)
             width = weight.shape[2] - size
             own, base = weight.split([width, size], dim=2)
             z = torch.addmm(bias.reshape(-1), ramps, base.reshape(-1, size).T).reshape(rows, *bias.shape)
             z = z.transpose(0, 1)  # [G, B, j]
-            y = torch.baddbmm(z, y, own.transpose(1, 2)) if width else z
-            y = y if ends is None else y.clamp(*ends)
-        return y.transpose(0, 1)
+            z = torch.baddbmm(z, y, own.transpose(1, 2)) if width else z
+            y = z if ends is None else z.clamp(*ends)
+            before.append(z)
+            after.append(y)
+        return inputs, before, after
 
 
 class Ensemble:
@@ -66,7 +73,7 @@ class Ensemble:
     def __init__(self, encoder: Encoder, *, views: bool = True) -> None:
         branches = encoder.learned
         self.passed = [c for b in encoder.branches if isinstance(b, Branch) and not len(b.layers) for c in b.columns]
-        self.parts, together = encoder.parts, encoder.groups * encoder.parts
+        self.parts, self.members, together = encoder.parts, encoder.members, encoder.groups * encoder.parts
         kinds = [branches[i : i + together] for i in range(0, len(branches), together)]
         self.stacks = [Stack(kind[part :: self.parts], views) for kind in kinds for part in range(self.parts)]
         firsts = [stack.branches[0] for stack in self.stacks]
@@ -74,8 +81,13 @@ class Ensemble:
         self.same = [next(i for i, other in enumerate(firsts) if _same_ramps(first, other)) for first in firsts]
         self.kept: dict[int, torch.Tensor] | None = None
 
-    def ramps(self, u: torch.Tensor) -> dict[int, torch.Tensor]:
-        """The ramps [B, R] at u [B, m] that stacks read, by the first that does."""
+    def ramps(self, u: torch.Tensor, rows: torch.Tensor | None = None) -> dict[int, torch.Tensor]:
+        """The ramps [B, R] at u [B, m] that stacks read, by the first that does.
+
+        `rows` [B] says which of the rows of `keep` these are.
+        """
+        if self.kept is not None and rows is not None:
+            return {i: kept.index_select(0, rows) for i, kept in self.kept.items()}
         firsts = {i: self.stacks[i].branches[0] for i in self.same}
         return {i: first.layers[0](u[:, first.columns]) for i, first in firsts.items()}
 
@@ -87,15 +99,26 @@ class Ensemble:
 
     def outputs(self, u: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
         """u [B, m] → what the branches return [B, p], one member after the other, not cut to the encoder's box; then
-        the columns that are passed on. `rows` [B] says which of the rows of `keep` these are.
+        the columns that are passed on; `rows` as in `ramps`.
         """
-        if self.kept is None or rows is None:
-            ramps = self.ramps(u)
-        else:
-            ramps = {i: kept.index_select(0, rows) for i, kept in self.kept.items()}
-        found = [stack.outputs(ramps[i]) for stack, i in zip(self.stacks, self.same, strict=True)]
+        ramps = self.ramps(u, rows)
+        return self.joined([stack.outputs(ramps[i]) for stack, i in zip(self.stacks, self.same, strict=True)], u)
+
+    def joined(self, found: list[torch.Tensor], u: torch.Tensor) -> torch.Tensor:
+        """The outputs [B, G, j] of all stacks at u [B, m] as one [B, p]."""
         kinds = [torch.cat(found[i : i + self.parts], dim=2) for i in range(0, len(found), self.parts)]
         return torch.cat([*(kind.reshape(len(u), -1) for kind in kinds), u[:, self.passed]], dim=1)
+
+    def split(self, e: torch.Tensor) -> list[torch.Tensor]:
+        """The inverse of `joined` without columns that are passed on: [B, p] as [B, G, j] of every stack."""
+        sizes = [stack.biases[-1].shape for stack in self.stacks]  # G, j
+        found, at = list[torch.Tensor](), 0
+        for i in range(0, len(sizes), self.parts):
+            own, groups = [j for _, j in sizes[i : i + self.parts]], sizes[i][0]
+            kind = e[:, at : at + groups * sum(own)].reshape(len(e), groups, -1)
+            found += kind.split(own, dim=2)
+            at += groups * sum(own)
+        return found
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """For an optimiser: a group for every stack, in order, with its pace."""

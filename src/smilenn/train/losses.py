@@ -54,7 +54,7 @@ class TaskLoss:
         return value.mean() if weight is None else (value * weight).sum() / self._sum(weight)
 
     def slope(
-        self, f: torch.Tensor, t: torch.Tensor, weight: torch.Tensor | None, times: int
+        self, f: torch.Tensor, t: torch.Tensor, weight: torch.Tensor | None, times: int | torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """`times` the loss and its slope at f [B, o], to the last bit what torch's backward pass gives."""
         if self.back is None:
@@ -65,7 +65,7 @@ class TaskLoss:
         with torch.no_grad():
             value = self._rows(f, t)
             if weight is None:
-                loss, per = value.mean(), torch.full_like(value, times) / len(value)
+                loss, per = value.mean(), torch.ones_like(value) * times / len(value)
             else:
                 total = self._sum(weight)
                 loss, per = (value * weight).sum() / total, times / total * weight

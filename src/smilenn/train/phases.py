@@ -98,7 +98,7 @@ def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
         if written is not None and written.ready():
             accuracy, box, slopes = written(net.scale(x), y, w, task.loss, task.config.lambda_box, four=True)
             loss = accuracy + task.config.lambda_box * box
-            _finite(float(loss))
+            finite(float(loss))
             written.step(slopes)
             net.project_()
             totals += [float(loss), float(box)]
@@ -136,7 +136,7 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
         pressed, collapsed = any(map(len, pools)), net.collapsed
         if written is not None and not pressed and not collapsed and written.ready():
             accuracy, box, slopes = written(net.scale(x), y, w, task.loss, config.lambda_box)
-            _finite(float(accuracy + config.lambda_box * box))
+            finite(float(accuracy + config.lambda_box * box))
             written.step(slopes)
             net.project_()
             worst = -math.inf
@@ -150,7 +150,7 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
             (lower, upper), z = net.box(net.encode(u)), net.embed(u)
             accuracy, box = task.loss(net.head(select(z, lower, upper)), y, w), box_loss(z, lower, upper)
         prop, worst = property_loss(net, pools)
-        _finite(float(prop.detach()))
+        finite(float(prop.detach()))
         finite_step(state.optimizer, accuracy + config.lambda_box * box + state.lam * prop, net)
         state.dual_step(float(prop.detach()), config.dual_step)
         totals += [float(accuracy.detach()), float(box.detach()), float(prop.detach())]
@@ -248,7 +248,7 @@ def _refresh(
 
 def finite_step(optimizer: torch.optim.Optimizer, loss: torch.Tensor, net: SmileNet | None = None) -> None:
     """One optimiser step, the signs of `net` restored after it; a loss that is not finite is an error."""
-    _finite(float(loss.detach()))
+    finite(float(loss.detach()))
     forget_gradients(optimizer)
     if loss.requires_grad:
         loss.backward()
@@ -257,6 +257,7 @@ def finite_step(optimizer: torch.optim.Optimizer, loss: torch.Tensor, net: Smile
         net.project_()
 
 
-def _finite(loss: float) -> None:
+def finite(loss: float) -> None:
+    """Raise where a loss is not finite."""
     if not abs(loss) < 1e100:  # NaN too; beyond this, squares overflow
         raise SmileError("The loss is no longer finite; use a smaller learning rate or check the data for outliers.")

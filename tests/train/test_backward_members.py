@@ -1,0 +1,131 @@
+"""The written gradient of an ensemble's training step is torch's, bit for bit; elsewhere torch records as usual."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from smilenn.domain import Domain, Feature
+from smilenn.model.net import SmileNet
+from smilenn.properties import Convex, Fair, Monotone, lower_all
+from smilenn.properties.forms import Outputs
+from smilenn.train import encoded as module
+from smilenn.train.backward_members import MembersBackward
+from smilenn.train.config import Config
+from smilenn.train.encoded import centres, members_loss, parameter_groups, seen, shares
+from smilenn.train.ensemble import Ensemble
+from smilenn.train.fit import fit
+from smilenn.train.losses import task_loss
+from smilenn.train.phases import Task
+from smilenn.train.recipe import encoded, kept_rows
+
+TWO = Outputs(("low", "high"), ())
+PROPERTIES = {
+    "no width": [Monotone(increasing=["income"])],
+    "a width": [Fair(["race"], 0.6)],
+    "two parts": [Monotone(increasing=["income"], output="low"), Monotone(decreasing=["income"], output="high")],
+    "two parts and a width": [Fair(["race"], 0.6, output="low"), Fair(["debt"], 0.4, output="high")],
+}
+
+
+def data(several: bool, rows: int = 90):
+    rng = np.random.default_rng(4)
+    domain = Domain((
+        Feature("income", "continuous", 0.0, 9.0), Feature("debt", "continuous", 0.0, 5.0),
+        Feature("race", "category", categories=("u", "v")),
+    ))  # fmt: skip
+    race = rng.integers(0, 2, rows)
+    x = np.column_stack([rng.uniform(0, 9, rows), rng.uniform(0, 5, rows), np.eye(2)[race]])
+    y = np.sqrt(x[:, 0]) - 0.3 * x[:, 1] + 0.8 * race + rng.normal(0, 0.1, rows)
+    return domain, x, np.column_stack([y, 2 - y]) if several else y[:, None]
+
+
+def network(case: str, members: int = 2, properties: Any = None) -> tuple[SmileNet, np.ndarray, np.ndarray, Any]:
+    torch.manual_seed(5)
+    several = case.startswith("two")
+    domain, x, y = data(several)
+    outputs, stated = TWO if several else Outputs(), properties or PROPERTIES[case]
+    found = encoded(
+        domain, x, stated, output_scale=y.std(axis=0), start=y.mean(axis=0), classify=False, sizes=(5,),
+        outputs=outputs, y=y, members=members,
+    )  # fmt: skip
+    assert found is not None
+    return found.net.train(), x, y, lower_all(stated, domain, outputs)
+
+
+def optimizer(net: SmileNet, ensemble: Ensemble) -> torch.optim.Adam:
+    return torch.optim.Adam(parameter_groups(net, ensemble), lr=0.01, fused=True)
+
+
+@pytest.mark.parametrize("case", PROPERTIES)
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("weighted", ["all", "kept", "none"])
+@pytest.mark.parametrize("kind", ["mse", "bce"])
+def test_same_bits_as_torch(case: str, members: int, weighted: str, kind: str) -> None:
+    net, x, values, _ = network(case, members)
+    encoder = net.encoder
+    assert encoder is not None and net.collapsed == ("width" not in case or case == "no width")
+    ensemble, y = Ensemble(encoder), torch.tensor((values > 1).astype(float) if kind == "bce" else values)
+    assert ensemble.parts == (2 if case.startswith("two") else 1)
+    raw, index = torch.tensor(x), torch.randperm(len(x))[:37]
+    ensemble.keep(net.scale(raw))
+    weight = torch.rand(len(x), dtype=torch.float64) if weighted == "all" else None
+    held = None if weighted == "none" else torch.tensor(
+        kept_rows(values[:, 0], net, 0.2, False, np.random.RandomState(0))
+    )  # fmt: skip
+    task = Task(raw, y, weight, task_loss(kind, y), None, (), Config(), 0, held)  # type: ignore[arg-type]
+    batch_x, batch_y, w = task.rows(index)
+    u = net.scale(batch_x)
+    e = ensemble.outputs(u, index)
+    loss = members_loss(task, centres(net, e), batch_y, w, held, index)
+    own = seen(w, held, index, None)
+    if not net.collapsed:
+        (lower, upper), z = net.box(e.detach()), net.embed(u)
+        with torch.no_grad():  # ties too
+            net.backbone[-1].bias += (upper - z)[0]  # type: ignore[index, operator, union-attr]
+        z = net.embed(u)
+        assert bool((z < upper).any()) and bool((z >= upper).any())
+        inside = torch.minimum(torch.maximum(z, lower), upper)
+        loss = loss + task.loss(net.head(inside), batch_y, own) + task.loss(net.head(z), batch_y, own)
+    loss.backward()
+    written = MembersBackward.of(net, ensemble, optimizer(net, ensemble))
+    assert written is not None and not written.ready()
+    value, slopes = written(u, index, batch_y, shares(w, held, index, encoder.members), own, task.loss)
+    assert torch.equal(value, loss.detach())
+    for parameters, gradients in zip(written.parameters, slopes, strict=True):
+        for parameter, slope in zip(parameters, gradients, strict=True):
+            assert parameter.grad is not None and torch.equal(parameter.grad, slope)
+
+
+@pytest.mark.parametrize("case", PROPERTIES)
+def test_whole_runs_are_the_same(case: str, make, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, used, call = [], [], MembersBackward.__call__
+    monkeypatch.setattr(MembersBackward, "__call__", lambda *args: used.append(1) or call(*args))
+    for _ in range(2):
+        net, x, y, claims = network(case)
+        held = kept_rows(y[:, 0], net, 0.1, False, np.random.RandomState(0))
+        config = Config(epochs=3, batch_size=32, learning_rate=1e-2)
+        runs.append(fit(net, x, y, claims, config=config, held=held))
+        assert len(used) == 8  # the first step makes the optimiser's moments
+        monkeypatch.setattr(module.MembersBackward, "of", lambda *_: None)
+    assert make.same(runs[0].net, runs[1].net) and runs[0].chosen == runs[1].chosen
+
+
+def test_otherwise_torch_records() -> None:
+    net, *_ = network("a width")
+    assert net.encoder is not None
+    ensemble = Ensemble(net.encoder)
+    assert MembersBackward.of(net, None, optimizer(net, ensemble)) is None
+    assert MembersBackward.of(net, ensemble, torch.optim.Adam(net.parameters())) is None
+    net.lower.const.requires_grad_(True)
+    assert MembersBackward.of(net, ensemble, optimizer(net, ensemble)) is None
+    net.lower.const.requires_grad_(False)
+    net.encoder.limit_(np.full(net.encoder.size, -1.0), np.full(net.encoder.size, 1.0))
+    assert MembersBackward.of(net, ensemble, optimizer(net, ensemble)) is None
+    curved, *_ = network("curved", properties=[Convex(["income"])])
+    assert curved.encoder is not None
+    members = Ensemble(curved.encoder)
+    assert MembersBackward.of(curved, members, optimizer(curved, members)) is None
