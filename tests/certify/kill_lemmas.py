@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import random
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
@@ -105,10 +105,43 @@ class Lemmas(kill_small.Small):
         return out, proof
 
 
+def four() -> Iterator[dict[str, bytes]]:
+    """Four copies of one input, two or three of them with β > 0: four subsets with two θ each, or eight with one."""
+    net = {
+        "domain": {"features": [{"name": "x", "kind": "continuous", "lo": -1.0, "hi": 2.0}]}, "boxes": "gap",
+        "auxiliaries": "relu", "hidden": 1, "skip": False, "embedding": 1, "outputs": [""], "output_scale": [1.0],
+        "profile": "f64-aux", "grid": 0, "backbone": {},
+    }  # fmt: skip
+    tensors: kill_small.Tensors = {
+        "lower.const": ([1], [0.0]), "second.const": ([1], [0.0]), "lower.weight": ([1, 1], [1.0]),
+        "lower.bias": ([1], [-0.5]), "lower.out": ([1, 1], [1.0]), "second.weight": ([1, 1], [0.0]),
+        "second.bias": ([1], [0.0]), "second.out": ([1, 1], [0.0]), "head_weight": ([1, 1], [1.0]),
+        "head_bias": ([1], [0.0]),
+    }  # fmt: skip
+    for seed in range(24):
+        rng = random.Random(seed)
+        beta = rng.sample((1, 2, -1, -2) if seed % 3 else (1, 2, 3, -2), 4)
+        theta = [rng.randint(-3, 1) for _ in range(sum(b < 0 for b in beta) << sum(b > 0 for b in beta))]
+        values = (*beta, *theta, *(rng.randint(-1, 1) for _ in range(4)))
+        binary = struct.pack(f"<H{len(values)}iBi", 0, *values, 0, WHOLE)
+        then = [
+            {
+                "terms": [[str(rng.randint(-2, 2)), c, "out", ""] for c in range(4)],
+                "op": "<=",
+                "rhs": str(99 * (seed % 2)),
+            }
+        ]
+        claim = {
+            "copies": 4, "when": [], "then": then, "others": "free", "equal": [], "free": [], "sentence": "",
+        }  # fmt: skip
+        proof = {"rule": "leaf", "bits": 0, "units": [], "lemmas": 1, "start": 0, "length": len(binary)}
+        yield kill_small.assembled(net, tensors, claim, [[0.0]] * 4, binary, [proof])
+
+
 @functools.lru_cache(maxsize=1)
 def folders() -> list[dict[str, bytes]]:
     """All of them; made once."""
-    return [Lemmas(seed).files for seed in range(COUNT)]
+    return [*four(), *(Lemmas(seed).files for seed in range(COUNT))]
 
 
 def asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:

@@ -632,6 +632,10 @@ def test_the_checkers_agree_on_small_folders(lemmas, small, first, last):
     assert seen == {"certified", "unknown", "refused"} and refused < (last - first) // 3
 
 
+def test_the_checkers_agree_on_four_copies(lemmas, small):
+    assert {told(small, files)[0] for files in lemmas.four()} == {"certified", "unknown"}
+
+
 @pytest.mark.parametrize("chunk", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 12))])
 def test_the_checkers_agree_on_random_networks(folders, encoders, small, tmp_path, chunk):
     """All profiles, boxes and numbers of copies, with encoders and without."""
