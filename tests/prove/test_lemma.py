@@ -195,7 +195,8 @@ def hard(seed=0):
 @pytest.mark.parametrize("boxes", ["gap", "paper"])
 def test_a_search_with_lemmas_ends_at_the_same_optimum(monkeypatch, boxes):
     """At once, later, and further down; with and without flip units."""
-    monkeypatch.setattr(grow, "LARGE", 8)
+    monkeypatch.setattr(learn, "LARGE", 8)
+    monkeypatch.setattr(learn, "ROWS", 20)
     for seed in range(2):
         domain = box(3)
         net = snapshot(domain, np.random.default_rng(seed), hidden=3, boxes=boxes)

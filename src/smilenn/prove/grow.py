@@ -26,7 +26,7 @@ import numpy as np
 
 from smilenn.problem import Problem, Row
 from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, flip_cut, rule_bound, rule_bounds
-from smilenn.prove.learn import AT_ONCE, LARGE, LATER, MOST, Lessons
+from smilenn.prove.learn import AT_ONCE, LATER, MOST, Lessons
 from smilenn.prove.lemma import Lemmas, proved
 from smilenn.prove.prover import GAP, Goal, evaluated
 from smilenn.prove.relaxation import BoxLP, Relaxation
@@ -316,6 +316,7 @@ class Run:
         """The LP's answer on a cell."""
         node.bound, node.proved = relaxed.value, False
         self.hints[id(node)] = relaxed
+        self.lessons.used(relaxed, self.count)
         if relaxed.value <= self._threshold():
             self.waiting.append(node)
             node.bound = -np.inf  # until the rule has spoken; nothing asks for it before
@@ -329,10 +330,11 @@ class Run:
         relaxed, box = self.hints.get(id(node)), self._box(node.cell)
         if relaxed is None or node.proved or box.lp is None or box.base.region is not self.problem.region:
             return False
-        if self.count < LARGE:
+        if not self.lessons.at(box.lp, relaxed, node.cell.phase, self.count):
             return False
-        if not self.lessons.at(box.lp, relaxed, node.cell.phase):
-            return False
+        recent = self.lessons.recent(box.lp, self.count)
+        if recent is not None:
+            box.lp = self._linear(box.base, recent)
         again = box.lp.solve(node.cell.phase, relaxed.ranges, relaxed)
         if again is None or again.x is None:
             return False
@@ -443,8 +445,8 @@ class Run:
             box.lp = self._linear(box.base)
         return box.lp
 
-    def _linear(self, base: Shape) -> BoxLP:
-        return BoxLP(self.problem, self.row, base, self.solver, self.steepest, self.lessons.lemmas)
+    def _linear(self, base: Shape, some: np.ndarray | None = None) -> BoxLP:
+        return BoxLP(self.problem, self.row, base, self.solver, self.steepest, self.lessons.lemmas, some)
 
     def _many(self, lp: BoxLP) -> bool:
         """Whether lemmas pay: many open units, or a tree that has grown large without."""
