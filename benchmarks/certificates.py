@@ -84,7 +84,10 @@ def measure(units: int, inputs: int, leaves: int) -> dict[str, Any]:
         proof = leaf_proof(problem, tree)
     prove_s = time.process_time() - start
     files = {WEIGHTS: dump_weights(net), MODEL: dump_json({"net": net.describe()})}
-    entry = ClaimProof(claim.to_json(), witness(problem).tolist(), [proof])
+    member = witness(problem.given)
+    if member is None:
+        raise SystemExit("no input satisfies the premise exactly")
+    entry = ClaimProof(claim.to_json(), member.tolist(), [proof])
     files |= dump(weights_digest(net.describe(), certified_tensors(net)), [entry])
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "model"

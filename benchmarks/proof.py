@@ -11,7 +11,7 @@ SHAPES = ("fair-20x4", "fair-100x4", "fair-20x4-flips", "robust-32x4", "monotone
 
 def main() -> int:
     """Print the table."""
-    return run("proof", case=SHAPES, job=(), peer=(), seeds=1, limit=10.0, plot=None, json=False)
+    return run("proof", case=SHAPES, job=(), peer=(), seeds=1, limit=10.0, plot=None, data_dir=None, json=False)
 
 
 if __name__ == "__main__":
