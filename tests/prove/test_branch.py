@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Convex, Fair, Monotone, Robust
-from smilenn.prove import branch
+from smilenn.prove import branch, grow
 from smilenn.prove.branch import Branch
 from smilenn.prove.leaf import Cell, Slopes, cut, flip_cut, rule_bound, rule_bounds, shape
 from smilenn.prove.mip import ReducedMip
@@ -223,6 +223,20 @@ def test_slopes_of_a_tree_that_is_taken_over_are_not_taken_on_trust():
     for leaf in leaves(tree):
         leaf.slopes, leaf.bound = replace(leaf.slopes, unit=-3.0 * leaf.slopes.unit), -1e9
     assert Branch().search(problem, r, target=truth - 1e-3, like=tree).bound >= truth - 1e-9
+
+
+def test_leaves_of_a_tree_that_is_taken_over_may_know_fewer_lemmas(monkeypatch):
+    """Those that were closed before the last lemmas were found."""
+    monkeypatch.setattr(grow, "AT_ONCE", 0)
+    problem, r = hard()
+    target = ReducedMip().maximise(problem, r, time_limit=30).upper + 1e-3
+    tree = Branch(workers=1).search(problem, r, target=target, time_limit=30)
+    found = leaves(tree)
+    assert len(tree.lemmas) and len(found) > 1 and any(len(leaf.slopes.lemmas) for leaf in found)
+    for leaf in found[::2]:
+        leaf.slopes = replace(leaf.slopes, lemmas=leaf.slopes.lemmas[:1])
+    again = Branch(workers=1).search(problem, r, target=target, time_limit=30, like=tree)
+    assert again.complete and again.bound <= target
 
 
 def test_the_tree_of_another_network_is_not_taken_over():

@@ -263,7 +263,12 @@ class Run:
         return [node for node, done in zip(nodes, closed, strict=True) if not done]
 
     def _bound_again(self, nodes: list[Node]) -> None:
-        """The leaf rule on cells of one box with the slopes they have."""
+        """The leaf rule on cells of one box with the slopes they have; some were found when there were fewer lemmas."""
+        most = max(len(node.slopes.lemmas) for node in nodes)
+        for node in nodes:
+            y = np.zeros(most)
+            y[: len(node.slopes.lemmas)] = node.slopes.lemmas
+            node.slopes = replace(node.slopes, lemmas=y)
         self._bound(nodes, Slopes(*(np.stack([getattr(n.slopes, part) for n in nodes]) for part in PARTS)))
 
     def _bound(self, nodes: list[Node], made: Slopes) -> None:
