@@ -196,7 +196,6 @@ def hard(seed=0):
 def test_a_search_with_lemmas_ends_at_the_same_optimum(monkeypatch, boxes):
     """At once, later, and further down; with and without flip units."""
     monkeypatch.setattr(learn, "LARGE", 8)
-    monkeypatch.setattr(learn, "ROWS", 20)
     for seed in range(2):
         domain = box(3)
         net = snapshot(domain, np.random.default_rng(seed), hidden=3, boxes=boxes)

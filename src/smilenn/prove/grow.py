@@ -321,7 +321,6 @@ class Run:
         """The LP's answer on a cell."""
         node.bound, node.proved = relaxed.value, False
         self.hints[id(node)] = relaxed
-        self.lessons.used(relaxed, self.count)
         if relaxed.value <= self._threshold():
             self.waiting.append(node)
             node.bound = -np.inf  # until the rule has spoken; nothing asks for it before
@@ -337,9 +336,6 @@ class Run:
             return False
         if not self.lessons.at(box.lp, relaxed, node.cell.phase, self.count):
             return False
-        recent = self.lessons.recent(box.lp, self.count)
-        if recent is not None:
-            box.lp = self._linear(box.base, recent)
         again = box.lp.solve(node.cell.phase, relaxed.ranges, relaxed)
         if again is None or again.x is None:
             return False
@@ -450,8 +446,8 @@ class Run:
             box.lp = self._linear(box.base)
         return box.lp
 
-    def _linear(self, base: Shape, some: np.ndarray | None = None) -> BoxLP:
-        return BoxLP(self.problem, self.row, base, self.solver, self.steepest, self.lessons.lemmas, some)
+    def _linear(self, base: Shape) -> BoxLP:
+        return BoxLP(self.problem, self.row, base, self.solver, self.steepest, self.lessons.lemmas)
 
     def _many(self, lp: BoxLP) -> bool:
         """Whether lemmas pay: many open units, or a tree that has grown large without."""

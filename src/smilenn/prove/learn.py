@@ -3,8 +3,7 @@
     at the root      rounds: solve the LP, add the lemmas that cut off its point (`BoxLP.tightest`), until a round
                      brings less than GAIN of what is left to the target; those that no LP has used go
     further down     in a tree of LARGE many nodes one round at each of the next DEEP cells that are taken up as the
-                     worst: there the LP's point is another one, and a copy whose phase is decided needs no lemma.
-                     The time of an LP grows with its rows, so those that have not been of use for a while go
+                     worst: there the LP's point is another one, and a copy whose phase is decided needs no lemma
 
 Lemmas hold on the whole premise, wherever they were found. They halve the nodes of a small problem and take as long to
 find as its whole tree; of a large one they leave a hundredth (docs/performance.md). So a search begins without them
@@ -24,8 +23,7 @@ from smilenn.prove.lemma import Lemmas, joined, no_lemmas
 from smilenn.prove.relaxation import BoxLP, Relaxation
 
 ROUNDS, GAIN = 12, 0.02
-LARGE, DEEP, MOST = 256, 240, 1536  # nodes; cells with a round of their own; lemmas in all
-ROWS, WHILE = 256, 128  # an LP with more lemmas than that keeps those that were new or of use in the last so many nodes
+LARGE, DEEP, ENOUGH, MOST = 256, 120, 300, 768  # nodes; cells with a round of their own; lemmas then, and at the root
 AT_ONCE, LATER = 14, 128  # open units with a positive coefficient; nodes
 
 
@@ -36,22 +34,13 @@ class Lessons:
         self.problem, self.rounding, self.bits = problem, rounding, bits
         self.lemmas, self.deep = no_lemmas(problem.copies, problem.region.size), 0
         self.looked = given is not None  # at the root
-        self.last = np.zeros(0, dtype=int)  # [L], when they were new or of use
         if given is not None:
             self.add(given)
 
-    def add(self, lemmas: Lemmas, now: int = 0) -> None:
-        """More of them, proved on the premise; `now` counts nodes."""
-        self.lemmas, self.last = joined([self.lemmas, lemmas]), np.append(self.last, np.full(len(lemmas), now))
+    def add(self, lemmas: Lemmas) -> None:
+        """More of them, proved on the premise."""
+        self.lemmas = joined([self.lemmas, lemmas])
         self.rounding.use(self.lemmas)
-
-    def used(self, relaxed: Relaxation, now: int) -> None:
-        """An LP's answer: which lemmas were of use in it."""
-        self.last[np.flatnonzero(relaxed.used)] = now
-
-    def recent(self, lp: BoxLP, now: int) -> np.ndarray | None:
-        """The lemmas [L] that an LP keeps which has too many; None where it has not."""
-        return self.last >= now - WHILE if len(lp.which) > ROWS else None
 
     def at_root(
         self, lp: BoxLP, phase: np.ndarray, shape: Shape | None, threshold: float, left: Callable[[], float]
@@ -81,20 +70,19 @@ class Lessons:
             ):
                 break
         kept, self.lemmas = self.lemmas[np.flatnonzero(used)], no_lemmas(self.problem.copies, self.problem.region.size)
-        self.last = self.last[:0]
         self.add(kept)
         return len(kept) > 0
 
-    def at(self, lp: BoxLP, relaxed: Relaxation, phase: np.ndarray, now: int) -> bool:
-        """One round at a cell of the LP's box, after `now` nodes; True if there are more lemmas now."""
-        if now < LARGE or self.deep <= 0 or len(self.lemmas) >= MOST:
+    def at(self, lp: BoxLP, relaxed: Relaxation, phase: np.ndarray, nodes: int) -> bool:
+        """One round at a cell of the LP's box, in a tree of so many nodes; True if there are more lemmas now."""
+        if nodes < LARGE or self.deep <= 0 or len(self.lemmas) >= ENOUGH:
             return False
         self.deep -= 1
-        return self._round(lp, relaxed, phase, now)
+        return self._round(lp, relaxed, phase)
 
-    def _round(self, lp: BoxLP, relaxed: Relaxation, phase: np.ndarray, now: int = 0) -> bool:
+    def _round(self, lp: BoxLP, relaxed: Relaxation, phase: np.ndarray) -> bool:
         made = lp.tightest(self.hull, relaxed, phase, self.bits)
         if len(made):
-            self.add(made, now)
+            self.add(made)
             lp.add(made)
         return len(made) > 0

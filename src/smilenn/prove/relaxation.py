@@ -46,7 +46,6 @@ class Relaxation:
     ----------
     value : the LP's maximum as the solver says it, −inf for an infeasible one.
     multipliers : of the LP's rows; `BoxLP.slopes` makes slopes of them, of an infeasible LP the direction of a ray.
-    used : those of the lemmas that were known then.
     x : the LP's point, None for an infeasible one.
     basis : where the solver may go on from.
     top : upper bounds of the λ: 1, or 0 where the phases forbid a corner.
@@ -55,7 +54,6 @@ class Relaxation:
 
     value: float
     multipliers: np.ndarray
-    used: np.ndarray
     x: np.ndarray | None
     basis: Any
     top: np.ndarray
@@ -79,14 +77,12 @@ class Slack:
 class BoxLP:
     """The LP of one box.
 
-    `base` is the shape of the box without phases, `steepest` the largest slope wanted, `lemmas` those of the premise;
-    `some` of them get rows (all by default).
+    `base` is the shape of the box without phases, `steepest` the largest slope wanted, `lemmas` those of the premise.
     """
 
     def __init__(
-        self, problem: Problem, row: Row, base: Shape, solver: Solver, steepest: float, lemmas: Lemmas | None = None,
-        some: np.ndarray | None = None,
-    ) -> None:  # fmt: skip
+        self, problem: Problem, row: Row, base: Shape, solver: Solver, steepest: float, lemmas: Lemmas | None = None
+    ) -> None:
         self.problem, self.row, self.base, self.steepest = problem, row, base, steepest
         region, s, k = base.region, problem.snapshot, problem.copies
         self.k, self.flips, self.nothing = k, np.argwhere(row.flip > 0), np.zeros_like(row.flip)
@@ -124,7 +120,7 @@ class BoxLP:
         )  # lemmas known; rows without them
         self.which = np.zeros(0, dtype=int)  # the lemma of each row behind those
         if lemmas is not None and len(lemmas):
-            self.add(lemmas, some)
+            self.add(lemmas)
 
     # ---- building -----------------------------------------------------------------------------------------------
 
@@ -262,23 +258,20 @@ class BoxLP:
             col_lo[self.d[r]], col_hi[self.d[r]] = self.base.flip_low[c, i], self.base.flip_high[c, i]
             col_hi[self.y[r]] = max(self.base.flip_high[c, i], 0.0)
 
-    def add(self, lemmas: Lemmas, some: np.ndarray | None = None) -> None:
-        """Rows for lemmas that come after those known so far, or only for `some` [L] of them (bool).
-
-        Those of units that the box decides have none.
-        """
+    def add(self, lemmas: Lemmas) -> None:
+        """Rows for lemmas that come after those known so far; those of units that the box decides are left out."""
         first, self.lemmas = self.lemmas, self.lemmas + len(lemmas)
         place = np.full(len(self.problem.snapshot.hidden_bias), -1)
         place[self.units] = np.arange(len(self.units))
-        kept = np.flatnonzero((place[lemmas.unit] >= 0) & (True if some is None else some))
-        made = lemmas[kept]
+        kept = np.flatnonzero(place[lemmas.unit] >= 0)
+        some = lemmas[kept]
         matrix = np.zeros((len(kept), self.width))
         for c in range(self.k):
             moves = self.moves[c]  # a pinned input's column is that of all copies
-            matrix[:, self.column[c, moves]] -= made.slope[:, c, moves]
-        own = place[made.unit][:, None] == self.owner  # [L, corners]
-        matrix[:, self.inputs : self.inputs + len(self.gain)] = own * (made.beta @ self.relu.T)
-        limit = made.const + np.einsum("lkm,km->l", made.slope, self.fixed)
+            matrix[:, self.column[c, moves]] -= some.slope[:, c, moves]
+        own = place[some.unit][:, None] == self.owner  # [L, corners]
+        matrix[:, self.inputs : self.inputs + len(self.gain)] = own * (some.beta @ self.relu.T)
+        limit = some.const + np.einsum("lkm,km->l", some.slope, self.fixed)
         size = np.maximum(np.abs(matrix).max(axis=1, initial=0.0), 1e-300)
         self.session.add(csr_matrix(matrix / size[:, None]), limit / size)
         self.which, self.price = np.append(self.which, first + kept), np.append(self.price, self.scale / size)
@@ -301,28 +294,22 @@ class BoxLP:
         """
         top = self._top(phase) if parent is None or split is None else self._cut(parent.top, phase, split)
         if top is None:
-            return Relaxation(-np.inf, NONE, NONE, None, None, self.top)
+            return Relaxation(-np.inf, np.zeros(0), None, None, self.top)
         changed = np.flatnonzero(top != self.top)
         if len(changed):
             self.session.columns(self.inputs + changed, np.zeros(len(changed)), top[changed])
             self.top = top
         if shape is not None and len(self.flips):
             if shape.empty:
-                return Relaxation(-np.inf, NONE, NONE, None, None, top)
+                return Relaxation(-np.inf, np.zeros(0), None, None, top)
             self._cut_flips(shape)
         result = self.session.solve(None if parent is None else parent.basis)
         if result.status is Status.INFEASIBLE and result.multipliers is not None:
-            return Relaxation(-np.inf, *self._shared_out(result.multipliers), None, None, top)
+            return Relaxation(-np.inf, result.multipliers, None, None, top)
         if result.status is not Status.OPTIMAL or result.multipliers is None or result.x is None:
             return None
         value = result.dual_bound * self.scale
-        return Relaxation(value, *self._shared_out(result.multipliers), result.x, self.session.basis(), top, shape)
-
-    def _shared_out(self, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Those of the rows, and those of the lemmas, whether they have a row or not."""
-        used = np.zeros(self.lemmas)
-        used[self.which] = multipliers[self.rows :] * self.price
-        return multipliers[: self.rows], used
+        return Relaxation(value, result.multipliers, result.x, self.session.basis(), top, shape)
 
     def _top(self, phase: np.ndarray) -> np.ndarray | None:
         """Upper bounds of the λ for phases [k, H], None where a unit has no corner left."""
@@ -360,7 +347,14 @@ class BoxLP:
         nu = y[self.extra : self.flip_row] * scale
         if own and len(nu):
             nu = np.where(region.equality, nu, np.maximum(nu, 0.0))
-        return Slopes(t, tau, nu, np.maximum(relaxed.used, 0.0) if own else relaxed.used)
+        used = self._used(y[None])[0]
+        return Slopes(t, tau, nu, np.maximum(used, 0.0) if own else used)
+
+    def _used(self, y: np.ndarray) -> np.ndarray:
+        """The multipliers of lemmas in those of the rows, [B, rows] to [B, lemmas]."""
+        out, known = np.zeros((len(y), self.lemmas)), y.shape[1] - self.rows
+        out[:, self.which[:known]] = y[:, self.rows :] * self.price[:known]
+        return out
 
     def slack(self, relaxed: Relaxation) -> Slack:
         """What each unit gives away at the LP's point, shared out between its copies."""
@@ -404,9 +398,8 @@ class BoxLP:
     def many_slopes(self, relaxed: Sequence[Relaxation]) -> Slopes:
         """`slopes` of several answers with points, each array with a first axis for them; τ only with flip units."""
         k, many, region = self.k, len(self.units), self.base.region
-        y, used = np.stack([r.multipliers for r in relaxed]), np.zeros((len(relaxed), self.lemmas))
-        for own, r in zip(used, relaxed, strict=True):
-            own[: len(r.used)] = r.used  # lemmas may have come since
+        rows = max(len(r.multipliers) for r in relaxed)  # lemmas may have come since
+        y = np.stack([np.append(r.multipliers, np.zeros(rows - len(r.multipliers))) for r in relaxed])
         t, tau = np.zeros((len(y), *self.on.shape)), self.nothing
         t[:] = np.where(self.on, self.row.unit, 0.0)
         if len(self.flips):
@@ -415,7 +408,7 @@ class BoxLP:
             t += np.where(self.on, tau @ self.problem.flips.unit, 0.0)
         t[:, :, self.units] = y[:, : k * many].reshape(len(y), k, many) * (self.scale / self.size)
         nu = y[:, self.extra : self.flip_row] * self.scale
-        return Slopes(t, tau, np.where(region.equality, nu, np.maximum(nu, 0.0)), np.maximum(used, 0.0))
+        return Slopes(t, tau, np.where(region.equality, nu, np.maximum(nu, 0.0)), np.maximum(self._used(y), 0.0))
 
     def _cut_flips(self, shape: Shape) -> None:
         """d ∈ [a, b] and y ≤ relu(a) + (relu(b) − relu(a))/(b − a)·(d − a), for the flip units whose ranges moved."""

@@ -104,8 +104,6 @@ class Session(ABC):
     def solve(self, basis: Any = None) -> SolverResult:
         """Maximise from a basis (None: the last one), which may be of a time when there were fewer rows.
 
-        One of another session is not looked at.
-
         An infeasible LP has its ray in `multipliers`, if there is one: row multipliers y, sign unknown, such that y or
         −y proves that no point satisfies rows and bounds.
         """

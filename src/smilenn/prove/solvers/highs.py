@@ -158,11 +158,10 @@ class HighsSession(Session):
         """See `Session`; the dual bound is the LP's value as HiGHS says it, within its tolerances."""
         h, status = self.h, self.kit.HighsModelStatus
         if basis is not None:
-            known, rows, owner = basis
-            if owner is self and rows < self.rows:  # some were added since
+            known, rows = basis
+            if rows < self.rows:  # some were added since
                 known.row_status = [*known.row_status, *[self.kit.HighsBasisStatus.kBasic] * (self.rows - rows)]
-            if owner is self:
-                h.setBasis(known)
+            h.setBasis(known)
         h.run()
         said = h.getModelStatus()
         # costs are perturbed in the first solve only: a tenth slower where a few steps are left. Without it degenerate
@@ -188,8 +187,8 @@ class HighsSession(Session):
         return SolverResult(Status.ERROR, detail=h.modelStatusToString(said))
 
     def basis(self) -> Any:
-        """A copy of HiGHS's basis, how many rows it is for, and in which session it is of use."""
-        return self.h.getBasis(), self.rows, self
+        """A copy of HiGHS's basis, and how many rows it is for."""
+        return self.h.getBasis(), self.rows
 
 
 def _lp(highspy: Any, model: LinearModel) -> Any:
