@@ -196,6 +196,7 @@ def hard(seed=0):
 def test_a_search_with_lemmas_ends_at_the_same_optimum(monkeypatch, boxes):
     """At once, later, and further down; with and without flip units."""
     monkeypatch.setattr(learn, "LARGE", 8)
+    monkeypatch.setattr(grow, "FLIPS", True)
     for seed in range(2):
         domain = box(3)
         net = snapshot(domain, np.random.default_rng(seed), hidden=3, boxes=boxes)
@@ -208,6 +209,18 @@ def test_a_search_with_lemmas_ends_at_the_same_optimum(monkeypatch, boxes):
             tree = Branch(workers=1).search(problem, r, goal="optimum", time_limit=30)
             assert tree.complete and tree.bound == pytest.approx(best.upper, abs=2e-5)
             assert tree.nodes < 4 or len(tree.lemmas)
+
+
+def test_rows_with_flip_units_go_without(monkeypatch):
+    """Until their y fit into certificates."""
+    problem = build(
+        Robust(0.3, 0.5).lower(box(3))[0], snapshot(box(3), np.random.default_rng(0), hidden=3, boxes="paper")
+    )
+    for at_once, later in ((0, 10**9), (10**9, 4)):
+        monkeypatch.setattr(grow, "AT_ONCE", at_once)
+        monkeypatch.setattr(grow, "LATER", later)
+        tree = Branch(workers=1).search(problem, problem.rows[0], goal="optimum", time_limit=30)
+        assert tree.complete and tree.nodes >= 4 and not len(tree.lemmas)
 
 
 def test_lemmas_save_nodes_and_the_tree_carries_those_that_its_leaves_use(monkeypatch):

@@ -26,7 +26,7 @@ import numpy as np
 
 from smilenn.problem import Problem, Row
 from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, flip_cut, rule_bound, rule_bounds
-from smilenn.prove.learn import AT_ONCE, LATER, MOST, Lessons
+from smilenn.prove.learn import AT_ONCE, FLIPS, LATER, MOST, Lessons
 from smilenn.prove.lemma import Lemmas, proved
 from smilenn.prove.prover import GAP, Goal, evaluated
 from smilenn.prove.relaxation import BoxLP, Relaxation
@@ -179,7 +179,7 @@ class Run:
         if self.exhausted >= EXHAUSTED and self.count < EARLY and not self.categories_first:
             self.categories_first = True
             return True
-        return not self.lessons.looked and LATER <= self.count < EARLY
+        return not self.lessons.looked and LATER <= self.count < EARLY and (FLIPS or not self.flips)
 
     def left(self) -> float:
         """Seconds of the time limit that are left."""
@@ -451,6 +451,8 @@ class Run:
 
     def _many(self, lp: BoxLP) -> bool:
         """Whether lemmas pay: many open units, or a tree that has grown large without."""
+        if self.flips and not FLIPS:
+            return False
         return self.count >= LATER or int((lp.open & (lp.kappa > 0)).sum()) >= AT_ONCE
 
     def _look(self, box: _Box) -> None:
