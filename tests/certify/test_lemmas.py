@@ -664,11 +664,10 @@ def test_a_lemma_in_a_case_is_about_the_premise_of_the_case(lemmas, cased, small
     told(small, files)
 
 
-@pytest.mark.parametrize(("kind", "boxes"), [("robust", "gap"), ("robust", "paper"), ("fair", "gap")])
+@pytest.mark.parametrize(("kind", "boxes"), [("robust", "gap"), ("fair", "gap")])
 def test_what_a_search_finds_with_lemmas_is_what_the_checkers_find(folders, small, monkeypatch, kind, boxes):
     """From the linear programs to the files: bounds by floats and by rationals, up to the rounding of slopes."""
     monkeypatch.setattr(grow, "AT_ONCE", 0)
-    monkeypatch.setattr(grow, "FLIPS", True)
     rng = np.random.default_rng(3)
     features = [Feature("x", "continuous", -1.0, 1.5), Feature("y", "continuous", 0.0, 2.0, shift=0.5, mult=1.5)]
     features.append(

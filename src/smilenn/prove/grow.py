@@ -26,7 +26,7 @@ import numpy as np
 
 from smilenn.problem import Problem, Row
 from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, flip_cut, rule_bound, rule_bounds
-from smilenn.prove.learn import AT_ONCE, FLIPS, LATER, MOST, Lessons
+from smilenn.prove.learn import AT_ONCE, LATER, MOST, Lessons
 from smilenn.prove.lemma import Lemmas, proved
 from smilenn.prove.prover import GAP, Goal, evaluated
 from smilenn.prove.relaxation import BoxLP, Relaxation
@@ -179,7 +179,7 @@ class Run:
         if self.exhausted >= EXHAUSTED and self.count < EARLY and not self.categories_first:
             self.categories_first = True
             return True
-        return not self.lessons.looked and LATER <= self.count < EARLY and (FLIPS or not self.flips)
+        return not self.lessons.looked and not self.flips and LATER <= self.count < EARLY
 
     def left(self) -> float:
         """Seconds of the time limit that are left."""
@@ -336,7 +336,7 @@ class Run:
             return False
         if not self.lessons.at(box.lp, relaxed, node.cell.phase, self.count):
             return False
-        again = box.lp.solve(node.cell.phase, relaxed.ranges, relaxed)
+        again = box.lp.solve(node.cell.phase, parent=relaxed)
         if again is None or again.x is None:
             return False
         self._take(node, again)
@@ -450,16 +450,13 @@ class Run:
         return BoxLP(self.problem, self.row, base, self.solver, self.steepest, self.lessons.lemmas)
 
     def _many(self, lp: BoxLP) -> bool:
-        """Whether lemmas pay: many open units, or a tree that has grown large without."""
-        if self.flips and not FLIPS:
-            return False
-        return self.count >= LATER or int((lp.open & (lp.kappa > 0)).sum()) >= AT_ONCE
+        """Whether lemmas pay: many open units, or a tree that has grown large without; and no flip units."""
+        return not self.flips and (self.count >= LATER or int((lp.open & (lp.kappa > 0)).sum()) >= AT_ONCE)
 
     def _look(self, box: _Box) -> None:
         """Lemmas at the root; the LP is built again with those that are kept."""
         assert box.lp is not None
-        shape = box.base if self.flips else None
-        if self.lessons.at_root(box.lp, self.whole.phase, shape, self._threshold(), self.left):
+        if self.lessons.at_root(box.lp, self.whole.phase, self._threshold(), self.left):
             box.lp, box.moving = self._linear(box.base), box.moving if self.categories_first else None
 
     def split(self, node: Node) -> bool:

@@ -380,9 +380,7 @@ class BoxLP:
         For units that give away more there than their envelope does, by a share WORTH of what all give away.
         """
         assert relaxed.x is not None
-        kappa, weights = self.kappa, relaxed.x[self.inputs : self.inputs + len(self.gain)]
-        if len(self.flips):
-            kappa = kappa + self.slopes(relaxed).flip @ self.problem.flips.unit[:, self.units]
+        weights, kappa = relaxed.x[self.inputs : self.inputs + len(self.gain)], self.kappa
         kappa = np.where(phase[:, self.units] == 0, kappa, 0.0)
         u = np.where(self.moves, relaxed.x[self.column], self.fixed)
         said = np.bincount(self.owner, weights * (self.relu * kappa.T[self.owner]).sum(axis=1), len(self.units))
