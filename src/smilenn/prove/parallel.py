@@ -28,7 +28,7 @@ from smilenn.prove.tree import Node, Tree
 
 logger = logging.getLogger(__name__)
 
-SHARED_AT = 3000  # nodes: some seconds of work behind, and as a rule more ahead; processes take seconds to start
+SHARED_AT = 1000  # nodes: some seconds of work behind, and as a rule more ahead; processes take seconds to start
 TASKS = 128  # at most; more than there are cores, so that none waits long for the last one
 
 
