@@ -26,7 +26,7 @@ from smilenn.prove.relaxation import BoxLP, Relaxation
 
 ROUNDS, GAIN = 12, 0.02
 LARGE, DEEP, ENOUGH, MOST = 256, 120, 300, 768  # nodes; cells with a round of their own; lemmas then, and at the root
-AT_ONCE, LATER = 14, 128  # open units with a positive coefficient; nodes
+AT_ONCE, LATER = 14, 256  # open units with a positive coefficient; nodes
 
 
 class Lessons:
