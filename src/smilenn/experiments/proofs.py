@@ -210,7 +210,7 @@ def _match(
     seconds, nodes, done = _ours(problem, prover, "match", best, 10.0 * stretched(other))
     return {
         "case": f"{case.name}/match", "seed": seed, "method": prover.name, "peer": peer, "ours_s": seconds,
-        "peer_s": other, "ratio": other / seconds, "ours_done": done, "peer_done": finished, "nodes": nodes,
+        "peer_s": other, "ratio": other / seconds, "ours_done": done, "peer_done": finished or known, "nodes": nodes,
         "undecided": undecided, "optimum": None, "peer_optimum": bound, "told": TOLD.get(peer, "bound"),
     }  # fmt: skip
 
