@@ -29,7 +29,7 @@ from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, fl
 from smilenn.prove.learn import AT_ONCE, LATER, MOST, Lessons
 from smilenn.prove.lemma import Lemmas, proved
 from smilenn.prove.prover import GAP, Goal, evaluated
-from smilenn.prove.relaxation import BoxLP, Relaxation
+from smilenn.prove.relaxation import BoxLP, Relaxation, Slack
 from smilenn.prove.solvers.base import Solver
 from smilenn.prove.splitting import (
     Split,
@@ -179,7 +179,7 @@ class Run:
         if self.exhausted >= EXHAUSTED and self.count < EARLY and not self.categories_first:
             self.categories_first = True
             return True
-        return not self.lessons.looked and not self.flips and LATER <= self.count < EARLY
+        return not self.lessons.looked and not self.flips and self.goal != "find" and LATER <= self.count < EARLY
 
     def left(self) -> float:
         """Seconds of the time limit that are left."""
@@ -298,7 +298,7 @@ class Run:
             if self._decided(node, box.base):
                 return node
             box.lp = self._linear(box.base)
-            if node is self.root and not self.lessons.looked and self._many(box.lp):
+            if node is self.root and not self.lessons.looked and self._many(box.lp) and not self._refuted(box.lp):
                 self._look(box)
         hint = None
         if parent is not None and cell.lo is parent.cell.lo and cell.hi is parent.cell.hi:
@@ -450,8 +450,27 @@ class Run:
         return BoxLP(self.problem, self.row, base, self.solver, self.steepest, self.lessons.lemmas)
 
     def _many(self, lp: BoxLP) -> bool:
-        """Whether lemmas pay: many open units, or a tree that has grown large without; and no flip units."""
-        return not self.flips and (self.count >= LATER or int((lp.open & (lp.kappa > 0)).sum()) >= AT_ONCE)
+        """Whether lemmas pay: many open units, or a tree that has grown large without.
+
+        They do not where flip units are what is relaxed, nor where all that is wanted is a point.
+        """
+        if self.flips or self.goal == "find":
+            return False
+        return self.count >= LATER or int((lp.open & (lp.kappa > 0)).sum()) >= AT_ONCE
+
+    def _refuted(self, lp: BoxLP) -> bool:
+        """Whether the point of the first LP is above the target already, as it often is where a claim is false."""
+        relaxed = lp.solve(self.whole.phase)
+        if relaxed is not None and relaxed.x is not None:
+            self._try(lp.slack(relaxed))
+        return self.goal != "optimum" and self.value > self.target
+
+    def _try(self, slack: Slack) -> None:
+        """An LP's point may be the best one known."""
+        if slack.reached > (self.value if self.goal == "optimum" else max(self.value, self.target)):
+            point, value = evaluated(self.problem, self.row, slack.u)
+            if value > self.value:
+                self.point, self.value = point, value
 
     def _look(self, box: _Box) -> None:
         """Lemmas at the root; the LP is built again with those that are kept."""
@@ -466,10 +485,7 @@ class Run:
         if relaxed is not None:
             slack = lp.slack(relaxed)
             u = slack.u
-            if slack.reached > (self.value if self.goal == "optimum" else max(self.value, self.target)):
-                point, value = evaluated(self.problem, self.row, u)
-                if value > self.value:
-                    self.point, self.value = point, value
+            self._try(slack)
         made = box.base if relaxed is None or relaxed.ranges is None else relaxed.ranges
         made = self._cut(cell) if self.flips and relaxed is None else made
         chosen = box.moving or phase_split(self.row, cell, lp, made, slack)
