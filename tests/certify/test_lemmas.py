@@ -182,7 +182,7 @@ def excess(lemma, bits, domain, s, x):
 def constant(model, premise, lemma, bits):
     """The r of a lemma, as the reference has it."""
     read = reader.Lemma(lemma.unit, lemma.beta, thetas(lemma), struct.pack(f"<{len(lemma.slope)}i", *lemma.slope))
-    known = exact_rules._known(model, premise, read, bits)
+    known = exact_rules._known(model, exact_premise.Cell(premise, len(model.bias)), read, bits)
     domain, m = premise.domain, len(premise.pinned)
     return known.const + sum(
         F(v, 2**bits) * F(domain.mult[i % m]) * F(domain.shift[i % m]) for i, v in enumerate(lemma.slope)
@@ -612,6 +612,15 @@ def test_lemmas_are_work_and_counted_before_they_are_computed(corpus, small, mon
     monkeypatch.setattr(exact_rules, "Walk", None)
     status, reason, _ = told(small, files)
     assert status == "refused" and "more work" in reason
+
+
+def test_what_lemmas_keep_in_memory_is_limited(corpus, small, monkeypatch):
+    """n·k·m: three lemmas of two inputs."""
+    files = corner(corpus, c.Leaf((), (), (), (0,) * 3), lemmas=(HULL,) * 3)
+    for limit, status in ((6, "unknown"), (5, "refused")):
+        monkeypatch.setattr(check, "LEMMAS", limit)
+        monkeypatch.setattr(reader, "MOST_SLOPES", limit)
+        assert told(small, files)[0] == status
 
 
 # ---- both checkers --------------------------------------------------------------------------------------------------

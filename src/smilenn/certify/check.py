@@ -41,6 +41,7 @@ NODES, WORK = 1 << 24, 1 << 33
 ENCODING = 4  # units of work per number of an encoder, for every claim
 LAYERS, SIZE = 64, 1 << 30  # layers of a branch of an encoder; the largest size that may stand in model.json
 DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
+LEMMAS = 1 << 22  # slopes h that the lemmas of a row may have in all
 USES = 24  # y, how often a leaf uses a lemma, is a multiple of 2^-24
 ALL = 255  # the copy byte of splits that concern all copies
 FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
@@ -1127,6 +1128,7 @@ class Reader:
     def lemmas(self, pos: int, count: int, premise: Premise) -> tuple[list[Lemma], int]:
         """So many lemmas from `pos` on, and where the last one ends."""
         k, m, found = premise.k, premise.net.m, []
+        need(count * k * m <= LEMMAS, "lemmas have more numbers than they may have")
 
         def take(form: str) -> tuple[int, ...]:
             nonlocal pos

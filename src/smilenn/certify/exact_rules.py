@@ -31,8 +31,11 @@ def leaf_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: Bu
     third = len(premise.extra)
     numbers = first + second + third + len(proof.lemmas)
     budget.spend(count(proof.nodes, numbers, premise.domain.groups), model, premise, len(proof.lemmas))
-    known = [_known(model, premise, lemma, proof.bits) for lemma in proof.lemmas]
-    walk = Walk(proof, Cell(premise, h, n if paper else 0), numbers, slope=False)
+    root = Cell(premise, h, n if paper else 0)
+    if proof.lemmas and (root.visibly_empty or (k == 2 and _differences(root) is None)):
+        raise Refused("A lemma is about a premise without a point.")
+    known = [_known(model, root, lemma, proof.bits) for lemma in proof.lemmas]
+    walk = Walk(proof, root, numbers, slope=False)
     best: Fraction | None = None
     for _, given in walk:
         values = [Fraction(v, 2**proof.bits) for v in given]
@@ -67,17 +70,15 @@ class Known:
 
 # Σ_c β_c·relu(s_j(x_c)) ≤ Σ_c h_c·u(x_c) + r,      r = max_p max_x Σ_c (θ_pc·s_j(x_c) − h_c·u(x_c))
 # p: the copies with β_c > 0 that are on.  β_c > 0: θ_pc = β_c in p, else 0;  β_c < 0: θ_pc as given, cut to [β_c, 0]
-def _known(model: Model, premise: Premise, lemma: Lemma, bits: int) -> Known:
-    """What a lemma says of the premise, extra rows left out; the premise has a point."""
-    k, m, mult = premise.copies, len(premise.pinned), [Fraction(v) for v in premise.domain.mult]
+def _known(model: Model, root: Cell, lemma: Lemma, bits: int) -> Known:
+    """What a lemma says of the premise, extra rows left out; `root` is all of it, and not empty."""
+    k, m, mult = len(root.lo), len(root.lo[0]), root.premise.domain.mult
     beta = [Fraction(v, 2**bits) for v in lemma.beta]
     h = [Fraction(v, 2**bits) for v in struct.unpack(f"<{k * m}i", lemma.slope)]
     # h_c·u(x_c) = slope_c·x_c less a constant, which r has too, with the other sign: it is left out of both
-    slope = [[h[c * m + i] * mult[i] for i in range(m)] for c in range(k)]
+    slope = [[h[c * m + i] * Fraction(mult[i]) for i in range(m)] for c in range(k)]
     on, below = [c for c in range(k) if beta[c] > 0], [c for c in range(k) if beta[c] < 0]
-    root, weight, bias = Cell(premise, len(model.bias)), model.weight[lemma.unit], model.bias[lemma.unit]
-    empty = root.visibly_empty or (k == 2 and _differences(root) is None)
-    values = []
+    weight, bias, values = model.weight[lemma.unit], model.bias[lemma.unit], []
     for p, given in enumerate(lemma.theta):
         theta = [ZERO] * k
         for place, c in enumerate(on):
@@ -85,7 +86,7 @@ def _known(model: Model, premise: Premise, lemma: Lemma, bits: int) -> Known:
         for c, v in zip(below, given, strict=True):
             theta[c] = min(max(Fraction(v, 2**bits), beta[c]), ZERO)
         q = [[theta[c] * w - g for w, g in zip(weight, slope[c], strict=True)] for c in range(k)]
-        most = None if empty else _affine_maximum(root, q)
+        most = _affine_maximum(root, q)
         if most is None:
             raise Refused("A lemma is about a premise without a point.")
         values.append(most + sum(theta, ZERO) * bias)

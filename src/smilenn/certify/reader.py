@@ -33,7 +33,7 @@ from smilenn.certify.strict import (
     parse_json,
 )
 
-MOST_NODES, MOST_WORK = 1 << 24, 1 << 33
+MOST_NODES, MOST_WORK, MOST_SLOPES = 1 << 24, 1 << 33, 1 << 22
 LARGEST_DENOMINATOR = 10**1000
 CLAIM_KEYS = {"copies", "when", "then", "others", "equal", "free", "sentence"}
 PLACE_KEYS = {"rule", "bits", "start", "length"}
@@ -342,7 +342,9 @@ def _lemmas(proof: Proof, number: Any, copies: int, net: Net) -> Proof:
         at += length
         return data[at - length : at]
 
-    for _ in range(as_integer(number, 1, len(data), "'lemmas'")):
+    many = as_integer(number, 1, len(data), "'lemmas'")
+    need(many * size <= 4 * MOST_SLOPES, "The lemmas of a row have more numbers than they may have.")
+    for _ in range(many):
         (unit,) = struct.unpack("<H", take(2))
         need(unit < 2 * net.hidden, "A lemma is about a unit that does not exist.")
         beta = struct.unpack(f"<{copies}i", take(4 * copies))

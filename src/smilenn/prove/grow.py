@@ -279,6 +279,7 @@ class Run:
             flip, tau = np.stack([node.cell.flip for node in nodes]), made.flip
         bounds = rule_bounds(self.problem, self.row, base, phases, t, nu, flip, tau, self.lessons.lemmas, y)
         bounds += self.rounding.errors(t, nu, tau, y)
+        bounds = np.where(np.isnan(bounds), np.inf, bounds)  # slopes that are no numbers prove nothing
         for node, bound in zip(nodes, bounds.tolist(), strict=True):
             node.bound, node.proved = bound, True
 
@@ -380,7 +381,8 @@ class Run:
 
     def _rule(self, made: Shape, slopes: Slopes) -> float:
         """The leaf rule's bound, rounding included."""
-        return rule_bound(self.problem, self.row, made, slopes, self.lessons.lemmas) + self.rounding.error(slopes)
+        bound = rule_bound(self.problem, self.row, made, slopes, self.lessons.lemmas) + self.rounding.error(slopes)
+        return np.inf if np.isnan(bound) else bound
 
     def _cut(self, cell: Cell) -> Shape:
         """The shape of a cell; the last one is kept."""
@@ -475,7 +477,8 @@ class Run:
     def _look(self, box: _Box) -> None:
         """Lemmas at the root; the LP is built again with those that are kept."""
         assert box.lp is not None
-        if self.lessons.at_root(box.lp, self.whole.phase, self._threshold(), self.left):
+        self.lessons.at_root(box.lp, self.whole.phase, self._threshold(), self.left)
+        if box.lp.lemmas:  # rows of lemmas, of which some or all were dropped
             box.lp, box.moving = self._linear(box.base), box.moving if self.categories_first else None
 
     def split(self, node: Node) -> bool:

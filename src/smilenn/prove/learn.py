@@ -26,6 +26,7 @@ from smilenn.prove.relaxation import BoxLP, Relaxation
 
 ROUNDS, GAIN = 12, 0.02
 LARGE, DEEP, ENOUGH, MOST = 256, 120, 300, 768  # nodes; cells with a round of their own; lemmas then, and at the root
+SLOPES = 1 << 22  # numbers h that a certificate may have in a row
 AT_ONCE, LATER = 14, 256  # open units with a positive coefficient; nodes
 
 
@@ -35,6 +36,7 @@ class Lessons:
     def __init__(self, problem: Problem, rounding: Rounding, bits: int | None, given: Lemmas | None = None) -> None:
         self.problem, self.rounding, self.bits = problem, rounding, bits
         self.lemmas, self.deep = no_lemmas(problem.copies, problem.region.size), 0
+        self.most = min(MOST, SLOPES // max(1, problem.copies * problem.region.size))
         self.looked = given is not None  # at the root
         if given is not None:
             self.add(given)
@@ -44,10 +46,10 @@ class Lessons:
         self.lemmas = joined([self.lemmas, lemmas])
         self.rounding.use(self.lemmas)
 
-    def at_root(self, lp: BoxLP, phase: np.ndarray, threshold: float, left: Callable[[], float]) -> bool:
+    def at_root(self, lp: BoxLP, phase: np.ndarray, threshold: float, left: Callable[[], float]) -> None:
         """Look for lemmas with the LP of the whole premise, as long as there are seconds `left`.
 
-        True where there are some: another LP is to be built then.
+        That LP has rows for those that were tried; the ones that are kept need another.
         """
         self.looked, self.deep, self.hull, before = True, DEEP, Hull.of(lp.base.region), np.inf
         used = np.zeros(0, dtype=bool)
@@ -71,17 +73,16 @@ class Lessons:
                 break
         kept, self.lemmas = self.lemmas[np.flatnonzero(used)], no_lemmas(self.problem.copies, self.problem.region.size)
         self.add(kept)
-        return len(kept) > 0
 
     def at(self, lp: BoxLP, relaxed: Relaxation, phase: np.ndarray, nodes: int) -> bool:
         """One round at a cell of the LP's box, in a tree of so many nodes; True if there are more lemmas now."""
-        if nodes < LARGE or self.deep <= 0 or len(self.lemmas) >= ENOUGH:
+        if nodes < LARGE or self.deep <= 0 or len(self.lemmas) >= min(ENOUGH, self.most):
             return False
         self.deep -= 1
         return self._round(lp, relaxed, phase)
 
     def _round(self, lp: BoxLP, relaxed: Relaxation, phase: np.ndarray) -> bool:
-        made = lp.tightest(self.hull, relaxed, phase, self.bits)
+        made = lp.tightest(self.hull, relaxed, phase, self.bits)[: self.most - len(self.lemmas)]
         if len(made):
             self.add(made)
             lp.add(made)

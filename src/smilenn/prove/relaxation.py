@@ -263,7 +263,7 @@ class BoxLP:
         first, self.lemmas = self.lemmas, self.lemmas + len(lemmas)
         place = np.full(len(self.problem.snapshot.hidden_bias), -1)
         place[self.units] = np.arange(len(self.units))
-        kept = np.flatnonzero(place[lemmas.unit] >= 0)
+        kept = np.flatnonzero((place[lemmas.unit] >= 0) & lemmas.beta.any(axis=1))  # β = 0: rounded to nothing
         some = lemmas[kept]
         matrix = np.zeros((len(kept), self.width))
         for c in range(self.k):
@@ -304,9 +304,17 @@ class BoxLP:
                 return Relaxation(-np.inf, np.zeros(0), None, None, top)
             self._cut_flips(shape)
         result = self.session.solve(None if parent is None else parent.basis)
-        if result.status is Status.INFEASIBLE and result.multipliers is not None:
+        if (
+            result.status is Status.INFEASIBLE
+            and result.multipliers is not None
+            and np.isfinite(result.multipliers).all()
+        ):
             return Relaxation(-np.inf, result.multipliers, None, None, top)
         if result.status is not Status.OPTIMAL or result.multipliers is None or result.x is None:
+            return None
+        if not (
+            np.isfinite(result.multipliers).all() and np.isfinite(result.x).all() and np.isfinite(result.dual_bound)
+        ):
             return None
         value = result.dual_bound * self.scale
         return Relaxation(value, result.multipliers, result.x, self.session.basis(), top, shape)
@@ -391,7 +399,8 @@ class BoxLP:
             return no_lemmas(self.k, hull.region.size)
         made = tightest(self.problem, hull, self.units[some], kappa.T[some], u, bits)
         own = np.array([self.place[int(j)] for j in made.unit])
-        return made[np.flatnonzero(said[own] - made.const - np.einsum("lkm,km->l", made.slope, u) > least)]
+        value = made.const + np.einsum("lkm,km->l", made.slope, u)
+        return made[np.flatnonzero((said[own] - value > least) & made.beta.any(axis=1))]
 
     def many_slopes(self, relaxed: Sequence[Relaxation]) -> Slopes:
         """`slopes` of several answers with points, each array with a first axis for them; τ only with flip units."""

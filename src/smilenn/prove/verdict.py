@@ -181,3 +181,8 @@ class Maximum:
     seconds: float = 0.0
     nodes: int = 0
     error: float = 0.0
+
+    def __post_init__(self) -> None:
+        """A bound that is no number is none."""
+        if np.isnan(self.upper):
+            object.__setattr__(self, "upper", float("inf"))
