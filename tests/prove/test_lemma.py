@@ -247,3 +247,16 @@ def test_there_are_no_more_lemmas_than_memory_was_counted_for(monkeypatch):
     tree = Branch(workers=1).search(problem, r, goal="optimum", time_limit=60, most=600)
     assert len(tree.lemmas) <= 10
     assert len(joined([no_lemmas(2, 5), tree.lemmas])) == len(tree.lemmas)
+
+
+def test_where_phases_run_out_categories_come_first_and_lemmas_go(monkeypatch):
+    monkeypatch.setattr(grow, "AT_ONCE", 0)
+    monkeypatch.setattr(grow, "EXHAUSTED", 0)  # at the first split
+    for seed in range(3):
+        domain = mixed()
+        problem = build(Fair(["r"], 0.1).lower(domain)[0], snapshot(domain, np.random.default_rng(seed), hidden=3))
+        r = problem.rows[0]
+        tree = Branch(workers=1).search(problem, r, goal="optimum", time_limit=30)
+        best = ReducedMip().maximise(problem, r, time_limit=30)
+        assert tree.complete and tree.bound == pytest.approx(best.upper, abs=2e-5)
+        assert tree.root.split is None or (tree.root.split[0] == "group" and not len(tree.lemmas))

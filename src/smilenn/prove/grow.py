@@ -93,6 +93,7 @@ class Run:
         self.flips, self.rounding = bool(row.flip.any()), Rounding(problem, row)
         self.gap = max(GAP * row.scale, 1e-9 * self.rounding.plain)  # the LPs' tolerance, where numbers are large
         self.lessons = Lessons(problem, self.rounding, self.bits, lemmas)
+        self._none = self.lessons.lemmas[:0]
         self.last: tuple[Cell, Shape] | None = None
         self.point: np.ndarray | None = None
         self.value = -np.inf
@@ -173,13 +174,13 @@ class Run:
                 self.push(plunge)
 
     def _starts_over(self, alone: bool) -> bool:
-        """Whether another tree is to be preferred: categories first, or one with lemmas."""
-        if not alone or len(self.lessons.lemmas):
+        """Whether another tree is to be preferred: one with categories first and no lemmas, or one with lemmas."""
+        if not alone or self.categories_first or self.count >= EARLY:
             return False
-        if self.exhausted >= EXHAUSTED and self.count < EARLY and not self.categories_first:
-            self.categories_first = True
+        if self.exhausted >= EXHAUSTED * (3 if len(self.lessons.lemmas) else 1):
+            self.categories_first, self.lessons = True, Lessons(self.problem, self.rounding, self.bits, self._none)
             return True
-        return not self.lessons.looked and not self.flips and self.goal != "find" and LATER <= self.count < EARLY
+        return not self.lessons.looked and not self.flips and self.goal != "find" and self.count >= LATER
 
     def left(self) -> float:
         """Seconds of the time limit that are left."""
