@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Convex, Fair, Monotone, Robust
-from smilenn.prove import branch, grow
+from smilenn.prove import branch, grow, parallel
 from smilenn.prove.branch import Branch
 from smilenn.prove.leaf import Cell, Slopes, cut, flip_cut, rule_bound, rule_bounds, shape
 from smilenn.prove.mip import ReducedMip
@@ -363,3 +363,35 @@ def test_slopes_of_many_answers_are_those_of_each(seed, boxes):
             assert together.rows[i] == pytest.approx(one.rows, abs=1e-12)
             if r.flip.any():
                 assert together.flip[i] == pytest.approx(one.flip, abs=1e-12)
+
+
+def test_ctrl_c_in_the_middle_of_a_split_keeps_what_was_known_of_the_cell(monkeypatch):
+    """After n linear programs, whichever child they are of: never worse than the bound of the n − 2 before."""
+    problem, r = hard()
+    real, bounds = BoxLP.solve, []
+    for stop in range(4, 24):
+        calls: list[int] = []
+
+        def once(self, *args, calls=calls, stop=stop, **more):
+            calls.append(0)
+            if len(calls) == stop:
+                raise KeyboardInterrupt
+            return real(self, *args, **more)
+
+        monkeypatch.setattr(BoxLP, "solve", once)
+        tree = Branch(workers=1).search(problem, r, goal="optimum", time_limit=60)
+        assert tree.note == "interrupted" and all(len(n.children) != 1 for n in [tree.root])
+        bounds.append(tree.bound)
+    assert (np.diff(bounds) <= 1e-9).all() and bounds[-1] < bounds[0]
+
+
+def test_processes_whose_time_is_over_do_not_lose_what_was_known(monkeypatch):
+    monkeypatch.setattr(branch, "SHARED_AT", 12)
+    problem, r = hard()
+    run = grow.Run(problem, r, solver(), 60.0, "optimum", 0.0, True)
+    run.grow(10_000, pause=12)
+    known = max(node.bound for _, _, node in run.heap)
+    run.limit = 0.0  # for the tasks
+    parallel.share(run, 10_000, 2)
+    tree = run.tree()
+    assert not tree.complete and tree.bound <= known + 1e-4  # rounded slopes

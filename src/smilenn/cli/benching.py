@@ -42,6 +42,10 @@ def run(
             raise SmileError(f"There is no case or job {wrong[0]!r}; there are: {listed(tuple(names), 40)}.")
     chosen = [known[name] for name in case] or list(SCALING if plot else CASES)
     jobs: Sequence[Job] = [name for name in JOBS if name in job] or (["prove"] if plot else list(USUAL))
+    if plot is not None and not plot.absolute().parent.is_dir():
+        raise SmileError(f"There is no folder {str(plot.absolute().parent)!r} for the plot; make it first.")
+    if plot is not None and "prove" not in jobs:
+        raise SmileError("The plot shows the job prove; leave --job out, or add --job prove.")
     rows = []
     for entry in records(chosen, seeds=seeds, limit=limit, against=peer, jobs=jobs):
         rows.append(entry)

@@ -175,6 +175,7 @@ def records(
             if not set(jobs) - {"match"}:
                 continue
             found = ours.maximise(problem, row, time_limit=120.0)
+            _go_on(found.note)
             best = (found.upper if found.complete else found.lower) + row.rhs  # the largest Σψ, or the best one known
             for job in jobs:
                 if job == "match":
@@ -230,11 +231,19 @@ def _ours(problem: Problem, prover: Prover, job: Job, best: float, limit: float 
     row = _shifted(problem.rows[0], job, best)
     if GOALS[job] == "prove" and not isinstance(prover, Sweep):  # the certificate of a sweep has nothing to write
         tree = Branch(workers=1).search(problem, row, time_limit=limit)
+        _go_on(tree.note)
         leaf_proof(problem, tree)
         return process_time() - start, tree.nodes, tree.complete and tree.bound <= 0
     found = prover.maximise(problem, row, time_limit=limit, goal=GOALS[job])
+    _go_on(found.note)
     done = {"optimum": found.complete, "prove": found.upper <= 0, "find": found.lower > 0}[GOALS[job]]
     return process_time() - start, found.nodes, done
+
+
+def _go_on(note: str) -> None:
+    """A search that Ctrl-C ended returns what it has; a benchmark is over then."""
+    if "interrupted" in note:
+        raise KeyboardInterrupt
 
 
 def _shifted(row: Row, job: Job, best: float) -> Row:
@@ -330,7 +339,10 @@ def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:
     for axis, fixed, label in ((axes[0], 1, "hidden units per net, 20 inputs"), (axes[1], 0, "inputs, 4 hidden units")):
         points = []
         for entry in summary([r for r in rows if r["case"].endswith("/prove")]):
-            inputs, hidden = (int(v) for v in entry["case"].split("/")[0].split("-")[1].split("x"))
+            size = entry["case"].split("/")[0].split("-")[1]
+            if "x" not in size:  # affine
+                continue
+            inputs, hidden = (int(v) for v in size.split("x"))
             if (inputs == 20) if fixed else (hidden == 4):
                 points.append((hidden if fixed else inputs, entry))
         for peer in dict.fromkeys(e["peer"] for _, e in points):

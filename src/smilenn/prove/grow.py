@@ -106,6 +106,7 @@ class Run:
 
     def _begin(self) -> None:
         """An empty tree; the best point stays."""
+        self.current: Node | None = None  # being split
         self.heap: list[tuple[float, int, Node]] = []
         self.waiting: list[Node] = []
         self.hints: dict[int, Relaxation] = {}
@@ -148,7 +149,7 @@ class Run:
                 node = plunge if plunge is not None else heapq.heappop(self.heap)[2]
                 if plunge is None and self._deepened(node):
                     continue
-                plunge = None
+                plunge, self.current = None, node
                 if not self.split(node):
                     self.complete, self.note = False, "a cell cannot be split further"
                     self.push(node)
@@ -163,24 +164,34 @@ class Run:
                     if plunge is not None:
                         self.push(plunge)
                     plunge = child
+                self.current = None
                 self._forget(node)
                 if plunge is not None and plunge.bound <= self._threshold():
                     self.push(plunge)
                     plunge = None
         except KeyboardInterrupt:
             self.complete, self.note = False, "interrupted"
+            self._take_back()
         finally:
             if plunge is not None:
                 self.push(plunge)
 
+    def _take_back(self) -> None:
+        """Undo the split whose children were not all bounded yet: what is known of the whole cell is better."""
+        node, self.current = self.current, None
+        relaxed = None if node is None else self.hints.get(id(node))
+        if node is not None and relaxed is not None:
+            node.split, node.children, node.bound, node.proved = None, [], relaxed.value, False
+
     def _starts_over(self, alone: bool) -> bool:
         """Whether another tree is to be preferred: one with categories first and no lemmas, or one with lemmas."""
-        if not alone or self.categories_first or self.count >= EARLY:
+        if not alone or self.categories_first:
             return False
-        if self.exhausted >= EXHAUSTED * (3 if len(self.lessons.lemmas) else 1):
+        early, learned = self.count < EARLY, len(self.lessons.lemmas) > 0
+        if (early or learned) and self.exhausted >= EXHAUSTED * (3 if learned else 1):
             self.categories_first, self.lessons = True, Lessons(self.problem, self.rounding, self.bits, self._none)
             return True
-        return not self.lessons.looked and not self.flips and self.goal != "find" and self.count >= LATER
+        return not self.lessons.looked and not self.flips and self.goal != "find" and early and self.count >= LATER
 
     def left(self) -> float:
         """Seconds of the time limit that are left."""

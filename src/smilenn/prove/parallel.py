@@ -119,15 +119,17 @@ def share(run: Run, most: int, workers: int) -> None:
 
 
 def _place(run: Run, node: Node, tree: Tree) -> None:
-    """Put a subtree where its cell is."""
+    """Put a subtree where its cell is, unless its time was over before it knew more than the search had known."""
     root = tree.root
-    node.split, node.children, node.slopes = root.split, root.children, root.slopes
-    node.bound, node.proved = root.bound, True
     run.count += tree.nodes
     if tree.point is not None and tree.value > run.value:
         run.point, run.value = tree.point, tree.value
     if not tree.complete:
         run.complete, run.note = False, tree.note
+        if tree.bound > node.bound:
+            return
+    node.split, node.children, node.slopes = root.split, root.children, root.slopes
+    node.bound, node.proved = root.bound, True
 
 
 def cores() -> int:
