@@ -18,6 +18,7 @@ from smilenn.prove.hull import Hull, tightest
 from smilenn.prove.leaf import Cell, Slopes, rule_bound, rule_bounds, shape
 from smilenn.prove.lemma import joined, no_lemmas, patterns, proved, written
 from smilenn.prove.mip import ReducedMip
+from smilenn.prove.solvers import solver
 
 from .conftest import box, mixed, snapshot
 
@@ -260,3 +261,16 @@ def test_where_phases_run_out_categories_come_first_and_lemmas_go(monkeypatch):
         best = ReducedMip().maximise(problem, r, time_limit=30)
         assert tree.complete and tree.bound == pytest.approx(best.upper, abs=2e-5)
         assert tree.root.split is None or (tree.root.split[0] == "group" and not len(tree.lemmas))
+
+
+def test_lemmas_that_are_taken_over_are_rounded_as_a_certificate_writes_them():
+    """Else writing them would move bounds: a tree of a search that wrote nothing, taken over by one that does."""
+    problem, r = hard(1)
+    free = Branch(workers=1).search(problem, r, goal="optimum", time_limit=60, written=False)
+    rounded = grow.Run(problem, r, solver(), 60.0, "optimum", 0.0, True)
+    scale = 2.0 ** (rounded.bits or 0)
+    assert len(free.lemmas) and (free.lemmas.slope * scale != np.rint(free.lemmas.slope * scale)).any()
+    tree = Branch(workers=1).search(problem, r, target=free.bound + 0.01, like=free, time_limit=60)
+    assert tree.complete and len(tree.lemmas) == len(free.lemmas)
+    for part in (tree.lemmas.beta, tree.lemmas.theta, tree.lemmas.slope):
+        assert (part * scale == np.rint(part * scale)).all()

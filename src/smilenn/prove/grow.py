@@ -27,7 +27,7 @@ import numpy as np
 from smilenn.problem import Problem, Row
 from smilenn.prove.leaf import Cell, Rounding, Shape, Slopes, box_shape, cut, flip_cut, rule_bound, rule_bounds
 from smilenn.prove.learn import AT_ONCE, LATER, MOST, Lessons
-from smilenn.prove.lemma import Lemmas, proved
+from smilenn.prove.lemma import Lemmas, no_lemmas, proved, written
 from smilenn.prove.prover import GAP, Goal, evaluated
 from smilenn.prove.relaxation import BoxLP, Relaxation, Slack
 from smilenn.prove.solvers.base import Solver
@@ -92,8 +92,9 @@ class Run:
         self.bytes = 9 * k * (self.h + row.flip.shape[1]) + 8 * (30 * self.h + 2 * k * problem.region.size + MOST)
         self.flips, self.rounding = bool(row.flip.any()), Rounding(problem, row)
         self.gap = max(GAP * row.scale, 1e-9 * self.rounding.plain)  # the LPs' tolerance, where numbers are large
+        if lemmas is None and (self.flips or goal == "find"):  # they do not pay there: see `learn.py`
+            lemmas = no_lemmas(k, problem.region.size)
         self.lessons = Lessons(problem, self.rounding, self.bits, lemmas)
-        self._none = self.lessons.lemmas[:0]
         self.last: tuple[Cell, Shape] | None = None
         self.point: np.ndarray | None = None
         self.value = -np.inf
@@ -189,9 +190,14 @@ class Run:
             return False
         early, learned = self.count < EARLY, len(self.lessons.lemmas) > 0
         if (early or learned) and self.exhausted >= EXHAUSTED * (3 if learned else 1):
-            self.categories_first, self.lessons = True, Lessons(self.problem, self.rounding, self.bits, self._none)
+            self.categories_first = True
+            self._learn(no_lemmas(self.problem.copies, self.problem.region.size))
             return True
-        return not self.lessons.looked and not self.flips and self.goal != "find" and early and self.count >= LATER
+        return not self.lessons.looked and early and self.count >= LATER
+
+    def _learn(self, lemmas: Lemmas) -> None:
+        """These lemmas in place of those there were, and no more are looked for."""
+        self.lessons = Lessons(self.problem, self.rounding, self.bits, lemmas)
 
     def left(self) -> float:
         """Seconds of the time limit that are left."""
@@ -246,8 +252,9 @@ class Run:
         cell, other = self.root.cell, like.root.cell
         if (cell.lo.shape, cell.phase.shape) != (other.lo.shape, other.phase.shape):
             return [self.root]
-        self.lessons = Lessons(self.problem, self.rounding, self.bits,
-                               proved(self.problem, self.problem.region, like.lemmas))  # fmt: skip
+        old = like.lemmas  # of other weights, perhaps, or of a search that did not round its numbers as this one does
+        again = written(old.unit, old.beta, old.theta, old.slope, self.bits)
+        self._learn(proved(self.problem, self.problem.region, again))
         leaves, stack = [], [(self.root, like.root)]
         while stack:
             mine, old = stack.pop()
@@ -464,12 +471,7 @@ class Run:
         return BoxLP(self.problem, self.row, base, self.solver, self.steepest, self.lessons.lemmas)
 
     def _many(self, lp: BoxLP) -> bool:
-        """Whether lemmas pay: many open units, or a tree that has grown large without.
-
-        They do not where flip units are what is relaxed, nor where all that is wanted is a point.
-        """
-        if self.flips or self.goal == "find":
-            return False
+        """Whether lemmas pay: many open units, or a tree that has grown large without."""
         return self.count >= LATER or int((lp.open & (lp.kappa > 0)).sum()) >= AT_ONCE
 
     def _refuted(self, lp: BoxLP) -> bool:
