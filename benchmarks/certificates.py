@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from smilenn.certify import check, check_reference
-from smilenn.certify.certificate import ClaimProof, Leaf, LeafProof, RowProof, SweepProof, dump, weights_digest
+from smilenn.certify.certificate import ClaimProof, Leaf, LeafProof, RowProof, SweepProof, dump, model_digest
 from smilenn.certify.emit import leaf_proof, witness
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
@@ -88,7 +88,7 @@ def measure(units: int, inputs: int, leaves: int) -> dict[str, Any]:
     if member is None:
         raise SystemExit("no input satisfies the premise exactly")
     entry = ClaimProof(claim.to_json(), member.tolist(), [proof])
-    files |= dump(weights_digest(net.describe(), certified_tensors(net)), [entry])
+    files |= dump(model_digest(net.describe(), certified_tensors(net)), [entry])
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "model"
         write_folder(folder, files)

@@ -77,7 +77,7 @@ def encoded_folder(folder: Path, seed: int, **choices: Any) -> SmileNet:
 
 def _write(folder: Path, net: SmileNet, claim: Claim, witness: np.ndarray, proofs: list[c.RowProof]) -> None:
     model = {WEIGHTS: dump_weights(net), MODEL: dump_json({"net": net.describe()})}
-    weights = c.weights_digest(net.describe(), certified_tensors(net))
+    weights = c.model_digest(net.describe(), certified_tensors(net))
     entry = c.ClaimProof(claim.to_json(), witness.tolist(), proofs)
     folders.put(folder, model | c.dump(weights, [entry], net.profile))
 

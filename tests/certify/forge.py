@@ -73,7 +73,7 @@ def forged(
             for name, place in header.items()
             if name != "__metadata__" and not name.startswith("backbone.")
         }
-        content["weights"] = c.weights_digest(model["net"], raw)
+        content["model"] = c.model_digest(model["net"], raw)
         content["proofs_sha256"] = hashlib.sha256(out["certificate.bin"]).hexdigest()
         for one in content["claims"]:
             one["claim_sha256"] = c.claim_digest(one["claim"])
@@ -99,13 +99,20 @@ def with_tree(files: Mapping[str, bytes], nodes: Sequence[c.Node], row: int = 0)
     return forged(files, binary=b"".join(pieces), rows=changes)
 
 
+def manifest_digest(listed: Any) -> str:
+    """What the digest of a manifest would be, also where its list of files is none."""
+    lines = ["smilenn-model 2"]
+    for name, entry in sorted(listed.items()) if isinstance(listed, dict) else ():
+        lines.append(f"{entry['sha256']} {entry['bytes']} {name}" if {"sha256", "bytes"} <= set(entry) else name)
+    return hashlib.sha256("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def manifest(files: Mapping[str, bytes], /, *, digest: str | None = None, drop: str = "", **changes: Any) -> Files:
     """The files with a manifest: keys replaced by `changes`, one left out, a digest that fits unless given."""
     listed = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()}
-    body: dict[str, Any] = {"format": "smilenn-model", "version": 1, "library": "0", "files": listed} | changes
+    body: dict[str, Any] = {"format": "smilenn-model", "version": 2, "library": "0", "files": listed} | changes
     body.pop(drop, None)
-    text = json.dumps(body, sort_keys=True, ensure_ascii=False)
-    right = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    right = manifest_digest(body.get("files"))
     return dict(files) | {
         "manifest.json": json.dumps(body | {"digest": digest or right}).encode("utf-8", "surrogatepass")
     }

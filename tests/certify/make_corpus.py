@@ -386,7 +386,7 @@ def _unmoduled(files: Files, encoder: Any, tensors: Any = None) -> Files:
         if n != "__metadata__" and not n.startswith("backbone.") and ".module." not in n
     }
     content = json.loads(out["certificate.json"])
-    content["weights"] = c.weights_digest(json.loads(out["model.json"])["net"], raw)
+    content["model"] = c.model_digest(json.loads(out["model.json"])["net"], raw)
     return out | {"certificate.json": json.dumps(content).encode()}
 
 
@@ -438,8 +438,8 @@ def forgeries() -> Iterator[Entry]:
         "claim-edited": ("hash", {"claim": {"others": "free"}, "rehash": False}),
         "weights-edited": ("hash", {"tensors": {"head_bias": [1.0]}, "rehash": False}),
         "one-bit-of-a-weight": ("hash", {"tensors": {"head_bias": [5e-324]}, "rehash": False}),
-        "weights-of-another-model": ("hash", {"certificate": {"weights": "0" * 64}}),
-        "weights-in-capitals": ("hash", {"certificate": {"weights": "A" * 64}}),
+        "weights-of-another-model": ("hash", {"certificate": {"model": "0" * 64}}),
+        "weights-in-capitals": ("hash", {"certificate": {"model": "A" * 64}}),
         "proofs-of-another-file": ("hash", {"certificate": {"proofs_sha256": "0" * 64}}),
         "claim-hash-is-no-text": ("hash", {"entry": {"claim_sha256": None}, "rehash": False}),
         "copies-true": ("claim", {"claim": {"copies": True}}),

@@ -470,7 +470,7 @@ def weights_of(net: SmileNet) -> str:
         for name, entry in header.items()
         if name != "__metadata__" and not name.startswith("backbone.")
     }
-    return c.weights_digest(net.describe(), tensors)
+    return c.model_digest(net.describe(), tensors)
 
 
 def files_of(net: SmileNet, proofs: Sequence[c.ClaimProof]) -> dict[str, bytes]:

@@ -169,7 +169,7 @@ def test_agrees_with_the_reference_on_tampered_models(folders, tmp_path, chunk):
         where[key] = ODD[int(rng.integers(len(ODD)))]
         # the digest of the certified part fits, so that the description itself is judged
         content = json.loads(files["certificate.json"])
-        content["weights"] = c.weights_digest(model["net"], certified_tensors(made.net))
+        content["model"] = c.model_digest(model["net"], certified_tensors(made.net))
         files["certificate.json"] = json.dumps(content).encode()
         folders.put(folder, files | {"model.json": json.dumps(model).encode()})
         same(folder)
@@ -598,7 +598,7 @@ def test_a_size_that_means_nothing_is_judged_alike(folders, tmp_path, hidden, go
     model = json.loads(files["model.json"])
     model["net"]["hidden"] = hidden
     files["model.json"] = json.dumps(model).encode()
-    files |= c.dump(c.weights_digest(model["net"], certified_tensors(made.net)), made.proofs)
+    files |= c.dump(c.model_digest(model["net"], certified_tensors(made.net)), made.proofs)
     folders.put(tmp_path / "m", files)
     report = same(tmp_path / "m")
     assert (report.status != "refused") == good, report.reason

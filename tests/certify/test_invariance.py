@@ -33,7 +33,7 @@ def bounds(folders, folder, net, tensors, proofs):
     """(bound, margin) of every row, of the folder made of these parts."""
     raw = {name: np.ascontiguousarray(value).tobytes() for name, value in tensors.items() if "backbone." not in name}
     files = {WEIGHTS: save({n: np.ascontiguousarray(v) for n, v in tensors.items()}), MODEL: dump_json({"net": net})}
-    folders.put(folder, files | c.dump(c.weights_digest(net, raw), proofs, net["profile"]))
+    folders.put(folder, files | c.dump(c.model_digest(net, raw), proofs, net["profile"]))
     report = check_folder(folder)
     assert report.status in ("certified", "unknown"), report.reason
     return [(r.bound, r.margin) for claim in report.claims for r in claim.rows]

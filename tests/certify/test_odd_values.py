@@ -71,7 +71,7 @@ def fitting(corpus, files, model=None, content=None):
             for name, entry in header.items()
             if name != "__metadata__" and not name.startswith("backbone.") and ".module." not in name
         }
-        content["weights"] = corpus.c.weights_digest(model["net"], raw)
+        content["model"] = corpus.c.model_digest(model["net"], raw)
     with contextlib.suppress(KeyError, TypeError, AttributeError):
         for entry in content["claims"]:
             entry["claim_sha256"] = corpus.c.claim_digest(entry["claim"])

@@ -617,7 +617,7 @@ def restored(files, *, net=None, tensors=None, certificate=None, claim=None, row
             for n, e in header.items()
             if n != "__metadata__" and not n.startswith("backbone.")
         }
-        cert["weights"] = c.weights_digest(model["net"], raw_data)
+        cert["weights"] = c.model_digest(model["net"], raw_data)
         cert["proofs_sha256"] = hashlib.sha256(out["certificate.bin"]).hexdigest()
         for entry in cert["claims"]:
             entry["claim_sha256"] = c.claim_digest(entry["claim"])
@@ -871,8 +871,8 @@ FORGERIES = {
     "format": dict(certificate={"format": "else"}),
     "profile": dict(certificate={"profile": "f32-any-order"}),
     "other file": dict(certificate={"proofs": "../certificate.bin"}),
-    "upper-case hash": dict(certificate={"weights": "A" * 64}),
-    "another model": dict(certificate={"weights": "0" * 64}),
+    "upper-case hash": dict(certificate={"model": "A" * 64}),
+    "another model": dict(certificate={"model": "0" * 64}),
     "another proof file": dict(certificate={"proofs_sha256": "0" * 64}),
     "key too many": dict(certificate={"more": 1}),
     "encoder": dict(net={"encoder": {}}),

@@ -135,7 +135,7 @@ def files(net, tensors, claim, witness, *proofs, ignored=()):
         "format": "smilenn-certificate",
         "version": 1,
         "profile": net["profile"],
-        "weights": c.weights_digest(net, raw),
+        "weights": c.model_digest(net, raw),
         "proofs": "certificate.bin",
         "proofs_sha256": hashlib.sha256(binary).hexdigest(),
         "claims": [entry],
@@ -487,7 +487,7 @@ def test_an_encoder_that_passes_everything_changes_nothing(folders, tmp_path):
             if n != "__metadata__" and not n.startswith("backbone.")
         }
         content = json.loads(files["certificate.json"])
-        content["weights"] = c.weights_digest(model["net"], raw)
+        content["model"] = c.model_digest(model["net"], raw)
         files["certificate.json"] = json.dumps(content).encode()
         folders.put(folder, files)
         assert check_folder(folder) == before, seed
@@ -1017,7 +1017,7 @@ def random_case(rng, folders, *, copies=None):
 
 def saved(folders, folder, net, proofs):
     """Write a network and its certificate."""
-    weights = c.weights_digest(net.describe(), certified_tensors(net))
+    weights = c.model_digest(net.describe(), certified_tensors(net))
     model = {"weights.safetensors": dump_weights(net), "model.json": json.dumps({"net": net.describe()}).encode()}
     folders.put(folder, model | c.dump(weights, proofs, net.profile))
     return folder

@@ -98,7 +98,7 @@ def made(net, tensors, claim, witness, *proofs, profile=None):
         "format": "smilenn-certificate",
         "version": 1,
         "profile": profile or net["profile"],
-        "weights": c.weights_digest(net, raw),
+        "weights": c.model_digest(net, raw),
         "proofs": "certificate.bin",
         "proofs_sha256": hashlib.sha256(binary).hexdigest(),
         "claims": [

@@ -9,7 +9,7 @@ import torch
 
 from smilenn import Concave, Convex, Domain, Dominates, Feature, Monotone, Symmetric
 from smilenn.certify import check, check_reference, reader
-from smilenn.certify.certificate import ClaimProof, SignsProof, dump, weights_digest
+from smilenn.certify.certificate import ClaimProof, SignsProof, dump, model_digest
 from smilenn.certify.emit import emit, witness
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import MODEL, WEIGHTS, certified_tensors, dump_weights
@@ -50,7 +50,7 @@ def folder(tmp_path, net, claim, rows=1):
     problem = build(claim, net.snapshot())
     files = {WEIGHTS: dump_weights(net), MODEL: dump_json({"net": net.describe()})}
     entry = ClaimProof(claim.to_json(), witness(problem).tolist(), [SignsProof()] * rows)
-    write_folder(tmp_path, files | dump(weights_digest(net.describe(), certified_tensors(net)), [entry], net.profile))
+    write_folder(tmp_path, files | dump(model_digest(net.describe(), certified_tensors(net)), [entry], net.profile))
     return tmp_path
 
 

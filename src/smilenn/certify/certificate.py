@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-FORMAT, VERSION = "smilenn-certificate", 1
+FORMAT, VERSION = "smilenn-certificate", 2
 JSON_NAME, BINARY_NAME = "certificate.json", "certificate.bin"
 ALL_COPIES = 255
 MULTIPLIER_BITS = 24
@@ -139,13 +139,15 @@ RowProof = LeafProof | SweepProof | SlopeProof | MirrorProof | OrderProof | Sign
 class ClaimProof:
     """A claim (JSON form), a witness that its premise is not empty (k rows of m raw floats), a proof per row.
 
-    A claim with clauses has no rows of its own, but `cases`.
+    A claim with clauses has no rows of its own, but `cases`. `room` is granted to the rows of `then` for rounding, one
+    number each (an ``==`` has two rows); empty: none.
     """
 
     claim: Mapping[str, Any]
     witness: Sequence[Sequence[float]] = ()
     rows: Sequence[RowProof] = ()
     cases: CasesProof | None = None
+    room: Sequence[Fraction] = ()
 
 
 @dataclass(frozen=True)
@@ -171,37 +173,53 @@ class SplitProof:
 CasesProof = CaseProof | SplitProof
 
 
-def canonical(value: Any) -> bytes:
-    """JSON with sorted keys and no white space: what digests are taken of."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+def encoded(value: Any) -> bytes:
+    """A JSON value as the bytes that digests are taken of (docs/certificate.md, §6): no float is printed."""
+    if value is None or isinstance(value, bool):
+        return {None: b"n", True: b"t", False: b"f"}[value]
+    if isinstance(value, int):
+        return b"i%d;" % value
+    if isinstance(value, float):
+        return b"d" + struct.pack(">d", value).hex().encode()
+    if isinstance(value, str):
+        data = value.encode()
+        return b"s%d:%s" % (len(data), data)
+    if isinstance(value, (list, tuple)):
+        return b"[%s]" % b"".join(map(encoded, value))
+    keys = sorted(value, key=str.encode)
+    return b"{%s}" % b"".join(encoded(key) + encoded(value[key]) for key in keys)
 
 
 def claim_digest(claim: Mapping[str, Any]) -> str:
-    """SHA-256 of a claim; its sentence does not count."""
-    return hashlib.sha256(canonical({**claim, "sentence": ""})).hexdigest()
+    """SHA-256 of a claim; its sentence, a comment, does not count."""
+    return hashlib.sha256(encoded({key: v for key, v in claim.items() if key != "sentence"})).hexdigest()
 
 
-def weights_digest(net: Mapping[str, Any], tensors: Mapping[str, bytes]) -> str:
-    """SHA-256 of the certified part: the object `net` of model.json less its backbone, and the tensors' raw data."""
-    hasher = hashlib.sha256(canonical({key: value for key, value in net.items() if key != "backbone"}))
-    for name in sorted(tensors):
-        hasher.update(name.encode() + b"\0" + tensors[name])
+def model_digest(net: Mapping[str, Any], tensors: Mapping[str, bytes], table: Mapping[str, Any] | None = None) -> str:
+    """SHA-256 of the certified part: `net` of model.json less its backbone, its `table`, and the tensors' raw data."""
+    described = {"net": {key: value for key, value in net.items() if key != "backbone"}, "table": table}
+    hasher = hashlib.sha256(encoded(described))
+    for name in sorted(tensors, key=str.encode):
+        hasher.update(b"%sb%d:" % (encoded(name), len(tensors[name])))
+        hasher.update(tensors[name])
     return hasher.hexdigest()
 
 
-def dump(weights: str, claims: Sequence[ClaimProof], profile: str = "f64-aux") -> dict[str, bytes]:
-    """The two files of a certificate, by name; `weights` is the digest of the certified part."""
+def dump(model: str, claims: Sequence[ClaimProof], profile: str = "f64-aux") -> dict[str, bytes]:
+    """The two files of a certificate, by name; `model` is the digest of the certified part."""
     binary = bytearray()
     entries = []
     for proof in claims:
         claim = dict(proof.claim)
         body = _proved(proof, binary) if proof.cases is None else {"cases": _cases(proof.cases, binary)}
-        entries.append({"claim": claim, "claim_sha256": claim_digest(claim), **body})
+        rows = sum(2 if row["op"] == "==" else 1 for row in claim["then"])
+        room = [str(room) for room in proof.room or (Fraction(0),) * rows]
+        entries.append({"claim": claim, "claim_sha256": claim_digest(claim), "room": room, **body})
     content = {
         "format": FORMAT,
         "version": VERSION,
         "profile": profile,
-        "weights": weights,
+        "model": model,
         "proofs": BINARY_NAME,
         "proofs_sha256": hashlib.sha256(binary).hexdigest(),
         "claims": entries,

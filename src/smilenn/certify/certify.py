@@ -2,26 +2,28 @@
 
     emit proofs ─▶ write them beside the network in a temporary folder ─▶ check that folder ─▶ files and report
 
-A row that misses its right side only by rounding (ε = 0 on the diagonal, where the margin of float64 alone is above
-0; `room` says how much that may be) is stated with a larger right side that the checker accepts, what is added rounded
-up to two digits: the claim in the certificate then says so, "up to 3.1e-12".
+A row that misses its right side only by rounding (ε = 0 on the diagonal, where the margin of float64 alone is above 0)
+gets room for it, rounded up to two digits: the certificate then says so, "up to 3.1e-12". The checkers allow no more
+than 10^-9 of the outputs' scale or of the right side; what misses it by more is not certified.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from smilenn.certify.certificate import ClaimProof, dump, weights_digest
-from smilenn.certify.check import Report, RowReport, check_folder
+from smilenn.certify.certificate import ClaimProof, dump, model_digest
+from smilenn.certify.check import Report, RowReport
 from smilenn.certify.emit import Emitted, emit, emit_claim, mirrored
-from smilenn.certify.verdicts import Certificate, room
+from smilenn.certify.process import check_apart
+from smilenn.certify.stated import most_room
+from smilenn.certify.verdicts import Certificate
 from smilenn.model.bundle import certified_tensors, save_net
 from smilenn.model.folder import read_folder, write_folder
 from smilenn.problem import build_all
@@ -43,10 +45,12 @@ def certify(
     callback: Callable[[Progress], None] | None = None,
     since: float = 0.0,
     trees: Trees | None = None,
+    table: Mapping[str, Any] | None = None,
 ) -> Certificate:
     """Prove, write and check; `time_limit` seconds for the searches of all rows together, whatever was found by then.
 
-    `trees` of earlier searches are where the searches start from.
+    `trees` of earlier searches are where the searches start from. `table` says how the columns of a table become inputs
+    and what the outputs mean; it goes into model.json and under the certificate's digest.
 
     `callback` is told before every claim and at the end; `since` is the time that the work took before. After Ctrl-C
     no more is searched, and what was found by then is checked. What the checker refuses is returned as refused.
@@ -76,41 +80,34 @@ def certify(
             else emit(part[0], time_limit=each, trees=trees)
         )
     notes = tuple(note for entry in emitted for note in entry.notes)
-    weights = weights_digest(net.describe(), certified_tensors(net))
+    model = model_digest(net.describe(), certified_tensors(net), table)
     with tempfile.TemporaryDirectory(prefix="smilenn-") as place:
         folder = Path(place) / "model"
-        save_net(folder, net)
-        files, report = _checked(folder, weights, [entry.proof for entry in emitted], net.profile)
+        save_net(folder, net, model={} if table is None else {"table": table})
+        files, report = _checked(folder, model, [entry.proof for entry in emitted], net.profile)
         if report.status == "unknown":
+            scales = dict(zip(net.outputs, net.output_scale.tolist(), strict=True))
             together = zip(emitted, claims, report.claims, strict=True)
-            relaxed = [_up_to(entry, claim, found.rows) for entry, claim, found in together]
-            if any(proof is not entry.proof for proof, entry in zip(relaxed, emitted, strict=True)):
-                files, report = _checked(folder, weights, relaxed, net.profile)
+            relaxed = [_with_room(entry.proof, claim, found.rows, scales) for entry, claim, found in together]
+            if any(proof.room for proof in relaxed):
+                files, report = _checked(folder, model, relaxed, net.profile)
     interrupted = any(entry.interrupted for entry in emitted)
-    certificate = Certificate(files, report, claims, weights, notes, perf_counter() - begun, interrupted)
+    certificate = Certificate(files, report, claims, model, notes, perf_counter() - begun, interrupted)
     tell("the checker accepts" if certificate.accepted else certificate.shortfall)
     return certificate
 
 
-def _checked(folder: Path, weights: str, proofs: Sequence[ClaimProof], profile: str) -> tuple[dict[str, bytes], Report]:
-    files = dump(weights, proofs, profile)
+def _checked(folder: Path, model: str, proofs: Sequence[ClaimProof], profile: str) -> tuple[dict[str, bytes], Report]:
+    files = dump(model, proofs, profile)
     write_folder(folder, {**read_folder(folder), **files}, overwrite=True)
-    return files, check_folder(folder)
+    return files, check_apart(folder)
 
 
-def _up_to(entry: Emitted, claim: Claim, rows: Sequence[RowReport]) -> ClaimProof:
-    """The same proof of the claim with larger right sides where only rounding was missing; clauses stay as they are."""
-    if any(inequality.op == "==" for inequality in claim.then):
-        return entry.proof
-    more = {r: _two_digits(row.excess) for r, row in enumerate(rows[: len(claim.then)]) if row.excess > 0}
-    more = {r: added for r, added in more.items() if added <= room(rows[r], claim.then[r])}
-    if not more:
-        return entry.proof
-    then = tuple(
-        replace(inequality, rhs=inequality.rhs + more.get(r, Fraction(0))) for r, inequality in enumerate(claim.then)
-    )
-    sentence = f"{claim.sentence.rstrip('.')} (up to {float(max(more.values())):.1e}, for rounding)."
-    return replace(entry.proof, claim=replace(claim, then=then, sentence=sentence).to_json())
+def _with_room(proof: ClaimProof, claim: Claim, rows: Sequence[RowReport], scales: Mapping[str, float]) -> ClaimProof:
+    """The same proof with room where rounding alone was missing; clauses have none."""
+    room = [_two_digits(row.excess) if row.excess > 0 else Fraction(0) for row in rows[: len(claim.rows)]]
+    given = [r if r <= most_room(stated, scales) else Fraction(0) for r, stated in zip(room, claim.rows, strict=True)]
+    return replace(proof, room=given) if any(given) else proof
 
 
 def _two_digits(value: Fraction) -> Fraction:

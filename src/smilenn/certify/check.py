@@ -2,7 +2,8 @@
 
 Implements docs/certificate.md (section numbers below are its own) with the standard library and integers only: every
 float is a whole number times a power of two, so all numbers of one kind are brought to one scale, and what the rules
-add, multiply and compare are whole numbers. `Fraction` serves where a number is computed once, never per leaf.
+add, multiply and compare are whole numbers. `Fraction` serves where a number is computed once, never per leaf. Floats
+are read from their bits or digits: the processor's own arithmetic, which may flush subnormal numbers, takes no part.
 
     >>> report = check_folder("no such folder")
     >>> report.status, report.exit_code
@@ -29,11 +30,11 @@ import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import cmp_to_key, lru_cache
-from operator import mul, sub
+from functools import cmp_to_key, lru_cache, reduce
+from operator import le, mul, or_, sub
 from typing import Any
 
 MIB = 1 << 20
@@ -44,7 +45,9 @@ DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a 
 LEMMAS = 1 << 22  # slopes h that the lemmas of a row may have in all
 USES = 24  # y, how often a leaf uses a lemma, is a multiple of 2^-24
 ALL = 255  # the copy byte of splits that concern all copies
+LONG = 1 << 12  # binary digits of numbers that a unit of work covers
 FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
+PROPERTIES = "properties.json"  # compared with the certificate's claims, where it is listed
 META = "__metadata__"  # an entry of a safetensors header that is no tensor
 EXIT = {"certified": 0, "refused": 1, "unreadable": 2, "unknown": 3}
 Ints = list[int]
@@ -74,18 +77,24 @@ def need(condition: object, reason: str) -> None:
 
 @dataclass(frozen=True)
 class RowReport:
-    """One row ``left ≤ rhs``: its left side is at most bound + margin. All three are exact."""
+    """One row ``left ≤ rhs``: its left side is at most bound + margin; `room` is granted for rounding. All exact."""
 
     text: str
     rule: str
     bound: Fraction
     margin: Fraction
     rhs: Fraction
+    room: Fraction = Fraction(0)
 
     @property
     def excess(self) -> Fraction:
-        """By how much the row may be violated; certified if ≤ 0."""
+        """By how much the row may be violated."""
         return self.bound + self.margin - self.rhs
+
+    @property
+    def holds(self) -> bool:
+        """Whether the row is certified, up to its room."""
+        return self.excess <= self.room
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,8 @@ class ClaimReport:
 @dataclass(frozen=True)
 class Report:
     """What the checker found: status ``certified``, ``unknown`` (checked, but a bound is too large), ``refused`` or
-    ``unreadable``; `certificate` is the SHA-256 of certificate.json, `domain` the inputs in the user's units.
+    ``unreadable``; `certificate` is the SHA-256 of certificate.json, `domain` the inputs in the user's units, `meaning`
+    what the outputs are, as stored under the digest; `version` that of the files.
     """
 
     status: str
@@ -109,6 +119,8 @@ class Report:
     profile: str = ""
     domain: tuple[str, ...] = ()
     claims: tuple[ClaimReport, ...] = ()
+    version: int = 2
+    meaning: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -120,6 +132,15 @@ class Report:
         """The checked bound on the violation over all rows; None if nothing was checked."""
         return max((row.excess for claim in self.claims for row in claim.rows), default=None)
 
+    def to_json(self) -> dict[str, Any]:
+        """The report for other programs; numbers are fractions in hexadecimal."""
+        claims = [
+            {**vars(claim), "rows": [{k: v if isinstance(v, str) else hexadecimal(v) for k, v in vars(row).items()}
+                                     for row in claim.rows]}
+            for claim in self.claims
+        ]  # fmt: skip
+        return {**vars(self), "claims": claims}
+
     def lines(self) -> list[str]:
         """The report as text; names and sentences of the files cannot break lines or move the cursor."""
         return ["".join(c if c.isprintable() else repr(c)[1:-1] for c in line) for line in self._lines()]
@@ -127,15 +148,14 @@ class Report:
     def _lines(self) -> list[str]:
         if self.excess is None:
             return [f"{self.status}: {self.reason}"]
-        out = [f"{self.status} (profile {self.profile}, certificate {self.certificate[:16]}…)"]
+        files = "" if self.version == 2 else f"version {self.version}, "
+        out = [f"{self.status} ({files}profile {self.profile}, certificate {self.certificate[:16]}…)"]
         out += ["inputs X:", *(f"  {line}" for line in self.domain)]
+        out += ["outputs, as stored:", *(f"  {quoted(text)}" for text in self.meaning)] if self.meaning else []
         for number, claim in enumerate(self.claims, 1):
             out.append(f"claim {number}: {claim.formula}")
-            out += [f"  as stored, not checked: {claim.sentence!r}"] if claim.sentence else []
-            for row in claim.rows:
-                word = "holds" if row.excess <= 0 else f"NOT SHOWN, up to {decimal(row.excess)} too large"
-                known = f"{decimal(row.bound)} + {decimal(row.margin)} rounding"
-                out.append(f"  {row.text}: {word} (left side ≤ {known}; {row.rule} rule)")
+            out += [f"  comment, not checked: {quoted(claim.sentence)}"] if claim.sentence else []
+            out += [f"  {row_line(row)}" for row in claim.rows]
         if self.status == "unknown":
             out.append(f"not certified: checked bound on the violation {decimal(self.excess)}")
         return out
@@ -150,25 +170,33 @@ def check_folder(path: str | os.PathLike[str]) -> Report:
 
 
 def _check(folder: str) -> Report:
-    files = read_folder(folder)
-    net = Net(parse(files["model.json"], "model.json"), Weights(files["weights.safetensors"]))
+    version, files = read_folder(folder)
+    model = parse(files["model.json"], "model.json")
+    net = Net(model, Weights(files["weights.safetensors"]))
     content, data = parse(files["certificate.json"], "certificate.json"), files["certificate.bin"]
-    keys = {"format", "version", "profile", "weights", "proofs", "proofs_sha256", "claims"}
+    of = "model" if version == 2 else "weights"
+    keys = {"format", "version", "profile", of, "proofs", "proofs_sha256", "claims"}
     need(isinstance(content, dict) and content.get("format") == "smilenn-certificate", "this is not a certificate")
-    need(is_int(content.get("version")) and content["version"] == 1, "the certificate has another version")
+    need(is_int(content.get("version")) and content["version"] == version, "the certificate has another version")
     need(set(content) == keys, "the certificate has missing or unknown keys")
     need(content["profile"] == net.profile, "the certificate is for another numeric profile than the model's")
     need(content["proofs"] == "certificate.bin", "the certificate names another file of proofs")
     need(content["proofs_sha256"] == sha256(data), "certificate.bin is not the file of this certificate")
-    need(content["weights"] == net.digest, "the certificate belongs to another model: the weights differ")
+    digest = net.digest(model) if version == 2 else net.first_digest(files["model.json"])
+    need(content[of] == digest, "the certificate belongs to another model: the weights differ")
+    pinned = "a pinned module of version 1 may give equal rows unequal bits; certify the model again"
+    need(version == 2 or not net.weights.loose, pinned)
     need(isinstance(content["claims"], list) and content["claims"], "the certificate holds no claims")
+    if PROPERTIES in files:
+        compare_claims(parse(files[PROPERTIES], PROPERTIES), content["claims"])
     claims, reader = [], Reader(data)
     for entry in content["claims"]:
-        claims.append(check_claim(net, entry, reader))
+        claims.append(check_claim(net, entry, reader, version))
     need(reader.end == len(data), "certificate.bin holds bytes that no row uses")
-    good = all(row.excess <= 0 for claim in claims for row in claim.rows)
-    status, digest = "certified" if good else "unknown", sha256(files["certificate.json"])
-    return Report(status, "", digest, net.profile, tuple(net.given.lines), tuple(claims))
+    good = all(row.holds for claim in claims for row in claim.rows)
+    status, name = "certified" if good else "unknown", sha256(files["certificate.json"])
+    meaning = net.meaning(model) if version == 2 else ()
+    return Report(status, "", name, net.profile, tuple(net.given.lines), tuple(claims), version, meaning)
 
 
 # ---- 6. files -------------------------------------------------------------------------------------------------------
@@ -180,13 +208,16 @@ def sha256(data: bytes) -> str:
 
 
 def read_file(folder: str, name: str) -> bytes:
-    """A regular file within the limits on sizes."""
+    """A regular file, no link to one, within the limits on sizes."""
     path, limit = os.path.join(folder, name), 64 * MIB if name.endswith(".json") else 1024 * MIB
+    flags = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
     try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(os.lstat(path).st_mode):
             raise UnreadableError(f"{name} is not a regular file")
-        with open(path, "rb") as file:
+        with open(os.open(path, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise UnreadableError(f"{name} is not a regular file")
             data = file.read(min(limit, status.st_size) + 1)  # so much memory is taken before a byte is read
     except (OSError, ValueError) as error:
         raise UnreadableError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
@@ -196,7 +227,7 @@ def read_file(folder: str, name: str) -> bytes:
 
 
 def parse(data: bytes, name: str) -> Any:
-    """Strict JSON."""
+    """Strict JSON; a number with a point or an exponent becomes a `Real`, any other an `int`."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         out = dict(items)
@@ -207,14 +238,10 @@ def parse(data: bytes, name: str) -> Any:
     def constant(text: str) -> Any:
         raise ValueError(f"{text} is no number")
 
-    def real(text: str) -> float:
-        if len(text) > 400 or not math.isfinite(value := float(text)):
+    def integer(text: str) -> int:
+        if len(text) > 400 or abs(value := int(text)) >= OVERFLOW:
             raise ValueError("a number is too long or too large")
         return value
-
-    def integer(text: str) -> int:
-        real(text)
-        return int(text)
 
     try:
         value = json.loads(
@@ -229,6 +256,31 @@ def parse(data: bytes, name: str) -> Any:
     except (ValueError, RecursionError) as error:
         raise UnreadableError(f"{name} is not readable JSON: {error}") from None
     return value
+
+
+def encoded(value: Any) -> bytes:
+    """§6: the bytes of a JSON value of which digests are taken."""
+    if value is None or isinstance(value, bool):
+        return {None: b"n", True: b"t", False: b"f"}[value]
+    if isinstance(value, int):
+        return b"i%d;" % value
+    if isinstance(value, Real):
+        return b"d%016x" % value.bits
+    if isinstance(value, str):
+        data = utf8(value)
+        return b"s%d:%s" % (len(data), data)
+    if isinstance(value, list):
+        return b"[%s]" % b"".join(map(encoded, value))
+    entries = sorted((utf8(key), encoded(key) + encoded(entry)) for key, entry in value.items())
+    return b"{%s}" % b"".join(entry for _, entry in entries)
+
+
+def utf8(text: str, what: str = "a text") -> bytes:
+    """A text's bytes."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise CheckError(f"{what} holds half a character") from None
 
 
 def is_int(value: object) -> bool:
@@ -251,33 +303,79 @@ def is_object(value: object, *keys: str) -> bool:
     return isinstance(value, dict) and len(value) == len(keys) and all(map(value.__contains__, keys))
 
 
-def read_folder(folder: str) -> dict[str, bytes]:
-    """The files of §6, after all that the manifest lists have shown their hashes."""
-    manifest = parse(read_file(folder, "manifest.json"), "manifest.json")
+def read_folder(folder: str) -> tuple[int, dict[str, bytes]]:
+    """The version and the files of §6, after all that the manifest lists have shown their hashes."""
+    text = read_file(folder, "manifest.json")
+    manifest = parse(text, "manifest.json")
     need(isinstance(manifest, dict) and manifest.get("format") == "smilenn-model", "manifest.json is no manifest")
-    need(is_int(manifest.get("version")) and manifest["version"] == 1, "the model folder has another version")
-    body = {key: value for key, value in manifest.items() if key != "digest"}
-    try:
-        digest = sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode())
-    except UnicodeEncodeError:
-        raise CheckError("manifest.json holds half a character") from None
-    need(manifest.get("digest") == digest, "manifest.json was altered: its digest differs")
+    version: Any = manifest.get("version")
+    need(is_int(version) and version in (1, 2), "the model folder has another version")
     listed: Any = manifest.get("files")
     need(isinstance(listed, dict), "manifest.json lists no files")
-    files = {}
     for name, entry in listed.items():
-        plain = name.isprintable() and name not in ("", ".", "..") and not set(name) & set("/\\:")
-        need(plain, f"{name!r} is no plain file name")
-        good = is_object(entry, "sha256", "bytes") and is_int(entry["bytes"])
+        need((plain if version == 2 else printable)(name), f"{quoted(name)} is no plain file name")
+        good = is_object(entry, "sha256", "bytes") and is_int(entry["bytes"]) and isinstance(entry["sha256"], str)
         need(good, f"the manifest's entry of {name} is malformed")
+    if version == 2:
+        good = is_object(manifest, "format", "version", "library", "files", "digest")
+        need(good and isinstance(manifest["library"], str), "manifest.json has missing or unknown keys")
+        digest = manifest_digest(listed)
+    else:
+        digest = first_manifest_digest(text)
+    need(manifest.get("digest") == digest, "manifest.json was altered: its digest differs")
+    files, wanted = {}, (*FILES, *((PROPERTIES,) if version == 2 else ()))
+    for name, entry in listed.items():
         data = read_file(folder, name)
         need(len(data) == entry["bytes"] and sha256(data) == entry["sha256"], f"{name} was altered: hash differs")
-        if name in FILES:
+        if name in wanted:
             files[name] = data
     for name in FILES:
         if name not in files:
             raise UnreadableError(f"the folder has no {name}")
-    return files
+    return version, files
+
+
+def plain(name: str) -> bool:
+    """Whether a manifest may list a file of this name."""
+    own = ("manifest.json", "signature.json")
+    return re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}", name) is not None and name not in own
+
+
+def manifest_digest(listed: dict[str, Any]) -> str:
+    """§6: a line for every file, in the order of names."""
+    lines = [f"{listed[name]['sha256']} {listed[name]['bytes']} {name}" for name in sorted(listed)]
+    return sha256(utf8("".join(f"{line}\n" for line in ("smilenn-model 2", *lines))))
+
+
+def compare_claims(properties: Any, entries: list[Any]) -> None:
+    """The claims of properties.json are those of the certificate; comments do not count."""
+    listed: Any = properties.get("claims") if isinstance(properties, dict) else None
+    proved = [entry.get("claim") if isinstance(entry, dict) else None for entry in entries]
+    need(isinstance(listed, list), "properties.json lists no claims")
+    both = [[{**c, "sentence": ""} if isinstance(c, dict) else c for c in claims] for claims in (listed, proved)]
+    need(encoded(both[0]) == encoded(both[1]), "the certificate holds other claims than properties.json")
+
+
+# ---- 7. version 1 ---------------------------------------------------------------------------------------------------
+
+
+def printable(name: str) -> bool:
+    """Whether a manifest of version 1 may list a file of this name."""
+    return name.isprintable() and name not in ("", ".", "..") and not set(name) & set("/\\:")
+
+
+def first_manifest_digest(text: bytes) -> str:
+    """As Python prints the manifest; a float of it, which a digest cannot need, is printed like any other."""
+    body = {key: value for key, value in json.loads(text).items() if key != "digest"}
+    return sha256(utf8(json.dumps(body, sort_keys=True, ensure_ascii=False), "manifest.json"))
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys and no white space."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+# ---- safetensors ----------------------------------------------------------------------------------------------------
 
 
 def tensors_of(data: bytes) -> tuple[dict[str, tuple[str, Ints]], dict[str, bytes]]:
@@ -311,15 +409,89 @@ def tensors_of(data: bytes) -> tuple[dict[str, tuple[str, Ints]], dict[str, byte
 # ---- 1. and 2. the network ------------------------------------------------------------------------------------------
 
 
-def exponent(values: Iterable[float]) -> int:
+OVERFLOW = (1 << 1024) - (1 << 970)  # what is not below it rounds to no float
+HIDDEN, FRACTION = 1 << 52, (1 << 52) - 1  # the leading bit of a float, which is not stored, and those that are
+
+
+class Real(Fraction):
+    """A float of a JSON file: its exact value, its IEEE 754 bits and its digits as they stand in the file."""
+
+    __slots__ = ("bits", "text")
+    bits: int
+    text: str
+
+
+def real(text: str) -> Real:
+    """The float nearest to a decimal number, by whole numbers."""
+    mantissa, _, power = text.lstrip("-").lower().partition("e")
+    before, _, after = mantissa.partition(".")
+    digits, ten = int(before + after), int(power or "0") - len(after)
+    size = len(str(digits)) + ten  # digits before the point
+    n, e = 0, -1074
+    if digits and -330 < size <= 310:  # below that it rounds to zero, above that to no float
+        n, e = nearest(digits * 10 ** max(ten, 0), 10 ** max(-ten, 0))
+    if len(text) > 400 or (digits and size > 310) or n.bit_length() + e > 1024:
+        raise ValueError("a number is too long or too large")
+    value = Fraction(n << max(e, 0), 1 << max(-e, 0))
+    out = Real(-value if text[0] == "-" else value)
+    field = e + 1075 if n >= HIDDEN else 0
+    out.bits = (text[0] == "-") << 63 | field << 52 | n & FRACTION
+    out.text = text
+    return out
+
+
+def nearest(n: int, d: int) -> tuple[int, int]:
+    """The float m·2^e nearest to n/d > 0, m < 2^53, halves to even; e may be too large for one."""
+    e = max(n.bit_length() - d.bit_length() - 53, -1074)
+    while True:
+        over = d << max(e, 0)
+        m, rest = divmod(n << max(-e, 0), over)
+        if m < 1 << 53:
+            break
+        e += 1
+    m += 2 * rest > over or (2 * rest == over and m % 2)
+    return (m >> 1, e + 1) if m == 1 << 53 else (m, e)
+
+
+def fl(value: Fraction) -> Fraction:
+    """The float nearest to a number, as an exact one."""
+    if not value:
+        return value
+    m, e = nearest(abs(value.numerator), value.denominator)
+    return Fraction((m if value > 0 else -m) << max(e, 0), 1 << max(-e, 0))
+
+
+def decoded(data: bytes) -> tuple[Ints, int] | None:
+    """Floats from their bits as whole numbers over one 2^e, e ≥ 0 as small as can be; None if one is not finite.
+
+    The exponent field f and the fraction m of a float stand for (m + 2^52)·2^(f − 1075), for m·2^-1074 where f = 0.
+    """
+    words = array("Q", data)
+    if sys.byteorder == "big":
+        words.byteswap()
+    fields = [word >> 52 & 2047 for word in words]
+    if 2047 in fields:
+        return None
+    least = max(1, min(fields, default=1))
+    sizes = [
+        (word & FRACTION) + (HIDDEN if field else 0) << (field or 1) - least
+        for word, field in zip(words, fields, strict=True)
+    ]
+    bits = reduce(or_, sizes, 0)
+    spare = 1075 - least  # the sizes are to be read times 2^-spare
+    by = min(spare, (bits & -bits).bit_length() - 1) if bits else spare
+    values = [size >> by for size in sizes] if by >= 0 else [size << -by for size in sizes]
+    return [-value if word >> 63 else value for word, value in zip(words, values, strict=True)], spare - by
+
+
+def exponent(values: Iterable[Fraction]) -> int:
     """The least e ≥ 0 such that all values are whole numbers times 2^-e."""
-    return max((v.as_integer_ratio()[1] for v in values), default=1).bit_length() - 1
+    return max((v.denominator for v in values), default=1).bit_length() - 1
 
 
-def whole(value: float, scale: int) -> int:
+def whole(value: Fraction, scale: int) -> int:
     """value·scale, a whole number."""
-    numerator, denominator = value.as_integer_ratio()
-    return numerator * scale // denominator
+    return value.numerator * scale // value.denominator
 
 
 def integers(values: Sequence[Fraction]) -> tuple[Ints, int]:
@@ -337,7 +509,7 @@ def dot(a: Iterable[int], b: Iterable[int]) -> int:
 class Scale:
     """The scaler u = mult·(x − shift) of one coordinate (§5.1)."""
 
-    u: tuple[float, float]  # û_lo, û_hi
+    u: tuple[Fraction, Fraction]  # û_lo, û_hi
     far: Fraction  # D, the largest |x − shift|
     size: Fraction  # U, the largest |u|
     error: Fraction  # e_u
@@ -346,23 +518,26 @@ class Scale:
 
 
 @lru_cache(maxsize=1 << 12)  # the pixels of an image are all alike
-def scaler(lo: float, hi: float, shift: float, mult: float) -> Scale:
-    """The scaler of a coordinate in [lo, hi]."""
-    low, high, factor = Fraction(lo) - Fraction(shift), Fraction(hi) - Fraction(shift), Fraction(mult)
-    u, far = ((lo - shift) * mult, (hi - shift) * mult), max(-low, high)
+def scaler(lo: Fraction, hi: Fraction, shift: Fraction, factor: Fraction) -> Scale:
+    """The scaler of a coordinate in [lo, hi]; `factor` is mult."""
+    low, high = lo - shift, hi - shift
+    u, far = (fl(fl(low) * factor), fl(fl(high) * factor)), max(-low, high)
     need(far < HUGE and max(map(abs, u)) < HUGE, "the domain may overflow")
     size, error = far * factor, Fraction(0)
-    if shift != 0 or mult != 1:
+    if shift != 0 or factor != 1:
         error = ((1 + U) ** 2 - 1) * size + 2 * ETA * (1 + factor + far)
-    dips = max(Fraction(0), Fraction(u[0]) - low * factor), max(Fraction(0), high * factor - Fraction(u[1]))
-    sizes = [size + abs(Fraction(end)) for end in u]
+    dips = max(Fraction(0), u[0] - low * factor), max(Fraction(0), high * factor - u[1])
+    sizes = [size + abs(end) for end in u]
     return Scale(u, far, size, error, dips, [(v, error + U * (v + error) + ETA) for v in sizes])
+
+
+Coordinate = tuple[str, Fraction, Fraction, Fraction, Fraction, bool]
 
 
 class Space:
     """Coordinates (name, lo, hi, shift, mult, whole-valued) with the groups among them."""
 
-    def __init__(self, coordinates: list[tuple[str, float, float, float, float, bool]], groups: list[range]) -> None:
+    def __init__(self, coordinates: list[Coordinate], groups: list[range]) -> None:
         names, self.lo, self.hi, self.shift, self.mult, self.whole = zip(*coordinates, strict=True)
         self.m, self.groups, self.grouped = len(names), groups, {i for group in groups for i in group}
         self.index = {name: i for i, name in enumerate(names)}
@@ -386,10 +561,10 @@ class Domain(Space):
             unit = f.get("unit", "")
             need(isinstance(name, str) and name and isinstance(unit, str), "a feature has no name")
             need(kind in ("continuous", "integer", "binary", "category"), f"{name} has an unknown kind")
-            lo, hi, _, mult = box = (f["lo"], f["hi"], f.get("shift", 0.0), f.get("mult", 1.0))
-            need(all(isinstance(v, float) for v in box), f"{name} has bounds or scales that are not floats")
+            lo, hi, _, mult = box = (f["lo"], f["hi"], f.get("shift", real("0.0")), f.get("mult", real("1.0")))
+            need(all(isinstance(v, Real) for v in box), f"{name} has bounds or scales that are not floats")
             need(lo <= hi and mult > 0, f"{name} has an empty range or a scale that is not positive")
-            need(kind != "integer" or (lo.is_integer() and hi.is_integer()), f"{name} has bounds that are not whole")
+            need(kind != "integer" or lo.denominator == hi.denominator == 1, f"{name} has bounds that are not whole")
             need(kind in ("continuous", "integer") or box == (0, 1, 0, 1), f"{name} is not a 0/1 input")
             need(is_texts(values) and is_texts(columns), f"{name} has malformed categories")
             enough = {"category": bool(values), "binary": len(values) in (0, 2)}.get(kind, not values)
@@ -400,9 +575,9 @@ class Domain(Space):
             self.features[name] = range(len(coordinates), len(coordinates) + len(own))
             groups += [self.features[name]] if kind == "category" else []
             coordinates += [(one, *box, kind != "continuous") for one in own]
-            what = f"one of {', '.join(own)}" if kind == "category" else f"in [{lo!r}, {hi!r}]"
-            what = f"0 for {values[0]!r}, 1 for {values[1]!r}" if kind == "binary" and values else what
-            self.lines.append(f"{name} {what}{' ' if unit else ''}{unit} ({kind})")
+            what = f"one of {', '.join(map(quoted, own))}" if kind == "category" else f"in [{lo.text}, {hi.text}]"
+            what = f"0 for {quoted(values[0])}, 1 for {quoted(values[1])}" if kind == "binary" and values else what
+            self.lines.append(f"{quoted(name)} {what}{' ' if unit else ''}{quoted(unit) if unit else ''} ({kind})")
         super().__init__(coordinates, groups)
 
     def lookup(self, name: str) -> Sequence[int]:
@@ -420,24 +595,26 @@ class Weights:
         self.asked: set[str] = set()
         self.loose: tuple[str, ...] = ()  # how names of tensors begin that are nobody's business
 
-    def floats(self, name: str, shape: Ints) -> tuple[float, ...]:
-        """The numbers of a float64 tensor of this shape."""
-        size = math.prod(shape)
+    def numbers(self, name: str, shape: Ints) -> tuple[Ints, int]:
+        """A float64 tensor of this shape as whole numbers over one 2^e."""
         need(self.kinds.get(name) == ("F64", shape), f"{name} is missing, or has another type or shape")
-        need(len(self.raw[name]) == 8 * size, f"{name} has another size than its shape")
-        values = struct.unpack(f"<{size}d", self.raw[name])
-        need(all(map(math.isfinite, values)), f"{name} is not finite")
+        need(len(self.raw[name]) == 8 * math.prod(shape), f"{name} has another size than its shape")
+        found = decoded(self.raw[name])
+        if found is None:
+            raise CheckError(f"{name} is not finite")
         self.asked.add(name)
-        return values
+        return found
 
-    def digest(self, net: dict[str, Any]) -> str:
-        """§6: the SHA-256 of the certified part."""
+    def fractions(self, name: str, shape: Ints) -> list[Fraction]:
+        """A float64 tensor of this shape, number by number."""
+        values, e = self.numbers(name, shape)
+        return [Fraction(value, 1 << e) for value in values]
+
+    def certified(self) -> list[str]:
+        """Names of the tensors that were asked for, in order; others are not allowed."""
         names = sorted(name for name in self.raw if not name.startswith(self.loose))
         need(set(names) == self.asked, "weights.safetensors has unknown tensors")
-        digest = hashlib.sha256(canonical({key: value for key, value in net.items() if key != "backbone"}))
-        for name in names:
-            digest.update(name.encode() + b"\0" + self.raw[name])
-        return digest.hexdigest()
+        return names
 
 
 class Net:
@@ -463,8 +640,9 @@ class Net:
         need(is_texts(self.outputs) and len(set(self.outputs)) == len(self.outputs) >= 1, "outputs need unique names")
         need(isinstance(self.scales, list) and len(self.scales) == len(self.outputs), "output_scale is malformed")
         for s in self.scales:
-            good = isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5
+            good = isinstance(s, Real) and s >= Fraction(1, 1 << 1022) and s == power_below(s)
             need(good, "output_scale is no power of two")
+        self.weights = weights
         self.given = Domain(net["domain"])
         self.encoder = Encoder(self.given, net["encoder"], weights) if "encoder" in net else None
         need(self.encoder is None or self.profile != "dyadic", "a dyadic network has no encoder")
@@ -481,28 +659,55 @@ class Net:
                 shapes |= {part + "weight": [h, m], part + "bias": [h], part + "out": [n, h]}
         if kind == "affine" and not self.paper and self.encoder is None:
             shapes |= {"second.rise": [n, m], "second.fall": [n, m]}
-        floats = {name: weights.floats(name, shape) for name, shape in shapes.items()}
-        ratios = {name: [v.as_integer_ratio() for v in values] for name, values in floats.items()}
-        signed = [floats.get("second." + part, ()) for part in ("const", "rise", "fall", "out")]
+        tensors = {name: weights.numbers(name, shape) for name, shape in shapes.items()}
+        gap = [f"second.{part}" for part in ("const", "rise", "fall", "out")]
+        signed = [tensors[name][0] for name in gap if name in shapes]
         need(self.paper or all(v >= 0 for part in signed for v in part), "a gap is negative: the box could flip")
         self.zero_gap = not self.paper and not any(map(any, signed))
-        self.digest = weights.digest(net)
+        self.names = weights.certified()
         # whole numbers: all weights times 2^e
-        unit = max(d for values in ratios.values() for _, d in values)
-        self.e, self.t = unit.bit_length() - 1, {}
+        self.e, self.t = max(e for _, e in tensors.values()), {}
         for name, shape in shapes.items():
-            flat, width = [n * unit // d for n, d in ratios[name]], shape[-1]
+            (values, e), width = tensors[name], shape[-1]
+            flat = [v << self.e - e for v in values]
             self.t[name] = [flat[i : i + width] for i in range(0, len(flat), width)]
         self.widen()
         self.assemble(h)
         self.rounding = margins(self)  # E_o
+
+    def digest(self, model: dict[str, Any]) -> str:
+        """§6: the SHA-256 of the certified part."""
+        net = {key: value for key, value in model["net"].items() if key != "backbone"}
+        digest = hashlib.sha256(encoded({"net": net, "table": model.get("table")}))
+        for name in sorted(self.names, key=utf8):
+            data = self.weights.raw[name]
+            digest.update(b"%sb%d:%s" % (encoded(name), len(data), data))
+        return digest.hexdigest()
+
+    def first_digest(self, model: bytes) -> str:
+        """§7: the SHA-256 of the certified part in version 1, which takes Python's way of printing floats."""
+        net = json.loads(model)["net"]
+        digest = hashlib.sha256(canonical({key: value for key, value in net.items() if key != "backbone"}))
+        for name in self.names:
+            digest.update(name.encode() + b"\0" + self.weights.raw[name])
+        return digest.hexdigest()
+
+    def meaning(self, model: dict[str, Any]) -> tuple[str, ...]:
+        """What the outputs are, in the words of the table; the digest covers them, nobody has checked them."""
+        table = model.get("table", {})
+        need(isinstance(table, dict), "the table of model.json is malformed")
+        words = table.get("meaning", [])
+        need(
+            "meaning" not in table or (is_texts(words) and len(words) == self.o), "the meaning of outputs is malformed"
+        )
+        return tuple(words)
 
     def widen(self) -> None:
         """§5.3: how far the network's rounded inputs x̂ lie from x, and which of them are whole."""
         self.omega = [Fraction(0)] * self.m
         for i, (_, _, _, shift, mult, steps) in enumerate(self.space.coordinates if self.grid else ()):
             if not (steps and shift == 0 and mult == 1):
-                self.omega[i] = Fraction(1, 1 << self.grid) / Fraction(2.0 ** (math.frexp(mult)[1] - 1))
+                self.omega[i] = Fraction(1, 1 << self.grid) / power_below(mult)
         self.steps = [w and not omega for w, omega in zip(self.space.whole, self.omega, strict=True)]
 
     def lower(self) -> list[Ints]:
@@ -545,9 +750,11 @@ class Net:
         self.flips = [(list(map(sub, b[0], a[0])), b[1] - a[1], list(map(sub, b[2], a[2]))) for a, b in pairs]
 
 
-def canonical(value: Any) -> bytes:
-    """JSON with sorted keys and no white space."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+def power_below(value: Fraction) -> Fraction:
+    """The largest power of two that is not above a positive number."""
+    by = value.numerator.bit_length() - value.denominator.bit_length()
+    power = Fraction(1 << max(by, 0), 1 << max(-by, 0))
+    return power if power <= value else power / 2
 
 
 # ---- 1. and 3.1 encoders ---------------------------------------------------------------------------------------------
@@ -607,11 +814,11 @@ class Encoder(Space):
             features += features_of
             self.branches.append((columns, layers))
         need(len(set(features)) == len(features), "two features of the encoder have one name")
-        lo, hi = (weights.floats(f"encoder.{end}", [len(names)]) for end in ("lo", "hi"))
-        need(all(map(float.__le__, lo, hi)), "the encoder's box is empty")
-        boxes = zip(self.source, names, lo, hi, strict=True)
-        super().__init__([(n, a, b, 0.0, 1.0, False) if i is None else given.coordinates[i] for i, n, a, b in boxes],
-                         groups)  # fmt: skip
+        lo, hi = (weights.fractions(f"encoder.{end}", [len(names)]) for end in ("lo", "hi"))
+        need(all(map(le, lo, hi)), "the encoder's box is empty")
+        boxes, none, one = zip(self.source, names, lo, hi, strict=True), Fraction(0), Fraction(1)
+        coordinates = [(n, a, b, none, one, False) if i is None else given.coordinates[i] for i, n, a, b in boxes]
+        super().__init__(coordinates, groups)
 
     def read_layers(self, prefix: str, layers: list[Any], width: int) -> tuple[list[dict[str, Any]], int]:
         """The layers of a branch with their tensors, and the number of outputs."""
@@ -632,7 +839,8 @@ class Encoder(Space):
                 places = layer["source"]
                 need(is_sizes(places) and places and max(places) < width, "a ramp reads no such input")
                 outputs = len(places)
-                layer["start"], layer["rate"] = (self.weights.floats(place + t, [outputs]) for t in ("start", "rate"))
+                for part in ("start", "rate"):
+                    layer[part] = self.weights.fractions(place + part, [outputs])
                 need(min(layer["rate"]) > 0, "a ramp does not rise")
             elif kind == "kinks":
                 need(layer["size"] == width and layer["convex"] <= width, "a layer of kinks has another size")
@@ -648,9 +856,10 @@ class Encoder(Space):
                 extra = layer.get("base", 0)
                 need(extra in (0, base), "a layer appends something else than the first layer's outputs")
                 need(inputs == width, "a layer of the encoder has another size")
-                flat, columns = self.weights.floats(place + "weight", [outputs, inputs + extra]), inputs + extra
+                columns = inputs + extra
+                flat, layer["e"] = self.weights.numbers(place + "weight", [outputs, columns])
                 layer["rows"] = [flat[i : i + columns] for i in range(0, len(flat), columns)]
-                layer["bias"] = self.weights.floats(place + "bias", [outputs])
+                layer["bias"] = self.weights.fractions(place + "bias", [outputs])
             need(outputs >= 1, "a layer of the encoder has no outputs")
             width, base = outputs, base or outputs
         return out, width
@@ -672,20 +881,20 @@ class Encoder(Space):
 
     def scaled(self, i: int, s: Spread) -> Spread:
         """Input i in model units."""
-        shift, mult, error = Fraction(self.given.shift[i]), Fraction(self.given.mult[i]), self.given.scale[i].error
+        shift, mult, error = self.given.shift[i], self.given.mult[i], self.given.scale[i].error
         ends = mult * (s.lo - shift) - error, mult * (s.hi - shift) + error
         return settled(*ends, mult * s.low - 2 * error, mult * s.high + 2 * error, s.rises, s.falls)
 
     def cut(self, s: Spread, at: int) -> Spread:
         """To the box, which keeps order and shortens differences."""
-        lo, hi = Fraction(self.lo[at]), Fraction(self.hi[at])
+        lo, hi = self.lo[at], self.hi[at]
         return settled(max(lo, min(s.lo, hi)), max(lo, min(s.hi, hi)), s.low, s.high, s.rises, s.falls)
 
     def ramps(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """clip((y − start)·rate, 0, 1)"""
         out = []
-        for i, a, r in zip(layer["source"], layer["start"], layer["rate"], strict=True):
-            s, start, rate = y[i], Fraction(a), Fraction(r)
+        for i, start, rate in zip(layer["source"], layer["start"], layer["rate"], strict=True):
+            s = y[i]
             d = max(start - s.lo, s.hi - start)
             need(d * rate < HUGE and d < HUGE, "the encoder may overflow")
             error = ((1 + U) ** 2 - 1) * d * rate + 2 * ETA * (1 + rate + d)
@@ -695,10 +904,9 @@ class Encoder(Space):
 
     def linear(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """Σ w·y + b"""
-        unit = 1 << max(map(exponent, layer["rows"]))
-        return self.sums([[whole(v, unit) for v in row] for row in layer["rows"]], unit, layer["bias"], y, 1)
+        return self.sums(layer["rows"], 1 << layer["e"], layer["bias"], y, 1)
 
-    def sums(self, rows: list[Ints], unit: int, bias: Sequence[float], y: list[Spread], divisor: int) -> list[Spread]:
+    def sums(self, rows: list[Ints], unit: int, bias: list[Fraction], y: list[Spread], divisor: int) -> list[Spread]:
         """Σ w·y + b with weights in multiples of 1/unit: interval arithmetic in integers, and LIN for the rounding.
 
         `divisor` is what the sum is divided by last, so that it is so many times larger before.
@@ -706,7 +914,7 @@ class Encoder(Space):
         ends, common = integers([v for s in y for v in (s.lo, s.hi, s.low, s.high)])
         lows, highs, least, most = (ends[side::4] for side in range(4))
         sizes, count, out = [max(-lo, hi) for lo, hi in zip(lows, highs, strict=True)], len(y), []
-        for row, b in zip(rows, map(Fraction, bias), strict=True):
+        for row, b in zip(rows, bias, strict=True):
             up, down, w = [max(v, 0) for v in row], [min(v, 0) for v in row], list(map(abs, row))
             lo, hi, low, high = (
                 Fraction(dot(up, one) + dot(down, other), unit * common)
@@ -734,15 +942,15 @@ class Encoder(Space):
         for top in range(0, side, block):
             for left in range(0, side, block):
                 part = [y[r * side + left + c] for r in range(top, top + block) for c in range(block)]
-                out += self.sums([[1] * len(part)], len(part), [0.0], part, len(part))
+                out += self.sums([[1] * len(part)], len(part), [Fraction(0)], part, len(part))
         return out
 
     def distance(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """max_i |y_i − w_ji| + b_j"""
         size, most = max(max(-s.lo, s.hi) for s in y), max(max(-s.low, s.high) for s in y)
         same, out = all(s.rises and s.falls for s in y), []
-        for row, b in zip(layer["rows"], map(Fraction, layer["bias"]), strict=True):
-            far = Fraction(max(map(abs, row))) + size
+        for row, b in zip(layer["rows"], layer["bias"], strict=True):
+            far = Fraction(max(map(abs, row)), 1 << layer["e"]) + size
             error = U * far + ETA + U * (far + U * far + ETA + abs(b)) + ETA
             ends = -most - 2 * error, most + 2 * error
             out.append(settled(b - error, far + b + error, *ends, same, same))
@@ -760,7 +968,7 @@ RATIONAL = re.compile(r"-?[0-9]{1,400}(?:/[0-9]{1,400})?")
 Row = tuple[list[tuple[Fraction, int, str, str]], str, Fraction]  # terms, op, rhs
 WIDE = Fraction(1 << 2000)  # more than any difference of two inputs: a side of a strip that was not given
 Terms = dict[tuple[int, int], Fraction]  # coefficients by (copy, coordinate)
-Path = tuple[tuple[int, int, float, int], ...]
+Path = tuple[tuple[int, int, Fraction, int], ...]
 
 
 @lru_cache(maxsize=1 << 12)
@@ -800,7 +1008,7 @@ class Claim:
         need(is_int(claim["copies"]) and 1 <= claim["copies"] <= 4, "a claim is malformed")
         need(claim["others"] in ("equal", "free") and isinstance(claim["sentence"], str), "a claim is malformed")
         need(is_texts(claim["equal"]) and is_texts(claim["free"]), "a claim is malformed")
-        self.text, self.k, self.digest = claim, claim["copies"], sha256(canonical({**claim, "sentence": ""}))
+        self.text, self.k = claim, claim["copies"]
         self.when = read_rows(claim["when"], self.k, ("in",))
         self.then = read_rows(claim["then"], self.k, ("in", "out"))
         clauses = claim.get("either", [])
@@ -812,6 +1020,13 @@ class Claim:
         rows = (*self.when, *self.then, *(row for clause in self.either for row in clause))
         self.size = sum(1 + len(terms) for terms, _, _ in rows)
         self.common = common_denominator(1, (v for terms, _, rhs in rows for v in (rhs, *(term[0] for term in terms))))
+
+
+def claim_digest(claim: Any, version: int) -> str:
+    """§6, and of version 1 §7: the SHA-256 of a claim, without its comment."""
+    if version == 1:
+        return sha256(canonical({**claim, "sentence": ""}))
+    return sha256(encoded({key: value for key, value in claim.items() if key != "sentence"}))
 
 
 def common_denominator(common: int, values: Iterable[Fraction]) -> int:
@@ -828,11 +1043,11 @@ class Premise:
     `path` holds the splits that lead to a case of it: copy, coordinate, threshold, and 1 below it or −1 above it.
     """
 
-    def __init__(self, net: Net, claim: Claim, path: Path = ()) -> None:
+    def __init__(self, net: Net, claim: Claim, common: int, path: Path = ()) -> None:
         self.net, self.claim, self.k = net, claim.text, claim.k
         self.when = claim.when
         self.rows = [(self.merged(terms), op == "==", rhs) for terms, op, rhs in self.when]
-        self.rows += [({(c, i): Fraction(side)}, False, side * Fraction(at)) for c, i, at, side in path]
+        self.rows += [({(c, i): Fraction(side)}, False, side * at) for c, i, at, side in path]
         self.ground()
         if net.encoder:
             self.encode(net.encoder)
@@ -840,6 +1055,8 @@ class Premise:
         for denominator in {v.denominator for side in (self.lo, self.hi, self.delta) for line in side for v in line}:
             self.scale = math.lcm(self.scale, denominator)
             need(self.scale.bit_length() < BITS, "the bounds of a claim have too large a common denominator")
+        digits = self.scale.bit_length() + common.bit_length() + 2 * net.e + net.em
+        self.weight = 1 + digits // LONG  # of a unit of work: long numbers take long
 
     def coordinate(self, name: str) -> int:
         """The coordinate of a name in a row."""
@@ -858,8 +1075,7 @@ class Premise:
     def ground(self) -> None:
         """Bounds, strips and extra rows from the rows of `when`."""
         net, k, m, zero = self.net.given, self.k, self.net.given.m, Fraction(0)
-        lo, hi = (list(map(Fraction, side)) for side in (net.lo, net.hi))
-        self.lo, self.hi = [list(lo) for _ in range(k)], [list(hi) for _ in range(k)]
+        self.lo, self.hi = [list(net.lo) for _ in range(k)], [list(net.hi) for _ in range(k)]
         strips: dict[int, list[Fraction]] = {}  # as given
         self.extra: list[tuple[Terms, Fraction, bool]] = []
         for terms, same, rhs in self.rows:
@@ -940,11 +1156,11 @@ class Premise:
         net, k = self.net.given, self.k
         good = isinstance(witness, list) and len(witness) == k
         need(good and all(isinstance(x, list) and len(x) == net.m for x in witness), "a witness is malformed")
-        need(all(isinstance(v, float) for x in witness for v in x), "a witness is malformed")
+        need(all(isinstance(v, Real) for x in witness for v in x), "a witness is malformed")
         reason = "a witness does not satisfy domain and premise"
         for x in witness:
-            need(all(map(float.__le__, net.lo, x)) and all(map(float.__le__, x, net.hi)), reason)
-            need(all(v.is_integer() for v, w in zip(x, net.whole, strict=True) if w), reason)
+            need(all(map(le, net.lo, x)) and all(map(le, x, net.hi)), reason)
+            need(all(v.denominator == 1 for v, w in zip(x, net.whole, strict=True) if w), reason)
             need(all(sum(x[i] for i in group) == 1 for group in net.groups), reason)
         for i in range(net.m):
             need(not self.stated[i] or len({x[i] for x in witness}) == 1, reason)
@@ -1076,7 +1292,7 @@ class Reader:
         each = (net.m + 1 + pairs) * (net.n + 1 if net.paper else 1)
         steps = (nodes * (net.units + 1 + lemmas) + (lemmas << k)) * each
         self.nodes -= nodes
-        self.work -= k * (steps if nodes else net.n * (net.o + net.m + net.units))
+        self.work -= premise.weight * k * (steps if nodes else net.n * (net.o + net.m + net.units))
         need(self.nodes >= 0 and self.work >= 0, "the proofs would take too long to check")
 
     def encode(self, net: Net, size: int = 0) -> None:
@@ -1088,9 +1304,13 @@ class Reader:
         """Kind, copy and index of a split."""
         return struct.unpack_from("<BBH", self.data, place)
 
-    def theta(self, place: int) -> float:
-        """The threshold of the split of an input."""
-        return struct.unpack_from("<d", self.data, place + 4)[0]
+    def theta(self, place: int) -> tuple[int, int]:
+        """The threshold n·2^-e of the split of an input, as n and e."""
+        found = decoded(self.data[place + 4 : place + 12])
+        if found is None:
+            raise CheckError("a threshold is not finite")
+        (n,), e = found
+        return n, e
 
     def nodes_of(self, pos: int, groups: list[range], leaf: int | None) -> Iterator[tuple[int, int, bool]]:
         """A tree in preorder, from `pos` to `end`; `leaf` is the size of a leaf, None in the slope rule.
@@ -1161,8 +1381,8 @@ class Reader:
                      "a node has an unknown kind or splits something that is not there")  # fmt: skip
                 if kind == 2:
                     need(index not in net.space.grouped, "a node splits a member of a group")
-                    need(math.isfinite(self.theta(place)), "a threshold is not finite")
-                    finest = finest if net.steps[index] else max(finest, self.theta(place).as_integer_ratio()[1])
+                    _, e = self.theta(place)
+                    finest = finest if net.steps[index] else max(finest, 1 << e)
                 if kind in (2, 3):
                     shared = all(pinned[i] for i in (net.space.groups[index] if kind == 3 else (index,)))
                 need(shared or leaf is not None, "the slope rule splits a moving input")
@@ -1234,8 +1454,8 @@ class Cell:
                 self.saved.append(sides[turn][copies[0]][index])
             for c in copies if more else ():
                 if kind == 2:  # both children closed; whole values: x ≤ ⌊θ⌋ and x ≥ ⌊θ⌋ + 1
-                    theta = reader.theta(place)
-                    cut = (math.floor(theta) + turn) * self.x if self.net.steps[index] else whole(theta, self.x)
+                    n, e = reader.theta(place)
+                    cut = ((n >> e) + turn) * self.x if self.net.steps[index] else n * self.x >> e
                     sides[turn][c][index] = (max if turn else min)(sides[turn][c][index], cut)
                 else:
                     self.allowed[c][index] &= 1 << turn
@@ -1740,7 +1960,7 @@ def rounding(count: int, total: Fraction, weights: Fraction, inputs: Fraction, e
 
 
 def lin(net: Net, rows: list[Ints], bias: Ints, inputs: list[tuple[Fraction, Fraction]],
-        scales: Sequence[float] = ()) -> list[tuple[Fraction, Fraction]]:  # fmt: skip
+        scales: Sequence[Fraction] = ()) -> list[tuple[Fraction, Fraction]]:  # fmt: skip
     """Size and error of Σ w_i·y_i + b per row, from those of the y_i: Σ|w|e and what rounding adds."""
     unit, count = 1 << net.e, len(inputs)
     flat, common = integers([v for pair in inputs for v in pair])
@@ -1748,7 +1968,7 @@ def lin(net: Net, rows: list[Ints], bias: Ints, inputs: list[tuple[Fraction, Fra
     for r, (row, b) in enumerate(zip(rows, bias, strict=True)):
         w, constant = list(map(abs, row)), Fraction(abs(b), unit)
         carried, size = Fraction(dot(w, e), unit * common), Fraction(dot(w, y), unit * common) + constant
-        scale = Fraction(scales[r]) if scales else Fraction(1)
+        scale = scales[r] if scales else Fraction(1)
         eta = ETA * max(Fraction(1), scale)
         error = carried + rounding(count, carried + size, Fraction(sum(w), unit), Fraction(sum(flat), common), eta)
         need(max(Fraction(1), 1 / scale) * (carried + size + error) < HUGE, "the network may overflow")
@@ -1785,7 +2005,7 @@ def margins(net: Net) -> list[Fraction]:
         embedding.append((max(low, up), max(e_low, e_up)))
     for row, bias, factor in zip(t["head_weight"], t["head_bias"][0], net.scales, strict=True):
         largest = Fraction(max(map(abs, (*row, bias))), 1 << net.e)
-        need(largest / Fraction(factor) < HUGE, "the head may overflow")
+        need(largest / factor < HUGE, "the head may overflow")
     head = lin(net, t["head_weight"], t["head_bias"][0], embedding, net.scales)
     if net.profile == "dyadic":
         no_rounding(net)
@@ -1798,7 +2018,7 @@ def no_rounding(net: Net) -> None:
     t, step, scale = net.t, Fraction(1, 1 << net.grid), net.space.scale
     need(net.zero_gap, "a dyadic network has boxes of no width")
     need(all(2 * s.error <= step for s in scale), "the grid is finer than the scaler's rounding")
-    need(all(2.0**-400 <= s <= 2.0**400 for s in net.scales), "an output scale is too large or too small")
+    need(all(Fraction(1, 1 << 400) <= s <= 1 << 400 for s in net.scales), "an output scale is too large or too small")
 
     def total(weights: Ints, bias: int, inputs: list[tuple[int, Fraction]]) -> tuple[int, Fraction]:
         """Σ w·y + b as an exponent and a size, from those of its inputs."""
@@ -1813,7 +2033,7 @@ def no_rounding(net: Net) -> None:
         """The least e ≥ 0 such that value·2^-net.e is a multiple of 2^-e."""
         return max(0, net.e - ((value & -value).bit_length() - 1)) if value else 0
 
-    inputs = [(net.grid, max(abs(round(Fraction(v) / step)) for v in s.u) * step) for s in scale]
+    inputs = [(net.grid, max(abs(round(v / step)) for v in s.u) * step) for s in scale]
     need(all(size <= 1 << 500 for _, size in inputs), "the domain is too large for a grid")
     layer = zip(t["lower.weight"], t["lower.bias"][0], strict=True) if net.units else ()
     terms = (inputs if "lower.slope" in t else []) + [total(weights, bias, inputs) for weights, bias in layer]
@@ -1825,22 +2045,47 @@ def no_rounding(net: Net) -> None:
 # ---- the verdict ----------------------------------------------------------------------------------------------------
 
 
-def check_claim(net: Net, entry: Any, reader: Reader) -> ClaimReport:
+def check_claim(net: Net, entry: Any, reader: Reader, version: int) -> ClaimReport:
     """All rows of a claim, or of all of its cases."""
-    keys = ("claim", "claim_sha256")
+    keys = ("claim", "claim_sha256", *(("room",) if version == 2 else ()))
     cases = is_object(entry, *keys, "cases")
     need(cases or is_object(entry, *keys, "witness", "rows"), "a claim's entry is malformed")
     claim = Claim(entry["claim"])
-    need(entry["claim_sha256"] == claim.digest, "a claim was altered: its hash differs")
+    need(entry["claim_sha256"] == claim_digest(claim.text, version), "a claim was altered: its hash differs")
     need(cases == bool(claim.either), "a claim with clauses is proved by cases, and no other")
     if cases:
         rows = check_cases(net, claim, entry["cases"], reader)
     else:
         reader.encode(net)
-        premise = Premise(net, claim)
+        premise = Premise(net, claim, claim.common)
         premise.check_witness(entry["witness"])
         rows = check_rows(premise, claim.then, entry["rows"], reader)
+    if version == 2:
+        rows = with_room(net, claim, rows, entry["room"])
     return ClaimReport(formula(claim), claim.text["sentence"], tuple(rows))
+
+
+def with_room(net: Net, claim: Claim, rows: list[RowReport], given: Any) -> list[RowReport]:
+    """§5.4: what rows of the conclusion are granted for rounding, 10^-9 of an output's scale or of the right side."""
+    stated = [row for row in claim.then for _ in range(2 if row[1] == "==" else 1)]
+    need(is_texts(given) and len(given) == len(stated), "the room of a claim is malformed")
+    rooms = list(map(rational, given))
+    for room, (terms, _, rhs) in zip(rooms, stated, strict=True):
+        most = max(scale_of(net, terms), abs(rhs)) / 10**9
+        need(0 <= room <= (min(most, abs(rhs) / 2) if rhs else most), "a row takes too much room for rounding")
+    rooms += [Fraction(0)] * (len(rows) - len(rooms))  # of clauses
+    return [replace(row, room=room) for row, room in zip(rows, rooms, strict=True)]
+
+
+def scale_of(net: Net, terms: Iterable[tuple[Fraction, int, str, str]]) -> Fraction:
+    """σ, the largest output_scale of the outputs in a row."""
+    found: dict[tuple[int, str], Fraction] = {}
+    for coef, copy, kind, name in terms:
+        if kind == "out":
+            key = copy, net.outputs[0] if name == "" and net.o == 1 else name
+            found[key] = found.get(key, Fraction(0)) + coef
+    named = {name for (_, name), coef in found.items() if coef}
+    return max((s for s, name in zip(net.scales, net.outputs, strict=True) if name in named), default=Fraction(0))
 
 
 def check_cases(net: Net, claim: Claim, root: Any, reader: Reader) -> list[RowReport]:
@@ -1851,15 +2096,16 @@ def check_cases(net: Net, claim: Claim, root: Any, reader: Reader) -> list[RowRe
         node, path = stack.pop()
         if is_object(node, "copy", "coordinate", "at", "below", "above"):
             c, i, at = node["copy"], node["coordinate"], node["at"]
-            good = is_int(c) and 0 <= c < claim.k and is_int(i) and 0 <= i < net.given.m and isinstance(at, float)
+            good = is_int(c) and 0 <= c < claim.k and is_int(i) and 0 <= i < net.given.m and isinstance(at, Real)
             need(good, "a split of cases is malformed")
             stack += [(node["above"], (*path, (c, i, at, -1))), (node["below"], (*path, (c, i, at, 1)))]
             continue
         need(is_object(node, "weights", "witness", "rows"), "a case is malformed")
         reader.encode(net, claim.size)
-        premise = Premise(net, claim, path)
+        weights, common = read_weights(node["weights"], claim)
+        premise = Premise(net, claim, common, path)
         premise.check_witness(node["witness"])
-        means = zip(claim.either, read_weights(node["weights"], claim), strict=True)
+        means = zip(claim.either, weights, strict=True)
         combined = [mean(clause, weights) for clause, weights in means]
         found = check_rows(premise, [*claim.then, *combined], node["rows"], reader)
         plain = len(found) - len(combined)
@@ -1871,15 +2117,14 @@ def check_cases(net: Net, claim: Claim, root: Any, reader: Reader) -> list[RowRe
     return worst
 
 
-def read_weights(value: Any, claim: Claim) -> list[list[Fraction]]:
-    """λ ≥ 0 with sum one for every clause."""
+def read_weights(value: Any, claim: Claim) -> tuple[list[list[Fraction]], int]:
+    """λ ≥ 0 with sum one for every clause; and a common denominator of theirs and the claim's."""
     good = isinstance(value, list) and len(value) == len(claim.either)
     need(good and all(is_texts(weights) for weights in value), "the weights of a case are malformed")
     out = [list(map(rational, weights)) for weights in value]
     for weights, clause in zip(out, claim.either, strict=True):
         need(len(weights) == len(clause) and min(weights) >= 0 and sum(weights) == 1, "weights are not those of a mean")
-    common_denominator(claim.common, (w for weights in out for w in weights))
-    return out
+    return out, common_denominator(claim.common, (w for weights in out for w in weights))
 
 
 def mean(clause: list[Row], weights: list[Fraction]) -> Row:
@@ -1932,6 +2177,11 @@ def decimal(value: Fraction) -> str:
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):g}"
 
 
+def hexadecimal(value: Fraction) -> str:
+    """``-3/ff``: Python limits the length of decimal numbers only."""
+    return f"{value.numerator:x}/{value.denominator:x}"
+
+
 @lru_cache(maxsize=1 << 12)
 def number(value: Fraction) -> str:
     """A user's number: a decimal where that is short and exact, else p/q."""
@@ -1944,15 +2194,28 @@ def number(value: Fraction) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def access(name: str) -> str:
-    """``.name``, or quoted where the name is not plain."""
-    return f".{name}" if re.fullmatch(r"[^\W\d]\w*", name) else f"[{json.dumps(name, ensure_ascii=False)}]"
+    """``["name"]``: quoted, so that no name can be taken for a formula."""
+    return f"[{quoted(name)}]"
+
+
+def quoted(text: str) -> str:
+    """A text of the files between quotation marks that it cannot end."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def row_line(row: RowReport) -> str:
+    """A row and what was shown of it."""
+    word = "holds" if row.excess <= 0 else f"holds up to {decimal(row.excess)}, for rounding"
+    word = word if row.holds else f"NOT SHOWN, up to {decimal(row.excess)} too large"
+    known = f"{decimal(row.bound)} + {decimal(row.margin)} rounding"
+    return f"{row.text}: {word} (left side ≤ {known}; {row.rule} rule)"
 
 
 UNITS, MANY = {Fraction(1), Fraction(-1)}, 8
 
 
 def row_text(row: Row) -> str:
-    """``a.out - 2 * b.income <= 0.1``"""
+    """``a.out - 2 * b["income"] <= 0.1``"""
     out = ""
     for coef, copy, kind, name in row[0]:
         reference = "abcd"[copy] + (access(name) if kind == "in" else ".out" + (access(name) if name else ""))
@@ -1963,9 +2226,9 @@ def row_text(row: Row) -> str:
 
 
 def row_texts(rows: Sequence[Row]) -> list[str]:
-    """Rows in symbols; what is said of more than `MANY` features is written once, with x for the feature."""
+    """Rows in symbols; what is said of more than `MANY` features is written once, with "*" for the feature."""
     shapes = [
-        row_text(([(*term[:3], "x") for term in terms], op, rhs)) if len({name for *_, name in terms}) == 1 else ""
+        row_text(([(*term[:3], "*") for term in terms], op, rhs)) if len({name for *_, name in terms}) == 1 else ""
         for terms, op, rhs in rows
     ]
     named: dict[str, list[str]] = {shape: [] for shape in shapes if shape}
@@ -1973,7 +2236,10 @@ def row_texts(rows: Sequence[Row]) -> list[str]:
         if shape:
             named[shape].append(row[0][0][3])
     many = {shape: names for shape, names in named.items() if len(names) > MANY}
-    said = [f"{shape} for every x of {n[0]}, {n[1]}, … {n[-1]} ({len(n)} features)" for shape, n in many.items()]
+    said = [
+        f'{shape} for each of {len(n)} features in place of "*": {quoted(n[0])}, {quoted(n[1])}, … {quoted(n[-1])}'
+        for shape, n in many.items()
+    ]
     return said + [row_text(row) for row, shape in zip(rows, shapes, strict=True) if shape not in many]
 
 
@@ -1982,20 +2248,24 @@ def formula(claim: Claim) -> str:
     names, parts = "abcd"[: claim.k], row_texts(claim.when)
     if claim.k > 1:
         parts += [" == ".join(copy + access(name) for copy in names) for name in claim.text["equal"]]
-        parts += [f"{name} free" for name in claim.text["free"]]
+        parts += [f"{quoted(name)} free" for name in claim.text["free"]]
         parts.append(f"other features {claim.text['others']}")
     said = [*map(row_text, claim.then), *(" or ".join(map(row_text, clause)) for clause in claim.either)]
     return f"∀ {', '.join(names)} ∈ X: {', '.join(parts)}{' ⇒ ' if parts else ''}{', '.join(said)}"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the report of one folder; the exit code is the verdict."""
-    if len(arguments) != 1:
-        sys.stderr.write("usage: python -m smilenn.certify.check FOLDER\n")
+    """Print the report of one folder, for programs with ``--json``; the exit code is the verdict."""
+    folders = [argument for argument in arguments if argument != "--json"]
+    if len(folders) != 1:
+        sys.stderr.write("usage: python -m smilenn.certify.check [--json] FOLDER\n")
         return 2
-    report = check_folder(arguments[0])
-    text, encoding = "\n".join(report.lines()) + "\n", sys.stdout.encoding or "ascii"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    report = check_folder(folders[0])
+    if len(arguments) > 1:
+        sys.stdout.write(json.dumps(report.to_json()))
+    else:
+        text, encoding = "\n".join(report.lines()) + "\n", sys.stdout.encoding or "ascii"
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
     return report.exit_code
 
 

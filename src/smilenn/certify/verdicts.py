@@ -5,23 +5,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
 
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
-from smilenn.certify.check import Report, RowReport, check_folder
+from smilenn.certify.check import Report, RowReport
+from smilenn.certify.process import check_apart
+from smilenn.certify.stated import first_version, uncovered
 from smilenn.errors import SmileError
 from smilenn.model.folder import parse_json, read_folder
-from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.claim import Claim
 from smilenn.prove.verdict import Proved, Rejected, Unknown, Verdict
 
 METHOD = "exact check of the certificate"
-SHARE, MARGINS = Fraction(1, 10**6), 2**20  # of a right side, and of the margin: what may be called rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +34,8 @@ class Certificate:
     ----------
     files : certificate.json and certificate.bin.
     report : the checker's report; its status is ``certified``, ``unknown`` or ``refused``.
-    claims : the claims as they were stated; the certificate's may have larger right sides, for rounding.
-    weights : digest of the certified part of the network.
+    claims : the claims as they were stated.
+    model : digest of the certified part: network and table.
     notes : why a proof search stopped early, where one did.
     seconds : what proving and checking took.
     interrupted : whether Ctrl-C cut a search off.
@@ -42,14 +44,14 @@ class Certificate:
     files: dict[str, bytes]
     report: Report
     claims: tuple[Claim, ...]
-    weights: str
+    model: str
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     interrupted: bool = False
 
     @property
     def accepted(self) -> bool:
-        """Whether every claim is certified: the checker accepted, and right sides were raised for rounding at most."""
+        """Whether every claim is certified, up to the room that rounding has."""
         return self.report.status == "certified" and all(self.holds)
 
     @property
@@ -62,28 +64,17 @@ class Certificate:
         """For each claim whether the checker certified it."""
         if not self.report.claims:
             return tuple(False for _ in self.claims)
-        together = zip(self.claims, self.report.claims, strict=True)
-        return tuple(
-            all(
-                row.excess <= 0 and row.rhs - stated.rhs <= (room(row, stated) if r < len(claim.rows) else 0)
-                for r, (row, stated) in enumerate(zip(found.rows, claim.heads, strict=True))
-            )
-            for claim, found in together
-        )
+        return tuple(all(row.holds for row in found.rows) for found in self.report.claims)
 
     @cached_property
     def bounds(self) -> tuple[float, ...]:
-        """A checked bound on the violation of each claim as stated, in output units; infinite if nothing was checked.
+        """A checked bound on the violation of each claim, in output units; infinite if nothing was checked.
 
-        0.0 for a certified claim, or what the certificate adds to its right side for rounding.
+        0.0 for a certified claim, or the room that it takes for rounding.
         """
         if not self.report.claims:
             return tuple(math.inf for _ in self.claims)
-        together = zip(self.claims, self.report.claims, strict=True)
-        return tuple(
-            rounded_up(max(_over(row, stated) for row, stated in zip(found.rows, claim.heads, strict=True)))
-            for claim, found in together
-        )
+        return tuple(rounded_up(max(map(_over, found.rows))) for found in self.report.claims)
 
     @property
     def bound(self) -> float:
@@ -91,14 +82,10 @@ class Certificate:
         return max(self.bounds)
 
     @property
-    def raised(self) -> float:
-        """What the certificate adds to right sides for rounding, the largest of it; 0.0 in most cases."""
-        pairs = (
-            (row, stated)
-            for claim, found in zip(self.claims, self.report.claims, strict=False)
-            for row, stated in zip(found.rows, claim.heads, strict=True)
-        )
-        return rounded_up(max((row.rhs - stated.rhs for row, stated in pairs), default=Fraction(0)))
+    def rounding(self) -> float:
+        """The room that certified rows take for rounding, the largest of it; 0.0 in most cases."""
+        rows = (row for claim in self.report.claims for row in claim.rows)
+        return rounded_up(max((_over(row) for row in rows if row.holds), default=Fraction(0)))
 
     @property
     def shortfall(self) -> str:
@@ -122,18 +109,6 @@ class Certificate:
         return "\n".join(lines)
 
 
-def room(row: RowReport, stated: Inequality) -> Fraction:
-    """What a certificate may add to a right side and call rounding: of a right side of 0 a multiple of the margin.
-
-    A millionth of any other one, or twice the margin, but no more than half of it: what leads by that much still leads.
-    Both depend on what was stated and on the weights, not on a scale that a folder may choose. Clauses are not raised:
-    what is rounding for one of their rows may be more than that for another.
-    """
-    if not stated.rhs:
-        return MARGINS * row.margin
-    return min(max(SHARE * abs(stated.rhs), 2 * row.margin), abs(stated.rhs) / 2)
-
-
 def claim_words(bound: float, holds: bool, unit: str = "") -> str:
     """``[certified]``, ``[certified up to 7.4e-12, for rounding]`` or ``[not certified: … at most 0.3]``."""
     if holds:
@@ -153,27 +128,37 @@ def check(folder: str | PathLike[str], *, reference: bool = False) -> Verdict:
     if reference and isinstance(found, Certificate):
         from smilenn.certify.check_reference import check_folder as second
 
-        other = second(folder)
-        if (other.status, _rows(other)) != (found.report.status, _rows(found.report)):
+        first, other = check_apart(folder), second(folder)
+        if (other.status, _rows(other)) != (first.status, _rows(first)):
             return Rejected(METHOD, reason="the two checkers disagree; please report this certificate as a bug")
     return verdict(found) if isinstance(found, Certificate) else found
 
 
-def examine(folder: str | PathLike[str]) -> Certificate | Rejected:
-    """The certificate of a model folder as the checker finds it now, held against the claims of properties.json."""
-    report = check_folder(folder)
+def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
+    """The certificate of a model folder as the checker finds it now, held against what properties.json states.
+
+    `Unknown` where properties are stated that the certificate does not cover.
+    """
+    report = check_apart(folder)
     if report.status == "unreadable":
         raise SmileError(report.reason)
     if report.status == "refused":
         return Rejected(METHOD, reason=report.reason)
     files = read_folder(os.fspath(folder))
+    if report.certificate != hashlib.sha256(files[JSON_NAME]).hexdigest():
+        raise SmileError(f"{os.fspath(folder)!r} was changed while it was read; check it again.")
     content = parse_json(files[JSON_NAME], JSON_NAME)
     proved = tuple(Claim.from_json(entry["claim"]) for entry in content["claims"])
-    stated = _stated(files, proved)
-    if stated is None:
-        return Rejected(METHOD, reason="the certificate speaks of other claims than properties.json")
     own = {name: files[name] for name in (JSON_NAME, BINARY_NAME)}
-    return Certificate(own, report, stated, content["weights"])
+    if report.version == 1:
+        raised = first_version(report, files, proved)
+        if raised is None:
+            return Rejected(METHOD, reason="the certificate holds other claims than properties.json")
+        report, proved = raised
+    missing = uncovered(files, proved)
+    if missing:
+        return Unknown(METHOD, reason=missing)
+    return Certificate(own, report, proved, content["weights" if report.version == 1 else "model"])
 
 
 def verdict(certificate: Certificate) -> Verdict:
@@ -183,34 +168,15 @@ def verdict(certificate: Certificate) -> Verdict:
     if certificate.accepted:
         assert certificate.report.excess is not None
         bound = rounded_up(certificate.report.excess)
-        return Proved(METHOD, bound, tolerance=certificate.raised, certificate=certificate.sha256)
+        return Proved(METHOD, bound, tolerance=certificate.rounding, certificate=certificate.sha256)
     return Unknown(METHOD, certificate.bound, reason="the certificate proves this bound and no less")
 
 
-def _stated(files: dict[str, bytes], proved: tuple[Claim, ...]) -> tuple[Claim, ...] | None:
-    """The claims of properties.json if the certificate's differ from them in larger right sides only; else None.
-
-    A folder without properties.json states its claims in the certificate alone.
-    """
-    if "properties.json" not in files:
-        return proved
-    document = parse_json(files["properties.json"], "properties.json")
-    listed = document.get("claims") if isinstance(document, dict) else None
-    if not isinstance(listed, list) or len(listed) != len(proved):
-        return None
-    stated = tuple(map(Claim.from_json, listed))
-    for wanted, given in zip(stated, proved, strict=True):
-        if replace(wanted, then=given.then) != given or len(wanted.then) != len(given.then):
-            return None
-        for row, other in zip(wanted.then, given.then, strict=True):
-            if replace(row, rhs=other.rhs) != other or other.rhs < row.rhs:
-                return None
-    return stated
-
-
-def _over(row: RowReport, stated: Inequality) -> Fraction:
-    """By how much the row as stated may be violated: what was added to its right side, and what is missing to that."""
-    return max(Fraction(0), row.rhs - stated.rhs) if row.excess <= 0 else row.bound + row.margin - stated.rhs
+def _over(row: RowReport) -> Fraction:
+    """By how much a row may be violated: the room it takes, if it is certified."""
+    if row.excess <= 0:
+        return Fraction(0)
+    return row.room if row.holds else row.excess
 
 
 def _rows(report: object) -> list[tuple[Fraction, Fraction, Fraction]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from smilenn.certify.certificate import JSON_NAME
-from smilenn.certify.check import check_folder
+from smilenn.certify.process import check_apart
 from smilenn.certify.verdicts import check
 from smilenn.errors import SmileError
 from smilenn.model.folder import MANIFEST, read_manifest, without_infinities
@@ -28,7 +28,7 @@ def run(model: Path, *, reference: bool, quiet: bool, json: bool) -> int:
         typer.echo(verdict.sentence())
     else:
         if verdict.status != "rejected":
-            report = check_folder(model)
+            report = check_apart(model)
             if report.status == "certified" and verdict.status != "proved":
                 typer.echo("The certificate holds, but not of the model's properties as they are stated:")
             for line in report.lines():

@@ -40,6 +40,7 @@ from smilenn.estimators.judged import Judged
 from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
 from smilenn.estimators.outside import all_carried
 from smilenn.estimators.start import check_columns, check_task, fitted_start
+from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, Task
 from smilenn.estimators.training import train
 from smilenn.progress import Progress, display
@@ -171,6 +172,10 @@ class SmileEstimator(Judged, BaseEstimator):
             out.append(Monotone(increasing=self.increasing, decreasing=self.decreasing))  # type: ignore[arg-type]
         out += [Fair((name,), eps) for name, eps in (self.protected or {}).items()]
         return tuple(out)
+
+    def table(self) -> dict[str, Any]:
+        """How columns become inputs and what the outputs mean, JSON-ready; a certificate's digest covers it."""
+        return table_of(self)
 
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
         """Properties as claims on the fitted domain and outputs."""

@@ -22,14 +22,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 
 from smilenn.certify.certify import certify
 from smilenn.certify.verdicts import Certificate, examine
+from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
+from smilenn.estimators.recall import FIRST_PINNED
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
 from smilenn.model.folder import parse_json, read_folder
 from smilenn.properties.library import Fair
 from smilenn.properties.spec import properties_to_json
-from smilenn.prove.verdict import Rejected
+from smilenn.prove.verdict import Unknown, Verdict
 
 CUT = 1e-12  # probabilities nearer to 0 or 1 are moved there: a logit is a number
 
@@ -69,8 +71,21 @@ class Clamped(BaseEstimator, ABC):
         self.dtypes_ = dict(X.dtypes)
         self.net_ = clamp_fair(self._predicted, self.domain_, list(self.protected), float(self.eps), X)
         claims = self._property().lower(self.net_.domain)
-        self.certificate_: Certificate = certify(self.net_, claims)
+        self.certificate_: Certificate | None = certify(self.net_, claims, table=self.table())
+        self.verdict_: Verdict = checked_verdict(self.certificate_)
         return self
+
+    def table(self) -> dict[str, Any]:
+        """How the columns of a frame become inputs, JSON-ready; the certificate's digest covers it."""
+        table: dict[str, Any] = {
+            "columns": [str(name) for name in self.feature_names_in_],
+            "dtypes": [_words(dtype) for dtype in self.dtypes_.values()],
+            "meaning": ["the model's own value, clamped"],
+        }
+        if hasattr(self, "classes_"):
+            table["classes"], table["classes_dtype"] = self.classes_.tolist(), self.classes_.dtype.str
+            table["meaning"] = [f"the log-odds of '{self.classes_[1]}', clamped"]
+        return table
 
     def _property(self) -> Fair:
         return Fair(tuple(self.protected), self.eps)
@@ -81,16 +96,12 @@ class Clamped(BaseEstimator, ABC):
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
         """Save clamp and certificate as a model folder for `load` and ``smile check``; the model is not in it."""
-        learned: dict[str, Any] = {
-            "columns": [str(name) for name in self.feature_names_in_],
-            "dtypes": [_words(dtype) for dtype in self.dtypes_.values()],
-        }
-        if hasattr(self, "classes_"):
-            learned["classes"], learned["classes_dtype"] = self.classes_.tolist(), self.classes_.dtype.str
+        if self.certificate_ is None:
+            raise SmileError("This clamp was saved in format version 1 and carries no certificate; fit it again.")
         params = {"protected": list(self.protected), "eps": float(self.eps)}
         claims = [claim.to_json() for claim in self._property().lower(self.net_.domain)]
         save_net(
-            folder, self.net_, model={"estimator": type(self).__name__, "params": params, "learned": learned},
+            folder, self.net_, model={"estimator": type(self).__name__, "params": params, "table": self.table()},
             documents={"properties.json": {"properties": properties_to_json([self._property()]), "claims": claims}},
             extra=self.certificate_.files, overwrite=overwrite,
         )  # fmt: skip
@@ -105,7 +116,8 @@ class Clamped(BaseEstimator, ABC):
         stored = parse_json(files[MODEL], str(Path(folder) / MODEL)) if MODEL in files else None
         if not isinstance(stored, dict) or stored.get("estimator") != cls.__name__:
             raise SmileError(f"{str(folder)!r} holds no {cls.__name__}; load what was saved as one.")
-        params, learned = stored["params"], stored["learned"]
+        first = "table" not in stored  # as version 1 had it
+        params, learned = stored["params"], stored["learned" if first else "table"]
         out = cls(model, tuple(params["protected"]), params["eps"])
         out.model_, out.domain_ = model, Domain.from_json(stored["net"]["domain"])
         out.feature_names_in_ = np.array(learned["columns"], dtype=object)
@@ -115,12 +127,15 @@ class Clamped(BaseEstimator, ABC):
             out.classes_ = np.array(learned["classes"], dtype=np.dtype(learned["classes_dtype"]))
         foreign, centre = parts(out._predicted, out.domain_, out.protected)
         out.net_, _ = load_net(folder, backbone=foreign, modules={CENTRE: centre})
+        if first:
+            out.certificate_, out.verdict_ = None, Unknown(reason=FIRST_PINNED)
+            return out
         found = examine(Path(folder))
         stated = [claim.to_json() for claim in out._property().lower(out.net_.domain)]
-        if isinstance(found, Rejected) or [claim.to_json() for claim in found.claims] != stated:
-            reason = found.reason if isinstance(found, Rejected) else "it speaks of other claims"
+        if not isinstance(found, Certificate) or [claim.to_json() for claim in found.claims] != stated:
+            reason = "it proves other claims" if isinstance(found, Certificate) else found.reason
             raise AlteredError(f"The certificate in {str(folder)!r} does not check: {reason}; fit the clamp again.")
-        out.certificate_ = found
+        out.certificate_, out.verdict_ = found, checked_verdict(found)
         return out
 
     def outputs(self, X: pd.DataFrame) -> np.ndarray:

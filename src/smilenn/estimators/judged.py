@@ -76,9 +76,13 @@ class Judged(ABC):
     def lower(self, properties: Sequence[Any]) -> tuple[Claim, ...]:
         """Properties as claims on the fitted domain and outputs."""
 
+    @abstractmethod
+    def table(self) -> dict[str, Any]:
+        """How columns become inputs and what the outputs mean, JSON-ready; a certificate's digest covers it."""
+
     def _judged(self) -> Judgement:
         self._check_fitted()
-        return current(self._judgement, self.net_, self.claims_)
+        return current(self._judgement, self.net_, self.claims_, self.table())
 
     def _conclude(
         self,
@@ -99,8 +103,9 @@ class Judged(ABC):
         limit = limit if left is None else min(limit, max(LEAST_SECONDS, left))
         try:
             self._judgement = judge(
-                self.net_, self.claims_, found, time_limit=limit, callback=show, since=self.seconds_, trees=trees
-            )
+                self.net_, self.claims_, found, time_limit=limit, callback=show, since=self.seconds_, trees=trees,
+                table=self.table(),
+            )  # fmt: skip
         except KeyboardInterrupt:
             self.interrupted_ = True
         certificate = self._judgement.certificate
@@ -127,7 +132,10 @@ class Judged(ABC):
         if _interrupted(found):
             raise KeyboardInterrupt
         since = 0.0 if found is None else found.seconds
-        judgement = judge(self.net_, self.claims_, found, time_limit=limit, callback=callback, since=since, trees=trees)
+        judgement = judge(
+            self.net_, self.claims_, found, time_limit=limit, callback=callback, since=since, trees=trees,
+            table=self.table(),
+        )  # fmt: skip
         if judgement.certificate is not None and judgement.certificate.interrupted:
             raise KeyboardInterrupt
         self._judgement = judgement

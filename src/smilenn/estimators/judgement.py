@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smilenn.certify.verdicts import METHOD, Certificate
 from smilenn.certify.verdicts import verdict as checked_verdict
@@ -62,6 +62,7 @@ def judge(
     callback: Callable[[Progress], None] | None = None,
     since: float = 0.0,
     trees: Trees | None = None,
+    table: Mapping[str, Any] | None = None,
 ) -> Judgement:
     """Certify the claims on `net` within `time_limit` seconds and conclude; 0 asks for no certificate.
 
@@ -76,7 +77,9 @@ def judge(
     from smilenn.certify.certify import certify
 
     try:
-        certificate = certify(net, claims, time_limit=time_limit, callback=callback, since=since, trees=trees)
+        certificate = certify(
+            net, claims, time_limit=time_limit, callback=callback, since=since, trees=trees, table=table
+        )
     except SmileError as error:
         return _concluded(found, None, str(error).rstrip("."))
     except Exception as error:  # hours of training end here: a bug in the emission must not lose the model
@@ -111,12 +114,14 @@ def _concluded(found: Verdict, certificate: Certificate | None, note: str) -> Ju
     return Judgement(verdict, certificate, note)
 
 
-def current(judgement: Judgement, net: SmileNet, claims: Sequence[Claim]) -> Judgement:
-    """The judgement if it speaks of `net` and the claims as they are now; else that it does not."""
+def current(
+    judgement: Judgement, net: SmileNet, claims: Sequence[Claim], table: Mapping[str, Any] | None = None
+) -> Judgement:
+    """The judgement if it speaks of `net`, its table and the claims as they are now; else that it does not."""
     verdict, certificate = judgement.verdict, judgement.certificate
     try:
         changed = bool(verdict.weights) and verdict.weights != net.snapshot().digest
-        changed = changed or (certificate is not None and certificate.weights != _certified_part(net))
+        changed = changed or (certificate is not None and certificate.model != certified_part(net, table))
     except SmileError:  # weights that are not finite, or a gap below zero
         changed = True
     if changed:
@@ -126,9 +131,9 @@ def current(judgement: Judgement, net: SmileNet, claims: Sequence[Claim]) -> Jud
     return judgement
 
 
-def _certified_part(net: SmileNet) -> str:
-    """The digest by which a certificate names the network's certified part."""
-    from smilenn.certify.certificate import weights_digest
+def certified_part(net: SmileNet, table: Mapping[str, Any] | None) -> str:
+    """The digest by which a certificate names the network's certified part and its table."""
+    from smilenn.certify.certificate import model_digest
     from smilenn.model.bundle import certified_tensors
 
-    return weights_digest(net.describe(), certified_tensors(net))
+    return model_digest(net.describe(), certified_tensors(net), table)

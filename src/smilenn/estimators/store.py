@@ -1,10 +1,12 @@
 """Estimators on disk: a model folder, see `smilenn.model.bundle`, with five documents beside the weights.
 
-    model.json        the network, the task, the estimator's parameters and what it learned of the columns and classes
+    model.json        the network, how a table becomes its inputs, the estimator's parameters
     properties.json   the properties as the user stated them, and the exact claims they became
-    verdict.json      what was proved, of which weights and which claims
+    verdict.json      a note of the verdict when it was saved; nobody believes it
     history.json      the course of the training
-    certificate.*     the proof in exact numbers, where there is one; loading has it checked again
+    certificate.*     the proof in exact numbers, where there is one
+
+A loaded model is proved as far as the checker accepts its certificate at that moment, and unknown otherwise.
 
 Everything but a `backbone` function is restored; a network with a backbone of the user's own gets it from `load`.
 """
@@ -12,28 +14,26 @@ Everything but a `backbone` function is restored; a network with a backbone of t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
-from smilenn.certify.verdicts import examine
-from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.errors import AlteredError, SmileError, listed
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
-from smilenn.estimators.judgement import Judgement
+from smilenn.estimators.recall import recall
 from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.tabled import take_table
 from smilenn.model.bundle import MODEL, load_net, save_net
-from smilenn.model.folder import dump_json, read_folder, without_infinities, write_folder
+from smilenn.model.folder import dump_json, parse_json, read_folder, without_infinities, write_folder
 from smilenn.problem import digest
 from smilenn.properties.claim import Claim
-from smilenn.properties.forms import Outputs
-from smilenn.properties.spec import properties_from_json, properties_to_json
+from smilenn.properties.spec import as_property, properties_from_json, properties_to_json
 from smilenn.prove.record import verdict_from_json, verdict_to_json
-from smilenn.prove.verdict import Proved, Rejected, Unknown, Verdict, Violated
+from smilenn.prove.verdict import Proved, Violated
 from smilenn.train.config import Config
 
 if TYPE_CHECKING:
@@ -60,27 +60,16 @@ def save(
     """
     estimator._check_fitted()
     learned: dict[str, Any] = {
-        "n_features_in": estimator.n_features_in_,
-        "outside": estimator.outside_,
-        "columns": list(estimator.columns_),
         "seed": estimator.seed_,
         "seconds": estimator.seconds_,
         "interrupted": estimator.interrupted_,
-        "target": estimator.target_name_,
-        "fill": estimator.fill_,
         "n_iter": estimator.n_iter_,
         "reasons": estimator.reasons_,
     }
-    if "feature_names_in_" in vars(estimator):
-        learned["feature_names_in"] = [str(name) for name in estimator.feature_names_in_]
-    if "classes_" in vars(estimator):
-        learned["classes"] = estimator.classes_.tolist()
-        learned["class_outputs"] = list(estimator.outputs_.classes)
-        learned["classes_dtype"] = estimator.classes_.dtype.str if estimator.classes_.dtype.kind != "O" else "object"
-    model = {"task": estimator.task, "estimator": type(estimator).__name__, "params": _params(estimator)}
+    model = {"estimator": type(estimator).__name__, "params": _params(estimator), "table": estimator.table()}
     documents = {
         PROPERTIES: {
-            "properties": properties_to_json(estimator.all_properties()),
+            "properties": properties_to_json(map(as_property, estimator.complete(estimator.all_properties()))),
             "claims": [claim.to_json() for claim in estimator.claims_],
         },
         VERDICT: verdict_document(estimator),
@@ -102,6 +91,8 @@ def _certificate(estimator: SmileEstimator) -> dict[str, bytes]:
 
     The word "certified" is never saved without the files it stands for.
     """
+    if estimator.certificate_ is not None and estimator.certificate_.report.version == 1:
+        raise SmileError("The model carries a certificate of format version 1; call certify() and save it then.")
     verdict, certificate = estimator.verdict_, estimator.certificate_
     carried = "" if certificate is None else certificate.sha256
     if isinstance(verdict, Proved) and verdict.certificate not in ("", carried):
@@ -116,8 +107,9 @@ def load(
 
     `backbone` is the module of an estimator that was fitted with one of the user's own, `modules` the user's own pinned
     modules of its encoder by the names of their branches; their weights are overwritten.
-    A certificate is checked again: "certified" is what the checker says now. A missing or unreadable file raises
-    `SmileError`; a changed one, or a certificate of another model or other claims, raises `AlteredError`.
+    A certificate is checked again: "certified" is what the checker says now, and a model without one is unknown
+    whatever was noted when it was saved. A missing or unreadable file raises `SmileError`; a changed one, or a
+    certificate of another model or other claims, raises `AlteredError`.
     """
     folder = Path(folder)
     net, documents = load_net(folder, backbone=backbone, modules=modules)
@@ -135,37 +127,21 @@ def load(
         learned = model["learned"]
         estimator.net_, estimator.domain_ = net, net.domain
         estimator.claims_ = tuple(Claim.from_json(claim) for claim in documents[PROPERTIES]["claims"])
-        weights, claims = documents[VERDICT]["weights"], tuple(documents[VERDICT]["claims"])
-        verdict = verdict_from_json(documents[VERDICT], str(folder / VERDICT))
-        verdict = replace(verdict, weights=weights, claims=claims)
-        for what, found, expected in (
-            ("weights", weights, net.snapshot().digest),
-            ("claims", claims, tuple(digest(claim, net.domain) for claim in estimator.claims_)),
-        ):
-            if found != expected:
-                raise AlteredError(
-                    f"{str(folder / VERDICT)!r} speaks of other {what} than those beside it; save the model again."
-                )
+        noted = verdict_from_json(documents[VERDICT], str(folder / VERDICT))
         estimator.history_ = documents[HISTORY]
-        estimator.n_features_in_, estimator.outside_ = learned["n_features_in"], learned["outside"]
-        estimator.columns_ = tuple(learned["columns"])
         estimator.seed_, estimator.seconds_ = learned["seed"], learned["seconds"]
-        estimator.interrupted_, estimator.target_name_ = learned["interrupted"], learned["target"]
-        estimator.fill_, estimator.n_iter_ = learned.get("fill", {}), learned.get("n_iter", len(documents[HISTORY]))
+        estimator.interrupted_ = learned["interrupted"]
+        estimator.n_iter_ = learned.get("n_iter", len(documents[HISTORY]))
         estimator.reasons_ = learned.get("reasons", "")
+        take_table(estimator, model.get("table", learned), net.outputs)  # version 1 had all of it in one place
         if isinstance(estimator.encoder, str) and estimator.encoder == "given" and net.encoder is not None:
             estimator.encoder = net.encoder
-        if "feature_names_in" in learned:
-            estimator.feature_names_in_ = np.array(learned["feature_names_in"], dtype=object)
-        estimator.outputs_ = Outputs(net.outputs, _classes(learned))
-        if "classes" in learned:
-            estimator.classes_ = np.array(learned["classes"], dtype=np.dtype(learned["classes_dtype"]))
         stated = estimator.lower(estimator.all_properties())
         if [claim.to_json() for claim in stated] != documents[PROPERTIES]["claims"]:
             raise AlteredError(
                 f"{str(folder / PROPERTIES)!r} states properties that are not its claims; save the model again."
             )
-        estimator._judgement = _checked(folder, verdict, JSON_NAME in documents)
+        estimator._judgement = recall(folder, estimator, noted, JSON_NAME in documents)
     except SmileError:
         raise
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
@@ -177,32 +153,8 @@ def load(
     return estimator  # type: ignore[return-value]
 
 
-def _classes(learned: Mapping[str, Any]) -> tuple[str, ...]:
-    """The classes that outputs decide between; folders of two classes did not name them once."""
-    return tuple(str(name) for name in learned.get("class_outputs", learned.get("classes", ())))
-
-
-def _checked(folder: Path, verdict: Verdict, certificate: bool) -> Judgement:
-    """The judgement that the files bear out now; what they once said counts only as far as it still checks."""
-    found = examine(folder) if certificate else None
-    if isinstance(found, Rejected):
-        raise AlteredError(f"The certificate in {str(folder)!r} does not check: {found.reason}; fit the model again.")
-    claimed = verdict.certificate if isinstance(verdict, Proved) else ""
-    if claimed and (found is None or not found.accepted or found.sha256 != claimed):
-        raise AlteredError(
-            f"{str(folder / VERDICT)!r} speaks of a certificate that does not check; fit the model again."
-        )
-    reason = verdict.reason if isinstance(verdict, Unknown) else ""
-    if found is None:
-        return Judgement(verdict, None, reason or "the model was saved without a certificate")
-    if found.accepted and not isinstance(verdict, Violated):
-        now = replace(checked_verdict(found), seconds=verdict.seconds, weights=verdict.weights, claims=verdict.claims)
-        return Judgement(now, found)
-    return Judgement(replace(verdict, bound=found.bound), found, reason or found.shortfall)
-
-
 def verdict_document(estimator: SmileEstimator) -> dict[str, Any]:
-    """The content of verdict.json: the verdict and the digests of the weights and claims it speaks of.
+    """The content of verdict.json: the verdict and the digests of the weights and claims it is about.
 
     A verdict on other weights than the network has now, or on other claims, is an error.
     """
@@ -223,7 +175,8 @@ def replace_verdict(folder: Path | str, estimator: SmileEstimator) -> None:
     An older certificate does not stay beside a new verdict.
     """
     files = {name: data for name, data in read_folder(folder).items() if name not in CERTIFICATE}
-    files |= {VERDICT: dump_json(verdict_document(estimator)), **_certificate(estimator)}
+    model = parse_json(files[MODEL], MODEL) | {"table": estimator.table()}  # folders of version 1 have none
+    files |= {MODEL: dump_json(model), VERDICT: dump_json(verdict_document(estimator)), **_certificate(estimator)}
     write_folder(folder, files, overwrite=True)
 
 

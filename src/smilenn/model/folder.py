@@ -2,9 +2,10 @@
 
     manifest.json   {"format", "version", "library", "files": {name: {"sha256", "bytes"}}, "digest"}
 
-`digest` is the SHA-256 of the rest of the manifest, so that a damaged manifest is noticed as well. The folder is
-written beside its final place, flushed to disk and renamed: a crash leaves the old folder or the new one, never a part
-of one. Standard library only; nothing is ever unpickled.
+`digest` is the SHA-256 of a line for every file (docs/certificate.md, §6), so that a damaged manifest is noticed as
+well; it is what a signature signs. Folders of version 1 are read, and written anew as version 2. The folder is written
+beside its final place, flushed to disk and renamed: a crash leaves the old folder or the new one, never a part of one.
+Standard library only; nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import hashlib
 import json
 import math
 import os
+import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,8 +28,8 @@ from smilenn._version import __version__
 from smilenn.errors import AlteredError, SmileError, listed
 
 FORMAT = "smilenn-model"
-VERSION = 1
-MANIFEST = "manifest.json"
+VERSION = 2
+MANIFEST, SIGNATURE = "manifest.json", "signature.json"
 
 
 # ---- strict JSON ----------------------------------------------------------------------------------------------------
@@ -89,14 +92,22 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
         raise AlteredError(str(error)) from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise AlteredError(f"{str(folder / MANIFEST)!r} is not the manifest of a smilenn model; save the model again.")
-    if manifest.get("digest") != _digest(manifest):
-        raise AlteredError(f"{str(folder / MANIFEST)!r} is not the file that was saved; save the model again.")
-    if manifest.get("version") != VERSION:
+    if manifest.get("version") not in (1, VERSION):
         raise SmileError(
-            f"{str(folder)!r} has format version {manifest.get('version')}; this smilenn ({__version__}) reads version "
-            f"{VERSION}: use the version that wrote it, {manifest.get('library')}."
+            f"{str(folder)!r} has format version {manifest.get('version')}; this smilenn ({__version__}) reads "
+            f"versions 1 and {VERSION}: use the version that wrote it, {manifest.get('library')}."
         )
+    if not _is_list(manifest.get("files")) or manifest.get("digest") != _digest(manifest):
+        raise AlteredError(f"{str(folder / MANIFEST)!r} is not the file that was saved; save the model again.")
     return manifest
+
+
+def _is_list(files: Any) -> bool:
+    """Whether a manifest's list of files has a hash and a size for every name."""
+    return isinstance(files, dict) and all(
+        isinstance(entry, dict) and isinstance(entry.get("sha256"), str) and type(entry.get("bytes")) is int
+        for entry in files.values()
+    )
 
 
 def read_folder(folder: Path | str) -> dict[str, bytes]:
@@ -120,6 +131,8 @@ def read_folder(folder: Path | str) -> dict[str, bytes]:
 
 def _read(path: Path) -> bytes:
     try:
+        if not stat.S_ISREG(path.lstat().st_mode):  # a link may point anywhere, and elsewhere tomorrow
+            raise SmileError(f"{str(path)!r} is not a regular file; put the file itself into the folder.")
         return path.read_bytes()
     except FileNotFoundError:
         raise SmileError(f"The file {path.name!r} is missing in {str(path.parent)!r}; save the model again.") from None
@@ -128,8 +141,29 @@ def _read(path: Path) -> bytes:
 
 
 def _digest(manifest: Mapping[str, Any]) -> str:
+    """The digest of a manifest of either version."""
+    if manifest["version"] == VERSION:
+        return files_digest(manifest["files"])
     body = {key: value for key, value in manifest.items() if key != "digest"}
-    return hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    text = json.dumps(body, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def files_digest(files: Mapping[str, Mapping[str, Any]]) -> str:
+    """SHA-256 of the line ``smilenn-model 2`` and, in the order of names, of a line ``SHA256 BYTES NAME`` a file."""
+    lines = [f"{files[name]['sha256']} {files[name]['bytes']} {name}" for name in sorted(files)]
+    text = "".join(f"{line}\n" for line in (f"{FORMAT} {VERSION}", *lines))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def make_manifest(files: Mapping[str, bytes]) -> dict[str, Any]:
+    """The manifest of the files by name."""
+    for name in files:
+        if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}", name) or name in (MANIFEST, SIGNATURE):
+            raise SmileError(f"A model folder holds no file {name!r}; use letters, digits, '.', '_' and '-'.")
+    entries = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()}
+    own = {"format": FORMAT, "version": VERSION, "library": __version__}
+    return {**own, "files": entries, "digest": files_digest(entries)}
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------
@@ -144,25 +178,18 @@ def refuse_existing(folder: Path | str) -> None:
 def write_folder(folder: Path | str, files: Mapping[str, bytes], *, overwrite: bool = False) -> None:
     """Write the files and their manifest as one step.
 
-    An existing model folder is replaced only with `overwrite`; files in it that no manifest lists are kept.
+    An existing model folder is replaced only with `overwrite`; files in it that no manifest lists are kept, but for a
+    signature, which is one of the old files.
     """
     folder = Path(folder).absolute()
     others: list[Path] = []
     if overwrite and folder.exists():
         # replaces models only: a folder that is something else is not ours to delete, nor are strangers in a model's
         listed_before = read_manifest(folder)["files"]
-        others = [path for path in folder.iterdir() if path.name not in {*files, *listed_before, MANIFEST}]
+        others = [path for path in folder.iterdir() if path.name not in {*files, *listed_before, MANIFEST, SIGNATURE}]
     else:
         refuse_existing(folder)
-    body: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
-        "library": __version__,
-        "files": {
-            name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()
-        },
-    }
-    everything = {**files, MANIFEST: dump_json({**body, "digest": _digest(body)})}
+    everything = {**files, MANIFEST: dump_json(make_manifest(files))}
     temporary: Path | None = None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

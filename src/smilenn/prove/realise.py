@@ -14,8 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from smilenn.domain import Domain
 from smilenn.problem import Given, Problem, Row
-from smilenn.properties.claim import Clause, Inequality
+from smilenn.properties.claim import Claim, Clause, Inequality
 from smilenn.properties.premise import holds_exactly
 from smilenn.prove.verdict import Counterexample
 from smilenn.search.oracle import Oracle
@@ -74,6 +75,24 @@ def breaking(
     return None
 
 
+def replay(
+    example: Counterexample, claims: Sequence[Claim], domain: Domain, outputs: tuple[str, ...], forward: Forward
+) -> Counterexample | None:
+    """A counterexample from elsewhere with what the model says there now; None if it breaks none of the claims."""
+    for claim in claims:
+        clauses = [*((row,) for row in claim.rows), *claim.either]
+        clause = next((c for c in clauses if " or ".join(row.text() for row in c) == example.row), None)
+        fits = example.x.shape == (claim.copies, domain.size)
+        if clause is None or not fits or not holds_exactly(claim, domain, example.x):
+            continue
+        found = np.asarray(forward(example.x), dtype=np.float64).reshape(claim.copies, -1)
+        broken = [_exact(row, domain, outputs, example.x, found) for row in clause]
+        least = min((b for b in broken if b is not None), default=None)
+        if least is not None and None not in broken and least > 0:
+            return Counterexample(example.x, found, float(least), example.row)
+    return None
+
+
 def raw(given: Given, u: np.ndarray) -> np.ndarray:
     """Model units [B, k, m] → raw units, pinned coordinates copied bit for bit from the first copy."""
     x = given.domain.unscale(u)
@@ -100,14 +119,21 @@ def _place(given: Given, name: str) -> int:
 
 def exact_violation(given: Given, inequality: Inequality, x: np.ndarray, outputs: np.ndarray) -> Fraction | None:
     """Left side minus right side in rationals, the outputs taken as the floats they are; None if not finite."""
+    return _exact(inequality, given.domain, given.outputs, x, outputs)
+
+
+def _exact(
+    inequality: Inequality, domain: Domain, names: tuple[str, ...], x: np.ndarray, outputs: np.ndarray
+) -> Fraction | None:
     if not np.isfinite(outputs).all():
         return None
     total = -inequality.rhs
     for term in inequality.terms:
         if term.kind == "out":
-            total += term.coef * Fraction(float(outputs[term.copy, _place(given, term.name)]))
+            place = names.index(term.name) if term.name in names else 0
+            total += term.coef * Fraction(float(outputs[term.copy, place]))
         else:
-            total += term.coef * Fraction(float(x[term.copy, given.domain.indices(term.name)[0]]))
+            total += term.coef * Fraction(float(x[term.copy, domain.indices(term.name)[0]]))
     return total
 
 

@@ -1,0 +1,115 @@
+"""What a model folder states, held against what its certificate proves.
+
+    properties.json   {"properties": what the user asked for, "claims": the exact claims they became}
+
+The checkers compare the claims with the certificate's. Whether the claims are those of the properties takes the
+library: `uncovered` translates the properties again. Folders of version 1 kept what rounding was granted in the right
+sides of the certificate's claims; `first_version` moves it to where version 2 has it, as far as version 2 allows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from smilenn.certify.check import Report, RowReport
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.model.folder import parse_json
+from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.forms import Outputs
+from smilenn.properties.spec import lower_all, properties_from_json
+
+MODEL, PROPERTIES = "model.json", "properties.json"
+ROUNDING = Fraction(1, 10**9)  # of an output's scale, or of a right side: what may be called rounding
+
+
+def most_room(stated: Inequality, scales: Mapping[str, float]) -> Fraction:
+    """What rounding may be granted to a row: 10^-9 of the largest scale of its outputs, or of its right side.
+
+    No more than half of a right side other than 0: what leads by that much still leads. The scales are those that
+    training gave the outputs, by name; a range computed from the weights would excuse whatever large weights do.
+    """
+    named = {term.name for term in stated.terms if term.kind == "out"}
+    scale = max((s for name, s in scales.items() if name in named or (named == {""} and len(scales) == 1)), default=0.0)
+    most = ROUNDING * max(Fraction(scale), abs(stated.rhs))
+    return min(most, abs(stated.rhs) / 2) if stated.rhs else most
+
+
+def uncovered(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> str:
+    """Why the certificate does not cover all that properties.json states, as part of a sentence; empty if it does.
+
+    A folder without properties.json states its claims in the certificate alone.
+    """
+    if PROPERTIES not in files:
+        return ""
+    try:
+        document = parse_json(files[PROPERTIES], PROPERTIES)
+        stated = properties_from_json(document["properties"])
+        claims = lower_all(stated, *_space(parse_json(files[MODEL], MODEL)))
+    except SmileError as error:
+        return f"properties.json states what this version cannot translate ({str(error).rstrip('.')})"
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return "properties.json states no properties that can be read"
+    if all(claim in proved for claim in claims):
+        return ""
+    return "properties.json states properties that the certificate does not prove"
+
+
+def _space(model: Mapping[str, Any]) -> tuple[Domain, Outputs, list[str] | None]:
+    """The domain, outputs and columns of model.json that properties are translated with."""
+    net = model["net"]
+    table = model.get("table", model.get("learned", {}))
+    classes = table.get("class_outputs", table.get("classes", ()))
+    return (
+        Domain.from_json(net["domain"]),
+        Outputs(tuple(net["outputs"]), tuple(map(str, classes))),
+        table.get("columns"),
+    )
+
+
+def first_version(
+    report: Report, files: Mapping[str, bytes], proved: tuple[Claim, ...]
+) -> tuple[Report, tuple[Claim, ...]] | None:
+    """A report of version 1 as one on the claims as stated; None if the certificate proves others.
+
+    What it adds to right sides becomes room, unless that is more than rounding may be granted.
+    """
+    stated = _stated(files, proved)
+    if stated is None:
+        return None
+    net = parse_json(files[MODEL], MODEL)["net"]
+    scales = dict(zip(net["outputs"], net["output_scale"], strict=True))
+    claims = tuple(
+        replace(found, rows=tuple(
+            _moved(row, wanted, scales) for row, wanted in zip(found.rows, claim.heads, strict=True)
+        ))
+        for found, claim in zip(report.claims, stated, strict=True)
+    )  # fmt: skip
+    good = all(row.holds for claim in claims for row in claim.rows)
+    return replace(report, claims=claims, status="certified" if good else "unknown"), stated
+
+
+def _moved(row: RowReport, stated: Inequality, scales: Mapping[str, float]) -> RowReport:
+    raised = row.rhs - stated.rhs
+    return replace(row, rhs=stated.rhs, room=raised if 0 < raised <= most_room(stated, scales) else Fraction(0))
+
+
+def _stated(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> tuple[Claim, ...] | None:
+    """The claims of properties.json if the certificate's differ from them in larger right sides only; else None."""
+    if PROPERTIES not in files:
+        return proved
+    document = parse_json(files[PROPERTIES], PROPERTIES)
+    listed = document.get("claims") if isinstance(document, dict) else None
+    if not isinstance(listed, list) or len(listed) != len(proved):
+        return None
+    stated = tuple(map(Claim.from_json, listed))
+    for wanted, given in zip(stated, proved, strict=True):
+        if replace(wanted, then=given.then) != given or len(wanted.then) != len(given.then):
+            return None
+        for row, other in zip(wanted.then, given.then, strict=True):
+            if replace(row, rhs=other.rhs) != other or other.rhs < row.rhs:
+                return None
+    return stated

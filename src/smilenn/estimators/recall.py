@@ -1,0 +1,69 @@
+"""What a saved model may say of itself when it is loaded: what the checker accepts now, and nothing else.
+
+    certificate accepted        proved, by this check
+    certificate, larger bound   unknown: that bound
+    a counterexample was noted  violated, if the model still breaks the claim there
+    anything else               unknown, with the reason
+
+verdict.json is a note: whoever writes to the folder can write it too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smilenn.certify.verdicts import Certificate, examine
+from smilenn.certify.verdicts import verdict as checked_verdict
+from smilenn.errors import AlteredError
+from smilenn.estimators.judgement import NO_PROPERTY, Judgement, certified_part
+from smilenn.model.encoders.pinned import Pinned
+from smilenn.model.folder import read_manifest
+from smilenn.problem import digest
+from smilenn.prove.realise import replay
+from smilenn.prove.verdict import Rejected, Unknown, Verdict, Violated
+
+if TYPE_CHECKING:
+    from smilenn.estimators.base import SmileEstimator
+    from smilenn.model.net import SmileNet
+
+NO_CERTIFICATE = "the folder holds no certificate, so nothing was checked; call certify()"
+FIRST_PINNED = (
+    "the model was saved in format version 1, which gave equal rows of a pinned module unequal bits; call certify()"
+)
+
+
+def recall(folder: Path, estimator: SmileEstimator, noted: Verdict, certificate: bool) -> Judgement:
+    """The judgement on a model just loaded from `folder`; `noted` is what verdict.json says."""
+    net, claims = estimator.net_, estimator.claims_
+    about = {"weights": net.snapshot().digest, "claims": tuple(digest(claim, net.domain) for claim in claims)}
+    if not claims:
+        return Judgement(Unknown(reason=NO_PROPERTY), None, NO_PROPERTY)
+    found = _found(folder, net) if certificate else NO_CERTIFICATE
+    known = found if isinstance(found, Certificate) else None
+    if known is not None and known.report.version == 1:  # checked under its own digest; named by the present one
+        known = replace(known, model=certified_part(net, estimator.table()))
+    stored = noted.counterexample if isinstance(noted, Violated) else None
+    example = None if stored is None else replay(stored, claims, net.domain, net.outputs, net.predict)
+    if example is not None:
+        bound = float("inf") if known is None else known.bound
+        verdict: Verdict = Violated(noted.method, bound, noted.seconds, counterexample=example, **about)
+        return Judgement(verdict, known, "" if known is None else known.shortfall)
+    if known is None:
+        return Judgement(Unknown(reason=str(found), **about), None, str(found))
+    if known.accepted:
+        return Judgement(replace(checked_verdict(known), seconds=noted.seconds, **about), known)
+    why = noted.reason if isinstance(noted, Unknown) and noted.reason else known.shortfall
+    return Judgement(Unknown(checked_verdict(known).method, known.bound, noted.seconds, why, **about), known, why)
+
+
+def _found(folder: Path, net: SmileNet) -> Certificate | str:
+    """The certificate as the checker finds it, or why there is none that counts."""
+    pinned = net.encoder is not None and any(isinstance(part, Pinned) for part in net.encoder.modules())
+    if pinned and read_manifest(folder)["version"] == 1:
+        return FIRST_PINNED
+    found = examine(folder)
+    if isinstance(found, Rejected):
+        raise AlteredError(f"The certificate in {str(folder)!r} does not check: {found.reason}; fit the model again.")
+    return found.reason if isinstance(found, Unknown) else found

@@ -1,0 +1,67 @@
+"""How a table becomes inputs and what the outputs mean: the object `table` of model.json, under a certificate's digest.
+
+columns, fill, outside         columns in their order, what fills their missing cells, what happens outside the domain
+target, classes, class_outputs the target's name, its classes with their type, and the outputs they decide between
+meaning                        a text for every output, which checkers print
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from smilenn.properties.forms import Outputs
+
+if TYPE_CHECKING:
+    from smilenn.estimators.base import SmileEstimator
+
+
+def table_of(estimator: SmileEstimator) -> dict[str, Any]:
+    """The table of a fitted estimator, JSON-ready."""
+    table: dict[str, Any] = {
+        "task": estimator.task,
+        "columns": list(estimator.columns_),
+        "n_features_in": estimator.n_features_in_,
+        "fill": dict(estimator.fill_),
+        "outside": estimator.outside_,
+        "target": estimator.target_name_,
+        "meaning": _meaning(estimator),
+    }
+    if "feature_names_in_" in vars(estimator):
+        table["feature_names_in"] = [str(name) for name in estimator.feature_names_in_]
+    if "classes_" in vars(estimator):
+        table["classes"] = estimator.classes_.tolist()
+        table["class_outputs"] = list(estimator.outputs_.classes)
+        table["classes_dtype"] = estimator.classes_.dtype.str if estimator.classes_.dtype.kind != "O" else "object"
+    return table
+
+
+def take_table(estimator: SmileEstimator, table: Mapping[str, Any], outputs: tuple[str, ...]) -> None:
+    """Set what `table_of` has stored on an estimator with these outputs."""
+    estimator.n_features_in_, estimator.outside_ = table["n_features_in"], table["outside"]
+    estimator.columns_, estimator.target_name_ = tuple(table["columns"]), table["target"]
+    estimator.fill_ = table.get("fill", {})
+    if "feature_names_in" in table:
+        estimator.feature_names_in_ = np.array(table["feature_names_in"], dtype=object)
+    # folders of two classes did not name them once
+    classes = table.get("class_outputs", table.get("classes", ()))
+    estimator.outputs_ = Outputs(outputs, tuple(str(name) for name in classes))
+    if "classes" in table:
+        estimator.classes_ = np.array(table["classes"], dtype=np.dtype(table["classes_dtype"]))
+
+
+def _meaning(estimator: SmileEstimator) -> list[str]:
+    """What each output is, in words."""
+    target = f"'{estimator.target_name_}'" if estimator.target_name_ else "the target"
+    names, classes = estimator.outputs_.names, estimator.outputs_.classes
+    if estimator.task == "binary":
+        return [f"the log-odds of {target} = '{classes[1]}'"]
+    if estimator.task == "multiclass":
+        return [f"the score of {target} = '{name}'; only differences of scores mean something" for name in names]
+    if estimator.task == "multilabel":
+        return [f"the log-odds of '{name}'" for name in names]
+    if estimator.task == "quantiles":
+        return [f"the quantile {name} of {target}" for name in names]
+    return [f"the predicted '{name}'" if name else f"the prediction of {target}" for name in names]
