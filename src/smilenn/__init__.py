@@ -12,6 +12,7 @@ from smilenn._version import __version__
 
 if TYPE_CHECKING:
     from smilenn.calibration import Calibration, calibrate
+    from smilenn.certify.signing import sign
     from smilenn.certify.verdicts import check
     from smilenn.domain import Domain, Feature
     from smilenn.errors import AlteredError, SmileError
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "smilenn.calibration": ("Calibration", "calibrate"),
+    "smilenn.certify.signing": ("sign",),
     "smilenn.certify.verdicts": ("check",),
     "smilenn.domain": ("Domain", "Feature"),
     "smilenn.errors": ("AlteredError", "SmileError"),
@@ -112,6 +114,7 @@ __all__ = [
     "load",
     "prove",
     "show_versions",
+    "sign",
 ]
 
 

@@ -4,7 +4,7 @@
 
 A row that misses its right side only by rounding (ε = 0 on the diagonal, where the margin of float64 alone is above 0)
 gets room for it, rounded up to two digits: the certificate then says so, "up to 3.1e-12". The checkers allow no more
-than 10^-9 of the outputs' scale or of the right side; what misses it by more is not certified.
+than 10^-9 of the right side, or of the outputs' scale where it is 0; what misses it by more is not certified.
 """
 
 from __future__ import annotations

@@ -2066,13 +2066,13 @@ def check_claim(net: Net, entry: Any, reader: Reader, version: int) -> ClaimRepo
 
 
 def with_room(net: Net, claim: Claim, rows: list[RowReport], given: Any) -> list[RowReport]:
-    """§5.4: what rows of the conclusion are granted for rounding, 10^-9 of an output's scale or of the right side."""
+    """§5.4: what rows of the conclusion are granted for rounding, 10^-9 of the right side, or of an output's scale."""
     stated = [row for row in claim.then for _ in range(2 if row[1] == "==" else 1)]
     need(is_texts(given) and len(given) == len(stated), "the room of a claim is malformed")
     rooms = list(map(rational, given))
     for room, (terms, _, rhs) in zip(rooms, stated, strict=True):
-        most = max(scale_of(net, terms), abs(rhs)) / 10**9
-        need(0 <= room <= (min(most, abs(rhs) / 2) if rhs else most), "a row takes too much room for rounding")
+        most = (abs(rhs) or scale_of(net, terms)) / 10**9
+        need(0 <= room <= most, "a row takes too much room for rounding")
     rooms += [Fraction(0)] * (len(rows) - len(rooms))  # of clauses
     return [replace(row, room=room) for row, room in zip(rows, rooms, strict=True)]
 

@@ -23,19 +23,18 @@ from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import lower_all, properties_from_json
 
 MODEL, PROPERTIES = "model.json", "properties.json"
-ROUNDING = Fraction(1, 10**9)  # of an output's scale, or of a right side: what may be called rounding
+ROUNDING = Fraction(1, 10**9)  # of a right side, or of an output's scale: what may be called rounding
 
 
 def most_room(stated: Inequality, scales: Mapping[str, float]) -> Fraction:
-    """What rounding may be granted to a row: 10^-9 of the largest scale of its outputs, or of its right side.
+    """What rounding may be granted to a row: 10^-9 of its right side or, where that is 0, of its outputs' scale.
 
-    No more than half of a right side other than 0: what leads by that much still leads. The scales are those that
-    training gave the outputs, by name; a range computed from the weights would excuse whatever large weights do.
+    The scales are those that training gave the outputs, by name, and the largest counts. A range computed from the
+    weights would excuse whatever large weights do.
     """
     named = {term.name for term in stated.terms if term.kind == "out"}
-    scale = max((s for name, s in scales.items() if name in named or (named == {""} and len(scales) == 1)), default=0.0)
-    most = ROUNDING * max(Fraction(scale), abs(stated.rhs))
-    return min(most, abs(stated.rhs) / 2) if stated.rhs else most
+    known = [s for name, s in scales.items() if name in named or (named == {""} and len(scales) == 1)]
+    return ROUNDING * (abs(stated.rhs) or Fraction(max(known, default=0.0)))
 
 
 def uncovered(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> str:

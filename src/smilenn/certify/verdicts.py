@@ -13,12 +13,13 @@ from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
+from typing import Any
 
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.process import check_apart
 from smilenn.certify.stated import first_version, uncovered
-from smilenn.errors import SmileError
+from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import parse_json, read_folder
 from smilenn.properties.claim import Claim
 from smilenn.prove.verdict import Proved, Rejected, Unknown, Verdict
@@ -118,20 +119,38 @@ def claim_words(bound: float, holds: bool, unit: str = "") -> str:
     return f"[not certified: may fail, by at most {shown_bound(bound)}{unit}]"
 
 
-def check(folder: str | PathLike[str], *, reference: bool = False) -> Verdict:
-    """Check the certificate of a model folder in exact arithmetic; nothing is searched.
+def check(folder: str | PathLike[str], *, reference: bool = False, key: str | PathLike[str] | None = None) -> Verdict:
+    """Check the certificate of a model folder in exact arithmetic, in a process of its own; nothing is searched.
 
     Returns `Proved` (certified), `Unknown` with the bound that was checked, or `Rejected` with the reason. A missing or
-    unreadable file raises `SmileError`. With `reference` the slow checker runs as well and must find the same.
+    unreadable file raises `SmileError`. With `reference` the slow checker runs as well and must find the same. With
+    `key`, a public key as a PEM file or in hexadecimal, a folder that this key has not signed is rejected.
     """
+    return inspect(folder, reference=reference, key=key)[0]
+
+
+def inspect(
+    folder: str | PathLike[str], *, reference: bool = False, key: str | PathLike[str] | None = None
+) -> tuple[Verdict, Report | None]:
+    """As `check`, with the checker's report where it accepted the files."""
+    if key is not None:
+        from smilenn.certify.signing import verify
+
+        try:
+            verify(os.fspath(folder), os.fspath(key))
+        except AlteredError as error:
+            return Rejected(METHOD, reason=str(error).rstrip(".")), None
     found = examine(folder)
-    if reference and isinstance(found, Certificate):
+    if isinstance(found, Rejected):
+        return found, None
+    report = found.report if isinstance(found, Certificate) else check_apart(folder)
+    if reference:
         from smilenn.certify.check_reference import check_folder as second
 
-        first, other = check_apart(folder), second(folder)
-        if (other.status, _rows(other)) != (first.status, _rows(first)):
-            return Rejected(METHOD, reason="the two checkers disagree; please report this certificate as a bug")
-    return verdict(found) if isinstance(found, Certificate) else found
+        if not _alike(check_apart(folder) if report.version == 1 else report, second(folder)):
+            why = "the two checkers disagree; please report this certificate as a bug"
+            return Rejected(METHOD, reason=why), None
+    return (verdict(found) if isinstance(found, Certificate) else found), report
 
 
 def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
@@ -179,8 +198,10 @@ def _over(row: RowReport) -> Fraction:
     return row.room if row.holds else row.excess
 
 
-def _rows(report: object) -> list[tuple[Fraction, Fraction, Fraction]]:
-    return [(row.bound, row.margin, row.rhs) for claim in report.claims for row in claim.rows]  # type: ignore[attr-defined]
+def _alike(report: Report, other: Any) -> bool:
+    """Whether two checkers found the same; each has a class of reports of its own."""
+    rows = [[(row.bound, row.margin, row.rhs) for claim in one.claims for row in claim.rows] for one in (report, other)]
+    return report.status == other.status and rows[0] == rows[1]
 
 
 def shown_bound(bound: float) -> str:

@@ -242,13 +242,36 @@ def check(
     reference: Annotated[
         bool, typer.Option("--reference", help="Run the slow reference checker too; both must agree.")
     ] = False,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            help="Accept only a folder signed by this public key (a PEM file or its 64 hexadecimal digits).",
+            show_default="signatures are not looked at",
+        ),
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Check the certificate of a model in exact arithmetic, from the files; nothing is searched."""
     from smilenn.cli import checking as command
 
-    raise typer.Exit(command.run(model, reference=reference, quiet=quiet, json=json))
+    raise typer.Exit(command.run(model, reference=reference, key=key, quiet=quiet, json=json))
+
+
+@app.command()
+def sign(
+    model: Annotated[Path | None, typer.Argument(help="A model folder.", show_default=False)] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="The private key to sign with, a PEM file (Ed25519).", show_default=False)
+    ] = None,
+    new_key: Annotated[
+        Path | None, typer.Option("--new-key", help="Write a new private key to this file.", show_default=False)
+    ] = None,
+) -> None:
+    """Sign a model folder, so that `smile check --key` shows who made it."""
+    from smilenn.cli import signing as command
+
+    raise typer.Exit(command.run(model, key=key, create=new_key))
 
 
 @app.command()

@@ -8,32 +8,33 @@ from pathlib import Path
 import typer
 
 from smilenn.certify.certificate import JSON_NAME
-from smilenn.certify.process import check_apart
-from smilenn.certify.verdicts import check
+from smilenn.certify.signing import public_key
+from smilenn.certify.verdicts import inspect
 from smilenn.errors import SmileError
 from smilenn.model.folder import MANIFEST, read_manifest, without_infinities
 from smilenn.prove.record import verdict_to_json
 
 
-def run(model: Path, *, reference: bool, quiet: bool, json: bool) -> int:
+def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bool) -> int:
     """Check, say what was found in the user's columns and units, give the verdict's exit code."""
     if not (model / MANIFEST).exists():
         read_manifest(model)  # a missing folder, or one that is none, is said as elsewhere; the rest is the checker's
     if not (model / JSON_NAME).exists():
         raise SmileError(f"{str(model)!r} has no certificate.json; `smile prove` writes one where it can.")
-    verdict = check(model, reference=reference)
+    verdict, report = inspect(model, reference=reference, key=None if key is None else str(key))
     if json:
         typer.echo(json_module.dumps(without_infinities({"model": str(model), **verdict_to_json(verdict)})))
     elif quiet:
         typer.echo(verdict.sentence())
     else:
-        if verdict.status != "rejected":
-            report = check_apart(model)
+        if report is not None:
             if report.status == "certified" and verdict.status != "proved":
-                typer.echo("The certificate holds, but not of the model's properties as they are stated:")
+                typer.echo("The certificate holds, but it does not cover the properties that the model states:")
             for line in report.lines():
                 typer.echo(line)
             if reference:
                 typer.echo("The reference checker finds the same.")
+        if key is not None and report is not None:
+            typer.echo(f"Signed by {public_key(str(key))}.")
         typer.echo(f"{verdict.sentence()[0].upper()}{verdict.sentence()[1:]}.")
     return verdict.exit_code

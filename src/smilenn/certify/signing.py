@@ -1,0 +1,147 @@
+"""Who made a model folder: an Ed25519 signature of its manifest (docs/certificate.md, §6.1).
+
+    sign(folder, "private.pem")              writes signature.json beside the manifest
+    verify(folder, "public.pem")             raises unless that key has signed the folder as it is
+
+The manifest's digest covers the hash of every file, so the signature covers all of them. Keys are PEM files, as
+OpenSSL writes them; a public key may also be given as its 64 hexadecimal digits. The library `cryptography` is
+imported here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from smilenn.errors import AlteredError, SmileError
+from smilenn.model.folder import SIGNATURE, dump_json, parse_json, read_folder, read_manifest
+
+FORMAT, VERSION = "smilenn-signature", 1
+
+
+def sign(folder: Path | str, key: Path | str) -> str:
+    """Sign a model folder with a private key; returns the public key in hexadecimal. All hashes are compared first."""
+    serialization, _, _ = _library()
+    secret = _private(Path(key))
+    read_folder(folder)
+    manifest = _manifest(folder)
+    raw = (serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+    public = secret.public_key().public_bytes(*raw).hex()
+    entry = {"format": FORMAT, "version": VERSION, "key": public, "signature": secret.sign(_message(manifest)).hex()}
+    place = Path(folder) / SIGNATURE
+    part = place.with_suffix(".part")
+    part.write_bytes(dump_json(entry))
+    os.replace(part, place)
+    return public
+
+
+def verify(folder: Path | str, key: Path | str) -> str:
+    """The public key in hexadecimal if it has signed the folder as it is; else an `AlteredError` that says what fails.
+
+    `key` is a PEM file or 64 hexadecimal digits. Only the manifest is looked at: the hashes that it lists are for the
+    checkers to compare.
+    """
+    public = public_key(key)
+    _, ed25519, invalid = _library()
+    place = Path(folder) / SIGNATURE
+    manifest = _manifest(folder)
+    if not place.exists():
+        raise AlteredError(f"{str(folder)!r} is not signed; sign it with smile sign, or check it without a key.")
+    entry = _entry(place)
+    if entry["key"] != public:
+        raise AlteredError(f"{str(folder)!r} is signed by another key, {entry['key'][:16]}…; check whose it is.")
+    try:
+        verifier = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+        verifier.verify(bytes.fromhex(entry["signature"]), _message(manifest))
+    except (invalid, ValueError):
+        raise AlteredError(f"The signature of {str(folder)!r} does not fit its files; sign the folder again.") from None
+    return public
+
+
+def new_key(private: Path | str) -> str:
+    """Write a new private key as a PEM file that only its owner can read; returns the public key in hexadecimal."""
+    serialization, ed25519, _ = _library()
+    secret = ed25519.Ed25519PrivateKey.generate()
+    text = secret.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    try:
+        descriptor = os.open(private, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise SmileError(f"The key file {str(private)!r} exists; choose another name.") from None
+    except OSError as error:
+        raise SmileError(f"The key file {str(private)!r} cannot be written: {error.strerror}.") from None
+    with open(descriptor, "wb") as file:
+        file.write(text)
+    return secret.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw).hex()
+
+
+def public_key(key: Path | str) -> str:
+    """A public key in hexadecimal, from a PEM file (of the public or the private key) or from its digits."""
+    if isinstance(key, str) and re.fullmatch("[0-9a-fA-F]{64}", key):
+        return key.lower()
+    serialization, ed25519, _ = _library()
+    data = _read(Path(key))
+    try:
+        found: Any = serialization.load_pem_public_key(data)
+    except ValueError:
+        found = _private(Path(key)).public_key()
+    if not isinstance(found, ed25519.Ed25519PublicKey):
+        raise SmileError(f"{str(key)!r} holds no Ed25519 key; make one with smile sign --new-key.")
+    return found.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw).hex()
+
+
+def _private(path: Path) -> Any:
+    serialization, ed25519, _ = _library()
+    try:
+        found = serialization.load_pem_private_key(_read(path), password=None)
+    except TypeError:
+        raise SmileError(f"The key in {str(path)!r} is encrypted; decrypt it with openssl pkey first.") from None
+    except ValueError:
+        raise SmileError(f"{str(path)!r} holds no key in PEM; make one with smile sign --new-key.") from None
+    if not isinstance(found, ed25519.Ed25519PrivateKey):
+        raise SmileError(f"{str(path)!r} holds no Ed25519 key; make one with smile sign --new-key.")
+    return found
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SmileError(f"The key {str(path)!r} cannot be read: {error.strerror}; check the path.") from None
+
+
+def _entry(place: Path) -> dict[str, str]:
+    """The content of signature.json, every key and value as the specification has it."""
+    entry = parse_json(_read(place), str(place))
+    good = isinstance(entry, dict) and set(entry) == {"format", "version", "key", "signature"}
+    good = good and entry["format"] == FORMAT and entry["version"] == VERSION
+    for name, digits in (("key", 64), ("signature", 128)):
+        good = good and isinstance(entry[name], str) and re.fullmatch(f"[0-9a-f]{{{digits}}}", entry[name])
+    if not good:
+        raise AlteredError(f"{str(place)!r} is not a signature of version {VERSION}; sign the folder again.")
+    return entry
+
+
+def _manifest(folder: Path | str) -> dict[str, Any]:
+    manifest = read_manifest(folder)
+    if manifest["version"] == 1:
+        raise SmileError(f"{str(folder)!r} has format version 1, which cannot be signed; prove it again, then sign it.")
+    return manifest
+
+
+def _message(manifest: dict[str, Any]) -> bytes:
+    return f"{FORMAT} {VERSION}\n{manifest['digest']}".encode()
+
+
+def _library() -> tuple[Any, Any, type[Exception]]:
+    """What is needed of `cryptography`: two modules, and the error of a signature that does not fit."""
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError:
+        raise SmileError("Signatures need the library cryptography: pip install 'smilenn[sign]'.") from None
+    return serialization, ed25519, InvalidSignature
