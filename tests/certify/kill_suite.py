@@ -75,13 +75,13 @@ def _folder(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
                 [
                     (r.text, r.rule, r.bound, r.margin, r.rhs, r.excess)
                     if fast
-                    else (r.formula, r.rule, r.bound, r.margin, r.rhs, r.leaves, r.violation_bound, r.certified)
+                    else (r.formula, r.rule, r.bound, r.margin, r.rhs, r.leaves, r.excess, r.holds)
                     for r in claim.rows
                 ],
             )
             for claim in report.claims
         ]
-        worst = report.excess if fast else report.violation_bound
+        worst = report.excess
         lines = report.lines() if fast else module._lines(report)
         return report.status, report.reason, report.exit_code, report.profile, worst, report.domain, claims, lines
 
@@ -902,8 +902,8 @@ def reference_reports(loaded: SimpleNamespace) -> Any:
             for sentence in ("", "A\x1b sentence."):
                 claim = m.ClaimReport(sentence, "claim", (line, m.RowReport("row", "leaf", F(0), F(0), F(0), 1)))
                 report = m.Report(status, "", (claim,), ("x",), "dyadic")
-                out.append((m._lines(report), report.violation_bound, claim.certified, line.certified))
-    return out, m._lines(m.Report("refused", "no\nreason")), m.Report("refused").violation_bound
+                out.append((m._lines(report), report.excess, claim.holds, line.holds))
+    return out, m._lines(m.Report("refused", "no\nreason")), m.Report("refused").excess
 
 
 def reference_sums(loaded: SimpleNamespace) -> Any:

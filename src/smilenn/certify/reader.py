@@ -88,7 +88,9 @@ def read_folder(path: str | os.PathLike[str]) -> Folder:
     description = as_object(model.get("net"), None, "The object 'net' of model.json")
     as_object(description, NET_KEYS | ({"encoder"} & set(description)), "The object 'net' of model.json")
     net, raw = read_net(description, files["weights.safetensors"])
-    need(version.current or not net.pinned, "A network with a pinned module has a certificate of version 1.")
+    need(
+        version.current or not net.pinned, "Version 1 does not cover a pinned module: certify and save the model again."
+    )
     meaning = _meaning(model, net) if version.current else ()
     own = {key: value for key, value in description.items() if key != "backbone"}
     digest = version.model(own, model.get("table"), raw)
