@@ -1,6 +1,7 @@
 """Modules beside the tests as fixtures: test files cannot import one another."""
 
 import importlib.util
+import itertools
 import sys
 from pathlib import Path
 
@@ -40,6 +41,19 @@ def folders():
 def encoders():
     """The module encoded_folder.py."""
     return _sibling("encoded_folder")
+
+
+@pytest.fixture(scope="session")
+def forge2():
+    """The module forge2.py: a writer of both versions."""
+    return _sibling("forge2")
+
+
+@pytest.fixture
+def put2(forge2, tmp_path):
+    """Write files as a folder of its own, with changes of its manifest; its path."""
+    count = itertools.count()
+    return lambda files, changes=None: forge2.put(tmp_path / f"put-{next(count)}", files, changes)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import sys
+import tempfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,7 +38,7 @@ def _sibling(name: str) -> ModuleType:
     return sys.modules[full]
 
 
-folders = _sibling("random_folder")
+folders, forge2 = _sibling("random_folder"), _sibling("forge2")
 
 
 def encoded_folder(folder: Path, seed: int, **choices: Any) -> SmileNet:
@@ -59,7 +60,8 @@ def encoded_folder(folder: Path, seed: int, **choices: Any) -> SmileNet:
     claim = Claim(claim.copies, claim.when, then, claim.others, claim.equal, claim.free, "")
     _write(folder, net, claim, witness, [c.SweepProof()] * len(claim.rows))
     try:
-        read = reader.read_folder(folder)
+        with tempfile.TemporaryDirectory() as place:  # of version 2, which pinned modules need
+            read = reader.read_folder(forge2.put(Path(place) / "m", forge2.as_version_2(forge2.read(folder))))
         premise = exact_encoder.encoded(read.net, exact_premise.ground(read.entries[0].claim, read.net.domain))
     except strict.CheckError:
         return net

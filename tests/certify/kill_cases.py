@@ -195,7 +195,7 @@ def told(loaded: SimpleNamespace, fast: bool) -> Any:
     out, before = [], getattr(where, name)
     try:
         for files in folders()[:60]:
-            setattr(where, name, lambda _, files=files: files)
+            setattr(where, name, lambda _, files=files: kill_small.listed(files, fast))
             report = module.check_folder("nowhere")
             out += [
                 (claim.formula, [row.text if fast else row.formula for row in claim.rows]) for claim in report.claims

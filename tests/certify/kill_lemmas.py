@@ -180,7 +180,7 @@ def empty_premises(loaded: SimpleNamespace) -> Any:
     for k, (lo, hi), (low, high), fixed in cases:
         m = 3 if fixed else 1
         groups, names = ((tuple(range(m)),) if fixed else ()), tuple(f"x{i}" for i in range(m))
-        floats = [(v,) * m for v in (0.0, 1.0, 0.5, 2.0)]
+        floats = [(v,) * m for v in (F(0), F(1), F(1, 2), F(2))]
         where = {name: (i,) for i, name in enumerate(names)}
         domain = loaded.exact_net.Domain(names, *floats, (False,) * m, groups, where, ("",) * m)
         net = SimpleNamespace(embedding=1, boxes="gap", domain=domain, inner=domain, hidden=1)

@@ -280,6 +280,7 @@ def reference_networks(loaded: SimpleNamespace, part: int) -> Any:
     """Networks as the reference checker reads them."""
 
     def ask(net: dict[str, Any], data: bytes) -> Any:
+        net = loaded.strict.parse_json(json.dumps(net).encode(), "model.json")
         known = loaded.exact_net.NET_KEYS | ({"encoder"} & set(net))
         loaded.strict.as_object(net, known, "The object 'net' of model.json")
         read, raw = loaded.exact_net.read_net(net, data)

@@ -29,6 +29,7 @@ import kill_networks  # beside this file, and found where that is
 import kill_signs
 import kill_small
 import kill_sweeps
+import kill_version2
 
 Check = tuple[str, Callable[[SimpleNamespace], Any]]
 
@@ -36,12 +37,19 @@ Check = tuple[str, Callable[[SimpleNamespace], Any]]
 KILLERS = frozenset(json.loads(Path(__file__).with_name("kill_folders.json").read_text(encoding="utf-8")))
 """Folders of the corpus that have noticed a planted fault; the others ask what these and the checks below ask too."""
 
+PINNED = frozenset(json.loads((Path(__file__).parent / "corpus" / "changes.json").read_text(encoding="utf-8")))
+"""Folders with pinned modules, which version 1 refuses."""
+
 
 def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> list[Check]:
     """All checks of a checker ('fast' or 'reference'), with the folders named in `only`, or all."""
     found = sorted(p for p in folders.iterdir() if p.is_dir() and (only is None or p.name in only))
     fast = target == "fast"
     whole: list[Check] = [(f"folder {p.name}", _folder(p, fast)) for p in found]
+    if not fast:
+        whole += [
+            (f"version 2 of {p.name}", _folder(kill_version2.converted(p), fast)) for p in found if p.name in PINNED
+        ]
     parts = FAST if fast else REFERENCE
     limits: list[Check] = [
         (f"limits of {p.name}", _limits(p, fast))
@@ -54,7 +62,7 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         if p.name == "encoded-1"
     ]
     single: list[Check] = [(check.__name__, check) for check in parts]  # cheap and sharp: first
-    modules = (kill_small, kill_signs, kill_sweeps, kill_cases, kill_lemmas)
+    modules = (kill_small, kill_signs, kill_sweeps, kill_cases, kill_lemmas, kill_version2)
     small = [check for module in modules for check in module.checks(target)]
     return single + small + whole + limits + kill_networks.checks(target)
 
@@ -75,13 +83,13 @@ def _folder(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
                 [
                     (r.text, r.rule, r.bound, r.margin, r.rhs, r.excess)
                     if fast
-                    else (r.formula, r.rule, r.bound, r.margin, r.rhs, r.leaves, r.violation_bound, r.certified)
+                    else (r.formula, r.rule, r.bound, r.margin, r.rhs, r.leaves, r.excess, r.holds)
                     for r in claim.rows
                 ],
             )
             for claim in report.claims
         ]
-        worst = report.excess if fast else report.violation_bound
+        worst = report.excess
         lines = report.lines() if fast else module._lines(report)
         return report.status, report.reason, report.exit_code, report.profile, worst, report.domain, claims, lines
 
@@ -109,7 +117,7 @@ def _limits(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
         for name in () if fast else ("LARGEST_JSON", "LARGEST_FILE"):  # which file falls under which limit
             sizes = sorted(file.stat().st_size for file in path.iterdir())
             for size in (*sizes, *(size - 1 for size in sizes)):
-                with _replaced(loaded.strict, **{name: size}):
+                with _replaced(loaded.exact_folder, **{name: size}):
                     out.append((name, size, module.check_folder(path).reason))
         return out
 
@@ -244,6 +252,7 @@ def little_types(loaded: SimpleNamespace) -> Any:
         -1,
         True,
         1.0,
+        loaded.exact_floats.Double(1 << 62),
         "1",
         None,
         [],
@@ -627,7 +636,8 @@ def reference_inputs(loaded: SimpleNamespace) -> Any:
     """What an encoder is given of a premise, and what is made of its answer."""
     m, out = loaded.exact_encoder, []
     domain = loaded.exact_net.Domain(
-        ("x", "y", "g"), (0.0, -2.0, 0.0), (1.0, 2.0, 1.0), (0.5, 0.0, 0.0), (3.0, 1.0, 1.0), (False, False, True),
+        ("x", "y", "g"), (F(0), F(-2), F(0)), (F(1), F(2), F(1)), (F(1, 2), F(0), F(0)), (F(3), F(1), F(1)),
+        (False, False, True),
         ((2,),), {}, ("", "", ""),
     )  # fmt: skip
     spreads = [
@@ -635,7 +645,7 @@ def reference_inputs(loaded: SimpleNamespace) -> Any:
         for rises, falls in ((True, True), (True, False), (False, True), (False, False))
     ]
     branches = (SimpleNamespace(layers=(), columns=(1,)), SimpleNamespace(layers=(1,), columns=(0,)))
-    inner = SimpleNamespace(lo=(-9.0,) * 5, hi=(9.0,) * 5, whole=(False,) * 5)
+    inner = SimpleNamespace(lo=(F(-9),) * 5, hi=(F(9),) * 5, whole=(False,) * 5)
     net = SimpleNamespace(domain=domain, encoder=branches, inner=inner, passed={1: 0})
     strips = ((-1, 2), (0, 2), (-2, 0), (1, 2), (-2, -1), (-2, 1), (-1, 1))
     for k, strip, pinned in itertools.product((1, 2, 3), strips, (False, True)):
@@ -689,8 +699,8 @@ def reference_constants(loaded: SimpleNamespace) -> Any:
     r, s, e, c = loaded.reader, loaded.strict, loaded.exact_model, loaded.check_reference
     return (
         s.LARGEST_FILE, s.LARGEST_JSON, s.LARGEST_HEADER, s.LONGEST_NUMBER, s.DEEPEST, r.MOST_NODES, r.MOST_WORK,
-        r.LARGEST_DENOMINATOR,
-        s.NEEDED, loaded.exact_net.MOST_LAYERS, e.U, e.ETA, e.LARGEST, c.EXIT, loaded.exact_tree.ALL,
+        loaded.exact_claims.LARGEST_DENOMINATOR, loaded.exact_claims.SHARE, loaded.exact_work.MOST_DIGITS,
+        loaded.exact_folder.NEEDED, loaded.exact_net.MOST_LAYERS, e.U, e.ETA, e.LARGEST, c.EXIT, loaded.exact_tree.ALL,
     )  # fmt: skip
 
 
@@ -698,7 +708,7 @@ def reference_files(loaded: SimpleNamespace) -> Any:
     """How much is read of files of all sizes, and what is refused; flags of opening."""
     m, out = loaded.strict, []
     for limit, size, mode, given in itertools.product(
-        (64 << 20, 1 << 30), LIMITS, (stat.S_IFREG, stat.S_IFIFO, stat.S_IFDIR), (0, 1, -1)
+        (64 << 20, 1 << 30), LIMITS, (stat.S_IFREG, stat.S_IFIFO, stat.S_IFDIR, stat.S_IFLNK), (0, 1, -1)
     ):
         file, seen = _File(size, max(0, size + given)), []
 
@@ -706,12 +716,11 @@ def reference_files(loaded: SimpleNamespace) -> Any:
             seen.append(flags)
             return 3
 
-        flags = {"O_NONBLOCK": 4, "O_BINARY": 8} if given else {}  # some systems have none of them
-        fake = SimpleNamespace(
-            open=opened, O_RDONLY=0, fstat=lambda _, s=size, k=mode: SimpleNamespace(st_mode=k, st_size=s), **flags
-        )
+        flags = {"O_NONBLOCK": 4, "O_BINARY": 8, "O_NOFOLLOW": 16} if given else {}  # some systems have none of them
+        kind = SimpleNamespace(st_mode=mode, st_size=size)
+        fake = SimpleNamespace(open=opened, O_RDONLY=0, fstat=lambda _, k=kind: k, lstat=lambda _, k=kind: k, **flags)
         with _replaced(m, os=fake, open=lambda *_, f=file: f):
-            out.append((_said(lambda lim=limit: len(m._read(Path("f.json"), lim))), file.asked, seen))
+            out.append((_said(lambda lim=limit: len(m.read_file(Path("f.json"), lim))), file.asked, seen))
     return out
 
 
@@ -722,15 +731,16 @@ def reference_texts(loaded: SimpleNamespace) -> Any:
 
 def reference_numbers(loaded: SimpleNamespace) -> Any:
     """Rationals as text, and their common denominator."""
-    m, out = loaded.reader, []
+    m, out = loaded.exact_claims, []
     texts = ["0", "-0", "1/3", "-2/6", "1/0", "1/000", "1/01", "1e3", "", "/", "1/", "+1", "1" * 400, "1" * 401,
     "1/" + "2" * 400,
              "1/" + "2" * 401, " 1", "1\n", 1, None, "100/100"]  # fmt: skip
     for text in texts:
         common = [1]
-        out.append((_said(lambda t=text, c=common: m._rational(t, c)), common))
+        out.append((_said(lambda t=text, c=common: m.shared_rational(t, c)), common))
     common = [10**999]
-    return out, _said(lambda: m._rational("1/10", common)), common, _said(lambda: m._rational("1/7", [10**999 // 2]))
+    seven = _said(lambda: m.shared_rational("1/7", [10**999 // 2]))
+    return out, _said(lambda: m.shared_rational("1/10", common)), common, seven
 
 
 def reference_types(loaded: SimpleNamespace) -> Any:
@@ -743,6 +753,7 @@ def reference_types(loaded: SimpleNamespace) -> Any:
         -1,
         True,
         1.0,
+        loaded.exact_floats.Double(1 << 62),
         "1",
         None,
         [],
@@ -835,7 +846,7 @@ def reference_pairs(loaded: SimpleNamespace) -> Any:
 
 def reference_empty_premises(loaded: SimpleNamespace) -> Any:
     """Premises without a point, which a witness rules out: nothing is proved of them by having no leaf left."""
-    domain = loaded.exact_net.Domain(("x",), (0.0,), (1.0,), (0.0,), (1.0,), (False,), (), {"x": (0,)}, ("",))
+    domain = loaded.exact_net.Domain(("x",), (F(0),), (F(1),), (F(0),), (F(1),), (False,), (), {"x": (0,)}, ("",))
     net = SimpleNamespace(embedding=1, boxes="gap", domain=domain)
     piece = loaded.exact_model.Piece([F(0)], [[F(1)]], [[F(0)]])
     model = loaded.exact_model.Model(net, [[F(1)]], [F(0)], piece, piece, [[F(1)]], [F(0)], ([F(0)], [F(1)]))
@@ -862,7 +873,7 @@ def reference_empty_premises(loaded: SimpleNamespace) -> Any:
 
 def reference_words(loaded: SimpleNamespace) -> Any:
     """Numbers and names for people."""
-    m, r = loaded.check_reference, loaded.reader
+    m, r = loaded.exact_words, loaded.exact_claims
     values = [
         F(v)
         for v in (
@@ -879,17 +890,35 @@ def reference_words(loaded: SimpleNamespace) -> Any:
         )
     ]
     values += [F(1, 2**30), F(1, 2**31), F(1, 10**30), F(1, 10**31), F(10) ** 400, -(F(10) ** 400), F(10) ** -7]
-    names = ["a", "a1", "1a", "_", "é", "a b", "", 'a"b', "out", "a.b", "a\\b", "\x1b", "\u202e"]
+    names = [
+        "a",
+        "a1",
+        "1a",
+        "_",
+        "é",
+        "a b",
+        "",
+        'a"b',
+        "out",
+        "a.b",
+        "a\\b",
+        "\x1b",
+        "\u202e",
+        "\uffff",
+        "\U000e0001",
+    ]
     terms = [
         r.Term(F(v), i % 4, output, 0, name)
         for i, (v, output, name) in enumerate(itertools.product(("1", "-1", "3/2", "-2"), (False, True), names))
     ]
     rows = [r.Row(tuple(terms[i : i + n]), F(i, 3), bool(i % 2)) for i in range(0, len(terms), 3) for n in (0, 1, 3)]
     return (
-        [m._number(v) for v in values],
-        [m._rounded(v) for v in values],
-        [m._clean(n) for n in names],
-        [m._row_text(row) for row in rows],
+        [m.number(v) for v in values],
+        [m.rounded(v) for v in values],
+        [m.at_most(v) for v in values],
+        [m.clean(n) for n in names],
+        [m.quoted(n) for n in names],
+        [m.row_text(row) for row in rows],
     )
 
 
@@ -901,9 +930,11 @@ def reference_reports(loaded: SimpleNamespace) -> Any:
         for status in ("certified", "unknown"):
             for sentence in ("", "A\x1b sentence."):
                 claim = m.ClaimReport(sentence, "claim", (line, m.RowReport("row", "leaf", F(0), F(0), F(0), 1)))
-                report = m.Report(status, "", (claim,), ("x",), "dyadic")
-                out.append((m._lines(report), report.violation_bound, claim.certified, line.certified))
-    return out, m._lines(m.Report("refused", "no\nreason")), m.Report("refused").violation_bound
+                report = m.Report(
+                    status, "", (claim,), ("x",), "dyadic", version=1 + leaves % 2, meaning=("m",) * leaves
+                )
+                out.append((m._lines(report), report.excess, claim.holds, line.holds))
+    return out, m._lines(m.Report("refused", "no\nreason")), m.Report("refused").excess
 
 
 def reference_sums(loaded: SimpleNamespace) -> Any:

@@ -50,8 +50,14 @@ SOURCE = HERE.parents[1] / "src" / "smilenn" / "certify"
 TARGETS = {
     "fast": ("check",),
     "reference": (
+        "exact_floats",
         "strict",
+        "exact_encoding",
+        "exact_version2",
+        "exact_version1",
+        "exact_folder",
         "exact_net",
+        "exact_claims",
         "reader",
         "exact_model",
         "exact_premise",
@@ -61,6 +67,8 @@ TARGETS = {
         "exact_tree",
         "exact_rules",
         "exact_signs",
+        "exact_work",
+        "exact_words",
         "check_reference",
     ),
 }

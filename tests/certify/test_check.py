@@ -582,7 +582,7 @@ def test_agrees_with_the_reference_on_small_whole_numbers(small, monkeypatch, fi
     for seed in range(first, last):
         files = small.Small(seed).files
         monkeypatch.setattr(check, "read_folder", lambda _, files=files: files)
-        monkeypatch.setattr(reader, "listed_files", lambda _, files=files: files)
+        monkeypatch.setattr(reader, "listed_files", lambda _, files=files: small.listed(files, False))
         fast, exact = check.check_folder("nowhere"), check_reference.check_folder("nowhere")
         rows = [[(r.rule, r.bound, r.margin) for c in report.claims for r in c.rows] for report in (fast, exact)]
         assert fast.status == exact.status and rows[0] == rows[1], (seed, fast, exact)

@@ -60,7 +60,7 @@ def random_lemma(rng, model, premise, bits):
     count = int((beta < 0).sum()) << int((beta > 0).sum())
     theta = np.rint(rng.uniform(-3.0, 1.0, size=count) * scale)
     if rng.random() < 0.5:
-        weight = np.array([float(w) for w in model.weight[unit]]) / np.array(premise.domain.mult)
+        weight = np.array([float(w) for w in model.weight[unit]]) / np.array([float(v) for v in premise.domain.mult])
         slope = rng.uniform(size=(k, m)) * beta[:, None] * weight
     else:
         slope = rng.normal(size=(k, m)) * scale * (rng.random(size=(k, m)) < 0.6)

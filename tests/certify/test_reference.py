@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from smilenn.certify import certificate as c
-from smilenn.certify import check_reference, exact_model, exact_rules, reader, strict
+from smilenn.certify import check_reference, exact_folder, exact_model, exact_rules, exact_words, reader
 from smilenn.certify.check_reference import check_folder
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
@@ -38,8 +38,14 @@ from smilenn.prove.sweep import Sweep
 F = Fraction
 HERE = Path(check_reference.__file__).parent
 OWN = (
+    "exact_floats",
     "strict",
+    "exact_encoding",
+    "exact_version2",
+    "exact_version1",
+    "exact_folder",
     "exact_net",
+    "exact_claims",
     "reader",
     "exact_tree",
     "exact_model",
@@ -49,6 +55,8 @@ OWN = (
     "exact_order",
     "exact_signs",
     "exact_dyadic",
+    "exact_work",
+    "exact_words",
     "check_reference",
 )
 
@@ -340,7 +348,7 @@ def test_right_signs_are_monotone_at_the_root(folders, tmp_path):
     for proof in (c.LeafProof(0, (), (c.Leaf(),)), c.SlopeProof(0, (c.Leaf(),))):
         report = checked(folders, tmp_path / type(proof).__name__, net, monotone(*names), x, proof)
         (found,) = report.claims[0].rows
-        assert report.status == "unknown" and found.bound == 0 and 0 < report.violation_bound == found.margin < 1e-10
+        assert report.status == "unknown" and found.bound == 0 and 0 < report.excess == found.margin < 1e-10
         report = checked(folders, tmp_path / f"{type(proof).__name__}!", net, monotone(*names, eps=1e-10), x, proof)
         assert report.status == "certified"
 
@@ -1087,7 +1095,7 @@ def test_files_that_are_no_files(folders, small, tmp_path):
 
 
 def test_large_files_are_not_read(small, monkeypatch):
-    monkeypatch.setattr(strict, "LARGEST_JSON", 100)
+    monkeypatch.setattr(exact_folder, "LARGEST_JSON", 100)
     assert check_folder(small[0]).status == "unreadable"
 
 
@@ -1181,10 +1189,11 @@ def test_report_and_exit_codes(folders, small, tmp_path, capsys):
     folder, files, _, _ = small
     assert check_reference.main([str(folder)]) == 0
     text = capsys.readouterr().out
-    assert "x: 0 to 1 €" in text and "n: whole numbers 0 to 4" in text and "exactly one of r=u, r=v" in text
-    assert "a.x + b.x + a.n <= 3, a.x - b.x <= 0.1, other features equal ⇒" in text
+    assert '"x": 0 to 1 "€"' in text and '"n": whole numbers 0 to 4' in text
+    assert '"r": exactly one of "r=u", "r=v"' in text
+    assert 'a["x"] + b["x"] + a["n"] <= 3, a["x"] - b["x"] <= 0.1, other features equal ⇒' in text
     assert (
-        "It\\u001bholds." in text
+        'comment, as stored, not checked: "It\\u001bholds."' in text
         and "\x1b" not in text
         and "CERTIFIED" in text
         and "9 leaves" not in text
@@ -1197,21 +1206,21 @@ def test_report_and_exit_codes(folders, small, tmp_path, capsys):
     text = capsys.readouterr().out
     assert "UNKNOWN" in text and "too much" in text and "CERTIFIED" not in text
     report = check_folder(tmp_path / "u")
-    assert report.violation_bound == max(r.bound + r.margin - r.rhs for r in report.claims[0].rows) > 0
+    assert report.excess == max(r.bound + r.margin - r.rhs for r in report.claims[0].rows) > 0
     (folder / "certificate.bin").write_bytes(b"")
     assert check_reference.main([str(folder)]) == 1 and "REFUSED" in capsys.readouterr().out
     (folder / "manifest.json").unlink()
     assert check_reference.main([str(folder)]) == 2 and "UNREADABLE" in capsys.readouterr().out
     assert check_reference.main([]) == 2 and "Usage" in capsys.readouterr().err
-    assert check_folder(folder).violation_bound is None
+    assert check_folder(folder).excess is None
 
 
 def test_numbers_in_words():
-    shown = [check_reference._number(F(v)) for v in ("1/10", "-1/3", "7", "-5/4", "0")]
+    shown = [exact_words.number(F(v)) for v in ("1/10", "-1/3", "7", "-5/4", "0")]
     assert shown == ["0.1", "-1/3", "7", "-1.25", "0"]
-    assert check_reference._rounded(F(10) ** 400) == "more than 1e308" and check_reference._rounded(
-        -(F(10) ** 400)
-    ).startswith("less")
+    shown = [exact_words.rounded(v) for v in (F(10) ** 400, -F(1, 3), F(1, 2), F(3, 10**400), F(0))]
+    assert shown == ["1.00000e+400", "-0.333333", "0.5", "3e-400", "0"]
+    assert exact_words.at_most(F(1, 3)) == "0.333334" and exact_words.at_most(-F(1, 3)) == "-0.333333"
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -242,14 +242,14 @@ def order(**changes):
 
 def test_right_signs_give_bound_and_margin_zero(checked):
     found = only(checked(order(), weights(**RISING), UP, TUPLE, ORDER))
-    assert (found.rule, found.bound, found.margin, found.rhs, found.leaves) == ("order", 0, 0, 0, 0) and found.certified
+    assert (found.rule, found.bound, found.margin, found.rhs, found.leaves) == ("order", 0, 0, 0, 0) and found.holds
 
 
 def test_other_rules_keep_the_margin_of_any_order(checked):
     slope = ({"rule": "slope", "bits": 0}, [c.Leaf()])
     first = only(checked(order(), weights(**RISING), UP, TUPLE, slope))
     second = only(checked(described(PLANE, "f64-aux"), weights(**RISING), UP, TUPLE, slope))
-    assert first.bound == second.bound == 0 and first.margin == second.margin > 0 and not first.certified
+    assert first.bound == second.bound == 0 and first.margin == second.margin > 0 and not first.holds
 
 
 GOOD = {
@@ -267,7 +267,7 @@ GOOD = {
 @pytest.mark.parametrize("name", GOOD)
 def test_orders_that_signs_show(checked, name):
     found = only(checked(order(), weights(**RISING | GOOD[name]), UP, TUPLE, ORDER))
-    assert found.bound == found.margin == 0 and found.certified
+    assert found.bound == found.margin == 0 and found.holds
 
 
 BAD = {
@@ -354,7 +354,7 @@ def test_shapes_of_claims(checked):
     ]
     for claim in fine:
         found = only(checked(order(), tensors, claim, TUPLE, ORDER))
-        assert found.bound == found.margin == 0 and found.certified
+        assert found.bound == found.margin == 0 and found.holds
     bad = [
         Claim(2, (strip(1),), (difference(rhs=-1),)),
         Claim(2, (strip(1, rhs=1),), (difference(),)),
@@ -599,7 +599,7 @@ def test_bounds_are_widened_by_one_step(checked):
     tensors = weights(lower_const=[0.25], lower_weight=[[1.0], [0.0]], lower_bias=[-0.5, 0.0], lower_out=[[2.0, 0.0]])
     for proof in (SWEEP, ({**LEAF, "units": [0]}, [c.Leaf((), (1,), ())])):
         found = only(checked(dyadic(), tensors, at_most(F(21, 8)), [[1.0]], proof))
-        assert found.certified and found.margin == 0 and found.bound == F(21, 8)
+        assert found.holds and found.margin == 0 and found.bound == F(21, 8)
     found = only(checked(dyadic(), tensors, at_most(5, sign=-1), [[1.0]], SWEEP))
     assert found.bound == -F(1, 4) + F(1, 8)  # at −1/8
     bounded = Claim(1, (row([(2, 0, "in", "x")], 1),), at_most(5).then)
@@ -613,7 +613,7 @@ def test_input_terms_cost_their_share_of_a_step(checked):
     lipschitz = row([(1, 0, "out", ""), (-1, 1, "out", ""), (-1, 0, "in", "x"), (1, 1, "in", "x")], 0)
     for claim in (Claim(2, (strip(-1),), (lipschitz,)), Claim(2, (), (lipschitz,))):
         found = only(checked(dyadic(), weights(), claim, [[0.5], [0.5]], ({"rule": "slope", "bits": 0}, [c.Leaf()])))
-        assert (found.bound, found.margin, found.certified) == (0, F(1, 4), False)
+        assert (found.bound, found.margin, found.holds) == (0, F(1, 4), False)
 
 
 def test_steps_in_the_units_of_the_data(checked):
@@ -699,7 +699,7 @@ def test_pins_stay_and_their_bounds_widen(checked):
         ([scaled], Claim(2, (strip(1, rhs=F(1, 2)), strip(-1, rhs=F(3, 4))), two), 2.0),
     ):
         found = only(checked(dyadic(3, *features), weights(), claim, [[x], [x]], SWEEP))
-        assert found.bound == found.margin == 0 and found.certified
+        assert found.bound == found.margin == 0 and found.holds
     both = Claim(2, (row([(1, 1, "in", "x")], F(1, 2)),), (row([(1, 0, "out", "")], 1),), "free", ("x",))
     assert only(checked(dyadic(), weights(), both, [[0.5], [0.5]], SWEEP)).bound == F(1, 2) + F(1, 8)
 
@@ -708,7 +708,7 @@ def test_tight_claims_hold_without_any_margin(checked):
     """x_1 ≤ x_2 ⇒ f(x_1) ≤ f(x_2), rhs = 0, by the slope rule; its tree sees the widened box."""
     slope = ({"rule": "slope", "bits": 0}, [c.Leaf()])
     found = only(checked(dyadic(), weights(), UP, [[0.25], [0.5]], slope))
-    assert (found.bound, found.margin, found.certified) == (0, 0, True)
+    assert (found.bound, found.margin, found.holds) == (0, 0, True)
     # the slope turns at 17/16: outside [0, 1], inside [−1/8, 9/8], where f falls; on a finer grid it does not matter
     turning = weights(lower_weight=[[1.0], [0.0]], lower_bias=[-17 / 16, 0.0], lower_out=[[-2.0, 0.0]])
     assert checked(dyadic(), turning, UP, [[0.25], [0.5]], slope).status == "refused"
@@ -739,7 +739,7 @@ def test_extra_rows_over_three_copies(checked):
     when = (row([(1, 0, "in", "x"), (-2, 1, "in", "x"), (1, 2, "in", "x")], 0, "=="),)
     claim = Claim(3, when, (row([(-1, 0, "out", ""), (2, 1, "out", ""), (-1, 2, "out", "")], 1),))
     found = only(checked(dyadic(), weights(), claim, [[0.0], [0.5], [1.0]], (LEAF, [c.Leaf((), (), (-1,))])))
-    assert (found.bound, found.margin, found.certified) == (F(1, 2), 0, True)
+    assert (found.bound, found.margin, found.holds) == (F(1, 2), 0, True)
 
 
 def test_mirrors_on_a_widened_premise(checked):

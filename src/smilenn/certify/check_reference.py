@@ -4,47 +4,53 @@
 
 It follows docs/certificate.md section by section: exact_net.py (1), exact_model.py (2, 5.1), exact_premise.py (3),
 exact_encoder.py (3.1), exact_rules.py (4.1 to 4.3), exact_order.py (4.4), exact_signs.py (4.5), exact_dyadic.py (5.3),
-strict.py, reader.py and exact_tree.py (6), and the verdict here.
+exact_claims.py (5.4), strict.py, exact_folder.py, exact_encoding.py, exact_version2.py, reader.py, exact_tree.py and
+exact_work.py (6), exact_version1.py (7), and the verdict here. exact_floats.py reads and rounds floats in integers.
 `check.py` is the second, fast checker; the two share no code.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
-from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
 from smilenn.certify.exact_dyadic import moves
 from smilenn.certify.exact_encoder import encoded
 from smilenn.certify.exact_model import ZERO, Model, Psi, Vector, build_model, margins, reduce_row, row_margin
-from smilenn.certify.exact_net import Domain
 from smilenn.certify.exact_order import order_rule
 from smilenn.certify.exact_premise import Premise, check_witness, ground
 from smilenn.certify.exact_rules import leaf_rule, slope_rule, sweep_rule
 from smilenn.certify.exact_signs import signs_rule
 from smilenn.certify.exact_tree import Budget
-from smilenn.certify.reader import MOST_NODES, MOST_WORK, Claim, Entry, Proof, Row, Term, read_folder
+from smilenn.certify.exact_words import at_most, clause_text, clean, formula, inputs, quoted, rounded, row_text
+from smilenn.certify.exact_work import Lengths, factor, lengths
+from smilenn.certify.reader import MOST_NODES, MOST_WORK, Entry, Folder, Proof, read_folder
 from smilenn.certify.strict import CheckError, Refused, Unreadable
 
 __all__ = ["CheckError", "ClaimReport", "Refused", "Report", "RowReport", "Unreadable", "check_folder", "main"]
 
 Status = Literal["certified", "unknown", "refused", "unreadable"]
 EXIT: dict[Status, int] = {"certified": 0, "refused": 1, "unreadable": 2, "unknown": 3}
+VERSION_WORDS = {
+    1: "version 1, in which the digest does not cover what the columns and outputs mean",
+    2: "version 2",
+}
 PROFILE_WORDS = {
     "f64-aux": "float64 with sums in any order",
     "fixed-order": "float64 with every sum in one order",
     "dyadic": "float64 without any rounding, once the inputs are rounded to a grid",
 }
-PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
 class RowReport:
-    """One row of a conclusion: whatever the backbone, the deployed left side is at most bound + margin."""
+    """One row of a conclusion: whatever the backbone, the deployed left side is at most bound + margin.
+
+    The row holds if that is at most rhs + room; `room` is what the certificate allows for rounding.
+    """
 
     formula: str
     rule: str
@@ -52,16 +58,17 @@ class RowReport:
     margin: Fraction
     rhs: Fraction
     leaves: int
+    room: Fraction = ZERO
 
     @property
-    def violation_bound(self) -> Fraction:
-        """bound + margin − rhs; certified if it is not positive."""
+    def excess(self) -> Fraction:
+        """bound + margin − rhs, a checked bound on the violation."""
         return self.bound + self.margin - self.rhs
 
     @property
-    def certified(self) -> bool:
-        """Whether the row holds."""
-        return self.violation_bound <= 0
+    def holds(self) -> bool:
+        """Whether the row is certified, up to its room."""
+        return self.excess <= self.room
 
 
 @dataclass(frozen=True)
@@ -73,25 +80,32 @@ class ClaimReport:
     rows: tuple[RowReport, ...]
 
     @property
-    def certified(self) -> bool:
+    def holds(self) -> bool:
         """Whether every row holds."""
-        return all(row.certified for row in self.rows)
+        return all(row.holds for row in self.rows)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What the checker found; `reason` says why a folder was refused or unreadable, `profile` how it is evaluated."""
+    """What the checker found; `reason` says why a folder was refused or unreadable, `profile` how it is evaluated.
+
+    `certificate` is the SHA-256 of certificate.json, `version` that of the folder's format, 0 if it was not accepted
+    as readable; `meaning` holds what the outputs mean as the folder says, one text each, or nothing.
+    """
 
     status: Status
     reason: str = ""
     claims: tuple[ClaimReport, ...] = ()
     domain: tuple[str, ...] = ()
     profile: str = ""
+    certificate: str = field(default="", compare=False)  # the same claims may stand in files of other bytes
+    version: int = 0
+    meaning: tuple[str, ...] = ()
 
     @property
-    def violation_bound(self) -> Fraction | None:
+    def excess(self) -> Fraction | None:
         """The largest bound + margin − rhs of all rows; None if nothing was checked."""
-        return max((row.violation_bound for claim in self.claims for row in claim.rows), default=None)
+        return max((row.excess for claim in self.claims for row in claim.rows), default=None)
 
     @property
     def exit_code(self) -> int:
@@ -99,59 +113,78 @@ class Report:
         return EXIT[self.status]
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What all claims of a folder share: the network, E_o per output, ω per coordinate, how long its numbers are."""
+
+    model: Model
+    margin: Vector
+    omega: Vector | None
+    lengths: Lengths
+    budget: Budget
+
+
 def check_folder(path: str | os.PathLike[str]) -> Report:
     """Check the certificate of a model folder."""
     try:
         folder = read_folder(path)
-        model = build_model(folder.net)
-        margin, omega = margins(model), None
-        if folder.net.profile == "dyadic":  # nothing rounds, but the inputs are moved
-            margin, omega = [ZERO] * len(margin), moves(model)
-        budget = Budget(MOST_NODES, MOST_WORK)
-        claims = tuple(_check_entry(entry, model, margin, omega, budget) for entry in folder.entries)
+        shared = _shared(folder)
+        claims = tuple(_check_entry(entry, shared) for entry in folder.entries)
     except Refused as error:
         return Report("refused", str(error))
     except Unreadable as error:
         return Report("unreadable", str(error))
-    status: Status = "certified" if all(claim.certified for claim in claims) else "unknown"
-    return Report(status, "", claims, _describe(folder.net.domain), folder.net.profile)
+    status: Status = "certified" if all(claim.holds for claim in claims) else "unknown"
+    net = folder.net
+    return Report(
+        status, "", claims, inputs(net.domain), net.profile, folder.certificate, folder.version, folder.meaning
+    )
 
 
-def _check_entry(entry: Entry, model: Model, margin: Vector, omega: Vector | None, budget: Budget) -> ClaimReport:
+def _shared(folder: Folder) -> Shared:
+    model = build_model(folder.net)
+    margin, omega = margins(model), None
+    if folder.net.profile == "dyadic":  # nothing rounds, but the inputs are moved
+        margin, omega = [ZERO] * len(margin), moves(model)
+    return Shared(model, margin, omega, lengths(model, omega), Budget(MOST_NODES, MOST_WORK))
+
+
+def _check_entry(entry: Entry, shared: Shared) -> ClaimReport:
     """A claim, or the worst of its cases row by row; a clause is told as its first row, which it exceeds by as much."""
     if not entry.cases:
-        return _check_claim(entry, model, margin, omega, budget)
+        return _check_claim(entry, shared)
     claim = entry.claim
     cases = []
     for case in entry.cases:
-        budget.case(claim)
-        cases.append(_check_claim(case, model, margin, omega, budget).rows)
-    worst = [max(rows, key=lambda row: row.violation_bound) for rows in zip(*cases, strict=True)]
+        shared.budget.case(claim)
+        cases.append(_check_claim(case, shared).rows)
+    worst = [max(rows, key=lambda row: row.excess) for rows in zip(*cases, strict=True)]
     plain = len(worst) - len(claim.either)
     for r, clause in enumerate(claim.either, plain):
-        text, shift = " or ".join(_row_text(row) for row in clause), clause[0].rhs - worst[r].rhs
-        leaves = sum(rows[r].leaves for rows in cases)
-        worst[r] = RowReport(text, "cases", worst[r].bound + shift, worst[r].margin, clause[0].rhs, leaves)
-    return ClaimReport(claim.sentence, _formula(claim), tuple(worst))
+        shift, leaves = clause[0].rhs - worst[r].rhs, sum(rows[r].leaves for rows in cases)
+        bound = worst[r].bound + shift
+        worst[r] = RowReport(clause_text(clause), "cases", bound, worst[r].margin, clause[0].rhs, leaves)
+    return ClaimReport(claim.sentence, formula(claim), tuple(worst))
 
 
-def _check_claim(entry: Entry, model: Model, margin: Vector, omega: Vector | None, budget: Budget) -> ClaimReport:
-    domain, claim = model.net.domain, entry.claim
+def _check_claim(entry: Entry, shared: Shared) -> ClaimReport:
+    model, budget, claim = shared.model, shared.budget, entry.claim
     budget.claim(model)
-    check_witness(entry, domain)
-    premise = encoded(model.net, ground(claim, domain, omega))
+    check_witness(entry, model.net.domain)
+    premise = encoded(model.net, ground(claim, model.net.domain, shared.omega))
+    budget.factor = factor(shared.lengths, premise, entry.common)
     rows: list[RowReport] = []
     psis = []
-    for r, (row, proof) in enumerate(zip(claim.rows(), entry.proofs, strict=True)):
+    for r, (row, proof, room) in enumerate(zip(claim.rows(), entry.proofs, entry.rooms, strict=True)):
         budget.row(model, premise)
         psi = reduce_row(model, row, claim.copies)
         psis.append(psi)
-        room, leaves = row_margin(psi, margin, omega), 0
+        margin, leaves = row_margin(psi, shared.margin, shared.omega), 0
         if proof.rule == "mirror":
-            bound, room = _mirrored(r, proof, entry, premise, psis, rows)
+            bound, margin = _mirrored(r, proof, entry, premise, psis, rows)
         elif proof.rule == "order":
             budget.spend(1, model, premise)
-            bound = room = order_rule(model, premise, psi)
+            bound = margin = order_rule(model, premise, psi)
         elif proof.rule == "signs":
             bound = signs_rule(model, premise, psi, budget)
         elif proof.rule == "sweep":
@@ -159,8 +192,8 @@ def _check_claim(entry: Entry, model: Model, margin: Vector, omega: Vector | Non
         else:
             rule = leaf_rule if proof.rule == "leaf" else slope_rule
             bound, leaves = rule(model, premise, psi, proof, budget)
-        rows.append(RowReport(_row_text(row), proof.rule, bound, room, row.rhs, leaves))
-    return ClaimReport(claim.sentence, _formula(claim), tuple(rows))
+        rows.append(RowReport(row_text(row), proof.rule, bound, margin, row.rhs, leaves, room))
+    return ClaimReport(claim.sentence, formula(claim), tuple(rows))
 
 
 # the premise is symmetric and this row is an earlier one, not itself a mirror, with the two copies exchanged
@@ -180,101 +213,35 @@ def _mirrored(
 # ---- words ----------------------------------------------------------------------------------------------------------
 
 
-def _clean(text: str) -> str:
-    """A text from a file, safe to print."""
-    return "".join(ch if ch.isprintable() else f"\\u{ord(ch):04x}" for ch in text)
-
-
-def _number(value: Fraction) -> str:
-    """A decimal where that is exact and short, else p/q."""
-    for digits in range(31):
-        scaled = value * 10**digits
-        if scaled.denominator == 1:
-            text = str(abs(scaled.numerator)).rjust(digits + 1, "0")
-            whole = f"{text[:-digits]}.{text[-digits:]}" if digits else text
-            return f"-{whole}" if value < 0 else whole
-    return f"{value.numerator}/{value.denominator}"
-
-
-def _rounded(value: Fraction) -> str:
-    """Six digits for people; the exact number is in the report."""
-    try:
-        return f"{float(value):.6g}"
-    except OverflowError:
-        return "more than 1e308" if value > 0 else "less than -1e308"
-
-
-def _at_most(value: Fraction) -> str:
-    """Six digits, rounded up."""
-    up = Context(prec=6, rounding=ROUND_CEILING)
-    return f"{up.divide(Decimal(value.numerator), Decimal(value.denominator)):g}"
-
-
-def _reference(term: Term) -> str:
-    name = _clean(term.name)
-    quoted = '["' + name.replace("\\", "\\\\").replace('"', '\\"') + '"]'
-    access = f".{name}" if PLAIN_NAME.fullmatch(name) and (term.output or name != "out") else quoted
-    copy = "abcd"[term.copy]
-    return f"{copy}.out{access if name else ''}" if term.output else copy + access
-
-
-def _row_text(row: Row) -> str:
-    parts = []
-    for i, term in enumerate(row.terms):
-        sign = "-" if term.coef < 0 else ("+" if i else "")
-        size = abs(term.coef)
-        body = _reference(term) if size == 1 else f"{_number(size)} * {_reference(term)}"
-        parts.append(f"{sign} {body}" if i else sign + body)
-    return f"{' '.join(parts) or '0'} {'==' if row.equality else '<='} {_number(row.rhs)}"
-
-
-def _formula(claim: Claim) -> str:
-    """``∀ a, b ∈ X: a.income <= b.income, other features equal ⇒ a.out - b.out <= 0``."""
-    parts = [_row_text(row) for row in claim.when]
-    if claim.copies > 1:
-        parts += [f"{_clean(name)} equal" for name in claim.equal] + [f"{_clean(name)} free" for name in claim.free]
-        parts.append("other features equal" if claim.others == "equal" else "other features free")
-    premise = f"{', '.join(parts)} ⇒ " if parts else ""
-    said = [_row_text(row) for row in claim.then]
-    said += [" or ".join(_row_text(row) for row in clause) for clause in claim.either]
-    return f"∀ {', '.join('abcd'[: claim.copies])} ∈ X: {premise}{', '.join(said)}"
-
-
-def _describe(domain: Domain) -> tuple[str, ...]:
-    """One line per feature: its bounds in the user's units."""
-    out = []
-    for i, name in enumerate(domain.names):
-        group = next((g for g in domain.groups if i in g), None)
-        if group is not None:
-            values = ", ".join(_clean(domain.names[p]) for p in group)
-            out += [f"exactly one of {values}"] if i == group[0] else []
-            continue
-        kind = "whole numbers " if domain.whole[i] else ""
-        lo, hi = (str(v).removesuffix(".0") for v in (domain.lo[i], domain.hi[i]))
-        unit = f" {_clean(domain.units[i])}" if domain.units[i] else ""
-        out.append(f"{_clean(name)}: {kind}{lo} to {hi}{unit}")
-    return tuple(out)
-
-
 def _lines(report: Report) -> list[str]:
     if report.status in ("refused", "unreadable"):
-        return [f"{report.status.upper()}: {_clean(report.reason)}"]
+        return [f"{report.status.upper()}: {clean(report.reason)}"]
     out = ["Domain X, in the units of the data:", *(f"  {line}" for line in report.domain)]
+    if report.meaning:
+        out += ["", "The outputs mean, as the folder says:", *(f"  {quoted(text)}" for text in report.meaning)]
     out += ["", f"Numeric profile: {report.profile}, {PROFILE_WORDS[report.profile]}."]
+    out += [f"Format: {VERSION_WORDS[report.version]}."]
     for number, claim in enumerate(report.claims, 1):
         out += ["", f"Claim {number}: {claim.formula}"]
-        out += [f"  described as: {_clean(claim.sentence)}"] if claim.sentence else []
-        for row in claim.rows:
-            verdict = "certified" if row.certified else f"unknown, by at most {_at_most(row.violation_bound)} too much"
-            out.append(f"  {row.formula}: {verdict}")
-            leaves = f", {row.leaves} {'leaf' if row.leaves == 1 else 'leaves'}" if row.leaves else ""
-            shown = f"bound {_rounded(row.bound)} + rounding {_rounded(row.margin)}, allowed {_rounded(row.rhs)}"
-            out.append(f"    {shown} ({row.rule} rule{leaves})")
+        out += [f"  comment, as stored, not checked: {quoted(claim.sentence)}"] if claim.sentence else []
+        out += [line for row in claim.rows for line in _row_lines(row)]
     words = {
         "certified": "CERTIFIED: every claim holds for all inputs of X, whatever the backbone, in float64 as deployed.",
         "unknown": "UNKNOWN: the certificate is sound, but it does not prove every row; the bounds above hold.",
     }
     return [*out, "", words[report.status]]
+
+
+def _row_lines(row: RowReport) -> list[str]:
+    """A row, its verdict and the numbers behind it."""
+    if row.holds:
+        verdict = f"certified up to {at_most(row.excess)}, for rounding" if row.excess > 0 else "certified"
+    else:
+        verdict = f"unknown, by at most {at_most(row.excess)} too much"
+    allowed = rounded(row.rhs) + (f" + room {rounded(row.room)}" if row.room else "")
+    leaves = f", {row.leaves} {'leaf' if row.leaves == 1 else 'leaves'}" if row.leaves else ""
+    shown = f"bound {rounded(row.bound)} + rounding {rounded(row.margin)}, allowed {allowed}"
+    return [f"  {row.formula}: {verdict}", f"    {shown} ({row.rule} rule{leaves})"]
 
 
 def main(arguments: list[str] | None = None) -> int:

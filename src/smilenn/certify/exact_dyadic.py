@@ -14,11 +14,11 @@ reference checker only.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from smilenn.certify.exact_model import ZERO, Model, Vector, dot, exact, scaler, zero_gap
+from smilenn.certify.exact_floats import floor_log2
+from smilenn.certify.exact_model import ZERO, Model, Vector, dot, scaler, zero_gap
 from smilenn.certify.strict import Refused
 
 MOST_BITS, MOST_SCALE = 500, 400
@@ -31,7 +31,7 @@ def moves(model: Model) -> Vector:
     net, grid = model.net, model.net.grid
     if not zero_gap(net):
         raise Refused("The profile 'dyadic' needs boxes of zero width.")
-    if any(not 2.0**-MOST_SCALE <= scale <= 2.0**MOST_SCALE for scale in net.output_scale):
+    if any(not -MOST_SCALE <= floor_log2(scale) <= MOST_SCALE for scale in net.output_scale):
         raise Refused("The profile 'dyadic' needs output scales from 2^-400 to 2^400.")
     if any(error > Fraction(1, 2 ** (grid + 1)) for error in scaler(net.domain)[1]):
         raise Refused("The scaled inputs may err by more than half a step of the network's grid.")
@@ -44,7 +44,7 @@ def moves(model: Model) -> Vector:
     # ω = 2⁻ᵍ/2^⌊log2 mult⌋, 0 for whole-valued coordinates with shift = 0 and mult = 1: these lie on the grid
     d = net.domain
     return [
-        ZERO if whole and shift == 0 and mult == 1 else Fraction(1, 2**grid) / Fraction(2) ** (math.frexp(mult)[1] - 1)
+        ZERO if whole and shift == 0 and mult == 1 else Fraction(1, 2**grid) / Fraction(2) ** floor_log2(mult)
         for whole, shift, mult in zip(d.whole, d.shift, d.mult, strict=True)
     ]
 
@@ -52,7 +52,7 @@ def moves(model: Model) -> Vector:
 def _nothing_rounds(model: Model, size: Vector) -> None:
     """Hidden units over û, lower over û and the units, the head over lower: every sum is one of floats."""
     net = model.net
-    get = {name: exact(rows) for name, rows in net.tensors.items()}
+    get = net.tensors
     bits = [net.grid] * len(size)
     units = [
         _sum(w, b, bits, size) for w, b in zip(get.get("lower.weight", []), get.get("lower.bias", [[]])[0], strict=True)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from smilenn.certify.exact_model import ETA, ZERO, U, Vector, bounded, exact, lin, scaler
+from smilenn.certify.exact_model import ETA, ZERO, U, Vector, bounded, lin, scaler
 from smilenn.certify.exact_net import Branch, Layer, Net
 from smilenn.certify.exact_premise import ExtraRow, Premise
 from smilenn.certify.strict import Refused
@@ -63,7 +63,7 @@ def inputs(net: Net, premise: Premise) -> list[Spread]:
     d, out = net.domain, []
     grouped = {i for group in d.groups for i in group}
     for i, error in enumerate(scaler(d)[1]):
-        mult, shift = Fraction(d.mult[i]), Fraction(d.shift[i])
+        mult, shift = d.mult[i], d.shift[i]
         lo = mult * (min(copy[i] for copy in premise.lo) - shift) - error
         hi = mult * (max(copy[i] for copy in premise.hi) - shift) + error
         low, high, rises = lo - hi, hi - lo, premise.pinned[i]
@@ -186,7 +186,7 @@ def outputs(net: Net, branch: Branch, u: Sequence[Spread]) -> list[Spread]:
         bounded(spread.size)
     for layer in branch.layers:
         given = [*y, *base[: layer.base]]
-        y = LAYERS[layer.kind](layer, lambda name, layer=layer: exact(net.tensors[layer.prefix + name]), given)
+        y = LAYERS[layer.kind](layer, lambda name, layer=layer: net.tensors[layer.prefix + name], given)
         for spread in y if layer.kind != "pinned" else ():
             bounded(spread.size)
         base = base or y
@@ -216,7 +216,7 @@ def encoded(net: Net, premise: Premise) -> Premise:
             strip_hi += premise.strip_hi[i : i + 1]
         for y in outputs(net, branch, u) if branch.layers else ():
             at = len(pinned)
-            spread = boxed(y, Fraction(inner.lo[at]), Fraction(inner.hi[at]))
+            spread = boxed(y, inner.lo[at], inner.hi[at])
             for c in range(k):
                 lo[c].append(spread.lo)
                 hi[c].append(spread.hi)

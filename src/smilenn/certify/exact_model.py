@@ -7,16 +7,15 @@ exact_dyadic.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from smilenn.certify.exact_net import Domain, Net
-from smilenn.certify.reader import Row
+from smilenn.certify.exact_claims import Row
+from smilenn.certify.exact_floats import fl
+from smilenn.certify.exact_net import Domain, Matrix, Net, Vector
 from smilenn.certify.strict import Refused
 
-Vector = list[Fraction]
-Matrix = list[Vector]
 ZERO = Fraction(0)
 U = Fraction(1, 2**53)
 ETA = Fraction(1, 2**126)
@@ -26,11 +25,6 @@ LARGEST = Fraction(2**1000)
 def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
     """Σ a_i·b_i; zeros are skipped, for speed only."""
     return sum((x * y for x, y in zip(a, b, strict=True) if x and y), ZERO)
-
-
-def exact(rows: Sequence[Sequence[float]]) -> Matrix:
-    """Floats as the dyadic rationals they are."""
-    return [[Fraction(v) for v in row] for row in rows]
 
 
 @dataclass(frozen=True)
@@ -61,7 +55,7 @@ class Model:
 def build_model(net: Net) -> Model:
     """Fold the scaler in; units are those of lower, then those of second."""
     m, n, h = len(net.inner.names), net.embedding, net.hidden
-    shift, mult = [Fraction(v) for v in net.inner.shift], [Fraction(v) for v in net.inner.mult]
+    shift, mult = net.inner.shift, net.inner.mult
     ends = _scaled_ends(net.inner)
     if net.encoder:
         _scaled_ends(net.domain)  # inputs must not overflow either
@@ -72,7 +66,7 @@ def build_model(net: Net) -> Model:
 
     weight, bias, pieces = [], [], []
     for name, first in (("lower", 0), ("second", h)):
-        tensors = {key.split(".")[1]: exact(rows) for key, rows in net.tensors.items() if key.startswith(f"{name}.")}
+        tensors = {key.split(".")[1]: rows for key, rows in net.tensors.items() if key.startswith(f"{name}.")}
         for row, b in zip(tensors.get("weight", []), tensors.get("bias", [[]])[0], strict=True):
             raw, const = fold(row, b)
             weight.append(raw)
@@ -92,19 +86,18 @@ def build_model(net: Net) -> Model:
         pieces.append(Piece(consts, slopes, outs))
     head = net.tensors
     lower, second = pieces
-    return Model(net, weight, bias, lower, second, exact(head["head_weight"]), exact(head["head_bias"])[0], ends)
+    return Model(net, weight, bias, lower, second, head["head_weight"], head["head_bias"][0], ends)
 
 
-# û_lo = fl(fl(lo − shift)·mult), û_hi likewise: Python's float is the same IEEE double
+# û_lo = fl(fl(lo − shift)·mult), û_hi likewise
 def _scaled_ends(d: Domain) -> tuple[Vector, Vector]:
     ends = ([], [])
     for lo, hi, shift, mult in zip(d.lo, d.hi, d.shift, d.mult, strict=True):
         for end, side in ((lo, ends[0]), (hi, ends[1])):
-            bounded(abs(Fraction(end) - Fraction(shift)))
-            u = (end - shift) * mult
-            if not abs(u) < float(LARGEST):
-                _overflow()
-            side.append(Fraction(u))
+            bounded(abs(end - shift))
+            u = fl(fl(end - shift) * mult)
+            bounded(abs(u))
+            side.append(u)
     return ends
 
 
@@ -210,18 +203,17 @@ def scaler(d: Domain) -> tuple[Vector, Vector]:
     """U and e_u per coordinate: how large a scaled input is, and how far it errs before it is put on a grid."""
     size_u, error_u = [], []
     for lo, hi, shift, mult in zip(d.lo, d.hi, d.shift, d.mult, strict=True):
-        far = bounded(max(abs(Fraction(lo) - Fraction(shift)), abs(Fraction(hi) - Fraction(shift))))
-        scale = Fraction(mult)
-        size_u.append(far * scale)
+        far = bounded(max(abs(lo - shift), abs(hi - shift)))
+        size_u.append(far * mult)
         plain = shift == 0 and mult == 1
-        error_u.append(ZERO if plain else ((1 + U) ** 2 - 1) * far * scale + 2 * ETA * (1 + scale + far))
+        error_u.append(ZERO if plain else ((1 + U) ** 2 - 1) * far * mult + 2 * ETA * (1 + mult + far))
     return size_u, error_u
 
 
 def margins(model: Model) -> Vector:
     """E_o per output, sums in any order; numbers that could overflow are refused, whatever the profile."""
     net = model.net
-    get: Callable[[str], Matrix | None] = lambda name: exact(net.tensors[name]) if name in net.tensors else None  # noqa: E731
+    get = net.tensors.get
     size_u, error_u = scaler(net.inner)
     # lower and second: hidden units e_s = LIN(W, b; U, e_u), size Σ|W|U + |b|; then LIN over slopes and outputs
     errors, sizes = {}, {}
@@ -259,7 +251,7 @@ def margins(model: Model) -> Vector:
         error_z.append(max(e_l, e_u) + dip)
     # head: E = LIN(G, g_0; Z, e_z) with η·max(1, output_scale)
     out = []
-    for row, b, scale in zip(model.head, model.head_bias, map(Fraction, net.output_scale), strict=True):
+    for row, b, scale in zip(model.head, model.head_bias, net.output_scale, strict=True):
         for value in (*row, b):
             bounded(abs(value) / scale)
         error, reach = lin(row, b, size_z, error_z, ETA * max(Fraction(1), scale))
@@ -275,8 +267,8 @@ def _dips(model: Model, rise: Matrix | None, fall: Matrix | None) -> Vector:
         return [ZERO] * model.net.embedding
     low, high = [], []
     for lo, hi, shift, mult, first, last in zip(d.lo, d.hi, d.shift, d.mult, *model.ends, strict=True):
-        low.append(max(ZERO, first - (Fraction(lo) - Fraction(shift)) * Fraction(mult)))
-        high.append(max(ZERO, (Fraction(hi) - Fraction(shift)) * Fraction(mult) - last))
+        low.append(max(ZERO, first - (lo - shift) * mult))
+        high.append(max(ZERO, (hi - shift) * mult - last))
     return [dot(r, low) + dot(f, high) for r, f in zip(rise, fall, strict=True)]
 
 

@@ -1,6 +1,6 @@
 """The network as its folder describes it, every shape and type checked: docs/certificate.md, section 1.
 
-Numbers stay the floats that are stored. For the reference checker only.
+Numbers are the rationals that the stored floats are. For the reference checker only.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from smilenn.certify.strict import as_float, as_integer, as_list, as_object, as_text, need, tensors_of
+from smilenn.certify.exact_floats import decoded
+from smilenn.certify.strict import Refused, as_float, as_integer, as_list, as_object, as_text, need, tensors_of
 
 MOST_LAYERS = 64  # of a branch: layers without tensors cost a file next to nothing and a checker a pass over all inputs
 NET_KEYS = {
@@ -28,8 +30,13 @@ LAYER_KEYS = {
     "pinned": {"outputs", "module"},
 }
 SIZES = ("inputs", "outputs", "base", "size", "convex", "side", "block")
+ZERO, ONE = Fraction(0), Fraction(1)
+LEAST_SCALE = Fraction(1, 2**1022)  # a subnormal scale might be flushed to zero, with all that the network returns
 PROFILES = ("f64-aux", "fixed-order", "dyadic")
 FEATURE_KEYS = {"name", "kind", "lo", "hi", "categories", "columns", "shift", "mult", "unit"}
+
+Vector = list[Fraction]
+Matrix = list[Vector]
 
 
 @dataclass(frozen=True)
@@ -37,10 +44,10 @@ class Domain:
     """Coordinates in order; `indices` maps names of features and of coordinates to coordinates, features first."""
 
     names: tuple[str, ...]
-    lo: tuple[float, ...]
-    hi: tuple[float, ...]
-    shift: tuple[float, ...]
-    mult: tuple[float, ...]
+    lo: tuple[Fraction, ...]
+    hi: tuple[Fraction, ...]
+    shift: tuple[Fraction, ...]
+    mult: tuple[Fraction, ...]
     whole: tuple[bool, ...]
     groups: tuple[tuple[int, ...], ...]
     indices: Mapping[str, tuple[int, ...]]
@@ -80,7 +87,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Net:
-    """The certified part: `tensors` holds rows of floats, a vector as one row.
+    """The certified part: `tensors` holds rows of numbers, a vector as one row.
 
     `domain` has the inputs x, `inner` the coordinates e that the auxiliaries see, `passed` the coordinates of x that
     are coordinates of e too, with their places there. Without an encoder these are all, in the same places.
@@ -96,10 +103,15 @@ class Net:
     skip: bool
     embedding: int
     outputs: tuple[str, ...]
-    output_scale: tuple[float, ...]
+    output_scale: tuple[Fraction, ...]
     profile: str
     grid: int
-    tensors: Mapping[str, tuple[tuple[float, ...], ...]]
+    tensors: Mapping[str, Matrix]
+
+    @property
+    def pinned(self) -> bool:
+        """Whether a branch of the encoder ends in a pinned module."""
+        return any(layer.kind == "pinned" for branch in self.encoder for layer in branch.layers)
 
 
 # ---- the network ----------------------------------------------------------------------------------------------------
@@ -118,8 +130,7 @@ def read_net(description: dict[str, Any], data: bytes) -> tuple[Net, dict[str, b
     outputs = tuple(as_text(name, "The name of an output") for name in as_list(description["outputs"], "'outputs'"))
     need(0 < len(outputs) == len(set(outputs)), "The names of the outputs are missing or not unique.")
     scales = tuple(as_float(s, "An output scale") for s in as_list(description["output_scale"], "'output_scale'"))
-    # a subnormal scale might be flushed to zero, and all that the network returns with it: no margin covers that
-    powers = all(s >= 2.0**-1022 and math.frexp(s)[0] == 0.5 for s in scales)
+    powers = all(s >= LEAST_SCALE and (s.numerator * s.denominator).bit_count() == 1 for s in scales)
     need(len(scales) == len(outputs) and powers, "The output scales are not one power of two per output.")
     profile = description["profile"]
     need(profile in PROFILES, "The network has a numeric profile that this checker does not know.")
@@ -150,10 +161,9 @@ def read_net(description: dict[str, Any], data: bytes) -> tuple[Net, dict[str, b
     for name, (dtype, shape, raw) in stored.items():
         fits = dtype == "F64" and shape == shapes[name] and len(raw) == 8 * math.prod(shape)
         need(fits, f"The tensor {name!r} is not float64 of the network's shape.")
-        values = struct.unpack(f"<{len(raw) // 8}d", raw)
-        need(all(map(math.isfinite, values)), f"The weights {name!r} hold a value that is not finite.")
+        values = _numbers(raw, name)
         width = shape[-1]
-        tensors[name] = tuple(values[i : i + width] for i in range(0, len(values), width))
+        tensors[name] = [values[i : i + width] for i in range(0, len(values), width)]
     if boxes == "gap":
         for name in {"second.const", "second.rise", "second.fall", "second.out"} & set(tensors):
             signs = all(v >= 0 for values in tensors[name] for v in values)
@@ -165,12 +175,23 @@ def read_net(description: dict[str, Any], data: bytes) -> tuple[Net, dict[str, b
     return net, {name: raw for name, (_, _, raw) in stored.items()}
 
 
+def _numbers(raw: bytes, name: str) -> Vector:
+    """The floats of a tensor, from their bits."""
+    out = []
+    for bits in struct.unpack(f"<{len(raw) // 8}Q", raw):
+        value = decoded(bits)
+        if value is None:
+            raise Refused(f"The weights {name!r} hold a value that is not finite.")
+        out.append(value)
+    return out
+
+
 def read_domain(value: Any) -> tuple[Domain, dict[str, tuple[int, ...]]]:
     """The domain, and the coordinates of every feature by its name."""
     features = as_list(as_object(value, {"features"}, "The domain")["features"], "The features of the domain")
     need(bool(features), "The domain has no features.")
     names: list[str] = []
-    columns: list[tuple[float, float, float, float, bool, str]] = []
+    columns: list[tuple[Fraction, Fraction, Fraction, Fraction, bool, str]] = []
     groups: list[tuple[int, ...]] = []
     spans: dict[str, tuple[int, ...]] = {}
     for item in features:
@@ -182,7 +203,8 @@ def read_domain(value: Any) -> tuple[Domain, dict[str, tuple[int, ...]]]:
         need(name != "" and name not in spans, "A feature has no name, or a name that appears twice.")
         need(kind in ("continuous", "integer", "binary", "category"), f"{what} is of an unknown kind.")
         lo, hi = as_float(feature["lo"], f"lo of {name!r}"), as_float(feature["hi"], f"hi of {name!r}")
-        shift, mult = as_float(feature.get("shift", 0.0), "shift"), as_float(feature.get("mult", 1.0), "mult")
+        shift = as_float(feature["shift"], "shift") if "shift" in feature else ZERO
+        mult = as_float(feature["mult"], "mult") if "mult" in feature else ONE
         unit = as_text(feature.get("unit", ""), "A unit")
         need(lo <= hi and mult > 0, f"{what} has bounds or a scale that make no sense.")
         values = [as_text(v, "A category") for v in as_list(feature.get("categories", []), "'categories'")]
@@ -191,7 +213,7 @@ def read_domain(value: Any) -> tuple[Domain, dict[str, tuple[int, ...]]]:
             need((lo, hi, shift, mult) == (0, 1, 0, 1), f"{what} is {kind}: its bounds are 0 and 1, unscaled.")
             need(len(set(values)) == len(values), f"{what} lists a category twice.")
         if kind == "integer":
-            need(lo.is_integer() and hi.is_integer(), f"{what} is integer and needs whole bounds.")
+            need(lo.denominator == hi.denominator == 1, f"{what} is integer and needs whole bounds.")
         counts = {"continuous": not values, "integer": not values, "binary": len(values) in (0, 2)}
         need(counts.get(kind, bool(values)), f"{what} has the wrong number of categories.")
         need(not given or (kind == "category" and len(given) == len(values)), f"{what} has the wrong columns.")
@@ -288,14 +310,14 @@ def _inner(
     domain: Domain,
     features: Mapping[str, tuple[int, ...]],
     encoder: tuple[Branch, ...],
-    tensors: Mapping[str, tuple[tuple[float, ...], ...]],
+    tensors: Mapping[str, Matrix],
 ) -> tuple[Domain, dict[int, int]]:
     """The coordinates of e, and the places there of those that pass; names in claims are never looked up here."""
     (lo,), (hi,) = tensors["encoder.lo"], tensors["encoder.hi"]
     need(all(a <= b for a, b in zip(lo, hi, strict=True)), "The encoder's box has a lower end above the upper one.")
     for layer in (layer for branch in encoder for layer in branch.layers if layer.kind == "ramps"):
         need(all(v > 0 for v in tensors[f"{layer.prefix}rate"][0]), "A ramp of the encoder does not rise.")
-    columns: list[tuple[str, float, float, float, float, bool, str]] = []
+    columns: list[tuple[str, Fraction, Fraction, Fraction, Fraction, bool, str]] = []
     passed: dict[int, int] = {}
     names: list[str] = []  # of e's features
     first_of = {span[0]: name for name, span in features.items()}
@@ -303,7 +325,7 @@ def _inner(
         for j in range(branch.outputs):
             at = len(columns)
             if branch.layers:
-                columns.append((f"{branch.name}.{j}", lo[at], hi[at], 0.0, 1.0, False, ""))
+                columns.append((f"{branch.name}.{j}", lo[at], hi[at], ZERO, ONE, False, ""))
                 names.append(columns[-1][0])
             else:
                 i, d = branch.columns[j], domain

@@ -46,7 +46,7 @@ def order_rule(model: Model, premise: Premise, psi: Psi) -> Fraction:
     return ZERO
 
 
-def _way(weights: Sequence[float], terms: Sequence[Way]) -> Way:
+def _way(weights: Sequence[Fraction], terms: Sequence[Way]) -> Way:
     """What Σ w_i·y_i + b does, given what the y_i do."""
 
     def rises(side: int) -> bool:

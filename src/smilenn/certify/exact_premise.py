@@ -9,9 +9,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from smilenn.certify.exact_claims import Claim, Row
 from smilenn.certify.exact_model import ZERO, Matrix, Vector
 from smilenn.certify.exact_net import Domain
-from smilenn.certify.reader import Claim, Entry, Row
+from smilenn.certify.reader import Entry
 from smilenn.certify.strict import Refused
 
 
@@ -87,8 +88,8 @@ def ground(claim: Claim, domain: Domain, omega: Vector | None = None) -> Premise
     """
     k, m = claim.copies, len(domain.names)
     omega = [ZERO] * m if omega is None else omega
-    lo = [[Fraction(v) for v in domain.lo] for _ in range(k)]
-    hi = [[Fraction(v) for v in domain.hi] for _ in range(k)]
+    lo = [list(domain.lo) for _ in range(k)]
+    hi = [list(domain.hi) for _ in range(k)]
     low: list[Fraction | None] = [None] * m
     high: list[Fraction | None] = [None] * m
     extra = []
@@ -160,10 +161,10 @@ def directions(premise: Premise, rule: str) -> dict[int, int]:
 
 def check_witness(entry: Entry, domain: Domain) -> None:
     """The witness lies in the domain and satisfies the rows of `when` and the pins, all exactly."""
-    x = [[Fraction(v) for v in copy] for copy in entry.witness]
+    x = entry.witness
     for copy in x:
         for v, lo, hi, whole in zip(copy, domain.lo, domain.hi, domain.whole, strict=True):
-            if not Fraction(lo) <= v <= Fraction(hi) or (whole and v.denominator != 1):
+            if not lo <= v <= hi or (whole and v.denominator != 1):
                 raise Refused("The witness does not lie in the domain.")
         if any(sum(copy[i] for i in group) != 1 for group in domain.groups):
             raise Refused("The witness does not lie in the domain: a category does not have exactly one value.")

@@ -76,7 +76,7 @@ def _known(model: Model, root: Cell, lemma: Lemma, bits: int) -> Known:
     beta = [Fraction(v, 2**bits) for v in lemma.beta]
     h = [Fraction(v, 2**bits) for v in struct.unpack(f"<{k * m}i", lemma.slope)]
     # h_c·u(x_c) = slope_c·x_c less a constant, which r has too, with the other sign: it is left out of both
-    slope = [[h[c * m + i] * Fraction(mult[i]) for i in range(m)] for c in range(k)]
+    slope = [[h[c * m + i] * mult[i] for i in range(m)] for c in range(k)]
     on, below = [c for c in range(k) if beta[c] > 0], [c for c in range(k) if beta[c] < 0]
     weight, bias, values = model.weight[lemma.unit], model.bias[lemma.unit], []
     for p, given in enumerate(lemma.theta):

@@ -12,9 +12,11 @@ from array import array
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from smilenn.certify.exact_claims import Claim
+from smilenn.certify.exact_floats import decoded
 from smilenn.certify.exact_model import ZERO, Model
 from smilenn.certify.exact_premise import Cell, Premise
-from smilenn.certify.reader import Claim, Proof
+from smilenn.certify.reader import Proof
 from smilenn.certify.strict import Refused
 
 LEAF, PHASE, INPUT, GROUP, EMPTY, FLIP = range(6)
@@ -22,10 +24,13 @@ ALL = 255
 
 
 class Budget:
-    """How many nodes all proofs together may still have, and how much work they may be."""
+    """How many nodes all proofs together may still have, and how much work they may be.
+
+    `factor` is how often a row of the claim that is being checked counts: exact_work.py.
+    """
 
     def __init__(self, nodes: int, work: int) -> None:
-        self.nodes, self.work = nodes, work
+        self.nodes, self.work, self.factor = nodes, work, 1
 
     # one for every row and every term of the claim, for every case
     def case(self, claim: Claim) -> None:
@@ -42,7 +47,8 @@ class Budget:
     def row(self, model: Model, premise: Premise) -> None:
         """Refused if one more row is too much, whatever its proof."""
         net = model.net
-        self._work(premise.copies * net.embedding * (len(net.outputs) + len(premise.pinned) + len(model.bias)))
+        work = premise.copies * net.embedding * (len(net.outputs) + len(premise.pinned) + len(model.bias))
+        self._work(self.factor * work)
 
     # k·(nodes·(hidden units + 1 + lemmas) + 2ᵏ·lemmas)·(m + 1 + pairs)·(1 + n for paper boxes),
     # pairs = Σ size² of the groups for k = 2
@@ -54,7 +60,8 @@ class Budget:
         self.nodes -= nodes
         if self.nodes < 0:
             raise Refused("The proofs have more nodes than a certificate may have.")
-        self._work(k * (nodes * (len(model.bias) + 1 + lemmas) + 2**k * lemmas) * width * (1 + flips))
+        work = k * (nodes * (len(model.bias) + 1 + lemmas) + 2**k * lemmas) * width * (1 + flips)
+        self._work(self.factor * work)
 
     def _work(self, work: int) -> None:
         self.work -= work
@@ -145,12 +152,12 @@ class Walk:
             raise Refused("A proof splits a unit, coordinate or category that does not exist.")
         pinned = False
         if kind == INPUT:
-            threshold = self._take("<d", at + 4)[0]
-            if not math.isfinite(threshold):
+            threshold = decoded(self._take("<Q", at + 4)[0])
+            if threshold is None:
                 raise Refused("A proof splits an input at a threshold that is not finite.")
             if index in cell.grouped:
                 raise Refused("A proof splits one coordinate of a category instead of the category.")
-            pinned, theta = premise.pinned[index], Fraction(threshold)
+            pinned, theta = premise.pinned[index], threshold
         elif kind == GROUP:
             pinned, children = all(premise.pinned[i] for i in cell.groups[index]), len(cell.groups[index])
         if self.slope and kind != PHASE and not pinned:

@@ -2,96 +2,30 @@
 
     read_folder(path) -> Folder      the network's certified part and the certificate, every shape and type checked
 
-Files and JSON are read by strict.py, the network by exact_net.py, claims and proofs here. For the reference checker.
+Files and their hashes are read by exact_folder.py, JSON by strict.py, the network by exact_net.py, claims by
+exact_claims.py, proofs here. For the reference checker only.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 import os
-import re
 import struct
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from smilenn.certify.exact_net import NET_KEYS, Net, read_net
-from smilenn.certify.strict import (
-    as_float,
-    as_hash,
-    as_integer,
-    as_list,
-    as_object,
-    as_text,
-    listed_files,
-    need,
-    parse_json,
-)
+from smilenn.certify.exact_claims import Claim, Row, Term, read_claim, read_rooms, shared_rational
+from smilenn.certify.exact_folder import PROPERTIES, VERSIONS, listed_files
+from smilenn.certify.exact_net import NET_KEYS, ZERO, Net, read_net
+from smilenn.certify.exact_version2 import Version, without_sentence
+from smilenn.certify.strict import as_float, as_hash, as_integer, as_list, as_object, as_text, need, parse_json
 
 MOST_NODES, MOST_WORK, MOST_SLOPES = 1 << 24, 1 << 33, 1 << 22
-LARGEST_DENOMINATOR = 10**1000
-CLAIM_KEYS = {"copies", "when", "then", "others", "equal", "free", "sentence"}
+CERTIFICATE_KEYS = {"format", "version", "profile", "proofs", "proofs_sha256", "claims"}
 PLACE_KEYS = {"rule", "bits", "start", "length"}
-RATIONAL = re.compile(r"-?[0-9]{1,400}(/[0-9]{1,400})?")
-
-
-@dataclass(frozen=True)
-class Term:
-    """coef · x[copy, index] if `output` is False, else coef · f[copy, index]."""
-
-    coef: Fraction
-    copy: int
-    output: bool
-    index: int
-    name: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """Σ terms ≤ rhs, or == rhs."""
-
-    terms: tuple[Term, ...]
-    rhs: Fraction
-    equality: bool
-
-
-@dataclass(frozen=True)
-class Claim:
-    """∀ copies : when ⇒ then, and one row of every clause of either; `equal` and `free` as the names given.
-
-    `path` holds the splits that lead to a case of the claim: rows of the premise that name nothing.
-    """
-
-    copies: int
-    when: tuple[Row, ...]
-    then: tuple[Row, ...]
-    others: str
-    equal: tuple[str, ...]
-    free: tuple[str, ...]
-    sentence: str
-    either: tuple[tuple[Row, ...], ...] = ()
-    path: tuple[Row, ...] = ()
-
-    @property
-    def size(self) -> int:
-        """Rows and terms."""
-        rows = (*self.when, *self.then, *(row for clause in self.either for row in clause))
-        return sum(1 + len(row.terms) for row in rows)
-
-    def rows(self) -> list[Row]:
-        """The conclusion as ≤ rows; an == row gives itself and then its negation."""
-        out = []
-        for row in self.then:
-            out.append(Row(row.terms, row.rhs, False))
-            if row.equality:
-                negated = tuple(Term(-t.coef, t.copy, t.output, t.index, t.name) for t in row.terms)
-                out.append(Row(negated, -row.rhs, False))
-        return out
 
 
 @dataclass(frozen=True)
@@ -122,58 +56,91 @@ class Proof:
 
 @dataclass(frozen=True)
 class Entry:
-    """A claim with its witness (k rows of m floats) and the proofs of its rows.
+    """A claim with its witness (k rows of m numbers), the proofs of its rows and their rooms.
 
-    Of a claim with clauses the entry has no proofs, but `cases`: entries of claims without any.
+    Of a claim with clauses the entry has no proofs, but `cases`: entries of claims without any. `common` is the least
+    common multiple of the claim's denominators, of a case also of its weights'.
     """
 
     claim: Claim
-    witness: tuple[tuple[float, ...], ...] = ()
+    witness: tuple[tuple[Fraction, ...], ...] = ()
     proofs: tuple[Proof, ...] = ()
     cases: tuple[Entry, ...] = ()
+    rooms: tuple[Fraction, ...] = ()
+    common: int = 1
 
 
 @dataclass(frozen=True)
 class Folder:
-    """Everything a checker needs."""
+    """Everything a checker needs; `meaning` has a text per output or none, `certificate` is the file's SHA-256."""
 
     net: Net
     entries: tuple[Entry, ...]
+    version: int
+    meaning: tuple[str, ...]
+    certificate: str
 
 
 def read_folder(path: str | os.PathLike[str]) -> Folder:
     """Read model.json, weights.safetensors and the certificate of a model folder."""
-    files = listed_files(Path(path))
+    number, files = listed_files(Path(path))
+    version = VERSIONS[number]
     model = as_object(parse_json(files["model.json"], "model.json"), None, "model.json")
     description = as_object(model.get("net"), None, "The object 'net' of model.json")
     as_object(description, NET_KEYS | ({"encoder"} & set(description)), "The object 'net' of model.json")
     net, raw = read_net(description, files["weights.safetensors"])
-    return Folder(net, _certificate(files["certificate.json"], files["certificate.bin"], net, description, raw))
+    need(
+        version.current or not net.pinned, "Version 1 does not cover a pinned module: certify and save the model again."
+    )
+    meaning = _meaning(model, net) if version.current else ()
+    own = {key: value for key, value in description.items() if key != "backbone"}
+    digest = version.model(own, model.get("table"), raw)
+    content, entries = _certificate(files["certificate.json"], files["certificate.bin"], net, version, digest)
+    if version.current and PROPERTIES in files:
+        _same_claims(files[PROPERTIES], content["claims"])
+    name = hashlib.sha256(files["certificate.json"]).hexdigest()
+    return Folder(net, entries, version.number, meaning, name)
+
+
+# ---- what a person reads --------------------------------------------------------------------------------------------
+
+
+def _meaning(model: dict[str, Any], net: Net) -> tuple[str, ...]:
+    """What the outputs mean, one text each, in the object `table`; nothing if that is not there."""
+    if "table" not in model:
+        return ()
+    table = as_object(model["table"], None, "The object 'table' of model.json")
+    if "meaning" not in table:
+        return ()
+    texts = tuple(as_text(item, "A meaning") for item in as_list(table["meaning"], "'meaning' of model.json"))
+    need(len(texts) == len(net.outputs), "'meaning' of model.json does not have one text per output.")
+    return texts
+
+
+def _same_claims(data: bytes, entries: list[Any]) -> None:
+    """Refuse unless properties.json has the certificate's claims in the same order, but for their sentences."""
+    content = as_object(parse_json(data, PROPERTIES), None, PROPERTIES)
+    stated = as_list(content.get("claims"), f"'claims' of {PROPERTIES}")
+    texts = [without_sentence(as_object(claim, None, f"A claim of {PROPERTIES}")) for claim in stated]
+    same = texts == [without_sentence(entry["claim"]) for entry in entries]
+    need(same, f"The certificate proves other claims than {PROPERTIES} states.")
 
 
 # ---- the certificate ------------------------------------------------------------------------------------------------
 
 
-def canonical(value: Any) -> bytes:
-    """Sorted keys, no white space, escaped: what digests are taken of."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
-
-
 def _certificate(
-    data: bytes, binary: bytes, net: Net, description: dict[str, Any], raw: Mapping[str, bytes]
-) -> tuple[Entry, ...]:
+    data: bytes, binary: bytes, net: Net, version: Version, digest: str
+) -> tuple[dict[str, Any], tuple[Entry, ...]]:
+    """What certificate.json holds, and its claims with their proofs; `digest` is that of the certified part."""
     content = as_object(parse_json(data, "certificate.json"), None, "certificate.json")
     need(content.get("format") == "smilenn-certificate", "certificate.json is not a certificate of smilenn.")
-    version = content.get("version")
-    need(type(version) is int and version == 1, "The certificate has a version that this checker does not know.")
-    keys = {"format", "version", "profile", "weights", "proofs", "proofs_sha256", "claims"}
-    as_object(content, keys, "certificate.json")
+    number = content.get("version")
+    need(type(number) is int and number == version.number, "The certificate does not have the version of the manifest.")
+    as_object(content, CERTIFICATE_KEYS | {version.model_key}, "certificate.json")
     need(content["profile"] == net.profile, "The certificate has another numeric profile than the network.")
     need(content["proofs"] == "certificate.bin", "The certificate's proofs are not in certificate.bin.")
-    hasher = hashlib.sha256(canonical({key: value for key, value in description.items() if key != "backbone"}))
-    for name in sorted(raw):
-        hasher.update(name.encode() + b"\0" + raw[name])
-    same = as_hash(content["weights"], "'weights'") == hasher.hexdigest()
+    same = as_hash(content[version.model_key], f"{version.model_key!r}") == digest
     need(same, "The certificate was made for another network: the digest of the certified part differs.")
     same = as_hash(content["proofs_sha256"], "'proofs_sha256'") == hashlib.sha256(binary).hexdigest()
     need(same, "certificate.bin is not the file that certificate.json speaks of: its hash differs.")
@@ -181,28 +148,35 @@ def _certificate(
     need(bool(claims), "The certificate makes no claim.")
     entries, end, spent = [], 0, [0]
     for item in claims:
-        body = {"cases"} if isinstance(item, dict) and "cases" in item else {"witness", "rows"}
-        entry = as_object(item, {"claim", "claim_sha256"} | body, "An entry of 'claims'")
-        described = as_object(entry["claim"], None, "A claim")
-        as_object(described, CLAIM_KEYS | ({"either"} & set(described)), "A claim")
-        digest = hashlib.sha256(canonical({**described, "sentence": ""})).hexdigest()
-        same = as_hash(entry["claim_sha256"], "'claim_sha256'") == digest
-        need(same, "A claim is not the one the certificate was made for: its hash differs.")
-        common = [1]  # the least common multiple of all denominators so far
-        claim = _claim(described, net, common)
-        need(("cases" in body) == bool(claim.either), "A claim is proved by cases if and only if it has clauses.")
-        if claim.either:
-            cases, end = _cases(entry["cases"], claim, (), binary, end, net, common, spent)
-            entries.append(Entry(claim, cases=cases))
-        else:
-            whole, end = _proofs(entry, claim, binary, end, net)
-            entries.append(whole)
+        entry, end = _entry(item, binary, end, net, version, spent)
+        entries.append(entry)
     need(end == len(binary), "certificate.bin has bytes that belong to no proof.")
-    return tuple(entries)
+    return content, tuple(entries)
 
 
-def _proofs(entry: dict[str, Any], claim: Claim, binary: bytes, end: int, net: Net) -> tuple[Entry, int]:
-    """The witness and the proofs of a claim without clauses; and where its last proof ends."""
+def _entry(item: Any, binary: bytes, end: int, net: Net, version: Version, spent: list[int]) -> tuple[Entry, int]:
+    """A claim with its proofs; and where the last of them ends. `spent` is what reading cases has cost so far."""
+    body = {"cases"} if isinstance(item, dict) and "cases" in item else {"witness", "rows"}
+    body |= {"room"} if version.current else set()
+    entry = as_object(item, {"claim", "claim_sha256"} | body, "An entry of 'claims'")
+    described = as_object(entry["claim"], None, "A claim")
+    same = as_hash(entry["claim_sha256"], "'claim_sha256'") == version.claim(described)
+    need(same, "A claim is not the one the certificate was made for: its hash differs.")
+    common = [1]
+    claim = read_claim(described, net, common)
+    need(("cases" in body) == bool(claim.either), "A claim is proved by cases if and only if it has clauses.")
+    rows = claim.rows()
+    rooms = read_rooms(entry["room"], rows, net) if version.current else (ZERO,) * len(rows)
+    whole = Entry(claim, rooms=rooms, common=common[0])
+    if claim.either:
+        cases, end = _cases(entry["cases"], whole, (), binary, end, net, spent)
+        return replace(whole, cases=cases), end
+    return _proofs(entry, whole, binary, end, net)
+
+
+def _proofs(entry: dict[str, Any], of: Entry, binary: bytes, end: int, net: Net) -> tuple[Entry, int]:
+    """The entry of a claim without clauses, with its witness and proofs; and where its last proof ends."""
+    claim = of.claim
     witness = tuple(
         tuple(as_float(v, "A number of the witness") for v in as_list(copy, "A copy of the witness"))
         for copy in as_list(entry["witness"], "'witness'")
@@ -216,97 +190,44 @@ def _proofs(entry: dict[str, Any], claim: Claim, binary: bytes, end: int, net: N
         proof = _proof(item, binary, end, net)
         end += len(proof.nodes)
         proofs.append(_lemmas(proof, item["lemmas"], claim.copies, net) if "lemmas" in item else proof)
-    return Entry(claim, witness, tuple(proofs)), end
+    return replace(of, witness=witness, proofs=tuple(proofs)), end
 
 
 # ∀ x ∈ X : x_ci ≤ θ or x_ci ≥ θ, so that the cases cover the premise; Σ λ_r (l_r − c_r) ≤ 0 has one l_r − c_r ≤ 0
 def _cases(
-    value: Any, claim: Claim, path: tuple[Row, ...], binary: bytes, end: int, net: Net, common: list[int],
-    spent: list[int],
-) -> tuple[tuple[Entry, ...], int]:  # fmt: skip
+    value: Any, whole: Entry, path: tuple[Row, ...], binary: bytes, end: int, net: Net, spent: list[int]
+) -> tuple[tuple[Entry, ...], int]:
     """The cases of a tree, those below a threshold before those above; and where the last proof ends.
 
     `spent` counts what reading the claim again in every case costs: more than there may be is refused before the end.
     """
-    node = as_object(value, None, "A node of 'cases'")
+    node, claim = as_object(value, None, "A node of 'cases'"), whole.claim
     if "at" in node:
         as_object(node, {"copy", "coordinate", "at", "below", "above"}, "A split of cases")
         copy = as_integer(node["copy"], 0, claim.copies - 1, "The copy of a split")
         i = as_integer(node["coordinate"], 0, len(net.domain.names) - 1, "The coordinate of a split")
-        at, name = Fraction(as_float(node["at"], "A threshold")), net.domain.names[i]
+        at, name = as_float(node["at"], "A threshold"), net.domain.names[i]
         sides = [Row((Term(Fraction(sign), copy, False, i, name),), sign * at, False) for sign in (1, -1)]
-        below, end = _cases(node["below"], claim, (*path, sides[0]), binary, end, net, common, spent)
-        above, end = _cases(node["above"], claim, (*path, sides[1]), binary, end, net, common, spent)
+        below, end = _cases(node["below"], whole, (*path, sides[0]), binary, end, net, spent)
+        above, end = _cases(node["above"], whole, (*path, sides[1]), binary, end, net, spent)
         return below + above, end
     as_object(node, {"weights", "witness", "rows"}, "A case")
     spent[0] += claim.size
     need(spent[0] <= MOST_WORK, "The cases of the claims are more work to check than those of a certificate may be.")
     weights, rows = as_list(node["weights"], "'weights'"), list(claim.then)
     need(len(weights) == len(claim.either), "A case does not have weights for every clause.")
-    shared = list(common)  # every case by itself has a common denominator with the claim
+    shared = [whole.common]  # every case by itself has a common denominator with the claim
     for clause, item in zip(claim.either, weights, strict=True):
-        mean = [_rational(w, shared) for w in as_list(item, "The weights of a clause")]
+        mean = [shared_rational(w, shared) for w in as_list(item, "The weights of a clause")]
         need(len(mean) == len(clause), "A clause does not have one weight per row.")
         need(min(mean) >= 0 and sum(mean) == 1, "The weights of a clause are not those of a mean.")
         pairs = list(zip(mean, clause, strict=True))
         terms = tuple(Term(w * t.coef, t.copy, t.output, t.index, t.name) for w, row in pairs for t in row.terms)
         rows.append(Row(terms, sum((w * row.rhs for w, row in pairs), Fraction(0)), False))
-    case, end = _proofs(node, replace(claim, then=tuple(rows), either=(), path=path), binary, end, net)
-    return (case,), end
-
-
-def _claim(data: dict[str, Any], net: Net, common: list[int]) -> Claim:
-    k = as_integer(data["copies"], 1, 4, "The number of copies of a claim")
-    need(data["others"] in ("equal", "free"), "'others' of a claim is neither 'equal' nor 'free'.")
-    when = tuple(_row(item, k, net, common) for item in as_list(data["when"], "'when'"))
-    then = tuple(_row(item, k, net, common) for item in as_list(data["then"], "'then'"))
-    either = tuple(
-        tuple(_row(row, k, net, common) for row in as_list(clause, "A clause of a claim"))
-        for clause in (as_list(data["either"], "'either'") if "either" in data else ())
-    )
-    need("either" not in data or bool(either), "'either' of a claim is empty.")
-    need(all(len(clause) > 1 for clause in either), "A clause has fewer than two rows.")
-    need(not any(row.equality for clause in either for row in clause), "A clause has a row that is not <=.")
-    need(bool(then) or bool(either), "A claim has no conclusion.")
-    need(not any(t.output for row in when for t in row.terms), "A premise names an output.")
-    names = {
-        key: tuple(as_text(name, f"A name in {key!r}") for name in as_list(data[key], f"{key!r}"))
-        for key in ("equal", "free")
-    }
-    for name in (*names["equal"], *names["free"]):
-        need(name in net.domain.indices, f"A claim names {name!r}, which is no feature.")
-    sentence = as_text(data["sentence"], "'sentence'")
-    return Claim(k, when, then, data["others"], names["equal"], names["free"], sentence, either)
-
-
-def _row(value: Any, copies: int, net: Net, common: list[int]) -> Row:
-    row = as_object(value, {"terms", "op", "rhs"}, "A row of a claim")
-    need(row["op"] in ("<=", "=="), "A row of a claim is neither <= nor ==.")
-    terms = []
-    for item in as_list(row["terms"], "'terms'"):
-        need(len(as_list(item, "A term")) == 4, "A term is not [coefficient, copy, kind, name].")
-        coef, copy, kind, name = item
-        need(kind in ("in", "out"), "A term is neither of an input nor of an output.")
-        as_text(name, "The name in a term")
-        if kind == "out":
-            called = net.outputs[0] if name == "" and len(net.outputs) == 1 else name
-            found = tuple(o for o, output in enumerate(net.outputs) if output == called)
-        else:
-            found = net.domain.indices.get(name, ())
-        need(len(found) == 1, f"A claim names {name!r}, which is not one input or output of the network.")
-        copy = as_integer(copy, 0, copies - 1, "The copy of a term")
-        terms.append(Term(_rational(coef, common), copy, kind == "out", found[0], name))
-    return Row(tuple(terms), _rational(row["rhs"], common), row["op"] == "==")
-
-
-def _rational(value: Any, common: list[int]) -> Fraction:
-    need(isinstance(value, str) and RATIONAL.fullmatch(value) is not None, "A number of a claim is not a rational.")
-    numerator, _, denominator = value.partition("/")
-    need(denominator.strip("0") != "" or not denominator, "A number of a claim has the denominator zero.")
-    out = Fraction(int(numerator), int(denominator or "1"))
-    common[0] = math.lcm(common[0], out.denominator)
-    need(common[0] < LARGEST_DENOMINATOR, "The denominators of a claim have too large a common multiple.")
-    return out
+    case = replace(claim, then=tuple(rows), either=(), path=path)
+    rooms = (*whole.rooms, *(ZERO for _ in claim.either))
+    entry, end = _proofs(node, Entry(case, rooms=rooms, common=shared[0]), binary, end, net)
+    return (entry,), end
 
 
 def _proof(value: Any, binary: bytes, end: int, net: Net) -> Proof:

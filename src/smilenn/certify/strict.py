@@ -7,19 +7,19 @@ before JSON is parsed, and nothing here recurses on data. For the reference chec
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 import os
 import re
 import stat
 from collections.abc import Collection
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from smilenn.certify.exact_floats import Double, parsed
+
 LARGEST_FILE, LARGEST_JSON, LARGEST_HEADER = 1 << 30, 64 << 20, 16 << 20
 LONGEST_NUMBER, DEEPEST = 400, 64
-NEEDED = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
 # a string (closed, or running to the end of the text) or a bracket; never fails after starting, so it stays linear
 NESTING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*\\?(?:"|\Z)|([\[{])|([\]}])', re.DOTALL)
 HASH = re.compile(r"[0-9a-f]{64}")
@@ -72,10 +72,10 @@ def as_integer(value: Any, low: int, high: int, what: str) -> int:
     return value
 
 
-def as_float(value: Any, what: str) -> float:
-    """A float, which an integer is not."""
-    need(type(value) is float, f"{what} is not a float.")
-    return value
+def as_float(value: Any, what: str) -> Fraction:
+    """A float, which an integer is not, as the rational that it is."""
+    need(isinstance(value, Double), f"{what} is not a float.")
+    return value.value
 
 
 def as_hash(value: Any, what: str) -> str:
@@ -87,43 +87,14 @@ def as_hash(value: Any, what: str) -> str:
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
-def listed_files(folder: Path) -> dict[str, bytes]:
-    """The four files, after the hashes of all files that the manifest lists have been compared."""
-    if not folder.is_dir():
-        raise Unreadable("There is no such model folder.")
-    manifest = as_object(
-        parse_json(_read(folder / "manifest.json", LARGEST_JSON), "manifest.json"), None, "manifest.json"
-    )
-    body = {key: value for key, value in manifest.items() if key != "digest"}
+def read_file(path: Path, limit: int) -> bytes:
+    """A regular file of at most `limit` bytes, which a symbolic link is not; opening never blocks."""
+    flags = os.O_RDONLY
+    for name in ("O_NONBLOCK", "O_BINARY", "O_NOFOLLOW"):
+        flags |= getattr(os, name, 0)
     try:
-        digest = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-    except UnicodeEncodeError:
-        raise Refused("manifest.json holds a text that is no Unicode.") from None
-    need(manifest.get("digest") == digest, "manifest.json is not the file that was saved: its digest differs.")
-    need(manifest.get("format") == "smilenn-model", "manifest.json is not the manifest of a smilenn model.")
-    need(manifest.get("version") == 1 and type(manifest["version"]) is int, "The folder has an unknown version.")
-    listed = as_object(manifest.get("files"), None, "The list of files in manifest.json")
-    kept = {}
-    for name, given in listed.items():
-        plain = name.isprintable() and name not in ("", ".", "..") and not set(name) & set("/\\:")
-        need(plain, "manifest.json lists a file whose name is no plain file name.")
-        entry = as_object(given, {"sha256", "bytes"}, f"The entry of {name!r} in manifest.json")
-        size = as_integer(entry["bytes"], 0, LARGEST_FILE, f"The size of {name!r} in manifest.json")
-        data = _read(folder / name, LARGEST_JSON if name.endswith(".json") else LARGEST_FILE)
-        same = len(data) == size and hashlib.sha256(data).hexdigest() == entry["sha256"]
-        need(same, f"{name!r} is not the file that was saved: its hash differs from the manifest's.")
-        if name in NEEDED:
-            kept[name] = data
-    for name in NEEDED:
-        if name not in kept:
-            raise Unreadable(f"The file {name!r} is missing from the manifest: there is nothing to check.")
-    return kept
-
-
-def _read(path: Path, limit: int) -> bytes:
-    """A regular file of at most `limit` bytes; opening never blocks."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    try:
+        if stat.S_ISLNK(os.lstat(path).st_mode):
+            raise Unreadable(f"{path.name!r} is a symbolic link, not a regular file.")
         descriptor = os.open(path, flags)
         with open(descriptor, "rb") as file:
             status = os.fstat(descriptor)
@@ -140,7 +111,7 @@ def _read(path: Path, limit: int) -> bytes:
 
 
 def parse_json(data: bytes, name: str) -> Any:
-    """JSON without duplicate keys, NaN, infinities, long numbers or deep nesting."""
+    """JSON without duplicate keys, NaN, infinities, long numbers or deep nesting; a float becomes a `Double`."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         out = dict(items)
@@ -148,17 +119,13 @@ def parse_json(data: bytes, name: str) -> Any:
             raise ValueError("a key appears twice")
         return out
 
-    def constant(text: str) -> float:
+    def constant(text: str) -> Double:
         raise ValueError(f"{text} is no number")
 
     def short(text: str) -> str:
         if len(text) > LONGEST_NUMBER:
             raise ValueError(f"a number has more than {LONGEST_NUMBER} characters")
         return text
-
-    def real(text: str) -> float:
-        value = float(short(text))
-        return value if math.isfinite(value) else constant("a number beyond the range of floats")
 
     try:
         text = data.decode("utf-8")
@@ -168,7 +135,11 @@ def parse_json(data: bytes, name: str) -> Any:
             if depth > DEEPEST:
                 raise ValueError(f"it is nested deeper than {DEEPEST}")
         return json.loads(
-            text, object_pairs_hook=pairs, parse_constant=constant, parse_float=real, parse_int=lambda t: int(short(t))
+            text,
+            object_pairs_hook=pairs,
+            parse_constant=constant,
+            parse_float=lambda t: parsed(short(t)),
+            parse_int=lambda t: int(short(t)),
         )
     except ValueError as error:
         raise Unreadable(f"{name} is not readable JSON: {error}.") from None
