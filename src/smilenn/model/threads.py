@@ -37,6 +37,8 @@ class OneThread:
     def __enter__(self) -> Self:
         assert_ieee(self.rows, subnormals=self.subnormals)
         if not torch.compiler.is_compiling():
+            # Ask first: a thread that uses torch for the first time is given the number that any thread has set last,
+            # and what we set before that would be overwritten by its first operation.
             self.before = torch.get_num_threads()
             torch.set_num_threads(1)
         return self
