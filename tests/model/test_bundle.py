@@ -145,7 +145,7 @@ def test_a_pinned_module_that_looks_at_other_rows_is_noticed(tmp_path):
     branches = [Branch("", [2, 3, 4]), Branch("centre", [0, 1], [Pinned(Neighbours(), 2)])]
     net = network(MLP(5, (7,), 4), auxiliaries="affine", encoder=Encoder(DOMAIN, branches))
     bundle.save_net(tmp_path / "model", net)
-    with pytest.raises(SmileError, match="gives a row other bits in another batch"):
+    with pytest.raises(SmileError, match="branch 'centre' looks at the other rows of a batch"):
         bundle.load_net(tmp_path / "model", modules={"centre": Neighbours()})
 
 

@@ -3,7 +3,8 @@
     f(x) = m(x) cut to the middle of what m says over all protected values, ± ε/2         (model/clamp.py)
 
 m is any scikit-learn regressor, or a classifier with probabilities, whose logit is clamped. The certificate covers the
-clamp and assumes of m that equal inputs give equal bits.
+clamp and assumes of m that the same call gives the same bits again. `fit` and `load` look whether it does; where it
+does not, nothing is certified.
 
 A saved clamp is a model folder without m, which is the user's to keep in whatever form suits it; `load` puts m back in
 and compares what it says with the folder's self-test.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,7 +23,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 
 from smilenn.certify.certify import certify
-from smilenn.certify.verdicts import Certificate, examine
+from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
@@ -29,6 +31,8 @@ from smilenn.estimators.recall import FIRST_PINNED
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
 from smilenn.model.folder import parse_json, read_folder
+from smilenn.model.net import SmileNet
+from smilenn.model.selftest import unsteady
 from smilenn.properties.library import Fair
 from smilenn.properties.spec import properties_to_json
 from smilenn.prove.verdict import Unknown, Verdict
@@ -71,8 +75,11 @@ class Clamped(BaseEstimator, ABC):
         self.dtypes_ = dict(X.dtypes)
         self.net_ = clamp_fair(self._predicted, self.domain_, list(self.protected), float(self.eps), X)
         claims = self._property().lower(self.net_.domain)
-        self.certificate_: Certificate | None = certify(self.net_, claims, table=self.table())
-        self.verdict_: Verdict = checked_verdict(self.certificate_)
+        certificate = _steady_only(certify(self.net_, claims, table=self.table()), self.net_)
+        self.certificate_: Certificate | None = certificate
+        self.verdict_: Verdict = (
+            checked_verdict(certificate) if certificate.accepted else Unknown(METHOD, reason=certificate.shortfall)
+        )
         return self
 
     def table(self) -> dict[str, Any]:
@@ -141,6 +148,15 @@ class Clamped(BaseEstimator, ABC):
     def outputs(self, X: pd.DataFrame) -> np.ndarray:
         """Clamped values or logits [n]; rows outside the domain are moved to its edge."""
         return self.net_.predict(self.net_.domain.encode(X, out_of_bounds="clamp"))[:, 0]
+
+
+def _steady_only(certificate: Certificate, net: SmileNet) -> Certificate:
+    """The certificate, unless the model was seen to give equal rows different bits: then one that proves nothing."""
+    reason = unsteady(net)
+    if not reason:
+        return certificate
+    report = replace(certificate.report, status="unknown", claims=())
+    return replace(certificate, files={}, report=report, notes=(reason,))
 
 
 def _words(dtype: Any) -> Any:

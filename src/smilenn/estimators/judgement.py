@@ -72,6 +72,8 @@ def judge(
     """
     if found is None:
         return unjudged(None, NO_PROPERTY)
+    if reason := _unsteady(net):
+        return _concluded(found, None, reason)
     if time_limit <= 0:
         return Judgement(found, None, NOT_ASKED)
     from smilenn.certify.certify import certify
@@ -89,6 +91,16 @@ def judge(
     if not certificate.report.claims:
         return _concluded(found, None, certificate.shortfall)
     return _concluded(found, certificate, certificate.shortfall)
+
+
+def _unsteady(net: SmileNet) -> str:
+    """Why equal rows may get different bits from the encoder, which every proof takes for impossible; else empty."""
+    from smilenn.model.selftest import unsteady
+
+    try:
+        return unsteady(net)
+    except SmileError as error:
+        return str(error).rstrip(".")
 
 
 def _concluded(found: Verdict, certificate: Certificate | None, note: str) -> Judgement:

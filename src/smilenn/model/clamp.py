@@ -5,7 +5,8 @@
 
 c does not depend on the protected features, so f changes by at most ε with them, and f = m wherever m itself is ε-fair.
 As a `SmileNet`: c is a pinned encoder over the other columns, the box around it has width ε, and m is the backbone. The
-certificate covers all of it and assumes of m only that equal inputs give equal bits.
+certificate covers all of it and assumes of m only that the same call, asked again, gives the same bits: the V rows that
+differ from x in the protected values alone, in one order, computed by one thread.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from torch import nn
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
 from smilenn.model.encoders import Branch, Encoder, Pinned
+from smilenn.model.encoders.rowwise import RowByRow
 from smilenn.model.net import SmileNet
+from smilenn.model.threads import OneLibraryThread, OneThread
 
 Predict = Callable[[pd.DataFrame], np.ndarray]
 CENTRE = "centre"  # the branch that holds c
@@ -30,39 +33,83 @@ MOST_VALUES = 256  # combinations of protected values; every prediction asks the
 SHARE = 1 - 1e-6  # of ε that the box takes: the rest is for rounding
 
 
-class Foreign(nn.Module):
-    """m as a module: raw inputs [B, m] → the columns of the user's data frame → predictions [B, 1], float64."""
+class Variants:
+    """What m says of a row with each of the V combinations of protected values: one call [V, m] for each row.
 
-    def __init__(self, predict: Predict, domain: Domain) -> None:
-        super().__init__()
-        self.predict, self.domain = predict, domain
+    A call has the same layout for every row, and nothing but that row in it, so its V answers are a function of the
+    unprotected part of the row. One thread computes. The centre asks first; its answers are kept until the backbone
+    asks for the same rows.
+    """
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """[B, m] → [B, 1]."""
-        frame = self.domain.decode(x.detach().cpu().numpy().astype(np.float64))
-        y = np.asarray(self.predict(frame), dtype=np.float64)
+    def __init__(
+        self, predict: Predict, domain: Domain, kept: Sequence[int], protected: Sequence[int], values: np.ndarray
+    ) -> None:
+        self.predict, self.domain, self.values = predict, domain, values
+        self.kept, self.protected = list(kept), list(protected)
+        self.latest: tuple[bytes, np.ndarray] | None = None
+
+    def answers(self, y: np.ndarray) -> np.ndarray:
+        """Unprotected parts y [B, i] → answers [B, V]; equal rows are asked for once."""
+        y = np.ascontiguousarray(y, dtype=np.float64) + 0.0  # −0 becomes 0: equal numbers are the same bytes
+        key, latest = y.tobytes(), self.latest
+        if latest is None or latest[0] != key:
+            every: dict[bytes, np.ndarray] = {}
+            with OneThread(len(y)), OneLibraryThread():
+                for row in y:
+                    if row.tobytes() not in every:
+                        every[row.tobytes()] = self.ask(self._variants(row))
+            found = np.array([every[row.tobytes()] for row in y]).reshape(len(y), len(self.values))
+            self.latest = latest = key, found
+        return latest[1]
+
+    def forget(self) -> None:
+        """Drop the answers that are kept: whoever asks again asks the model."""
+        self.latest = None
+
+    def _variants(self, row: np.ndarray) -> np.ndarray:
+        x = np.zeros((len(self.values), self.domain.size))
+        x[:, self.kept], x[:, self.protected] = row, self.values
+        return x
+
+    def ask(self, x: np.ndarray) -> np.ndarray:
+        """m at raw inputs x [n, m] in one call, [n]."""
+        y = np.array(self.predict(self.domain.decode(x)), dtype=np.float64)
         if y.shape != (len(x),):
             raise SmileError(f"The model returned shape {y.shape} for {len(x)} rows; it must return one number a row.")
+        return y
+
+
+class Foreign(nn.Module):
+    """m as a backbone: raw inputs [B, m] → predictions [B, 1], float64, taken from the answers about each row."""
+
+    def __init__(self, variants: Variants) -> None:
+        super().__init__()
+        self.variants = variants
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """[B, m] → [B, 1]; a row whose protected values are none of those listed gets a call of its own."""
+        v, rows = self.variants, x.detach().cpu().numpy().astype(np.float64)
+        own = (rows[:, None, v.protected] == v.values).all(axis=2)  # [B, V]
+        y = v.answers(rows[:, v.kept])[np.arange(len(rows)), own.argmax(axis=1)]
+        v.forget()
+        for k in np.flatnonzero(~own.any(axis=1)):
+            with OneLibraryThread():
+                y[k] = v.ask(rows[k : k + 1])[0]
         return torch.tensor(y[:, None], device=x.device)
 
 
-class MidRange(nn.Module):
+class MidRange(RowByRow):
     """c(x) from the unprotected columns [B, i] alone: the middle of what m says over all protected values."""
 
-    def __init__(self, foreign: Foreign, kept: Sequence[int], protected: Sequence[int], values: np.ndarray) -> None:
+    def __init__(self, variants: Variants) -> None:
         super().__init__()
-        self.foreign, self.kept, self.protected, self.values = foreign, list(kept), list(protected), values
+        self.variants = variants
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, 1]."""
-        x = torch.zeros((len(y), self.foreign.domain.size), dtype=torch.float64)
-        x[:, self.kept] = y.to(torch.float64).cpu()
-        found = []
-        for value in self.values:
-            x[:, self.protected] = torch.tensor(value)
-            found.append(self.foreign(x))
-        every = torch.cat(found, dim=1)
-        return ((every.amin(dim=1, keepdim=True) + every.amax(dim=1, keepdim=True)) / 2).to(y.device)
+        every = self.variants.answers(y.detach().cpu().numpy())
+        middle = (every.min(axis=1, keepdims=True) + every.max(axis=1, keepdims=True)) / 2
+        return torch.tensor(middle, device=y.device)
 
 
 def clamp_fair(predict: Predict, domain: Domain, protected: Sequence[str], eps: float, data: pd.DataFrame) -> SmileNet:
@@ -84,7 +131,7 @@ def clamp_fair(predict: Predict, domain: Domain, protected: Sequence[str], eps: 
     if not (math.isfinite(eps) and eps > 0):
         raise SmileError(f"eps must be positive, not {eps}; a clamp of no width would drop the protected features.")
     foreign, centre = parts(predict, plain, protected)
-    encoder = Encoder(plain, [Branch(CENTRE, centre.kept, [Pinned(centre, 1)])])
+    encoder = Encoder(plain, [Branch(CENTRE, centre.variants.kept, [Pinned(centre, 1)])])
     net = SmileNet(plain, foreign, 1, auxiliaries="affine", encoder=encoder, outputs=("",))
     with torch.no_grad():
         net.lower.slope.fill_(1.0)
@@ -101,8 +148,8 @@ def parts(predict: Predict, domain: Domain, protected: Sequence[str]) -> tuple[F
     kept = [i for i in range(domain.size) if i not in columns]
     if not kept:
         raise SmileError("Every feature is protected, so nothing is left to predict from; protect fewer.")
-    foreign = Foreign(predict, domain)
-    return foreign, MidRange(foreign, kept, columns, _values(domain, protected))
+    variants = Variants(predict, domain, kept, columns, _values(domain, protected))
+    return Foreign(variants), MidRange(variants)
 
 
 def _unscaled(feature: Feature) -> Feature:

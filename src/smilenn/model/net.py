@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,9 +28,10 @@ from smilenn.errors import SmileError, listed
 from smilenn.model.auxiliaries import AuxiliaryKind, FreeNet, GapNet
 from smilenn.model.backbones import describe
 from smilenn.model.encoders import Encoder
-from smilenn.model.profile import PROFILES, Profile, assert_ieee, in_order, plain
+from smilenn.model.profile import PROFILES, Profile, in_order, plain
 from smilenn.model.select import select
 from smilenn.model.snapshot import Boxes, Snapshot
+from smilenn.model.threads import OneThread
 
 
 @dataclass(frozen=True)
@@ -177,17 +179,17 @@ class SmileNet(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Raw inputs x [B, m] → outputs [B, o], float64."""
         self.assert_float64()
-        u = self.scale(x)
-        bits = self.profile == "fixed-order" or self.encoder is not None  # order or equality is promised bit for bit
-        if bits:
-            assert_ieee(len(u))
-        with torch.autocast(u.device.type, enabled=False):  # before the backbone, which may change global settings
+        with self._certified(x), torch.autocast(x.device.type, enabled=False):
+            u = self.scale(x)
             lower, upper = self.box(self.encode(u))
-        z = self.embed(u)
-        if bits:  # also after the backbone: the head is still to come
-            assert_ieee(len(u))
-        with torch.autocast(u.device.type, enabled=False):  # the backbone may have any type
+        z = self.embed(u)  # after the box: a backbone may change global settings, and may have any type
+        with self._certified(x), torch.autocast(x.device.type, enabled=False):
             return self.head(select(z, lower, upper))
+
+    def _certified(self, x: torch.Tensor) -> OneThread | nullcontext[None]:
+        """Where the certified part is computed: deployed, in the calling thread alone, which is asserted to round."""
+        bits = self.profile == "fixed-order" or self.encoder is not None  # order or equality is promised bit for bit
+        return nullcontext() if self.training else OneThread(len(x), subnormals=bits)
 
     def assert_float64(self) -> None:
         """Raise if somebody has cast the certified part to another type: no certificate speaks of that network."""

@@ -4,11 +4,14 @@ A certificate speaks of float64 arithmetic as IEEE 754 has it. A machine or a bu
 or shortened type, a compiler that reorders a fixed order) shows here, before it predicts. Under ``fixed-order`` and
 ``dyadic`` the numbers must agree bit for bit, in a batch and row by row; under ``f64-aux``, whose sums may be taken in
 any order, within 1e-9 of the output scale or of what the head adds up, far above its rounding and far below any fault.
-An encoder must give a row the same bits in any batch, whatever the profile: a module that looks at others shows here.
+An encoder must give a row the same bits in any batch, whatever the profile. `unsteady` looks for a row that it does
+not, at random rows of the domain, at each of 64 places, in odd batches, with one thread and with two. It is asked when
+training ends and wherever a model is loaded. It cannot prove that there is none: that is what docs/encoders.md does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +21,20 @@ from smilenn.errors import AlteredError, SmileError
 if TYPE_CHECKING:
     import torch
 
+    from smilenn.model.encoders import Branch
     from smilenn.model.net import SmileNet
 
 NAME = "selftest.json"
 ROWS = 16
 TOLERANCE = 1e-9
+PLACES, FEW = 64, 8  # of rows in a test: for known layers, and for modules that take one call a row
+OTHER_BITS = (
+    "gives a row other bits in another batch, so no certificate of it holds; use modules that treat every row by itself"
+)
+OTHER_VALUES = (
+    "looks at the other rows of a batch, which it will not see once it is used; use modules that treat every row by "
+    "itself"
+)
 
 
 def vectors(net: SmileNet) -> dict[str, Any]:
@@ -51,11 +63,8 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
         raise SmileError(f"{where} does not hold the self-test of this model; save the model again.") from None
     if weights != net.snapshot().digest:
         raise AlteredError(f"{where} speaks of other weights than the model's; save the model again.")
-    if net.encoder is not None and not _steady(net, x):
-        raise SmileError(
-            f"The encoder of {where} gives a row other bits in another batch, so no certificate of it holds; use "
-            "modules that treat every row by itself."
-        )
+    if reason := unsteady(net, x):
+        raise SmileError(f"{where}: {reason}.")
     exact = net.profile != "f64-aux"
     room = 0.0 if exact else TOLERANCE * _sizes(net, x)
     batches = [_ends(net, x), np.concatenate([_ends(net, row[None]) for row in x], axis=1)]
@@ -67,27 +76,85 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
             )
 
 
-def _steady(net: SmileNet, x: np.ndarray) -> bool:
-    """Whether rows x [B, m] are encoded to the same bits together, in another order and one by one."""
+def unsteady(net: SmileNet, x: np.ndarray | None = None) -> str:
+    """Why equal rows may get different bits from the encoder of `net`, as part of a sentence; empty if none was found.
+
+    Rows are drawn afresh from the domain, so no folder can choose them; rows x [B, m] are looked at too. A branch of
+    known layers is asked for 64 rows at each place. Any other module is slow, one row a call: it is asked for 8.
+    """
     import torch
 
-    training = net.training
+    if net.encoder is None:
+        return ""
+    training, threads = net.training, torch.get_num_threads()
     net.eval()
     try:
         with torch.no_grad():
-            u = net.scale(torch.as_tensor(x, device=net.shift.device))
-            together, turned = net.encode(u), net.encode(u.flip(0)).flip(0)
-            alone = torch.cat([net.encode(row[None]) for row in u])
+            if x is not None and not _steady(net.encode, _scaled(net, x)):
+                return f"the encoder {OTHER_BITS}"
+            for branch in net.encoder.learned:
+                if reason := _unsteady_branch(net, branch):
+                    return f"the encoder's branch {branch.name!r} {reason}"
     finally:
         net.train(training)
-    return torch.equal(together, turned) and torch.equal(together, alone)
+        torch.set_num_threads(threads)
+    return ""
+
+
+def _unsteady_branch(net: SmileNet, branch: Branch) -> str:
+    """What is wrong with a branch with pinned modules; empty for any other."""
+    import torch
+
+    from smilenn.model.encoders.pinned import Pinned
+
+    pinned = [layer for layer in branch.layers if isinstance(layer, Pinned)]
+    if not pinned:
+        return ""
+    count = PLACES if all(layer.known for layer in pinned) else FEW
+    u = _scaled(net, net.domain.sample(count, np.random.default_rng()))
+    wanted = branch(u)
+    everywhere, repeats = torch.arange(PLACES) % count, range(count)
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        for shift in repeats:  # each row comes to stand at each place
+            rows = (everywhere + shift) % count
+            if not _same(branch(u[rows]), wanted[rows]):
+                return OTHER_BITS
+        if not _steady(branch, u):
+            return OTHER_BITS
+    first = branch.layers[0]
+    alone = isinstance(first, Pinned) and first.differs(u[:, branch.columns])
+    return OTHER_VALUES if alone else ""
+
+
+def _steady(function: Callable[[torch.Tensor], torch.Tensor], u: torch.Tensor) -> bool:
+    """Whether rows u [B, m] get the same bits together, in reverse, in odd batches and one by one."""
+    import torch
+
+    together = function(u)
+    return _same(function(u.flip(0)).flip(0), together) and all(
+        _same(torch.cat([function(part) for part in u.split(size)]), together) for size in (1, 3, 7)
+    )
+
+
+def _same(one: torch.Tensor, two: torch.Tensor) -> bool:
+    """Equal numbers at every place, or none at both."""
+    return bool(((one == two) | (one.isnan() & two.isnan())).all())
+
+
+def _scaled(net: SmileNet, x: np.ndarray) -> torch.Tensor:
+    import torch
+
+    return net.scale(torch.as_tensor(x, device=net.shift.device))
 
 
 def _ends(net: SmileNet, x: np.ndarray) -> np.ndarray:
     """g∘lower and g∘upper at x [B, m], [2, B, o]; a flipped box gives lower."""
     import torch
 
-    with torch.no_grad():
+    from smilenn.model.threads import OneThread
+
+    with torch.no_grad(), OneThread(len(x)):
         lower, upper = _box(net, x)
         return torch.stack([net.head(lower), net.head(torch.where(upper > lower, upper, lower))]).cpu().numpy()
 

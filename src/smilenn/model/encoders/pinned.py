@@ -1,13 +1,15 @@
 """Any module of features that a claim pins equal: it sees the same numbers in both copies and returns the same bits.
 
-A matrix product may give a row other bits in another batch, so rows are evaluated in blocks of a fixed size (padded
-with copies of the last one), where a row's bits were found not to depend on its place; the self-test of a model repeats
-that test wherever it is loaded. Modules with batch statistics or randomness are refused. So is a processor told to take
-subnormal numbers for zero: switched on between two predictions, that would give equal rows other bits.
+A matrix product gives a row other bits at another place of a batch, so a deployed module is evaluated row by row
+(rowwise.py): known layers by formulas that are the same for every row, any other module in one call for each row. One
+thread computes, since worker threads may round otherwise. The self-test of a model looks whether that worked.
+Modules with batch statistics or randomness are refused. So is a processor told to take subnormal numbers for zero:
+switched on between two predictions, that would give equal rows other bits.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,10 @@ from torch import nn
 from smilenn.errors import SmileError
 from smilenn.model.backbones import describe
 from smilenn.model.encoders.layers import Layer
-from smilenn.model.profile import assert_ieee, plain
+from smilenn.model.encoders.rowwise import RowByRow, evaluate, layers, one_by_one
+from smilenn.model.profile import plain
 from smilenn.model.spread import Spread
-
-ROWS = 64  # of a block
+from smilenn.model.threads import OneThread
 
 
 class Pinned(Layer):
@@ -39,23 +41,47 @@ class Pinned(Layer):
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, outputs], float64."""
-        parameter = next(self.module.parameters(), None)
-        z = self.module(y if parameter is None else y.to(parameter.dtype))
-        if z.shape != (len(y), self.outputs):
-            raise SmileError(f"The pinned encoder returned shape {tuple(z.shape)}; expected {(len(y), self.outputs)}.")
-        return plain(z).to(torch.float64)
+        return self._checked(self.module(self._typed(y)), len(y))
 
     def ordered(self, y: torch.Tensor) -> torch.Tensor:
-        """The same in blocks of 64 rows. −0 becomes 0 first: equal numbers must be equal bits to a module too."""
-        assert_ieee(len(y))
-        parts = []
-        for block in (y + 0.0).split(ROWS):
-            rows = len(block)
-            if rows < ROWS:
-                block = torch.cat([block, block[-1:].expand(ROWS - rows, -1)])
-            parts.append(self(block)[:rows])
-            assert_ieee(rows)  # again after each block: the module itself may have switched it on
-        return torch.cat(parts) if parts else y.new_zeros((0, self.outputs))
+        """The same row by row. −0 becomes 0 first: equal numbers must be equal bits to a module too."""
+        if not len(y):
+            return y.new_zeros((0, self.outputs), dtype=torch.float64)
+        y, found = y + 0.0, layers(self.module)
+        with OneThread(len(y)):
+            if found is not None:
+                z = evaluate(found, y)
+            elif isinstance(self.module, RowByRow):
+                z = self.module(self._typed(y))
+            else:
+                z = one_by_one(self.module, self._typed(y))
+        return self._checked(z, len(y))
+
+    @property
+    def known(self) -> bool:
+        """Whether the module is evaluated by formulas, many rows at a time; any other takes a call for every row."""
+        return layers(self.module) is not None
+
+    @torch.no_grad()
+    def differs(self, y: torch.Tensor) -> bool:
+        """Whether rows y [B, i] get other values from the module as it was trained, in a batch, than as it is used.
+
+        Beyond rounding, that is: √eps of the module's type, of the largest value.
+        """
+        trained, used = self(y.clone()), self.ordered(y)
+        kind = self._typed(y).dtype
+        room = math.sqrt(torch.finfo(kind).eps) * max(1.0, float(torch.nan_to_num(used).abs().max()))
+        return bool(((trained - used).abs() > room).any())
+
+    def _typed(self, y: torch.Tensor) -> torch.Tensor:
+        """The rows in the type of the module's parameters."""
+        parameter = next(self.module.parameters(), None)
+        return y if parameter is None else y.to(parameter.dtype)
+
+    def _checked(self, z: torch.Tensor, rows: int) -> torch.Tensor:
+        if z.shape != (rows, self.outputs):
+            raise SmileError(f"The pinned encoder returned shape {tuple(z.shape)}; expected {(rows, self.outputs)}.")
+        return plain(z).to(torch.float64)
 
     def propagate(self, spread: Spread) -> Spread:
         """Equal if every input is; otherwise anything."""

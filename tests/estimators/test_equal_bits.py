@@ -1,0 +1,218 @@
+"""Equal rows get equal bits from what a certificate takes for equal, or nothing is certified."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from torch import nn
+
+from smilenn import Config, Proved, SmileRegressor, Unknown
+from smilenn.errors import SmileError
+from smilenn.estimators.clamped import ClampedRegressor
+from smilenn.model.encoders import Branch, Encoder, Linear, Pinned
+
+QUICK = Config(epochs=2, batch_size=64)
+
+
+@pytest.fixture
+def threads():
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+def borrowers(n=200):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({
+        "income": rng.uniform(1, 9, n), "age": rng.uniform(18, 90, n), "debt": rng.normal(0, 3, n),
+        "size": rng.normal(0, 1, n),
+    })  # fmt: skip
+    return frame, np.log(frame.income) + 0.02 * (frame.age - 50) - 0.3 * np.abs(frame.debt)
+
+
+def beside(module):
+    """A rising branch over the income, and a module of nine outputs over the rest."""
+
+    def make(domain, u):
+        torch.manual_seed(0)
+        rising = Branch("up", [0], [Linear(1, 1, signs=np.ones((1, 1)))])
+        return Encoder(domain, [rising, Branch("rest", [1, 2, 3], [Pinned(module(), 9)])])
+
+    return make
+
+
+def monotone(module, limit=20.0):
+    return SmileRegressor(
+        increasing=["income"], encoder=beside(module), config=QUICK, random_state=0, certify_time_limit=limit
+    ).fit(*borrowers())
+
+
+def perceptron(dtype=torch.float32):
+    return nn.Sequential(nn.Linear(3, 33), nn.ReLU(), nn.Linear(33, 9)).to(dtype)
+
+
+def lowered(model, rows, rng):
+    """How often raising the income a little lowers the output, the same rows standing in another order."""
+    raised, order = rows.assign(income=rows.income + 1e-9), rng.permutation(len(rows))
+    after = np.empty(len(rows))
+    after[order] = model.predict(raised.iloc[order])
+    return int((after < model.predict(rows)).sum())
+
+
+def test_a_certified_model_never_falls_wherever_its_rows_stand(threads):
+    model, rng = monotone(perceptron), np.random.default_rng(2)
+    assert isinstance(model.verdict_, Proved) and model.violation_bound_ == 0.0
+    frame, _ = borrowers()
+    for size, count in itertools.product((64, 33, 150), (1, 2)):
+        threads(count)
+        assert sum(lowered(model, frame.iloc[rng.integers(0, len(frame), size)], rng) for _ in range(20)) == 0
+
+
+class Restless(nn.Module):
+    """It answers otherwise now and then."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.calls = nn.Linear(3, 9), 0
+
+    def forward(self, y):
+        self.calls += 1
+        return self.layer(y) + (1e-7 if len(y) == 1 and self.calls > 40 and self.calls % 5 == 0 else 0.0)
+
+
+class Neighbours(nn.Linear):
+    """It looks at the other rows of its batch."""
+
+    def __init__(self):
+        super().__init__(3, 9)
+
+    def forward(self, y):
+        return super().forward(y - y.mean(dim=0))
+
+
+@pytest.mark.parametrize("limit", [20.0, 0.0])
+@pytest.mark.parametrize(
+    ("module", "says"), [(Restless, "'rest' gives a row other bits"), (Neighbours, "'rest' looks at the other rows")]
+)
+def test_training_ends_unknown_where_equal_rows_get_other_bits(module, says, limit):
+    model = monotone(module, limit)
+    assert isinstance(model.verdict_, Unknown) and says in model.verdict_.reason and model.certificate_ is None
+
+
+# ---- clamps ---------------------------------------------------------------------------------------------------------
+
+
+class TorchModel(RegressorMixin, BaseEstimator):
+    """A float32 perceptron behind the interface of scikit-learn."""
+
+    def __init__(self, width=33):
+        self.width = width
+
+    def fit(self, X, y):
+        torch.manual_seed(0)
+        h = self.width
+        self.net_ = nn.Sequential(nn.Linear(X.shape[1], h), nn.ReLU(), nn.Linear(h, h), nn.ReLU(), nn.Linear(h, 1))
+        return self
+
+    def predict(self, X):
+        with torch.no_grad():
+            return self.net_(torch.tensor(np.asarray(X, dtype=np.float32)))[:, 0].double().numpy() * 1e5
+
+
+class Tails(TorchModel):
+    """What the tails of vectors do to a model, made visible: a row's value depends on its place in a call."""
+
+    def predict(self, X):
+        return 1000.0 * X["x0"].to_numpy(float) + 100.0 * X["sex"].to_numpy() + 0.01 * (np.arange(len(X)) % 8 > 5)
+
+
+def people(n=90):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"x{i}": rng.uniform(0, 9, n).astype(np.float32) for i in range(6)})
+    frame["sex"] = rng.integers(0, 2, n)
+    return frame, 1000 * frame.x0 - 500 * frame.x1 + 3000 * frame.sex
+
+
+def apart(model, rows, rng):
+    """|f(a) − f(b)| of rows and their counterparts of the other sex, which stand elsewhere."""
+    order = rng.permutation(len(rows))
+    other = np.empty(len(rows))
+    other[order] = model.predict(rows.assign(sex=1 - rows.sex).iloc[order])
+    return np.abs(model.predict(rows) - other)
+
+
+@pytest.mark.parametrize("inner", [TorchModel(5), Tails()], ids=lambda m: type(m).__name__)
+def test_a_clamp_keeps_its_epsilon_wherever_rows_stand(threads, inner):
+    X, y = people()
+    model, rng = ClampedRegressor(inner, ["sex"], 1.0).fit(X, y), np.random.default_rng(1)
+    assert model.certificate_.accepted
+    for count in (1, 2):
+        threads(count)
+        assert apart(model, X, rng).max() <= 1.0
+
+
+def test_one_call_asks_for_all_variants_of_one_row():
+    calls = []
+
+    class Noted(TorchModel):
+        def predict(self, X):
+            calls.append(X)
+            return X["x0"].to_numpy(float)
+
+    X, y = people(20)
+    model = ClampedRegressor(Noted(), ["sex"], 1.0).fit(X, y)
+    calls.clear()
+    model.predict(pd.concat([X, X]))
+    assert len(calls) == len(X)  # centre and backbone share an answer, and so do equal rows
+    for call in calls:
+        assert call["sex"].tolist() == [0, 1] and call.drop(columns="sex").nunique().eq(1).all()
+        assert call.index.tolist() == [0, 1] and dict(call.dtypes) == dict(X.dtypes)
+    model.predict(X)
+    assert len(calls) == 2 * len(X)  # nothing is remembered from one prediction to the next
+
+
+def test_a_model_that_answers_otherwise_when_asked_again_is_not_certified(tmp_path):
+    class Restless(TorchModel):
+        def predict(self, X):
+            return X["x0"].to_numpy(float) + np.random.default_rng().normal(size=len(X))
+
+    X, y = people(30)
+    model = ClampedRegressor(Restless(), ["sex"], 1.0).fit(X, y)
+    assert not model.certificate_.accepted and model.certificate_.files == {}
+    assert "gives a row other bits" in model.certificate_.statement
+    assert model.certificate_.bound == np.inf
+    model.save(tmp_path / "clamp")
+    with pytest.raises(SmileError):
+        ClampedRegressor.load(tmp_path / "clamp", model.model_)
+
+
+# ---- many pairs -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_million_pairs_of_a_pinned_model(threads, dtype):
+    model, rng = monotone(lambda: perceptron(dtype)), np.random.default_rng(3)
+    frame, _ = borrowers()
+    for k in range(100):
+        threads(1 + k % 2)
+        rows = pd.DataFrame({c: rng.uniform(frame[c].min(), frame[c].max(), 10_000) for c in frame})
+        assert lowered(model, rows, rng) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("inner", [
+    TorchModel(5), RandomForestRegressor(5, n_jobs=2), HistGradientBoostingRegressor(max_iter=10),
+], ids=lambda m: type(m).__name__)  # fmt: skip
+def test_a_million_pairs_of_a_clamped_model(threads, inner):
+    """Of 50 people at a time, at all places: a clamp asks its model about every one of them by itself."""
+    X, y = people()
+    model, rng = ClampedRegressor(inner, ["sex"], 1.0).fit(X, y), np.random.default_rng(4)
+    for k in range(40):
+        threads(1 + k % 2)
+        few = X.iloc[rng.integers(0, len(X), 50)].assign(x0=rng.uniform(0, 9, 50).astype(np.float32))
+        assert apart(model, few.iloc[rng.integers(0, 50, 25_000)], rng).max() <= 1.0
