@@ -8,10 +8,12 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrizations
 
+from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.backbones import MLP, ConvNet
-from smilenn.model.encoders import Pinned, elementary
+from smilenn.model.encoders import Branch, Encoder, Pinned, elementary
 from smilenn.model.encoders.rowwise import evaluate, layers, one_by_one
+from smilenn.model.net import SmileNet
 from smilenn.model.profile import in_order
 
 TYPES = {"float32": (torch.float32, 1e-6), "float64": (torch.float64, 1e-12)}
@@ -180,6 +182,38 @@ def test_equal_rows_are_asked_for_once_and_minus_zero_is_zero():
     assert [tuple(call.shape) for call in calls] == [(1, 2), (1, 2)] and not calls[0].signbit().any()
 
 
+def test_a_module_that_returns_one_place_every_time_is_read_in_time():
+    class Buffer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.place = torch.zeros(1, 1, dtype=torch.float64)
+
+        def forward(self, y):
+            return self.place.copy_(y[:1, :1])
+
+    y = torch.tensor([[1.0], [2.0], [3.0]], dtype=torch.float64)
+    assert torch.equal(one_by_one(Buffer(), y), y)
+
+
+def test_a_module_that_makes_rows_is_refused():
+    class Twice(nn.Module):
+        def forward(self, y):
+            return torch.cat([y, y + 1])
+
+    with pytest.raises(SmileError, match=r"shape \(2, 1\) for one row"):
+        Pinned(Twice(), 1).ordered(torch.zeros(3, 1, dtype=torch.float64))
+
+
+def test_gradients_without_a_value_do_not_change_one():
+    class Batch(nn.Module):
+        def forward(self, y):
+            return y / (1.0 if len(y) == 1 else 0.0)
+
+    y = torch.ones(2, 1, dtype=torch.float64)
+    y[1] = 2.0
+    assert torch.equal(one_by_one(Batch(), y.clone().requires_grad_()), y)
+
+
 def test_gradients_pass_through_both_ways():
     y = torch.randn(5, 16, dtype=torch.float64)
     for module in (MLP(16, (4,), 9).double(), nn.Sequential(nn.Linear(16, 9), nn.GELU()).double()):
@@ -187,6 +221,16 @@ def test_gradients_pass_through_both_ways():
         for function, end in zip((Pinned(module, 9).ordered, module), ends, strict=True):
             function(end).square().sum().backward()
         assert torch.allclose(ends[0].grad, ends[1].grad)
+
+
+@pytest.mark.parametrize("module", [MLP(3, (4,), 2), nn.Sequential(nn.Linear(3, 2), nn.GELU())])
+def test_a_network_with_a_pinned_module_can_be_exported(module):
+    domain = Domain.box([0.0] * 3, [1.0] * 3)
+    encoder = Encoder(domain, [Branch("core", range(3), [Pinned(module, 2)])])
+    net = SmileNet(domain, MLP(3, (4,), 2), 2, encoder=encoder, hidden=3).eval()
+    x = torch.rand(5, 3, dtype=torch.float64)
+    with torch.no_grad():
+        assert torch.allclose(torch.export.export(net, (x,)).module()(x), net(x), rtol=1e-5, atol=1e-6)
 
 
 def test_no_rows_give_no_values():

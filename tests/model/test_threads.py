@@ -14,6 +14,7 @@ from torch import nn
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.backbones import MLP
+from smilenn.model.bundle import load_net, save_net
 from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.net import SmileNet
 from smilenn.model.threads import OneLibraryThread, OneThread
@@ -145,6 +146,24 @@ def test_a_backbone_that_switches_flushing_on_is_noticed_before_the_head():
     try:
         with pytest.raises(SmileError, match="set_flush_denormal"):
             net.predict(np.zeros((3, 4)))
+    finally:
+        torch.set_flush_denormal(False)
+
+
+@pytest.mark.parametrize(("encoded", "refused"), [(False, False), (True, True)])
+def test_subnormal_numbers_matter_where_bits_do(tmp_path, encoded, refused):
+    net = network()
+    if not encoded:
+        net = SmileNet(net.domain, MLP(4, (8,), 2), 2, hidden=5)
+    save_net(tmp_path / "model", net)
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor cannot flush subnormal numbers to zero")
+    try:
+        if refused:
+            with pytest.raises(SmileError, match="set_flush_denormal"):
+                load_net(tmp_path / "model")
+        else:
+            load_net(tmp_path / "model")[0].predict(np.zeros((3, 4)))
     finally:
         torch.set_flush_denormal(False)
 

@@ -188,8 +188,12 @@ class SmileNet(nn.Module):
 
     def _certified(self, x: torch.Tensor) -> OneThread | nullcontext[None]:
         """Where the certified part is computed: deployed, in the calling thread alone, which is asserted to round."""
-        bits = self.profile == "fixed-order" or self.encoder is not None  # order or equality is promised bit for bit
-        return nullcontext() if self.training else OneThread(len(x), subnormals=bits)
+        return nullcontext() if self.training else OneThread(len(x), subnormals=self.bitwise)
+
+    @property
+    def bitwise(self) -> bool:
+        """Whether the order or the equality of two evaluations is promised bit for bit."""
+        return self.profile == "fixed-order" or self.encoder is not None
 
     def assert_float64(self) -> None:
         """Raise if somebody has cast the certified part to another type: no certificate speaks of that network."""

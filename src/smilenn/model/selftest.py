@@ -154,7 +154,7 @@ def _ends(net: SmileNet, x: np.ndarray) -> np.ndarray:
 
     from smilenn.model.threads import OneThread
 
-    with torch.no_grad(), OneThread(len(x)):
+    with torch.no_grad(), OneThread(len(x), subnormals=net.bitwise):
         lower, upper = _box(net, x)
         return torch.stack([net.head(lower), net.head(torch.where(upper > lower, upper, lower))]).cpu().numpy()
 

@@ -44,7 +44,12 @@ class Pinned(Layer):
         return self._checked(self.module(self._typed(y)), len(y))
 
     def ordered(self, y: torch.Tensor) -> torch.Tensor:
-        """The same row by row. −0 becomes 0 first: equal numbers must be equal bits to a module too."""
+        """The same row by row. −0 becomes 0 first: equal numbers must be equal bits to a module too.
+
+        A traced program gets the module as it is: another runtime computes it, of whose bits nothing is promised.
+        """
+        if torch.compiler.is_compiling():
+            return self(y + 0.0)
         if not len(y):
             return y.new_zeros((0, self.outputs), dtype=torch.float64)
         y, found = y + 0.0, layers(self.module)

@@ -96,14 +96,22 @@ def one_by_one(module: nn.Module, y: torch.Tensor) -> torch.Tensor:
     for k, key in enumerate(map(bytes, rows.cpu().contiguous().view(torch.uint8).numpy())):
         if key not in first:
             first[key] = len(found)
-            with torch.no_grad():
-                found.append(module(rows[k : k + 1].clone(memory_format=torch.contiguous_format)))
+            found.append(_asked(module, rows[k : k + 1]))
         places.append(first[key])
     value = torch.cat(found)[places]
     if torch.is_grad_enabled() and y.requires_grad:
         slope = module(y)
-        value = value + (slope - slope.detach())
+        value = value + torch.nan_to_num(slope - slope.detach())  # 0, also where the slope's own value is no number
     return value
+
+
+@torch.no_grad()
+def _asked(module: nn.Module, row: torch.Tensor) -> torch.Tensor:
+    """What a module says of one row [1, i], [1, j]; a copy, since a module may return the same place every time."""
+    z = module(row.clone(memory_format=torch.contiguous_format))
+    if z.dim() != 2 or len(z) != 1:
+        raise SmileError(f"The pinned encoder returned shape {tuple(z.shape)} for one row; expected one row as well.")
+    return z.clone()
 
 
 # ---- the known layers -----------------------------------------------------------------------------------------------
