@@ -251,7 +251,7 @@ class SmileEstimator(Judged, BaseEstimator):
                 frame if named else frame.to_numpy(), kinds=self.kinds, bounds=self.bounds, groups=self.groups,
                 margin=self.margin, scaling=self.scaling,
             )  # fmt: skip
-        target = self.read_target(values, names)
+        target = self.read_target(values, names).called(target_name)
         try:
             claims = self.lower_on(self.all_properties(), domain, columns, target.outputs)
         except SmileError as error:

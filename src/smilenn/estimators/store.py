@@ -26,6 +26,7 @@ from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.judgement import Judgement
 from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.targets import ROLES
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.folder import dump_json, read_folder, without_infinities, write_folder
 from smilenn.problem import digest
@@ -157,15 +158,17 @@ def load(
             estimator.encoder = net.encoder
         if "feature_names_in" in learned:
             estimator.feature_names_in_ = np.array(learned["feature_names_in"], dtype=object)
-        estimator.outputs_ = Outputs(net.outputs, _classes(learned))
+        role = ROLES.get(model["task"], "output")
+        estimator.outputs_ = Outputs(net.outputs, _classes(learned), estimator.target_name_, role)
         if "classes" in learned:
             estimator.classes_ = np.array(learned["classes"], dtype=np.dtype(learned["classes_dtype"]))
         stated = estimator.lower(estimator.all_properties())
-        if [claim.to_json() for claim in stated] != documents[PROPERTIES]["claims"]:
+        if stated != estimator.claims_:  # whatever their sentences say
             raise AlteredError(
                 f"{str(folder / PROPERTIES)!r} states properties that are not its claims; save the model again."
             )
         estimator._judgement = _checked(folder, verdict, JSON_NAME in documents)
+        estimator._explained()
     except SmileError:
         raise
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
