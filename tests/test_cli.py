@@ -131,10 +131,10 @@ def test_fit_a_classifier_from_texts(csv, tmp_path):
 
 
 def test_a_model_that_learned_nothing_is_called_so():
-    from smilenn.cli.words import quality, quality_text
+    from smilenn.report.standing import Standing, measured
 
     def said(task, names, y, output):
-        return quality_text(quality(task, names, y, output, y), len(y))
+        return Standing(len(y), True, 1, measured(task, names, y, output, y)).sentence()
 
     y = np.arange(20.0)[:, None]
     assert "hardly better than a constant" in said("regression", ("",), y, y * 0 + 9.0)

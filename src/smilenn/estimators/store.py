@@ -35,6 +35,7 @@ from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import properties_from_json, properties_to_json
 from smilenn.prove.record import verdict_from_json, verdict_to_json
 from smilenn.prove.verdict import Proved, Rejected, Unknown, Verdict, Violated
+from smilenn.report.standing import Standing
 from smilenn.train.config import Config
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ PLAIN = (
     "hidden", "embedding", "backbone_sizes", "backbone_share", "members", "out_of_bounds", "time_limit",
     "certify_time_limit", "validation_fraction", "missing", "verbose", "device", "restarts",
 )  # fmt: skip
-OWN = ("quantiles",)  # of one of the estimators
+OWN = ("quantiles", "positive")  # of one of the estimators
 
 
 def save(
@@ -71,6 +72,7 @@ def save(
         "fill": estimator.fill_,
         "n_iter": estimator.n_iter_,
         "reasons": estimator.reasons_,
+        "quality": None if estimator.quality_ is None else estimator.quality_.to_json(),
     }
     if "feature_names_in_" in vars(estimator):
         learned["feature_names_in"] = [str(name) for name in estimator.feature_names_in_]
@@ -154,6 +156,8 @@ def load(
         estimator.interrupted_, estimator.target_name_ = learned["interrupted"], learned["target"]
         estimator.fill_, estimator.n_iter_ = learned.get("fill", {}), learned.get("n_iter", len(documents[HISTORY]))
         estimator.reasons_ = learned.get("reasons", "")
+        quality = learned.get("quality")
+        estimator.quality_ = None if quality is None else Standing.from_json(quality)
         if isinstance(estimator.encoder, str) and estimator.encoder == "given" and net.encoder is not None:
             estimator.encoder = net.encoder
         if "feature_names_in" in learned:

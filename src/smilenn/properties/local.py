@@ -16,6 +16,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self, final
 
 from smilenn.domain import Domain, Feature
+from smilenn.domain.table import label
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, Rename, bounded_change, read_number, set_fields
 from smilenn.properties.claim import Claim, Inequality, exact, number, row
@@ -152,7 +153,7 @@ def _placed(point: Point, domain: Domain, i: int) -> dict[str, Fraction]:
     for feature in domain.features:
         value = given[feature.name]
         if feature.categories:
-            text = value if isinstance(value, str) else f"{value:g}"
+            text = value if isinstance(value, str) else label(value)
             if text not in feature.categories:
                 raise SmileError(
                     f"LocalRobust: point {i + 1} has {text!r} for {feature.name!r}, whose values are "
