@@ -130,7 +130,7 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     say("Properties to hold for every input of the domain:")
     for sentence in stated(estimator, domain, tuple(frame.columns), target.outputs):
         say(f"  - {sentence}")
-    for found in trends(estimator, complete, target):
+    for found in trends(estimator, complete, target) if start is None else ():
         warnings.warn(found.sentence(options=True), TrendWarning, stacklevel=1)
     try:
         with display("off" if quiet else "auto") as show, warnings.catch_warnings():
@@ -141,8 +141,11 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         if "net_" not in vars(estimator):
             raise
         estimator.interrupted_ = True  # there is a network already: it is kept
-    if in_test.any():
-        estimator.quality_ = standing(estimator, frame, target, in_test)
+    try:
+        if in_test.any():
+            estimator.quality_ = standing(estimator, frame, target, in_test)
+    except KeyboardInterrupt:
+        estimator.interrupted_ = True  # what was measured at the end of training stays
     keep(estimator, request, in_test, None if start is None else start.training)
     try:
         if request.checkpoint is not None and not estimator.interrupted_:

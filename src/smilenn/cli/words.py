@@ -75,7 +75,8 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
     lines, but = [], but_words(estimator)
     match verdict:
         case Proved(certificate=name) if name:
-            lines.append(f"Certified{but}. This holds for every input of the domain, whatever the backbone does:")
+            held = "his holds for every input of the domain, whatever the backbone does."
+            lines.append(f"Certified{but}. T{held}" if but else f"Certified: t{held}")
         case Proved():
             lines.append(f"{_capital(verdict.sentence())}{but}. Not certified: {estimator.certificate_note_}")
         case Violated(counterexample=Counterexample() as example):
