@@ -71,7 +71,7 @@ def test_a_certified_model_carries_its_certificate(certified, tmp_path):
     statement = certificate.statement
     assert "Raising 'x', everything else equal, never lowers the predicted 'y'." in statement
     assert "changing 'g' alone changes the predicted 'y' by at most 2. (" in statement
-    assert "x in [" in statement and certificate.sha256 in statement and "not certified" not in statement
+    assert "'x' in [" in statement and certificate.sha256 in statement and "not certified" not in statement
     certified.save(tmp_path / "m")
     assert {"certificate.json", "certificate.bin"} <= {path.name for path in (tmp_path / "m").iterdir()}
     checked = smilenn.check(tmp_path / "m", reference=True)

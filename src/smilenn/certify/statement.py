@@ -39,11 +39,25 @@ def statement(
     for claim, bound, holds in zip(certificate.claims, certificate.bounds, certificate.holds, strict=True):
         said, *more = claim_lines(claim, outputs, domain)
         lines += [f"- {said} {claim_words(bound, holds)}", *(f"  {line}" for line in more)]
-    lines.append(f"The domain: {'; '.join(certificate.report.domain)}.")
+    lines.append(f"The domain: {'; '.join(certificate.report.domain if domain is None else ranges(domain))}.")
     lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256}).")
     lines.append("Assumed, not checked:")
     lines += [f"- {line}" for line in (about.assumed if assumed is None else assumed)]
     return "\n".join(lines)
+
+
+def ranges(domain: Domain) -> list[str]:
+    """The features with their values, names in quotes: ``'income' in [2.0, 143.0]``, ``'race' one of 'a', 'b'``."""
+    out = []
+    for feature in domain.features:
+        whole = " (whole numbers)" if feature.kind == "integer" else ""
+        if feature.categories:
+            out.append(f"{feature.name!r} one of {', '.join(map(repr, feature.categories))}")
+        elif feature.kind == "binary":
+            out.append(f"{feature.name!r} 0 or 1")
+        else:
+            out.append(f"{feature.name!r} in [{feature.lo!r}, {feature.hi!r}]{whole}")
+    return out
 
 
 def claim_lines(claim: Claim, outputs: Outputs | None, domain: Domain | None) -> list[str]:

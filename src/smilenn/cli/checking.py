@@ -11,8 +11,10 @@ from smilenn.certify.certificate import JSON_NAME
 from smilenn.certify.check import check_folder
 from smilenn.certify.verdicts import check
 from smilenn.errors import SmileError
-from smilenn.model.folder import MANIFEST, read_manifest, without_infinities
+from smilenn.model.bundle import MODEL
+from smilenn.model.folder import MANIFEST, parse_json, read_manifest, without_infinities
 from smilenn.prove.record import verdict_to_json
+from smilenn.report.standing import Standing
 
 
 def run(model: Path, *, reference: bool, quiet: bool, json: bool) -> int:
@@ -21,11 +23,14 @@ def run(model: Path, *, reference: bool, quiet: bool, json: bool) -> int:
         read_manifest(model)  # a missing folder, or one that is none, is said as elsewhere; the rest is the checker's
     if not (model / JSON_NAME).exists():
         raise SmileError(f"{str(model)!r} has no certificate.json; `smile prove` writes one where it can.")
-    verdict = check(model, reference=reference)
+    verdict, quality = check(model, reference=reference), stored_quality(model)
+    but = f", but {quality.shortfall}" if quality is not None and quality.shortfall else ""
     if json:
-        typer.echo(json_module.dumps(without_infinities({"model": str(model), **verdict_to_json(verdict)})))
+        measured = None if quality is None else quality.to_json()
+        record = {"model": str(model), **verdict_to_json(verdict), "quality": measured}
+        typer.echo(json_module.dumps(without_infinities(record)))
     elif quiet:
-        typer.echo(verdict.sentence())
+        typer.echo(f"{verdict.sentence()}{but}")
     else:
         if verdict.status != "rejected":
             report = check_folder(model)
@@ -35,5 +40,15 @@ def run(model: Path, *, reference: bool, quiet: bool, json: bool) -> int:
                 typer.echo(line)
             if reference:
                 typer.echo("The reference checker finds the same.")
-        typer.echo(f"{verdict.sentence()[0].upper()}{verdict.sentence()[1:]}.")
+        typer.echo(f"{verdict.sentence()[0].upper()}{verdict.sentence()[1:]}{but}.")
+        if quality is not None:
+            typer.echo(f"As measured after training, not checked here. {quality.sentence()}")
     return verdict.exit_code
+
+
+def stored_quality(model: Path) -> Standing | None:
+    """What model.json says of the quality; None where it says nothing that can be read."""
+    try:
+        return Standing.from_json(parse_json((model / MODEL).read_bytes(), MODEL)["learned"]["quality"])
+    except (SmileError, OSError, LookupError, TypeError, ValueError, AttributeError):
+        return None

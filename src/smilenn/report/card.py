@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from smilenn._version import __version__
 from smilenn.certify.verdicts import shown_bound
 from smilenn.progress import duration
-from smilenn.report.elements import change_text, estimate_text
+from smilenn.report.elements import capital, change_text, estimate_text
 from smilenn.report.findings import Findings
 from smilenn.report.svg import number
 
@@ -40,7 +40,7 @@ def card(found: Findings) -> str:
     target = f" ({plain(model.target_name_)})" if model.target_name_ else ""
     parts = [
         f"# {plain(found.name)}",
-        f"**{found.headline}{plain(found.but)}.** {plain(found.sentence[:1].upper() + found.sentence[1:])}."
+        f"**{found.headline}{plain(found.but)}.** {plain(capital(found.sentence.removeprefix('certified, ')))}."
         + ("" if found.standing is None else f" {plain(found.standing.sentence())}"),
         f"A neural network that predicts {kind}{target} from {len(model.domain_.features)} inputs, made with smilenn "
         f"{__version__} in {duration(model.seconds_)} of training.",
