@@ -91,7 +91,7 @@ def test_fit_writes_a_model_and_says_so(csv, tmp_path):
         "--bounds", "x:-1:12", "--drop", "n",
     )  # fmt: skip
     assert code in (0, 1, 3), err
-    assert "Raising 'x', everything else equal, never lowers the output." in out
+    assert "Raising 'x', everything else equal, never lowers the predicted 'y'." in out
     assert "held-out rows: R²" in out and "Saved in" in out
     loaded = smilenn.load(tmp_path / "m")
     assert code == loaded.verdict_.exit_code == smilenn.check(tmp_path / "m").exit_code
@@ -132,10 +132,10 @@ def test_fit_a_classifier_from_texts(csv, tmp_path):
 
 
 def test_a_model_that_learned_nothing_is_called_so():
-    from smilenn.cli.words import quality, quality_text
+    from smilenn.report.standing import Standing, measured
 
     def said(task, names, y, output):
-        return quality_text(quality(task, names, y, output, y), len(y))
+        return Standing(len(y), True, 1, measured(task, names, y, output, y)).sentence()
 
     y = np.arange(20.0)[:, None]
     assert "hardly better than a constant" in said("regression", ("",), y, y * 0 + 9.0)
@@ -445,7 +445,7 @@ def test_prove_shows_a_counterexample_in_the_users_columns(regressor, tmp_path):
     assert code == 1
     assert "Violated: a.out - b.out <= 0 fails by" in out
     assert re.search(r"^x \* +[\d.]+ +[\d.]+$", out, re.MULTILINE)
-    assert re.search(r"^output +[-\d.]+ +[-\d.]+$", out, re.MULTILINE)
+    assert re.search(r"^the predicted 'y' +[-\d.]+ +[-\d.]+$", out, re.MULTILINE)
     assert re.search(r"^g +[uvw] +[uvw]$", out, re.MULTILINE)
     loaded = smilenn.load(tmp_path / "model")
     assert loaded.verdict_.status == "violated"
@@ -554,7 +554,7 @@ def test_ctrl_c_while_certifying_keeps_the_model(csv, tmp_path, monkeypatch):
     assert smilenn.load(tmp_path / "m").certificate_ is not None
 
 
-@pytest.mark.parametrize("where", ["save", "quality", "report"])
+@pytest.mark.parametrize("where", ["save", "standing", "report"])
 def test_ctrl_c_at_the_very_end_does_not_lose_the_model(csv, tmp_path, monkeypatch, where):
     from smilenn.cli import fitting
 
@@ -571,7 +571,7 @@ def test_ctrl_c_at_the_very_end_does_not_lose_the_model(csv, tmp_path, monkeypat
     code, out, err = smile("fit", csv, "--target", "y", "--robust", "5%:1000", "--out", tmp_path / "m", "--epochs", "3")
     assert pressed and code == 130 and "nothing was written" not in err
     assert "Interrupted: the " in out and "saved in" in out
-    assert smilenn.load(tmp_path / "m").interrupted_ == (where == "save")
+    assert smilenn.load(tmp_path / "m").interrupted_ == (where != "report")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "m"]
 
 
@@ -679,8 +679,14 @@ def many(tmp_path_factory):
 @pytest.mark.parametrize(
     ("targets", "spec", "options", "columns", "says"),
     [
-        (["grade"], None, ["--fair", "g:9"], ["prediction", "probability", "certified"], "every margin between two"),
-        (["rent", "food"], SUM, [], ["rent", "food"], "'rent' and 'food' add up to at most x + 9."),
+        (["grade"], None, ["--fair", "g:9"], ["prediction", "probability", "certified"], "any margin between two"),
+        (
+            ["rent", "food"],
+            SUM,
+            [],
+            ["rent", "food"],
+            "The predicted 'rent' + the predicted 'food' is at most 'x' + 9.",
+        ),
         (
             ["cat", "dog"],
             EXCLUSIVE,
@@ -688,7 +694,13 @@ def many(tmp_path_factory):
             ["cat", "cat_probability", "dog", "dog_probability"],
             "never predicted together",
         ),
-        (["food"], None, ["--quantile", "0.1", "--quantile", "0.9"], ["q0.1", "q0.9"], "'q0.1' is never above 'q0.9'."),
+        (
+            ["food"],
+            None,
+            ["--quantile", "0.1", "--quantile", "0.9"],
+            ["q0.1", "q0.9"],
+            "quantile 'q0.1' of 'food' is never above the predicted quantile 'q0.9' of 'food'.",
+        ),
     ],
     ids=["classes", "targets", "labels", "quantiles"],
 )
@@ -732,3 +744,65 @@ def test_several_outputs_from_fit_to_report(many, tmp_path, targets, spec, optio
 def test_bad_options_of_several_outputs(many, tmp_path, options, message):
     code, _, err = smile("fit", many, *options, "--out", tmp_path / "m")
     assert code == 2 and message in err and not (tmp_path / "m").exists()
+
+
+# ---- which class, and whether anything was learned ------------------------------------------------------------------
+
+
+def two_classes(csv):
+    frame = table()
+    frame.assign(y=np.where(frame["y"] > 15, "good", "bad")).to_csv(csv, index=False)
+
+
+def test_a_rule_against_the_data_is_answered_with_a_question(csv, tmp_path):
+    two_classes(csv)
+    code, out, err = smile("fit", csv, "--target", "y", "--decreasing", "x", "--out", tmp_path / "m", *FIT)
+    assert code == 0, err
+    assert err.count("smile: warning: The data rise with 'x' where the rule says fall") == 1
+    assert "did you mean --increasing x, or --positive bad?" in err
+    assert "never lowers the log-odds of 'y' = 'good'." in out
+
+
+def test_the_positive_class_on_the_command_line(csv, tmp_path):
+    two_classes(csv)
+    code, out, err = smile("fit", csv, "--target", "y", "--decreasing", "x", "--positive", "bad", "--out",
+                           tmp_path / "m", *FIT)  # fmt: skip
+    assert code == 0 and "did you mean" not in err
+    assert out.count("Lowering 'x', everything else equal, never lowers the log-odds of 'y' = 'bad'.") == 1
+    assert "The same holds for the probability of 'y' = 'bad'." in out
+    code, out, _ = smile("predict", tmp_path / "m", csv, "--out", tmp_path / "p.csv")
+    assert code == 0 and "The probability is that of 'bad'." in out
+    predicted = pd.read_csv(tmp_path / "p.csv")
+    assert ((predicted["probability"] > 0.5) == (predicted["prediction"] == "bad")).all()
+    # a model that begins with this one keeps its class
+    code, out, err = smile("fit", csv, "--target", "y", "--from", tmp_path / "m", "--out", tmp_path / "again", *FIT)
+    assert code == 0, err
+    assert "log-odds of 'y' = 'bad'" in out and smilenn.load(tmp_path / "again").positive == "bad"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--positive", "ugly"], "positive is 'ugly', which is not a class; the classes are 'bad', 'good'."),
+        (["--positive", "bad", "--output", "bad"], "--output and --positive both say which class is meant"),
+        (["--positive", "bad", "--target", "n"], "--positive names one of two classes"),
+    ],
+)
+def test_a_positive_class_that_makes_no_sense(csv, tmp_path, options, message):
+    two_classes(csv)
+    target = [] if "--target" in options else ["--target", "y"]
+    code, _, err = smile("fit", csv, *target, "--increasing", "x", *options, "--out", tmp_path / "m", *FIT)
+    assert code == 2 and message in one_sentence(err)
+
+
+def test_a_fit_without_one_step_of_training_is_not_done(csv, tmp_path, monkeypatch):
+    from smilenn.train.fit import _Run
+
+    monkeypatch.setattr(_Run, "over_time", lambda self: True)
+    code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", *FIT)
+    assert code == 3 and "Certified, but not one training step was completed (R² = " in out
+    for command in ("prove", "check"):  # the folder knows
+        assert ", but not one training step was completed (R² = " in smile(command, tmp_path / "m")[1]
+    code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "j", "--json", *FIT)
+    record = json.loads(out)
+    assert code == 3 and record["certified"] and record["steps"] == 0 and "not one" in record["shortfall"]

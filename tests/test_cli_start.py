@@ -51,7 +51,7 @@ def test_refitting_takes_domain_categories_and_properties_from_the_model(place, 
     code, out, err = refit(place, tmp_path / "again")
     assert code == 0, err
     assert "was fitted on another file: held-out rows that are in there too are not new to it." in out
-    assert "Raising 'x', everything else equal, never lowers the output. [certified]" in out
+    assert "Raising 'x', everything else equal, never lowers the predicted 'y'. [certified]" in out
     old, new = smilenn.load(place / "model"), smilenn.load(tmp_path / "again")
     assert new.domain_ == old.domain_ and new.domain_.feature("zip").kind == "category"
     assert new.reasons_.startswith("Started from the weights of a fitted model.")

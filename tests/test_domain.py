@@ -345,3 +345,38 @@ def test_contains_is_exact():
         bad = good.copy()
         bad[i] = value
         assert MIXED.contains(np.stack([good, bad])).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("learned", "cells", "categories"),
+    [
+        ([1.0, 1.5, 2.0], [1.0, 2.0], ("1", "1.5", "2")),  # only whole ones in this batch
+        ([1.0, 1.5, 2.0], [1, 2], ("1", "1.5", "2")),
+        ([1, 2, 3], [1.0, 3.0], ("1", "2", "3")),  # floats because another row lacked a cell
+        ([True, False], [True], ("False", "True")),
+        (pd.Series([True, False], dtype="boolean"), pd.Series([False], dtype=object), ("False", "True")),
+        (pd.Series([1, "a", 2.5], dtype=object), pd.Series([1.0, 2.5], dtype=float), ("1", "2.5", "a")),
+        (pd.Series([1, True, "a"], dtype=object), pd.Series([True, 1], dtype=object), ("1", "True", "a")),
+        (["1.0", "1.5", "2.0"], [1.0, 2.0], ("1.0", "1.5", "2.0")),  # texts of a file, numbers of a program
+        ([1.0, 1.5, 2.0], ["1.0", "2"], ("1", "1.5", "2")),
+        (pd.to_datetime(["2020-01-01 00:00", "2020-01-01 12:00"]), pd.to_datetime(["2020-01-01"]), None),
+    ],
+)
+def test_a_cell_is_encoded_without_regard_to_its_neighbours(learned, cells, categories):
+    frame, few = (pd.DataFrame({"c": pd.Series(values)}) for values in (learned, cells))
+    domain = Domain.from_data(frame, kinds={"c": "category"})
+    assert categories is None or domain.feature("c").categories == categories
+    together = domain.encode(few)
+    for i in range(len(few)):
+        alone = domain.encode(few.iloc[[i]])
+        assert alone.tolist() == [together[i].tolist()] and alone.sum() == 1
+    for i in range(len(frame)):
+        assert domain.encode(frame.iloc[[i]].infer_objects()).tolist() == [domain.encode(frame)[i].tolist()]
+
+
+def test_texts_that_differ_in_a_point_stay_two_categories():
+    domain = Domain.from_data(pd.DataFrame({"c": ["1", "1.0", "a"]}), kinds={"c": "category"})
+    assert domain.feature("c").categories == ("1", "1.0", "a")
+    assert domain.encode(pd.DataFrame({"c": ["1.0", "1"]})).argmax(axis=1).tolist() == [1, 0]
+    with fails("unknown category '1.00'"):
+        domain.encode(pd.DataFrame({"c": ["1.00"]}))

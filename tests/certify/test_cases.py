@@ -85,7 +85,7 @@ def test_what_is_false_is_violated_or_unknown():
     verdict = prove(both, [claim])
     assert isinstance(verdict, Violated)
     assert verdict.counterexample.violation == pytest.approx(0.5, abs=0.1)
-    assert verdict.counterexample.row == "a.out.y0 <= 0.5 or a.out.y1 <= 0.5"
+    assert verdict.counterexample.row == 'a.out["y0"] <= 0.5 or a.out["y1"] <= 0.5'
     assert (verdict.counterexample.outputs > 0.5).all()
     found = certify(both, [claim], time_limit=5)
     assert not found.accepted and found.bound >= 0.5

@@ -66,7 +66,7 @@ def test_alternatives_of_numbers_take_sides(tmp_path):
     assert (both.min(axis=1) <= 0.2).all() and (both.max(axis=1) > 0.2).any()
     page = tmp_path / "report.html"
     model.report(page, X, Y)
-    assert "0.2 or out.q" in page.read_text(encoding="utf-8")
+    assert "0.2 or a.out[&quot;q&quot;]" in page.read_text(encoding="utf-8")
 
 
 def test_the_plan_follows_the_data():
@@ -116,7 +116,7 @@ def test_bad_input(bad, said):
 
 def test_words_json_and_two_classes():
     assert property_from_json(RULE.to_json()) == RULE
-    assert RULE.formula() == '∀ a ∈ X: band == "Beatles" ⇒ argmax a.out ∈ {rock, pop}'
+    assert RULE.formula() == '∀ a ∈ X: band == "Beatles" ⇒ argmax a.out ∈ {"rock", "pop"}'
     domain = Domain.box([0.0], [1.0], ["u"])
     two = Outputs(("",), ("no", "yes"))
     assert OneOf("yes").lower(domain, two)[0].then[0].text() == "-a.out <= -0.000001"

@@ -70,13 +70,19 @@ def test_claims_or_properties_changed_in_the_folder_do_not_keep_the_verdict(mode
     model.save(tmp_path / "m")
     for name, change in (
         ("properties.json", reverse),
-        ("properties.json", resay),
         ("model.json", rename),
     ):
         shutil.copytree(tmp_path / "m", tmp_path / change.__name__)
         edit(tmp_path / change.__name__, name, change)
         with pytest.raises(AlteredError):
             smilenn.load(tmp_path / change.__name__)
+    # a sentence proves nothing: it is kept as a comment, and what is certified is said from the rows
+    shutil.copytree(tmp_path / "m", tmp_path / "resay")
+    edit(tmp_path / "resay", "properties.json", resay)
+    statement = smilenn.load(tmp_path / "resay").certificate_.statement
+    assert "  comment (not checked): The output is fair." in statement.splitlines()
+    before = smilenn.load(tmp_path / "m").certificate_.statement
+    assert [line for line in statement.splitlines() if "is fair" not in line] == before.splitlines()
     listed, _ = fitted(increasing=(), properties=[Monotone(increasing=["x"])])
     listed.save(tmp_path / "listed")
     edit(tmp_path / "listed", "properties.json", restate)

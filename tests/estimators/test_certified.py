@@ -18,6 +18,7 @@ from smilenn.certify import certify as certifying
 from smilenn.certify.check import Report
 from smilenn.errors import AlteredError
 from smilenn.estimators import judgement
+from smilenn.estimators.trend import TrendWarning
 from smilenn.model.folder import read_folder, write_folder
 from smilenn.prove import grow, portfolio
 from smilenn.prove.solvers.base import Status
@@ -68,9 +69,9 @@ def test_a_certified_model_carries_its_certificate(certified, tmp_path):
     assert certified.violation_bound_ == certificate.bound == verdict.tolerance < 1e-9
     assert certified.certificate_note_ == ""
     statement = certificate.statement
-    assert "Raising 'x', everything else equal, never lowers the output." in statement
-    assert "changing 'g' alone changes the output by at most 2. [certified]" in statement
-    assert '"x" in [' in statement and certificate.sha256 in statement and "not certified" not in statement
+    assert "Raising 'x', everything else equal, never lowers the predicted 'y'." in statement
+    assert "changing 'g' alone changes the predicted 'y' by at most 2. (" in statement
+    assert "'x' in [" in statement and certificate.sha256 in statement and "not certified" not in statement
     certified.save(tmp_path / "m")
     assert {"certificate.json", "certificate.bin"} <= {path.name for path in (tmp_path / "m").iterdir()}
     checked = smilenn.check(tmp_path / "m", reference=True)
@@ -188,7 +189,8 @@ def test_the_backbone_may_change(certified):
 
 def test_refitting_replaces_the_certificate(certified):
     model, (X, y) = copy.deepcopy(certified), line(seed=5)
-    model.fit(X, -y)
+    with pytest.warns(TrendWarning, match="The data fall with 'x' where the rule says rise"):
+        model.fit(X, -y)
     assert model.verdict_.weights == model.net_.snapshot().digest != certified.verdict_.weights
     assert model.certificate_.model != certified.certificate_.model
     model.set_params(increasing=(), protected=None, config=ROUGH).fit(X, y)

@@ -42,14 +42,16 @@ def test_number_prints_exactly(value):
 
 
 def test_references_and_texts():
-    assert Term(Fraction(1), 0, "in", "x").reference() == "a.x"
+    assert Term(Fraction(1), 0, "in", "x").reference() == 'a["x"]'
     assert Term(Fraction(1), 1, "in", "annual income").reference() == 'b["annual income"]'
     assert Term(Fraction(1), 0, "in", "out").reference() == 'a["out"]'
     assert Term(Fraction(1), 0, "in", 'say "hi" \\').reference() == 'a["say \\"hi\\" \\\\"]'
     assert Term(Fraction(1), 2, "out", "").reference() == "c.out"
-    assert Term(Fraction(1), 0, "out", "price").reference() == "a.out.price"
+    assert Term(Fraction(1), 0, "out", "price").reference() == 'a.out["price"]'
     assert Term(Fraction(1), 0, "out", "net price").reference() == 'a.out["net price"]'
-    assert row([("1/3", 0, "in", "größe"), (-2, 1, "in", "y")], 0.5, "==").text() == "1/3 * a.größe - 2 * b.y == 0.5"
+    assert (
+        row([("1/3", 0, "in", "größe"), (-2, 1, "in", "y")], 0.5, "==").text() == '1/3 * a["größe"] - 2 * b["y"] == 0.5'
+    )
     assert Inequality((), Fraction(1)).text() == "0 <= 1"
 
 
@@ -66,7 +68,8 @@ def test_equal_conclusions_become_two_rows():
 def test_formula():
     claim = Claim(2, (row([(1, 0, "in", "x"), (-1, 1, "in", "x")]),), (LESS,), equal=("my town",), free=("race",))
     assert claim.formula() == (
-        '∀ a, b ∈ X: a.x - b.x <= 0, a["my town"] == b["my town"], race free, other features equal ⇒ a.out - b.out <= 0'
+        '∀ a, b ∈ X: a["x"] - b["x"] <= 0, a["my town"] == b["my town"], "race" free, other features '
+        "equal ⇒ a.out - b.out <= 0"
     )
     assert Claim(1, (), (row([(1, 0, "out", "")], 3),)).formula() == "∀ a ∈ X: a.out <= 3"
 

@@ -67,7 +67,8 @@ def test_the_rows_that_contradict_each_other_are_named():
     with pytest.raises(SmileError) as error:
         ground(Claim(1, (harmless, least, most), (row([(1, 0, "out", "")], 0),)), domain)
     assert str(error.value).endswith(
-        ": '-a.x0 - a.x1 <= -1.5', 'a.x0 + a.x1 <= 0.5' contradict each other; correct its 'when' rows or the bounds."
+        ': \'-a["x0"] - a["x1"] <= -1.5\', \'a["x0"] + a["x1"] <= 0.5\' contradict each other; '
+        "correct its 'when' rows or the bounds."
     )
-    with pytest.raises(SmileError, match=r": '-a.x0 <= -2' contradicts the domain;"):
+    with pytest.raises(SmileError, match=r""": '-a\["x0"\] <= -2' contradicts the domain;"""):
         ground(Claim(1, (harmless, row([(-1, 0, "in", "x0")], -2)), (row([(1, 0, "out", "")], 0),)), domain)

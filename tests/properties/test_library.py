@@ -50,86 +50,88 @@ DOMAIN = Domain(
 ALL: list[tuple[Property, str, str]] = [
     (
         Monotone(increasing=["x", "n"], decreasing="annual income"),
-        "Raising 'x' or 'n' and lowering 'annual income', everything else equal, never lowers the output.",
-        '∀ a, b ∈ X: a.x <= b.x, a.n <= b.n, a["annual income"] >= b["annual income"], other features equal '
-        "⇒ a.out <= b.out",
+        "Raising 'x' or 'n' or lowering 'annual income', alone or together, everything else equal, never lowers the "
+        "output.",
+        '∀ a, b ∈ X: a["x"] <= b["x"], a["n"] <= b["n"], a["annual income"] >= b["annual income"], other features '
+        "equal ⇒ a.out <= b.out",
     ),
     (
         Monotone(decreasing="x"),
         "Lowering 'x', everything else equal, never lowers the output.",
-        "∀ a, b ∈ X: a.x >= b.x, other features equal ⇒ a.out <= b.out",
+        '∀ a, b ∈ X: a["x"] >= b["x"], other features equal ⇒ a.out <= b.out',
     ),
     (
         Robust(0.1, 0.5),
         "Changing each numeric input by at most 0.1, everything else equal, changes the output by at most 0.5.",
-        "∀ a, b ∈ X: |a.x - b.x| <= 0.1 for every numeric x, other features equal ⇒ |a.out - b.out| <= 0.5",
+        "∀ a, b ∈ X: |a[x] - b[x]| <= 0.1 for every numeric x, other features equal ⇒ |a.out - b.out| <= 0.5",
     ),
     (
         Robust("5 %", 0.5, features=["x"]),
         "Changing 'x' by at most 5% of its range, everything else equal, changes the output by at most 0.5.",
-        "∀ a, b ∈ X: |a.x - b.x| <= 5% of its range, other features equal ⇒ |a.out - b.out| <= 0.5",
+        '∀ a, b ∈ X: |a["x"] - b["x"]| <= 5% of its range, other features equal ⇒ |a.out - b.out| <= 0.5',
     ),
     (
         Robust({"x": (-0.1, 0.2), "n": 1}, "1/3"),
         "Changing 'x' by -0.1 to 0.2, 'n' by at most 1, everything else equal, changes the output by at most 1/3.",
-        "∀ a, b ∈ X: -0.1 <= a.x - b.x <= 0.2, |a.n - b.n| <= 1, other features equal ⇒ |a.out - b.out| <= 1/3",
+        '∀ a, b ∈ X: -0.1 <= a["x"] - b["x"] <= 0.2, |a["n"] - b["n"]| <= 1, other features equal '
+        "⇒ |a.out - b.out| <= 1/3",
     ),
     (
         Robust(0.1),
         "Changing each numeric input by at most 0.1, everything else equal, changes the output by at most a fixed ε.",
-        "∀ a, b ∈ X: |a.x - b.x| <= 0.1 for every numeric x, other features equal ⇒ |a.out - b.out| <= eps",
+        "∀ a, b ∈ X: |a[x] - b[x]| <= 0.1 for every numeric x, other features equal ⇒ |a.out - b.out| <= eps",
     ),
     (
         Fair("race", 0.2),
         "Attribute-flip fairness: changing 'race' alone changes the output by at most 0.2.",
-        "∀ a, b ∈ X: race free, other features equal ⇒ |a.out - b.out| <= 0.2",
+        '∀ a, b ∈ X: "race" free, other features equal ⇒ |a.out - b.out| <= 0.2',
     ),
     (
         Fair(["race", "sex"], 0.2, delta=0.1),
         "Attribute-flip fairness: changing 'race' and 'sex', and each other numeric input by at most 0.1, "
         "everything else equal, changes the output by at most 0.2.",
-        "∀ a, b ∈ X: |a.x - b.x| <= 0.1 for every numeric x, race free, sex free, other features equal "
+        '∀ a, b ∈ X: |a[x] - b[x]| <= 0.1 for every numeric x, "race" free, "sex" free, other features equal '
         "⇒ |a.out - b.out| <= 0.2",
     ),
     (
         Lipschitz(["x", "n"], {"n": 2, "x": 0.5}),
         "Everything else equal, the output changes by at most 0.5 per unit of 'x' and 2 per unit of 'n'.",
-        "∀ a, b ∈ X: a.x >= b.x, other features equal ⇒ |a.out - b.out| <= 0.5 * (a.x - b.x); "
-        "∀ a, b ∈ X: a.n >= b.n, other features equal ⇒ |a.out - b.out| <= 2 * (a.n - b.n)",
+        '∀ a, b ∈ X: a["x"] >= b["x"], other features equal ⇒ |a.out - b.out| <= 0.5 * (a["x"] - b["x"]); '
+        '∀ a, b ∈ X: a["n"] >= b["n"], other features equal ⇒ |a.out - b.out| <= 2 * (a["n"] - b["n"])',
     ),
     (
         Convex(["x"]),
         "Halfway between two values of 'x', everything else equal, the output is at most the mean of its two values "
         "there.",
-        "∀ a, b, c ∈ X: 2 * b.x == a.x + c.x, other features equal ⇒ 2 * b.out <= a.out + c.out",
+        '∀ a, b, c ∈ X: 2 * b["x"] == a["x"] + c["x"], other features equal ⇒ 2 * b.out <= a.out + c.out',
     ),
     (
         Concave("x"),
         "Halfway between two values of 'x', everything else equal, the output is at least the mean of its two values "
         "there.",
-        "∀ a, b, c ∈ X: 2 * b.x == a.x + c.x, other features equal ⇒ 2 * b.out >= a.out + c.out",
+        '∀ a, b, c ∈ X: 2 * b["x"] == a["x"] + c["x"], other features equal ⇒ 2 * b.out >= a.out + c.out',
     ),
     (
         Symmetric(["x", "n"]),
         "Swapping the values of 'x' and 'n', everything else equal, leaves the output unchanged.",
-        "∀ a, b ∈ X: b.x == a.n, b.n == a.x, other features equal ⇒ |a.out - b.out| <= 0",
+        '∀ a, b ∈ X: b["x"] == a["n"], b["n"] == a["x"], other features equal ⇒ |a.out - b.out| <= 0',
     ),
     (
         Symmetric(["x", "n", "annual income"], eps=0.1),
         "Permuting the values of 'x', 'n' and 'annual income', everything else equal, changes the output by at most "
         "0.1.",
-        '∀ a, b ∈ X: b.x == a.n, b.n == a["annual income"], b["annual income"] == a.x, other features equal '
-        "⇒ |a.out - b.out| <= 0.1",
+        '∀ a, b ∈ X: b["x"] == a["n"], b["n"] == a["annual income"], b["annual income"] == a["x"], other features '
+        "equal ⇒ |a.out - b.out| <= 0.1",
     ),
     (
         Dominates("x", "n", 2),
         "Raising 'x' and lowering 'n' by 2 times as much, everything else equal, never lowers the output.",
-        "∀ a, b ∈ X: a.x <= b.x, a.n - b.n == 2 * (b.x - a.x), other features equal ⇒ a.out <= b.out",
+        '∀ a, b ∈ X: a["x"] <= b["x"], a["n"] - b["n"] == 2 * (b["x"] - a["x"]), other features equal ⇒ a.out <= b.out',
     ),
     (
         Dominates("x", "n"),
         "Raising 'x' and lowering 'n' by as much, everything else equal, never lowers the output.",
-        "∀ a, b ∈ X: a.x <= b.x, a.n - b.n == b.x - a.x, other features equal ⇒ a.out <= b.out",
+        '∀ a, b ∈ X: a["x"] <= b["x"], a["n"] - b["n"] == b["x"] - a["x"], other features equal ⇒ a.out <= b.out',
     ),
     (
         Safe(when=["x >= 1"], then=["0 <= out <= 5 * x"]),
@@ -139,9 +141,9 @@ ALL: list[tuple[Property, str, str]] = [
     (
         Custom(["a.out <= b.out", "a.out <= 1"], ["a.x <= b.x", "a.n == b.n"], others="free", free=["town"]),
         "Whenever a.x <= b.x and a.n == b.n, other inputs free, a.out <= b.out and a.out <= 1 hold.",
-        "∀ a, b ∈ X: a.x <= b.x, a.n == b.n, town free, other features free ⇒ a.out <= b.out, a.out <= 1",
+        '∀ a, b ∈ X: a.x <= b.x, a.n == b.n, "town" free, other features free ⇒ a.out <= b.out, a.out <= 1',
     ),
-    (Custom("a.out <= 1", copies=1, says="Never above one."), "Never above one.", "∀ a ∈ X: a.out <= 1"),
+    (Custom("a.out <= 1", copies=1, says="Never above one."), "Always, a.out <= 1 holds.", "∀ a ∈ X: a.out <= 1"),
 ]
 
 
@@ -180,13 +182,15 @@ def rows(claims):
 
 
 def test_monotone_claim():
-    assert rows(Monotone("x", ["n"]).lower(DOMAIN)) == [(["a.x - b.x <= 0", "-a.n + b.n <= 0"], ["a.out - b.out <= 0"])]
+    assert rows(Monotone("x", ["n"]).lower(DOMAIN)) == [
+        (['a["x"] - b["x"] <= 0', '-a["n"] + b["n"] <= 0'], ["a.out - b.out <= 0"])
+    ]
 
 
 def test_every_output_gets_its_rows():
     (claim,) = Monotone("x").lower(DOMAIN, ("lo", "hi"))
-    assert [r.text() for r in claim.then] == ["a.out.lo - b.out.lo <= 0", "a.out.hi - b.out.hi <= 0"]
-    assert claim.sentence.endswith("never lowers every output.")
+    assert [r.text() for r in claim.then] == ['a.out["lo"] - b.out["lo"] <= 0', 'a.out["hi"] - b.out["hi"] <= 0']
+    assert claim.sentence.endswith("never lowers any output.")
     assert len(Fair("race", 1).lower(DOMAIN, ("lo", "hi"))[0].then) == 4
     assert len(Lipschitz("x", 1).lower(DOMAIN, ("lo", "hi"))[0].then) == 4
     assert len(Convex("x").lower(DOMAIN, ("lo", "hi"))[0].then) == 2
@@ -196,12 +200,22 @@ def test_every_output_gets_its_rows():
 
 def test_robust_claims():
     two_sided = ["a.out - b.out <= 0.5", "-a.out + b.out <= 0.5"]
-    assert rows(Robust(0.1, 0.5, "x").lower(DOMAIN)) == [(["a.x - b.x <= 0.1", "-a.x + b.x <= 0.1"], two_sided)]
+    assert rows(Robust(0.1, 0.5, "x").lower(DOMAIN)) == [
+        (['a["x"] - b["x"] <= 0.1', '-a["x"] + b["x"] <= 0.1'], two_sided)
+    ]
     (claim,) = Robust("5%", 0.5).lower(DOMAIN)
     assert claim.named == {"x", "n", "annual income"}
     assert [str(r.rhs) for r in claim.when] == ["1/10", "1/10", "1/2", "1/2", "5", "5"]
     assert rows(Robust({"x": (0.1, "50%"), "sex": 1}, 0.5).lower(DOMAIN)) == [
-        (["a.x - b.x <= 1", "-a.x + b.x <= -0.1", "a.sex - b.sex <= 1", "-a.sex + b.sex <= 1"], two_sided)
+        (
+            [
+                'a["x"] - b["x"] <= 1',
+                '-a["x"] + b["x"] <= -0.1',
+                'a["sex"] - b["sex"] <= 1',
+                '-a["sex"] + b["sex"] <= 1',
+            ],
+            two_sided,
+        )
     ]
     assert Robust(0.1).with_eps(0.5) == Robust(0.1, 0.5)
     assert Robust(0.1).with_eps(np.float64(0.5)).eps == Fraction(1, 2)
@@ -221,19 +235,23 @@ def test_fair_leaves_the_protected_free_and_pins_the_rest():
 def test_lipschitz_is_one_claim_per_feature():
     claims = Lipschitz(["x", "n"], 2).lower(DOMAIN)
     assert rows(claims) == [
-        ([f"-a.{n} + b.{n} <= 0"], [f"{s} - 2 * a.{n} + 2 * b.{n} <= 0" for s in ("a.out - b.out", "-a.out + b.out")])
-        for n in ("x", "n")
+        ([f"-{a} + {b} <= 0"], [f"{s} - 2 * {a} + 2 * {b} <= 0" for s in ("a.out - b.out", "-a.out + b.out")])
+        for a, b in (('a["x"]', 'b["x"]'), ('a["n"]', 'b["n"]'))
     ]
     assert "per unit of 'n'." in claims[1].sentence and "'x'" not in claims[1].sentence
 
 
 def test_curvature_claims():
-    assert rows(Convex("x").lower(DOMAIN)) == [(["2 * b.x - a.x - c.x == 0"], ["2 * b.out - a.out - c.out <= 0"])]
-    assert rows(Concave("x").lower(DOMAIN)) == [(["2 * b.x - a.x - c.x == 0"], ["-2 * b.out + a.out + c.out <= 0"])]
+    assert rows(Convex("x").lower(DOMAIN)) == [
+        (['2 * b["x"] - a["x"] - c["x"] == 0'], ["2 * b.out - a.out - c.out <= 0"])
+    ]
+    assert rows(Concave("x").lower(DOMAIN)) == [
+        (['2 * b["x"] - a["x"] - c["x"] == 0'], ["-2 * b.out + a.out + c.out <= 0"])
+    ]
 
 
 def test_symmetric_claims():
-    assert rows(Symmetric(["x", "n"]).lower(DOMAIN))[0][0] == ["b.x - a.n == 0", "b.n - a.x == 0"]
+    assert rows(Symmetric(["x", "n"]).lower(DOMAIN))[0][0] == ['b["x"] - a["n"] == 0', 'b["n"] - a["x"] == 0']
     assert Symmetric({"x": "n", "n": "x", "sex": "sex"}) == Symmetric(["x", "n"])
     (swap,) = Symmetric(["race", "old race"]).lower(DOMAIN)
     x = np.zeros((2, DOMAIN.size))
@@ -272,14 +290,14 @@ def test_lower_all_takes_properties_claims_and_dictionaries():
     raw = Claim(2, (row([(1, 0, "in", "x"), (-1, 1, "in", "x")]),), (row([(1, 0, "out", ""), (-1, 1, "out", "")]),))
     claims = lower_all([raw, Monotone("x"), {"kind": "monotone", "increasing": "x"}], DOMAIN)
     assert claims[0] == claims[1] == claims[2] == raw
-    assert claims[0].sentence == "Whenever a.x - b.x <= 0, other inputs equal, a.out - b.out <= 0 holds."
+    assert claims[0].sentence == "Raising 'x', everything else equal, never lowers the output."
     with pytest.raises(SmileError, match="3 is not a property"):
         as_property(3)
 
 
 def test_a_single_named_output_answers_to_out():
     (claim,) = Custom("a.out <= b.out", "a.x <= b.x").lower(DOMAIN, ("price",))
-    assert claim.then[0].text() == "a.out.price - b.out.price <= 0"
+    assert claim.then[0].text() == 'a.out["price"] - b.out["price"] <= 0'
 
 
 ERRORS = [

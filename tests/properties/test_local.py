@@ -43,8 +43,14 @@ def test_one_claim_a_point_about_inputs_near_it():
 def test_labels_are_margins_of_one_copy():
     rule = LocalRobust([POINT, POINT | {"x": 9.0}], 1, labels=["good", "bad"])
     first, second = rule.lower(DOMAIN, CLASSES)
-    assert [row.text() for row in first.rows] == ["-a.out.good + a.out.bad <= 0", "-a.out.good + a.out.fair <= 0"]
-    assert second.copies == 1 and "point 2" in second.sentence and "'bad'" in second.sentence
+    assert [row.text() for row in first.rows] == [
+        '-a.out["good"] + a.out["bad"] <= 0',
+        '-a.out["good"] + a.out["fair"] <= 0',
+    ]
+    assert second.copies == 1 and second.sentence == (
+        "Whenever 'x' lies between 8 and 10, 'n' lies between 1 and 3, 'flag' is 1 and 'g' is 'v', "
+        "no other class is ahead of 'bad'."
+    )
     grounded = ground(second, DOMAIN)
     assert grounded.lo[0, 0] == 8.0 and grounded.hi[0, 0] == 10.0 and grounded.lo[0, 1] == 1.0
     (binary,) = LocalRobust([POINT], 1, labels=["no"]).lower(DOMAIN, Outputs(("",), ("no", "yes")))

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from smilenn import Config, Fair, Monotone, Robust, SmileClassifier, SmileRegressor
+from smilenn.estimators.trend import TrendWarning
 
 QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=64, posttrain_rounds=5)
 SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
@@ -68,7 +69,8 @@ def hostile():
         {HOSTILE: x, "a\nb\x1b[31m": rng.choice([HOSTILE, "</style>", "x"], n), "| *c* `d` |": rng.integers(0, 3, n)}
     )
     y = pd.Series(np.where(x > 0.5, HOSTILE, "<b>no</b>"), name="</title><script>window.hacked=1</script>")
-    model = SmileClassifier(increasing=[HOSTILE], protected={"a\nb\x1b[31m": 5}, **SMALL).fit(frame, y)
+    with pytest.warns(TrendWarning):
+        model = SmileClassifier(increasing=[HOSTILE], protected={"a\nb\x1b[31m": 5}, **SMALL).fit(frame, y)
     return model, frame, y
 
 

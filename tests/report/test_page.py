@@ -53,9 +53,10 @@ def test_a_report_says_everything_it_should(regressor, rows):
     sections = [attrs["id"] for tag, attrs in read.elements if tag == "section"]
     assert sections == ["summary", "quality", "guarantee", "pairs", "variation", "slices", "training"]
     for sentence in (
-        "Raising 'dose' and lowering 'visits', everything else equal, never lowers the output.",
-        "changing 'smoker' alone changes the output by at most 3. ('smoker': 'no' or 'yes'.)",
-        "∀ a, b ∈ X: smoker free, other features equal ⇒ a.out - b.out <= 3, -a.out + b.out <= 3",
+        "Raising 'dose' or lowering 'visits', alone or together, everything else equal, never lowers "
+        "the predicted 'score'.",
+        "changing 'smoker' alone changes the predicted 'score' by at most 3. ('smoker': 'no' or 'yes'.)",
+        '∀ a, b ∈ X: "smoker" free, other features equal ⇒ a.out - b.out <= 3, -a.out + b.out <= 3',
         "What is not guaranteed",
         "Accuracy is not guaranteed",
         "It says nothing of other columns that stand in for them",

@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
 from typing import Any
 
+from smilenn.certify.about import About
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.process import check_apart
@@ -40,6 +41,7 @@ class Certificate:
     notes : why a proof search stopped early, where one did.
     seconds : what proving and checking took.
     interrupted : whether Ctrl-C cut a search off.
+    about : what the claims speak of in the user's words, and what is assumed; for `statement` only.
     """
 
     files: dict[str, bytes]
@@ -49,6 +51,7 @@ class Certificate:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     interrupted: bool = False
+    about: About = field(default_factory=About)
 
     @property
     def accepted(self) -> bool:
@@ -99,15 +102,10 @@ class Certificate:
 
     @property
     def statement(self) -> str:
-        """What was checked, as a person reads it: the domain, every claim with its bound, the certificate's name."""
-        if not self.report.claims:
-            return f"Nothing is certified: {self.shortfall}."
-        lines = ["For all inputs of the domain, whatever the backbone does:"]
-        for claim, bound, holds in zip(self.claims, self.bounds, self.holds, strict=True):
-            lines.append(f"- {claim.sentence or claim.formula()} {claim_words(bound, holds)}")
-        lines.append(f"The domain: {'; '.join(self.report.domain)}.")
-        lines.append(f"Checked in exact arithmetic (certificate {self.sha256}).")
-        return "\n".join(lines)
+        """What was checked, as a person reads it, and what is assumed (statement.py)."""
+        from smilenn.certify.statement import statement
+
+        return statement(self)
 
 
 def claim_words(bound: float, holds: bool, unit: str = "") -> str:

@@ -104,6 +104,14 @@ def fit(
             help="The class, label or target that --increasing and --decreasing speak of.", show_default="all"
         ),
     ] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS",
+            help="The class of two whose log-odds --increasing and --decreasing speak of.",
+            show_default="the last in sorted order",
+        ),
+    ] = None,
     fair: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN:EPS", help="Changing this column alone changes the output by at most EPS."),
@@ -164,6 +172,7 @@ def fit(
         task=task.value,
         quantiles=tuple(quantile or ()),
         output=output,
+        positive=positive,
         increasing=tuple(increasing or ()),
         decreasing=tuple(decreasing or ()),
         fair=tuple(fair or ()),

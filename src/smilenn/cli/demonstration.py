@@ -16,7 +16,7 @@ import typer
 from smilenn.certify import check as checker
 from smilenn.certify.verdicts import check
 from smilenn.cli.guard import INTERRUPTED
-from smilenn.cli.words import cell_list, domain_text, judgement_text, quality, quality_text
+from smilenn.cli.words import cell_list, domain_text, judgement_text
 from smilenn.datasets.credit import make_credit
 from smilenn.datasets.split import split
 from smilenn.domain import Domain
@@ -28,6 +28,7 @@ from smilenn.progress import display, duration
 from smilenn.properties.library import Fair, Monotone
 from smilenn.prove.record import verdict_to_json
 from smilenn.prove.verdict import Verdict
+from smilenn.report.standing import Standing, measured, steps_of
 from smilenn.report.write import write_report
 
 ROWS = 1500
@@ -63,11 +64,11 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     with display("off" if quiet else "auto") as show:
         model.fit(train.frame, train.target, callback=show)
     say(f"   Trained in {duration(model.seconds_)}. {model.reasons_}")
+    known, seen = (part.target.to_numpy()[:, None] for part in (test, train))
+    numbers = measured(model.task, model.outputs_.names, known, model.predict(test.frame)[:, None], seen)
+    model.quality_ = Standing(len(test), True, steps_of(model.history_), numbers)
     say("\n4. The verdict:")
     tell(judgement_text(model))
-    known, seen = (part.target.to_numpy()[:, None] for part in (test, train))
-    numbers = quality(model.task, model.outputs_.names, known, model.predict(test.frame)[:, None], seen)
-    say(quality_text(numbers, len(test)))
     folder = Path(tempfile.mkdtemp(prefix="smile-demo-")) / "model" if out is None else out
     model.save(folder)
     if model.interrupted_:

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 import typer
 
+from smilenn.certify.statement import claim_lines
 from smilenn.cli.guard import INTERRUPTED
 from smilenn.cli.starting import TRAINING, Start
 from smilenn.cli.table import file_digest, read_header, read_table
-from smilenn.cli.words import domain_text, judgement_record, judgement_text, logit_words, quality, quality_text
+from smilenn.cli.words import domain_text, judgement_record, judgement_text, logit_words
 from smilenn.datasets.base import Dataset
 from smilenn.datasets.split import held_back
 from smilenn.domain import Domain
@@ -27,6 +28,8 @@ from smilenn.estimators.missing import filled, learn_fill
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.start import check_columns
 from smilenn.estimators.store import save
+from smilenn.estimators.targets import Target
+from smilenn.estimators.trend import Contradiction, TrendWarning, contradictions
 from smilenn.model.folder import refuse_existing, without_infinities
 from smilenn.progress import Progress, display, duration
 from smilenn.properties.base import Property
@@ -34,9 +37,11 @@ from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.premise import ground
 from smilenn.properties.spec import load_properties
+from smilenn.report.standing import Standing, measured, steps_of
 from smilenn.train.config import Config
 from smilenn.train.state import CheckpointError
 
+UNTRAINED = 3  # exit code where not one step of training was completed
 LEAST_TEST = 10  # with fewer rows to test on, none are held out
 
 
@@ -50,6 +55,7 @@ class Request:
     task: str = "auto"
     quantiles: tuple[float, ...] = ()
     output: str | None = None
+    positive: str | None = None
     increasing: tuple[str, ...] = ()
     decreasing: tuple[str, ...] = ()
     fair: tuple[str, ...] = ()
@@ -97,6 +103,8 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     own: dict[str, Any] = {"boxes": request.boxes} if start is None else start.parameters()
     if request.quantiles:
         own["quantiles"] = request.quantiles
+    if request.positive is not None:
+        own["positive"] = positive_class(request, kind)
     estimator = kind(
         **own,
         properties=properties,
@@ -108,7 +116,8 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         certify_time_limit=request.certify_limit,
         missing=request.missing,  # type: ignore[arg-type]
     )
-    target = estimator.read_target(y.to_numpy(), request.target)
+    only = request.target[0] if len(request.target) == 1 else ""
+    target = estimator.read_target(y.to_numpy(), request.target).called(only)
     check_properties(estimator, stated_at, frame, target.outputs)
     in_test = held_back_rows(target.strata, request.test, request.seed)
     say = typer.echo if not (quiet or json) else (lambda text: None)
@@ -121,27 +130,59 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     say("Properties to hold for every input of the domain:")
     for sentence in stated(estimator, domain, tuple(frame.columns), target.outputs):
         say(f"  - {sentence}")
+    for found in trends(estimator, complete, target) if start is None else ():
+        warnings.warn(found.sentence(options=True), TrendWarning, stacklevel=1)
     try:
-        with display("off" if quiet else "auto") as show:
+        with display("off" if quiet else "auto") as show, warnings.catch_warnings():
+            warnings.simplefilter("ignore", TrendWarning)  # said above, in the options' words
             model = None if start is None else start.model
             train(estimator, frame[~in_test], y[~in_test], request, model, show, say)
     except KeyboardInterrupt:
         if "net_" not in vars(estimator):
             raise
         estimator.interrupted_ = True  # there is a network already: it is kept
+    try:
+        if in_test.any():
+            estimator.quality_ = standing(estimator, frame, target, in_test)
+    except KeyboardInterrupt:
+        estimator.interrupted_ = True  # what was measured at the end of training stays
     keep(estimator, request, in_test, None if start is None else start.training)
     try:
         if request.checkpoint is not None and not estimator.interrupted_:
             forget(request.checkpoint, request.restarts)
-        numbers: dict[str, float] = {}
-        if in_test.any():
-            output = estimator.outputs(frame[in_test]).reshape(int(in_test.sum()), -1)
-            numbers = quality(target.task, target.outputs.names, target.y[in_test], output, target.y[~in_test])
-        report(request, estimator, numbers, int(in_test.sum()), quiet=quiet, json=json)
+        report(request, estimator, int(in_test.sum()), quiet=quiet, json=json)
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: the model is saved in {str(request.out)!r}.")
         return INTERRUPTED
-    return INTERRUPTED if estimator.interrupted_ else estimator.verdict_.exit_code
+    if estimator.interrupted_:
+        return INTERRUPTED
+    untrained = estimator.quality_ is not None and estimator.quality_.steps == 0
+    return max(UNTRAINED, estimator.verdict_.exit_code) if untrained else estimator.verdict_.exit_code
+
+
+def standing(
+    estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, target: Target, in_test: np.ndarray
+) -> Standing:
+    """The quality on the rows ([n] bool) that training has not seen."""
+    output = estimator.outputs(frame[in_test]).reshape(int(in_test.sum()), -1)
+    numbers = measured(target.task, target.outputs.names, target.y[in_test], output, target.y[~in_test])
+    return Standing(int(in_test.sum()), True, steps_of(estimator.history_), numbers)
+
+
+def trends(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, target: Target) -> list[Contradiction]:
+    """Where the data's own trend contradicts a rule."""
+    domain = estimator.domain
+    assert domain is not None
+    claims = estimator.lower_on(estimator.all_properties(), domain, tuple(frame.columns), target.outputs)
+    return contradictions(claims, domain, domain.encode(frame, out_of_bounds="clamp"), target)
+
+
+def positive_class(request: Request, kind: type) -> str:
+    """The class of ``--positive``, which is for two classes."""
+    if kind is not SmileClassifier:
+        raise SmileError("--positive names one of two classes; the target is predicted as a number.")
+    assert request.positive is not None
+    return request.positive
 
 
 def keep(
@@ -210,7 +251,6 @@ def forget(checkpoint: Path, restarts: int) -> None:
 def report(
     request: Request,
     estimator: SmileRegressor | SmileClassifier,
-    numbers: dict[str, float],
     tested: int,
     *,
     quiet: bool,
@@ -223,7 +263,8 @@ def report(
             "properties": stated(estimator, estimator.domain_, estimator.columns_, estimator.outputs_),
             "task": estimator.task,
             "held_out_rows": tested,
-            "quality": numbers,
+            "quality": {} if estimator.quality_ is None else dict(estimator.quality_.numbers),
+            "steps": steps_of(estimator.history_),
             "training_seconds": estimator.seconds_,
             "model": str(request.out),
         }
@@ -232,8 +273,6 @@ def report(
     if not quiet and estimator.reasons_:
         typer.echo(estimator.reasons_)
     typer.echo(judgement_text(estimator))
-    if not quiet and tested:
-        typer.echo(quality_text(numbers, tested))
     if estimator.interrupted_:
         typer.echo(f"Interrupted: the best model so far is saved in {str(request.out)!r}.")
         if request.checkpoint is not None:
@@ -254,7 +293,10 @@ def read_properties(request: Request, start: Start | None = None) -> tuple[tuple
     """All properties the options ask for, each with where it was stated; else the start's, and none is an error."""
     out: list[tuple[str, Property]] = []
     if request.increasing or request.decreasing:
-        item = Monotone(increasing=request.increasing, decreasing=request.decreasing, output=request.output)
+        if request.output is not None and request.positive is not None:
+            raise SmileError("--output and --positive both say which class is meant; give one of them.")
+        spoken = request.output or request.positive
+        item = Monotone(increasing=request.increasing, decreasing=request.decreasing, output=spoken)
         out.append(("--increasing" if request.increasing else "--decreasing", item))
     for text in request.fair:
         name, colon, eps = text.rpartition(":")
@@ -338,12 +380,10 @@ def stated(
     out = []
     for item in estimator.complete(estimator.all_properties()):
         assert isinstance(item, Property)
-        named = item.named(domain, columns)
-        sentence = item.sentence()
-        if len(outputs.names) > 1:
-            sentence = " ".join(claim.sentence for claim in named.lower(domain, outputs))
-        elif outputs.classes and isinstance(item, (Fair, Robust)):
-            sentence = f"{sentence} (On the logit: {logit_words(float(item.eps))}.)"
+        claims = item.named(domain, columns).lower(domain, outputs)
+        sentence = " ".join(line for claim in claims for line in claim_lines(claim, outputs, domain))
+        if len(outputs.names) == 1 and outputs.classes and isinstance(item, (Fair, Robust)):
+            sentence = f"{sentence} (On the log-odds: {logit_words(float(item.eps))}.)"
         out.append(sentence)
     return out
 

@@ -60,7 +60,9 @@ def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, q
         record = {"model": str(model), "rows": last - FIRST_ROW, "out": str(out)}
         typer.echo(json_module.dumps(record, ensure_ascii=False))
     elif not quiet:
-        typer.echo(f"{last - FIRST_ROW} predictions written to {str(out)!r}.")
+        binary = isinstance(estimator, SmileClassifier) and estimator.task == "binary"
+        whose = f" The probability is that of {estimator.positive_class!r}." if binary else ""  # type: ignore[union-attr]
+        typer.echo(f"{last - FIRST_ROW} predictions written to {str(out)!r}.{whose}")
     return 0
 
 
@@ -75,9 +77,9 @@ def predictions(
 ) -> pd.DataFrame:
     """The output columns for one chunk whose first row has the number `first`.
 
-    One output: ``prediction``, and of classes ``probability`` (of the second, or of the predicted one of several) and
-    ``certified``. Several: a column for each target or quantile by its name; of labels ``NAME``, ``NAME_probability``
-    and ``NAME_certified``.
+    One output: ``prediction``, and of classes ``probability`` (of the positive one of two, or of the predicted one of
+    several) and ``certified``. Several: a column for each target or quantile by its name; of labels ``NAME``,
+    ``NAME_probability`` and ``NAME_certified``.
     """
     output = estimator.outputs(frame, first_row=first)
     if not isinstance(estimator, SmileClassifier):
@@ -86,7 +88,8 @@ def predictions(
     found, sure = estimator.decided(output), estimator.probabilities(output)
     certified = None if change is None else steady(output, change, margins=estimator.task == "multiclass")
     if estimator.task != "multilabel":
-        probability = sure[:, 1] if estimator.task == "binary" else sure.max(axis=1)
+        place = estimator.outputs_.classes.index(estimator.positive_class) if estimator.task == "binary" else 0
+        probability = sure[:, place] if estimator.task == "binary" else sure.max(axis=1)
         columns = {"prediction": found, "probability": probability}
         return pd.DataFrame(columns if certified is None else columns | {"certified": certified})
     labels: dict[str, np.ndarray] = {}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from smilenn.certify.statement import claim_lines
 from smilenn.cli.words import judgement_record, judgement_text
 from smilenn.estimators.store import load, replace_verdict
 from smilenn.progress import display
@@ -26,7 +27,8 @@ def run(model: Path, *, prover: str, time_limit: float, again: bool, quiet: bool
     else:
         say("Properties to hold for every input of the domain:")
         for claim in estimator.claims_:
-            say(f"  - {claim.sentence or claim.formula()}")
+            said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_)
+            say("\n    ".join([f"  - {said}", *more]))
         with display("off" if quiet or json else "auto") as show:
             estimator.certify(prover=prover, time_limit=time_limit, callback=show)
         replace_verdict(model, estimator)

@@ -64,6 +64,8 @@ class Start:
         out = {name: getattr(self.model, name) for name in SHAPE}
         if isinstance(self.model, SmileRegressor):
             out["quantiles"] = self.model.quantiles
+        else:
+            out["positive"] = self.model.positive
         return out
 
     def sentence(self, request: Request) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from smilenn.certify.statement import claim_lines, claim_sentence
 from smilenn.certify.verdicts import claim_words, shown_bound
 from smilenn.domain import Domain
 from smilenn.estimators.classifier import SmileClassifier
@@ -16,12 +17,11 @@ from smilenn.estimators.regressor import SmileRegressor
 from smilenn.model.folder import without_infinities
 from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
+from smilenn.properties.wording import comment, output_words
 from smilenn.prove.record import verdict_to_json
 from smilenn.prove.verdict import Counterexample, Proved, Unknown, Violated
-from smilenn.report.findings import UNITS, claim_sentence
-from smilenn.report.quality import idle, measures
+from smilenn.report.findings import UNITS
 
-NOTHING_LEARNED = 0.05  # R² below which a model is called no better than a constant
 MOST_FEATURES = 24  # longer counterexamples show only what differs between the copies
 
 
@@ -67,39 +67,59 @@ def inputs_table(x: np.ndarray, domain: Domain, outputs: Mapping[str, np.ndarray
 
 
 def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
-    """The verdict as a person reads it: a headline, every claim with its checked bound, a counterexample as a table."""
+    """The verdict as a person reads it: a headline, every claim with its checked bound, a counterexample as a table.
+
+    The quality stands beside it, in the headline where the model is no better than a constant.
+    """
     verdict, certificate, unit = estimator.verdict_, estimator.certificate_, unit_words(estimator)
-    lines = []
+    lines, but = [], but_words(estimator)
     match verdict:
         case Proved(certificate=name) if name:
-            lines.append("Certified: this holds for every input of the domain, whatever the backbone does.")
+            held = "his holds for every input of the domain, whatever the backbone does."
+            lines.append(f"Certified{but}. T{held}" if but else f"Certified: t{held}")
         case Proved():
-            lines.append(f"{_capital(verdict.sentence())}. Not certified: {estimator.certificate_note_}")
+            lines.append(f"{_capital(verdict.sentence())}{but}. Not certified: {estimator.certificate_note_}")
         case Violated(counterexample=Counterexample() as example):
-            names = [name or ("logit" if estimator.task == "binary" else "output")
-                     for name in estimator.net_.outputs]  # fmt: skip
+            names = [output_words(estimator.outputs_, name) for name in estimator.net_.outputs]
             named = {name: example.outputs[:, i] for i, name in enumerate(names)}
-            lines.append(f"Violated: {example.row} fails by {example.violation:.6g}{unit} (* differs):")
+            lines.append(f"Violated{but}: {example.row} fails by {example.violation:.6g}{unit} (* differs):")
             lines.append(inputs_table(example.x, estimator.domain_, named))
         case Unknown() if math.isfinite(verdict.bound):
-            lines.append(f"Not certified: a rule may fail, by at most {shown_bound(verdict.bound)}{unit}.")
+            lines.append(f"Not certified{but}: a rule may fail, by at most {shown_bound(verdict.bound)}{unit}.")
         case _:
-            lines.append("Not certified, and no bound was checked.")
+            lines.append(f"Not certified, and no bound was checked{but}.")
     if isinstance(verdict, Unknown) and verdict.reason:
         lines.append(f"Why: {verdict.reason.rstrip('.')}.")
     if certificate is not None:
         for claim, bound, holds in zip(certificate.claims, certificate.bounds, certificate.holds, strict=True):
-            lines.append(f"  - {claim_sentence(claim, estimator.domain_)} {claim_words(bound, holds, unit)}")
+            said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_)
+            lines += [f"  - {said} {claim_words(bound, holds, unit)}", *(f"    {line}" for line in more)]
         took = f"; proof and check took {duration(certificate.seconds)}" if certificate.seconds else ""
         lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256[:12]}…){took}.")
+    if estimator.quality_ is not None:
+        lines.append(estimator.quality_.sentence())
     return "\n".join(lines)
+
+
+def but_words(estimator: SmileRegressor | SmileClassifier) -> str:
+    """``, but the model is no better than predicting the mean: R² = -0.01``; empty where it is better."""
+    quality = estimator.quality_
+    return f", but {quality.shortfall}" if quality is not None and quality.shortfall else ""
 
 
 def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, Any]:
     """The same for programs: the verdict, its checked bound (None without one), the claims one by one."""
     certificate = estimator.certificate_
-    claims = [{"sentence": claim_sentence(claim, estimator.domain_), "certified": False, "bound": None}
-              for claim in estimator.claims_]  # fmt: skip
+    outputs, domain, quality = estimator.outputs_, estimator.domain_, estimator.quality_
+    claims: list[dict[str, Any]] = [
+        {
+            "sentence": claim_sentence(claim, outputs, domain),
+            "comment": comment(claim, outputs, domain),
+            "certified": False,
+            "bound": None,
+        }
+        for claim in estimator.claims_
+    ]
     if certificate is not None:
         for entry, holds, bound in zip(claims, certificate.holds, certificate.bounds, strict=True):
             entry |= {"certified": holds, "bound": bound}
@@ -108,6 +128,7 @@ def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, A
         "certified": certificate is not None and certificate.accepted,
         "certificate": certificate.sha256 if certificate is not None and certificate.accepted else None,
         "note": estimator.certificate_note_,
+        "shortfall": "" if quality is None else quality.shortfall,
         "claims": claims,
     }
     return without_infinities(record)
@@ -129,66 +150,6 @@ def logit_words(eps: float) -> str:
     return f"odds change by a factor of at most {math.exp(eps):.3g}, a probability by at most {math.tanh(eps / 4):.1%}"
 
 
-def quality(task: str, names: Sequence[str], y: np.ndarray, output: np.ndarray, seen: np.ndarray) -> dict[str, float]:
-    """How well outputs [n, o] predict y [n, o], beside the constant that the `seen` targets [n', o] suggest.
-
-    Classes are 0 and 1, or one-hot, and outputs their logits. Names of several outputs end the keys of their measures.
-    """
-    rows, constant = np.arange(len(y)), np.tile(idle(task, seen, names), (len(y), 1))
-    found = {name: one(rows) for name, one in measures(task, y, output, names).items()}
-    least = {name: one(rows) for name, one in measures(task, y, constant, names).items()}
-    out = {_key(name): value if math.isfinite(value) else 0.0 for name, value in found.items()}
-    if task == "regression":
-        out.pop("root_mean_squared_error", None)
-        if len(names) > 1:
-            out["mean_absolute_error"] = float(np.abs(y - output).mean())
-        out["constant_mean_absolute_error"] = float(np.abs(y - constant).mean())
-    else:
-        first = "pinball loss" if task == "quantiles" else "accuracy"
-        out[f"constant_{_key(first)}"] = least[first]
-    return out
-
-
-def _key(name: str) -> str:
-    """``R² of price`` as ``r2_price``."""
-    return name.replace("R²", "r2").replace(" of ", "_").replace("share below ", "share_below_").replace(" ", "_")
-
-
-def quality_text(numbers: Mapping[str, float], rows: int) -> str:
-    """One line on the held-out rows; a second one where a constant would do as well."""
-    if "pinball_loss" in numbers:
-        shares = [f"{value:.1%} below {name.removeprefix('share_below_')}"
-                  for name, value in numbers.items() if name.startswith("share_below_")]  # fmt: skip
-        text = (
-            f"On {rows} held-out rows: pinball loss {numbers['pinball_loss']:.4g} (a constant: "
-            f"{numbers['constant_pinball_loss']:.4g}); {', '.join(shares)}."
-        )
-        idle = numbers["pinball_loss"] > (1 - NOTHING_LEARNED) * numbers["constant_pinball_loss"]
-    elif "r2" in numbers:
-        text = (
-            f"On {rows} held-out rows: R² {numbers['r2']:.3f}, mean absolute error "
-            f"{numbers['mean_absolute_error']:.4g} (a constant: {numbers['constant_mean_absolute_error']:.4g})."
-        )
-        idle = numbers["r2"] < NOTHING_LEARNED
-    elif "balanced_accuracy" not in numbers:
-        text = (
-            f"On {rows} held-out rows: all labels right {numbers['accuracy']:.3f} (a constant: "
-            f"{numbers['constant_accuracy']:.3f}), log loss {numbers['log_loss']:.3f}."
-        )
-        idle = numbers["accuracy"] < numbers["constant_accuracy"] + NOTHING_LEARNED / 2
-    else:
-        text = (
-            f"On {rows} held-out rows: accuracy {numbers['accuracy']:.3f} (a constant: "
-            f"{numbers['constant_accuracy']:.3f}), balanced {numbers['balanced_accuracy']:.3f}, "
-            f"log loss {numbers['log_loss']:.3f}."
-        )
-        idle = numbers["balanced_accuracy"] < 0.5 + NOTHING_LEARNED / 2 and (
-            numbers["accuracy"] < numbers["constant_accuracy"] + NOTHING_LEARNED / 2
-        )
-    hint = "\nThat is hardly better than a constant: loosen a rule (a larger ε), or train for more epochs."
-    return text + (hint if idle else "")
-
-
 def cell_list(frame: pd.DataFrame) -> str:
     """A small frame as text."""
     numeric = pd.api.types.is_numeric_dtype(frame.iloc[:, 0])
@@ -197,13 +158,13 @@ def cell_list(frame: pd.DataFrame) -> str:
 
 
 def domain_text(domain: Domain) -> str:
-    """The domain in one line: ``income 0 to 211, region: east, north``."""
+    """The domain in one line: ``'income' 0 to 211; 'region': 'east', 'north'``."""
     parts = []
     for feature in domain.features:
         unit = f" {feature.unit}" if feature.unit else ""
         if feature.categories:
-            parts.append(f"{feature.name}: {'/'.join(feature.categories)}")
+            parts.append(f"{feature.name!r}: {', '.join(map(repr, feature.categories))}")
         else:
-            parts.append(f"{feature.name} {feature.lo:g} to {feature.hi:g}{unit}")
+            parts.append(f"{feature.name!r} {feature.lo:g} to {feature.hi:g}{unit}")
     more = f" and {len(parts) - 12} further features" if len(parts) > 12 else ""
-    return ", ".join(parts[:12]) + more
+    return "; ".join(parts[:12]) + more

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain.feature import Feature
-from smilenn.domain.table import labels, numbers
+from smilenn.domain.table import labels, numbers, whole
 from smilenn.errors import SmileError, listed
 
 
@@ -26,7 +26,7 @@ def encode(feature: Feature, frame: pd.DataFrame, first_row: int) -> np.ndarray:
         if series.isna().any():
             row = first_row + int(np.flatnonzero(series.isna().to_numpy())[0])
             raise SmileError(f"Row {row}, column {feature.name!r} is missing (NaN); drop the row or fill it in.")
-        codes = pd.Index(feature.categories).get_indexer(pd.Index(labels(series)))
+        codes = _codes(feature.categories, labels(series))
         bad = np.flatnonzero(codes < 0)
         if bad.size:
             raise SmileError(
@@ -47,3 +47,18 @@ def encode(feature: Feature, frame: pd.DataFrame, first_row: int) -> np.ndarray:
                 f"Row {first_row + int(bad[0])}, column {feature.name!r} holds {values[bad[0]]:g}; it must be {wanted}."
             )
     return values[:, None]
+
+
+def _codes(categories: tuple[str, ...], cells: pd.Series) -> np.ndarray:
+    """The place of every cell's text among the categories, [n]; −1 for one that is none.
+
+    A whole number that only differs in ``.0`` is found too, where one category alone is meant.
+    """
+    codes = pd.Index(categories, dtype=object).get_indexer(pd.Index(cells, dtype=object))
+    if (codes >= 0).all():
+        return codes
+    short = [whole(text) for text in categories]
+    places = {text: i for i, text in enumerate(short) if short.count(text) == 1}
+    return np.array(
+        [code if code >= 0 else places.get(whole(text), -1) for code, text in zip(codes, cells, strict=True)]
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,12 +41,30 @@ def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
 
 
 def labels(series: pd.Series) -> pd.Series:
-    """Category texts; 1.0 and 1 are the same category whatever number type the column has today."""
+    """Category texts, each from its own cell alone: 1.0 and 1 are the same category whatever stands beside them.
+
+    >>> labels(pd.Series([1.0, 1.5])).tolist(), labels(pd.Series([1.0, 2.0])).tolist()
+    (['1', '1.5'], ['1', '2'])
+    """
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.dtype.categories.dtype)
-    if pd.api.types.is_float_dtype(series) and (np.isfinite(series) & (series == np.rint(series))).all():
-        series = series.astype(np.int64)
-    return series.astype(str)
+    if series.dtype == object:  # 1, 1.0 and True are one key to pandas, so that cells are not gathered by value
+        return pd.Series([label(cell) for cell in series], index=series.index, dtype=object)
+    codes, values = pd.factorize(series, use_na_sentinel=False)
+    texts = np.array([label(value) for value in values], dtype=object)
+    return pd.Series(texts[codes], index=series.index, dtype=object)
+
+
+def label(cell: Any) -> str:
+    """The category that a cell names: whole numbers without a point, everything else as it prints."""
+    if isinstance(cell, (float, np.floating)) and np.isfinite(cell) and cell == np.rint(cell):
+        return str(int(cell))
+    return str(cell)
+
+
+def whole(text: str) -> str:
+    """``1.0`` as ``1``: a whole number that was written with its point; another text as it is."""
+    return re.sub(r"^(-?[0-9]+)\.0+$", r"\1", text)
 
 
 def is_text(series: pd.Series) -> bool:

@@ -12,6 +12,7 @@ neither on the order of the rows nor on whether a row is repeated or weighted. O
 from __future__ import annotations
 
 import html
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -25,6 +26,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
+from smilenn.certify.statement import claim_lines
 from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
 from smilenn.errors import SmileError
 from smilenn.estimators.checks import (
@@ -43,6 +45,7 @@ from smilenn.estimators.start import check_columns, check_task, fitted_start
 from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, Task
 from smilenn.estimators.training import train
+from smilenn.estimators.trend import TrendWarning, contradictions
 from smilenn.progress import Progress, display
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
@@ -50,6 +53,7 @@ from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.spec import as_property, lower_all
+from smilenn.report.standing import Standing, measured, spaced, steps_of
 from smilenn.train.config import Config
 
 if TYPE_CHECKING:
@@ -169,13 +173,18 @@ class SmileEstimator(Judged, BaseEstimator):
         """`properties` and what the short forms stand for."""
         out = [as_property(item) for item in self.properties]
         if _some(self.increasing) or _some(self.decreasing):
-            out.append(Monotone(increasing=self.increasing, decreasing=self.decreasing))  # type: ignore[arg-type]
+            named = {"increasing": self.increasing, "decreasing": self.decreasing}
+            out.append(Monotone(**named, output=self._short_output()))  # type: ignore[arg-type]
         out += [Fair((name,), eps) for name, eps in (self.protected or {}).items()]
         return tuple(out)
 
     def table(self) -> dict[str, Any]:
         """How columns become inputs and what the outputs mean, JSON-ready; a certificate's digest covers it."""
         return table_of(self)
+
+    def _short_output(self) -> str | None:
+        """The output that `increasing` and `decreasing` speak of; None for the only one, or all."""
+        return None
 
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
         """Properties as claims on the fitted domain and outputs."""
@@ -256,7 +265,7 @@ class SmileEstimator(Judged, BaseEstimator):
                 frame if named else frame.to_numpy(), kinds=self.kinds, bounds=self.bounds, groups=self.groups,
                 margin=self.margin, scaling=self.scaling,
             )  # fmt: skip
-        target = self.read_target(values, names)
+        target = self.read_target(values, names).called(target_name)
         try:
             claims = self.lower_on(self.all_properties(), domain, columns, target.outputs)
         except SmileError as error:
@@ -269,12 +278,15 @@ class SmileEstimator(Judged, BaseEstimator):
             check_task(before, target, claims)
         outside = self._outside(claims, domain)
         x = domain.encode(frame, out_of_bounds=outside)
+        for found in contradictions(claims, domain, x, target):
+            warnings.warn(found.sentence(), TrendWarning, stacklevel=2)
+        rows = (x, target.y)
         if len(x) < LEAST_ROWS:
             x, numbers, weight = merged(x, target.y, weight)
             target = replace(target, y=numbers)
         target, weight = self._start(target, weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
-            chosen, seed, reasons = train(
+            chosen, seed, reasons, held = train(
                 self, domain, x, target, claims, columns, weight, show, checkpoint,
                 None if before is None else before.net_,
             )  # fmt: skip
@@ -288,9 +300,19 @@ class SmileEstimator(Judged, BaseEstimator):
                 self.classes_ = target.classes
             if named:
                 self.feature_names_in_ = np.array(frame.columns, dtype=object)
+            self.quality_ = self._standing(*rows, held)
             left = None if self.time_limit is None else begun + self.time_limit - perf_counter()
             self._conclude(chosen.verdict, show, left, chosen.trees)
         return self
+
+    def _standing(self, x: np.ndarray, y: np.ndarray, held: np.ndarray) -> Standing:
+        """The quality on the rows of x [n, m] that were held out ([n] bool), or on all where none were."""
+        chosen = np.flatnonzero(held) if held.any() else np.arange(len(x))
+        chosen = chosen[spaced(len(chosen))]
+        seen = y[~held] if held.any() else y
+        output = self.net_.predict(x[chosen])
+        numbers = measured(self.task, self.outputs_.names, y[chosen], output, seen)
+        return Standing(len(chosen), bool(held.any()), steps_of(self.history_), numbers)
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 
@@ -328,7 +350,12 @@ class SmileEstimator(Judged, BaseEstimator):
         if "net_" not in vars(self):
             return diagram
         colour = {"proved": "#1a7f37", "violated": "#cf222e"}.get(self.verdict_.status, "#9a6700")
-        lines = [self.verdict_.sentence(), *(claim.sentence or claim.formula() for claim in self.claims_)]
+        lines = [self.verdict_.sentence()]
+        if self.quality_ is not None:
+            but = self.quality_.shortfall
+            lines = [f"{lines[0]}, but {but}" if but else lines[0], self.quality_.sentence()]
+        for claim in self.claims_:
+            lines += claim_lines(claim, self.outputs_, self.domain_)
         text = "<br>".join(html.escape(line) for line in lines)
         return f'{diagram}<div style="border-left: 4px solid {colour}; padding-left: 0.6em">{text}</div>'
 
@@ -382,6 +409,7 @@ class SmileEstimator(Judged, BaseEstimator):
     n_iter_: int
     reasons_: str
     fill_: Fill
+    quality_: Standing | None
     classes_: np.ndarray
 
     def _outside(self, claims: tuple[Claim, ...], domain: Domain) -> OutOfBounds:

@@ -14,11 +14,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
-from smilenn.errors import SmileError
+from smilenn.errors import SmileError, listed
 from smilenn.estimators.base import EncoderMaker, SmileEstimator
 from smilenn.estimators.missing import Missing
+from smilenn.estimators.sigmoid import probability
 from smilenn.estimators.steady import largest_changes, steady
-from smilenn.estimators.targets import Target, Task, decisions, started_decisions
+from smilenn.estimators.targets import Target, Task, class_names, decisions, started_decisions
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.library import Fair, Robust
@@ -44,6 +45,8 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
     calibration does, scales ε along: after multiplying them by c the same rules hold with c·ε.
 
     class_weight : class → weight of its rows, ``balanced`` for equal totals; multiplied with ``sample_weight``.
+    positive : the class of two that `increasing` and `decreasing` speak of: its log-odds rise or fall. None is
+        ``classes_[1]``. `decision_function` and `predict_proba` do not depend on it.
     """
 
     def __init__(
@@ -79,6 +82,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         device: str = "cpu",
         restarts: int = 1,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        positive: Any = None,
     ) -> None:
         super().__init__(
             properties=properties,
@@ -112,6 +116,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
             restarts=restarts,
         )
         self.class_weight = class_weight
+        self.positive = positive
 
     def _default_eps(self) -> float:
         return DEFAULT_EPS
@@ -131,7 +136,23 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
 
     def read_target(self, y: np.ndarray, names: Sequence[str]) -> Target:
         """The target y [n] of classes, or [n, o] of labels (called `names`), as numbers."""
-        return decisions(y, names)
+        target = decisions(y, names)
+        if self.positive is not None and target.task != "binary":
+            raise SmileError(
+                "positive chooses one of two classes; of several name the one a rule speaks of: Monotone(…, output=…)."
+            )
+        if self.positive is not None and self._short_output() not in target.outputs.classes:
+            known = listed(target.outputs.classes)
+            raise SmileError(f"positive is {self.positive!r}, which is not a class; the classes are {known}.")
+        return target
+
+    def _short_output(self) -> str | None:
+        return None if self.positive is None else class_names(np.array([self.positive]))[0]
+
+    @property
+    def positive_class(self) -> str:
+        """The class of two that the short forms speak of, as it is called in sentences."""
+        return self._short_output() or self.outputs_.classes[1]
 
     def _start(self, target: Target, weight: np.ndarray) -> tuple[Target, np.ndarray]:
         return started_decisions(target, self.class_weight, weight)
@@ -185,7 +206,11 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         return largest_changes(self.certificate_, self.lower(named), self.outputs_, self.domain_, self.outside_)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities: of the classes [n, classes], of the labels [n, o]."""
+        """Probabilities: of the classes [n, classes], of the labels [n, o].
+
+        Of two classes, and of labels, they rise with the log-odds bit for bit (sigmoid.py): what is certified of the
+        direction of the log-odds holds for the probability. Of several classes they are a softmax, up to rounding.
+        """
         return self.probabilities(self.outputs(X))
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
@@ -194,11 +219,6 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
             return softmax(logits)
         positive = probability(logits)
         return positive if self.task == "multilabel" else np.stack([1.0 - positive, positive], axis=1)
-
-
-def probability(logit: np.ndarray) -> np.ndarray:
-    """1 / (1 + e^−logit) without overflow, shape kept."""
-    return np.exp(-np.logaddexp(0.0, -logit))
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:

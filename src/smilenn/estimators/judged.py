@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import NotFittedError
 
+from smilenn.certify.about import About, assumptions
 from smilenn.certify.verdicts import Certificate
 from smilenn.estimators.judgement import CHANGED, INTERRUPTED, Judgement, current, judge, unjudged
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
+from smilenn.properties.forms import Outputs
 from smilenn.prove.model import prove
 from smilenn.prove.tree import Trees
 from smilenn.prove.verdict import Unknown, Verdict
@@ -33,6 +36,7 @@ class Judged(ABC):
     certify_time_limit: float
     net_: SmileNet
     claims_: tuple[Claim, ...]
+    outputs_: Outputs
     seconds_: float
     interrupted_: bool
     _judgement: Judgement
@@ -110,6 +114,7 @@ class Judged(ABC):
             self.interrupted_ = True
         certificate = self._judgement.certificate
         self.interrupted_ = self.interrupted_ or (certificate is not None and certificate.interrupted)
+        self._explained()
 
     def certify(
         self,
@@ -139,11 +144,26 @@ class Judged(ABC):
         if judgement.certificate is not None and judgement.certificate.interrupted:
             raise KeyboardInterrupt
         self._judgement = judgement
+        self._explained()
         return self.verdict_
+
+    def _explained(self) -> None:
+        """Tell the certificate what its claims speak of, so that its statement names classes, target and values."""
+        certificate = self._judgement.certificate
+        if certificate is not None:
+            about = About(self.outputs_, self.net_.domain, assumptions(pinned=has_pinned(self.net_)))
+            self._judgement = replace(self._judgement, certificate=replace(certificate, about=about))
 
     def _check_fitted(self) -> None:
         if "net_" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
+
+
+def has_pinned(net: SmileNet) -> bool:
+    """Whether the network has modules whose inside the checker does not read."""
+    from smilenn.model.encoders.pinned import Pinned
+
+    return any(isinstance(module, Pinned) for module in net.modules())
 
 
 def _interrupted(found: Verdict | None) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.claim import Claim
+from smilenn.properties.wording import say
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
@@ -85,6 +86,6 @@ def check_task(start: SmileEstimator, target: Target, claims: Sequence[Claim]) -
             f"The model to start from has the outputs {listed(start.outputs_.names, 20)}; the data has "
             f"{listed(target.outputs.names, 20)}{FIT_ANEW}"
         )
-    if [claim.to_json() for claim in start.claims_] != [claim.to_json() for claim in claims]:
-        said = " ".join(claim.sentence or claim.formula() for claim in start.claims_) or "no property"
+    if tuple(start.claims_) != tuple(claims):  # whatever their sentences say
+        said = " ".join(say(claim, start.outputs_, start.domain_) for claim in start.claims_) or "no property"
         raise SmileError(f"The model to start from keeps other properties ({said}); state the same ones, or fit anew.")

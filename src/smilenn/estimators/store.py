@@ -34,6 +34,7 @@ from smilenn.properties.claim import Claim
 from smilenn.properties.spec import as_property, properties_from_json, properties_to_json
 from smilenn.prove.record import verdict_from_json, verdict_to_json
 from smilenn.prove.verdict import Proved, Violated
+from smilenn.report.standing import Standing
 from smilenn.train.config import Config
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ PLAIN = (
     "hidden", "embedding", "backbone_sizes", "backbone_share", "members", "out_of_bounds", "time_limit",
     "certify_time_limit", "validation_fraction", "missing", "verbose", "device", "restarts",
 )  # fmt: skip
-OWN = ("quantiles",)  # of one of the estimators
+OWN = ("quantiles", "positive")  # of one of the estimators
 
 
 def save(
@@ -65,6 +66,7 @@ def save(
         "interrupted": estimator.interrupted_,
         "n_iter": estimator.n_iter_,
         "reasons": estimator.reasons_,
+        "quality": None if estimator.quality_ is None else estimator.quality_.to_json(),
     }
     model = {"estimator": type(estimator).__name__, "params": _params(estimator), "table": estimator.table()}
     documents = {
@@ -133,15 +135,19 @@ def load(
         estimator.interrupted_ = learned["interrupted"]
         estimator.n_iter_ = learned.get("n_iter", len(documents[HISTORY]))
         estimator.reasons_ = learned.get("reasons", "")
-        take_table(estimator, model.get("table", learned), net.outputs)  # version 1 had all of it in one place
+        quality = learned.get("quality")
+        estimator.quality_ = None if quality is None else Standing.from_json(quality)
+        first = {"task": model.get("task", ""), **learned}  # as version 1 had it
+        take_table(estimator, model.get("table", first), net.outputs)
         if isinstance(estimator.encoder, str) and estimator.encoder == "given" and net.encoder is not None:
             estimator.encoder = net.encoder
         stated = estimator.lower(estimator.all_properties())
-        if [claim.to_json() for claim in stated] != documents[PROPERTIES]["claims"]:
+        if stated != estimator.claims_:  # whatever their sentences say
             raise AlteredError(
                 f"{str(folder / PROPERTIES)!r} states properties that are not its claims; save the model again."
             )
         estimator._judgement = recall(folder, estimator, noted, JSON_NAME in documents)
+        estimator._explained()
     except SmileError:
         raise
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from smilenn.estimators.targets import ROLES
 from smilenn.properties.forms import Outputs
+from smilenn.properties.wording import output_words
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
@@ -47,21 +49,12 @@ def take_table(estimator: SmileEstimator, table: Mapping[str, Any], outputs: tup
         estimator.feature_names_in_ = np.array(table["feature_names_in"], dtype=object)
     # folders of two classes did not name them once
     classes = table.get("class_outputs", table.get("classes", ()))
-    estimator.outputs_ = Outputs(outputs, tuple(str(name) for name in classes))
+    role = ROLES.get(table.get("task", ""), "output")
+    estimator.outputs_ = Outputs(outputs, tuple(str(name) for name in classes), estimator.target_name_, role)
     if "classes" in table:
         estimator.classes_ = np.array(table["classes"], dtype=np.dtype(table["classes_dtype"]))
 
 
 def _meaning(estimator: SmileEstimator) -> list[str]:
     """What each output is, in words."""
-    target = f"'{estimator.target_name_}'" if estimator.target_name_ else "the target"
-    names, classes = estimator.outputs_.names, estimator.outputs_.classes
-    if estimator.task == "binary":
-        return [f"the log-odds of {target} = '{classes[1]}'"]
-    if estimator.task == "multiclass":
-        return [f"the score of {target} = '{name}'; only differences of scores mean something" for name in names]
-    if estimator.task == "multilabel":
-        return [f"the log-odds of '{name}'" for name in names]
-    if estimator.task == "quantiles":
-        return [f"the quantile {name} of {target}" for name in names]
-    return [f"the predicted '{name}'" if name else f"the prediction of {target}" for name in names]
+    return [output_words(estimator.outputs_, name) for name in estimator.outputs_.names]

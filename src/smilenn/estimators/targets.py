@@ -18,9 +18,10 @@ import numpy as np
 
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.checks import class_weights
-from smilenn.properties.forms import Outputs
+from smilenn.properties.forms import Outputs, Role
 
 Task = Literal["regression", "quantiles", "binary", "multiclass", "multilabel"]
+ROLES: dict[Task, Role] = {"regression": "number", "quantiles": "quantile", "multilabel": "label"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,10 @@ class Target:
     levels: tuple[float, ...] = ()
     scale: np.ndarray | None = None
     start: np.ndarray | None = None
+
+    def called(self, name: str) -> Target:
+        """The same target, known by the name of its column ('' without one) in sentences."""
+        return replace(self, outputs=replace(self.outputs, target=name))
 
     @property
     def strata(self) -> np.ndarray:
@@ -66,14 +71,15 @@ def numbers(y: np.ndarray, names: Sequence[str], levels: Sequence[float] | None)
     if bad.size:
         raise SmileError(f"Row {int(bad[0][0])} of the target is {values[tuple(bad[0])]}; give a finite number.")
     if levels is None:
-        return Target(
-            values.reshape(len(values), -1), "regression", Outputs(tuple(names) if values.ndim == 2 else ("",))
-        )
+        called = tuple(names) if values.ndim == 2 else ("",)
+        return Target(values.reshape(len(values), -1), "regression", Outputs(called, role=ROLES["regression"]))
     wanted = read_levels(levels)
     if values.ndim == 2:
         raise SmileError(f"Quantiles are those of one target; y has {values.shape[1]} columns.")
     repeated = np.repeat(values[:, None], len(wanted), axis=1)
-    return Target(repeated, "quantiles", Outputs(tuple(f"q{level:g}" for level in wanted)), levels=wanted)
+    return Target(
+        repeated, "quantiles", Outputs(tuple(f"q{level:g}" for level in wanted), role=ROLES["quantiles"]), levels=wanted
+    )
 
 
 def read_levels(levels: Sequence[float]) -> tuple[float, ...]:
@@ -148,7 +154,7 @@ def _labels(y: np.ndarray, names: Sequence[str]) -> Target:
             f"Unknown label type: row {int(row)} of label {names[column]!r} is {values[row, column]:g}; several "
             "columns of a classifier's target are labels, each 0 or 1. Numbers are for SmileRegressor."
         )
-    return Target(values, "multilabel", Outputs(tuple(names)), np.arange(len(names)))
+    return Target(values, "multilabel", Outputs(tuple(names), role=ROLES["multilabel"]), np.arange(len(names)))
 
 
 def started_decisions(target: Target, wanted: Any, weight: np.ndarray) -> tuple[Target, np.ndarray]:

@@ -57,8 +57,10 @@ def train(
     callback: Callable[[Progress], None] | None,
     checkpoint: Path | str | None,
     start: SmileNet | None = None,
-) -> tuple[Fit, int, str]:
-    """The best run, its seed and why its network looks as it does; torch's random state is left as it was.
+) -> tuple[Fit, int, str, np.ndarray]:
+    """The best run, its seed, why its network looks as it does, and which rows [n] it never learned from.
+
+    Torch's random state is left as it was.
 
     Every run begins with the weights of `start`, where there is one.
     """
@@ -79,7 +81,7 @@ def train(
     share = estimator.validation_fraction if len(x) >= LEAST_ROWS else 0.0
     held = held_out(target.strata, share, rng)
     kept = rng.randint(0, 2**31 - 1)
-    best: tuple[Fit, int, str] | None = None
+    best: tuple[Fit, int, str, np.ndarray] | None = None
     best_rank, done = (math.inf, math.inf), 0
     until = None if estimator.time_limit is None else perf_counter() + TRAINING_SHARE * estimator.time_limit
     failure: DeadAuxiliaries | None = None
@@ -132,7 +134,7 @@ def train(
             done += 1
             rank = (0 if result.verdict is None else RANK[result.verdict.status], result.held_out)
             if best is None or rank < best_rank:
-                best, best_rank = (result, seed, _told(reasons, result)), rank
+                best, best_rank = (result, seed, _told(reasons, result), ~rows), rank
             if result.interrupted:
                 break
     if best is None:

@@ -17,10 +17,10 @@ from typing import Any, ClassVar, Self, final
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Property, Rename, quoted, read_number, set_fields
-from smilenn.properties.claim import Claim, row
+from smilenn.properties.claim import Claim, in_quotes, row
 from smilenn.properties.custom import read_rows
 from smilenn.properties.forms import Outputs
-from smilenn.properties.language import parse
+from smilenn.properties.language import parse, tidy
 
 
 @final
@@ -58,17 +58,17 @@ class OneOf(Property):
             parse(text, 1, "when")
 
     def formula(self) -> str:  # noqa: D102
-        premise = f"{', '.join(self.when)} ⇒ " if self.when else ""
-        return f"∀ a ∈ X: {premise}argmax a.out ∈ {{{', '.join(self.classes)}}}"
+        premise = f"{', '.join(map(tidy, self.when))} ⇒ " if self.when else ""
+        return f"∀ a ∈ X: {premise}argmax a.out ∈ {{{', '.join(map(in_quotes, self.classes))}}}"
 
     def _renamed(self, rename: Rename) -> Self:
         return self
 
     def _sentence(self, output: str) -> str:
-        start = f"Whenever {' and '.join(self.when)}, the" if self.when else "The"
+        start = f"Whenever {' and '.join(map(tidy, self.when))}, the" if self.when else "The"
         return f"{start} class is {quoted(self.classes, 'or')}."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         known = outputs.classes
         if not known:
             raise SmileError("OneOf speaks of classes; the outputs are numbers or labels.")
@@ -80,9 +80,9 @@ class OneOf(Property):
         when = tuple(inequality for text in self.when for inequality in parse(text, 1, "when").on(domain))
         if len(outputs.names) == 1:  # two classes, one logit
             sign = -1 if self.classes[0] == known[1] else 1
-            return (Claim(1, when, (row([(sign, 0, "out", outputs.names[0])], -self.lead),), sentence=sentence),)
+            return (Claim(1, when, (row([(sign, 0, "out", outputs.names[0])], -self.lead),)),)
         others = [c for c in known if c not in self.classes]
         clauses = [tuple(row([(1, 0, "out", c), (-1, 0, "out", d)], -self.lead) for d in self.classes) for c in others]
         if len(self.classes) == 1:
-            return (Claim(1, when, tuple(clause[0] for clause in clauses), sentence=sentence),)
-        return (Claim(1, when, (), sentence=sentence, either=tuple(clauses)),)
+            return (Claim(1, when, tuple(clause[0] for clause in clauses)),)
+        return (Claim(1, when, (), either=tuple(clauses)),)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, replace
 from fractions import Fraction
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
@@ -18,6 +18,7 @@ from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
 from smilenn.properties.claim import Claim, Inequality, exact, number, row
 from smilenn.properties.forms import Form, Outputs, change
+from smilenn.properties.wording import say
 
 Name = str | int  # a feature by its name, or by the position of its column
 Rename = Callable[[Name], str]
@@ -38,13 +39,15 @@ class Property(ABC):
     ) -> tuple[Claim, ...]:
         """The claims it makes on a domain, of a network with these outputs (a scalar network's is called '').
 
-        A feature named by position is the one at that place of `columns`, by default the domain's own.
+        A feature named by position is the one at that place of `columns`, by default the domain's own. The claims'
+        sentences are made from their rows (wording.py), unless the property brings a text of the user's.
         """
         spoken = Outputs.of(outputs)
         if not spoken.names:
             raise SmileError(f"{type(self).__name__}: the network has no outputs to speak of.")
         named = self.named(domain, columns)
-        return named._claims(domain, spoken, named._sentence(spoken.words(self.speaks_of)))
+        claims = named._claims(domain, spoken)
+        return tuple(replace(claim, sentence=claim.sentence or say(claim, spoken, domain)) for claim in claims)
 
     @property
     def speaks_of(self) -> str | None:
@@ -58,7 +61,7 @@ class Property(ABC):
 
     def sentence(self) -> str:
         """The property as one English sentence."""
-        return self._sentence("the output" if self.speaks_of is None else f"'{self.speaks_of}'")
+        return self._sentence("the output" if self.speaks_of is None else repr(self.speaks_of))
 
     @abstractmethod
     def formula(self) -> str:
@@ -73,7 +76,7 @@ class Property(ABC):
         """The sentence, with the words for the output."""
 
     @abstractmethod
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         """The claims; every name is a feature of the domain by now."""
 
     @classmethod
@@ -179,8 +182,8 @@ def read_number(
 
 
 def quoted(names: Iterable[Name], last: str = "and") -> str:
-    """Names in a sentence: ``'a', 'b' and 'c'``; positions read ``column 3``."""
-    items = [f"'{name}'" if isinstance(name, str) else f"column {name}" for name in names]
+    """Names in a sentence: ``'a', 'b' and 'c'``, escaped as Python does; positions read ``column 3``."""
+    items = [repr(name) if isinstance(name, str) else f"column {name}" for name in names]
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 

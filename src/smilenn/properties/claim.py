@@ -20,7 +20,8 @@ from typing import Any, Literal
 from smilenn.errors import SmileError, listed
 
 COPIES = "abcd"  # the names of the copies x_1..x_k in texts
-PLAIN_NAME = re.compile(r"[^\W\d]\w*")  # names that stand in a row without quotes
+PLAIN_NAME = re.compile(r"[^\W\d]\w*")  # names that a row may hold without quotes
+ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 LARGEST = 10**300  # beyond this a number no longer fits a float64 comfortably
 MANY = 8  # features of which the same is said: beyond, it is written once
 Others = Literal["equal", "free"]
@@ -88,19 +89,25 @@ class Term:
     name: str
 
     def reference(self) -> str:
-        """``a.income``, ``b.out``, ``a.out.price``, ``a["annual income"]``."""
+        """``a["income"]``, ``b.out``, ``a.out["price"]``: names stand in quotes, so that none can pass for syntax."""
         copy, name = COPIES[self.copy], self.name
         if self.kind == "out":
-            return f"{copy}.out" + (_access(name) if name else "")
-        return copy + (f"[{_quoted(name)}]" if name == "out" else _access(name))
+            return f"{copy}.out" + (f"[{in_quotes(name)}]" if name else "")
+        return f"{copy}[{in_quotes(name)}]"
 
 
-def _access(name: str) -> str:
-    return f".{name}" if PLAIN_NAME.fullmatch(name) else f"[{_quoted(name)}]"
+def in_quotes(name: str) -> str:
+    r"""A name as a text of the claim language: what would end it, or cannot be printed, is escaped.
+
+    >>> print(in_quotes('net "price"\n'))
+    "net \"price\"\n"
+    """
+    return '"' + "".join(ESCAPES.get(c) or (c if c.isprintable() else _code(c)) for c in name) + '"'
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _code(character: str) -> str:
+    point = ord(character)
+    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
 
 
 @dataclass(frozen=True)
@@ -171,17 +178,21 @@ def row(terms: Iterable[tuple[Any, int, str, str]], rhs: Any = 0, op: Literal["<
 
 
 def _texts(rows: Iterable[Inequality]) -> list[str]:
-    """Rows as texts, those about one of many features gathered: ``a.x <= b.x for every x of p0, p1, … p9``."""
+    """Rows as texts, those about one of many features gathered: ``a[x] <= b[x] for every x of "p0", "p1", … "p9"``."""
     same: dict[str, list[str]] = {}
     rest: list[tuple[str, Inequality]] = []
     for inequality in rows:
         shape = ""
         if len({term.name for term in inequality.terms}) == 1:
             shape = replace(inequality, terms=tuple(replace(term, name="x") for term in inequality.terms)).text()
+            shape = shape.replace('["x"]', "[x]")
             same.setdefault(shape, []).append(inequality.terms[0].name)
         rest.append((shape, inequality))
     many = {shape: names for shape, names in same.items() if len(names) > MANY}
-    said = [f"{shape} for every x of {n[0]}, {n[1]}, … {n[-1]} ({len(n)} features)" for shape, n in many.items()]
+    said = [
+        f"{shape} for every x of {in_quotes(n[0])}, {in_quotes(n[1])}, … {in_quotes(n[-1])} ({len(n)} features)"
+        for shape, n in many.items()
+    ]
     return said + [inequality.text() for shape, inequality in rest if shape not in many]
 
 
@@ -199,7 +210,7 @@ class Claim:
     then : rows over outputs and, if wanted, inputs; an ``==`` row means both inequalities.
     equal : features pinned equal in all copies in addition (a category by its name pins the whole group).
     free : features that differ freely between the copies although no row names them and `others` is ``equal``.
-    sentence : the claim as one English sentence.
+    sentence : a text beside the claim; nobody checks it, and what is certified is said from the rows (wording.py).
     either : clauses of at least two ``<=`` rows over outputs and inputs; `then` may be empty if there are any.
     """
 
@@ -249,23 +260,24 @@ class Claim:
         """What a checker reports on: the rows of `rows`, then every clause by its first row."""
         return (*self.rows, *(clause[0] for clause in self.either))
 
-    def formula(self) -> str:
-        """``∀ a, b ∈ X: a.income <= b.income, others equal ⇒ a.out - b.out <= 0``.
+    def formula(self, *, full: bool = False) -> str:
+        """``∀ a, b ∈ X: a["income"] - b["income"] <= 0, other features equal ⇒ a.out - b.out <= 0``.
 
         What is said of more than `MANY` features is written once, with x for the feature; of more than `MANY` rows the
-        first are shown.
+        first are shown. In `full` nothing is left out.
         """
         names = ", ".join(COPIES[: self.copies])
-        parts = _texts(self.when)
+        parts = [inequality.text() for inequality in self.when] if full else _texts(self.when)
         if self.copies > 1:
             every = range(self.copies)
             parts += [" == ".join(Term(Fraction(1), c, "in", n).reference() for c in every) for n in self.equal]
-            parts += [f"{n} free" for n in self.free]
+            parts += [f"{in_quotes(n)} free" for n in self.free]
             parts.append("other features equal" if self.others == "equal" else "other features free")
         premise = ", ".join(parts) + " ⇒ " if parts else ""
         said = [inequality.text() for inequality in self.then]
         said += [" or ".join(inequality.text() for inequality in clause) for clause in self.either]
-        shown, more = said[:MANY], [f"… ({len(said)} rows)"] if len(said) > MANY else []
+        cut = len(said) > MANY and not full
+        shown, more = said[:MANY] if cut else said, [f"… ({len(said)} rows)"] if cut else []
         return f"∀ {names} ∈ X: {premise}" + ", ".join(shown + more)
 
     def to_json(self) -> dict[str, Any]:

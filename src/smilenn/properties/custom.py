@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Self, final
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.properties.base import Name, Property, Rename, read_names, rename_all, set_fields
-from smilenn.properties.claim import COPIES, Claim, Inequality, Others
+from smilenn.properties.claim import COPIES, Claim, Inequality, Others, in_quotes
 from smilenn.properties.forms import Outputs
-from smilenn.properties.language import ClaimSyntaxError, Row, parse
+from smilenn.properties.language import ClaimSyntaxError, Row, parse, tidy
 from smilenn.properties.premise import EmptyPremise, ground
 
 
@@ -33,7 +33,7 @@ class Custom(Property):
     copies : how many inputs are compared; they are called a, b, c, d.
     others : features that `when` does not name are ``equal`` in all copies, or ``free``.
     equal, free : single features that are pinned, or left free, in spite of that.
-    says : the sentence to print instead of the rows.
+    says : a comment of your own; it is shown beside the claim as one that nobody has checked.
     """
 
     then: Sequence[str]
@@ -71,29 +71,28 @@ class Custom(Property):
         return when, [parse(text, self.copies, "then") for text in self.then]
 
     def formula(self) -> str:  # noqa: D102
-        parts = [*self.when, *(f"{n} equal" for n in self.equal), *(f"{n} free" for n in self.free)]
+        parts = [tidy(text) for text in self.when]
+        parts += [f"{_called(n)} {word}" for word, names in (("equal", self.equal), ("free", self.free)) for n in names]
         parts += [f"other features {self.others}"] if self.copies > 1 else []
         premise = ", ".join(parts) + " ⇒ " if parts else ""
-        return f"∀ {', '.join(COPIES[: self.copies])} ∈ X: {premise}{', '.join(self.then)}"
+        return f"∀ {', '.join(COPIES[: self.copies])} ∈ X: {premise}{', '.join(map(tidy, self.then))}"
 
     def _renamed(self, rename: Rename) -> Self:
         return replace(self, equal=rename_all(self.equal, rename), free=rename_all(self.free, rename))
 
     def _sentence(self, output: str) -> str:
-        if self.says:
-            return self.says
-        start = f"Whenever {' and '.join(self.when)}, " if self.when else "Always, "
+        start = f"Whenever {' and '.join(map(tidy, self.when))}, " if self.when else "Always, "
         rest = f"other inputs {self.others}, " if self.copies > 1 else ""
-        return f"{start}{rest}{' and '.join(self.then)} {'holds' if len(self.then) == 1 else 'hold'}."
+        return f"{start}{rest}{' and '.join(map(tidy, self.then))} {'holds' if len(self.then) == 1 else 'hold'}."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         when, then = (
             tuple(inequality for parsed in rows for inequality in parsed.on(domain, outputs.names))
             for rows in self._rows()
         )
         either = tuple(clause for parsed in self._rows()[1] for clause in parsed.clauses(domain, outputs.names))
         equal, free = (tuple(str(n) for n in names) for names in (self.equal, self.free))
-        claim = Claim(self.copies, when, then, self.others, equal, free, sentence, either)
+        claim = Claim(self.copies, when, then, self.others, equal, free, self.says, either)
         self._refuse_empty(claim, domain)
         return (claim,)
 
@@ -143,8 +142,12 @@ class Safe(Property):
     def _sentence(self, output: str) -> str:
         return self._custom()._sentence(output)
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
-        return self._custom()._claims(domain, outputs, sentence)
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+        return self._custom()._claims(domain, outputs)
+
+
+def _called(name: Name) -> str:
+    return in_quotes(name) if isinstance(name, str) else f"column {name}"
 
 
 def read_rows(value: Any, what: str) -> tuple[str, ...]:

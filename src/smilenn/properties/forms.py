@@ -11,14 +11,15 @@ neither a decision nor a probability.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 from smilenn.errors import SmileError, listed
 
 Form = tuple[tuple[int, str], ...]  # (coefficient, output) each
+Role = Literal["output", "number", "quantile", "label"]  # what a single output is, where there are no classes
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,14 @@ class Outputs:
     """The outputs of a network by name, and the classes they decide between, if any.
 
     One output called '' is that of a scalar network. Two classes have one output, more have one each, of their names.
+    `target` is the column that is predicted ('' where it has no name) and `role` what an output is where there are no
+    classes: a predicted number, a quantile, the log-odds of a label, or nothing that is known. Both are for words only.
     """
 
     names: tuple[str, ...] = ("",)
     classes: tuple[str, ...] = ()
+    target: str = field(default="", compare=False)
+    role: Role = field(default="output", compare=False)
 
     @classmethod
     def of(cls, outputs: Outputs | Sequence[str]) -> Outputs:
@@ -58,18 +63,6 @@ class Outputs:
         if self.classes and output is not None:
             return (((1 if output == self.classes[1] else -1, self.names[0]),),)
         return tuple(((1, name),) for name in (self.names if output is None else (output,)))
-
-    def words(self, output: str | None) -> str:
-        """What the forms are called in a sentence."""
-        if len(self.names) == len(self.classes):
-            return (
-                "every margin between two classes"
-                if output is None
-                else f"the margin of '{output}' over any other class"
-            )
-        if output is not None:
-            return f"the logit of '{output}'" if self.classes else f"'{output}'"
-        return "the output" if len(self.names) == 1 else "every output"
 
 
 def read_output(value: Any, who: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The language of claims: one linear comparison a row, over the inputs and outputs of the copies a, b, c, d.
+r"""The language of claims: one linear comparison a row, over the inputs and outputs of the copies a, b, c, d.
 
     row      := chain ("or" chain)*                        "or" in conclusions only: out.a <= 0 or out.b <= 0
     chain    := sum (("<=" | ">=" | "==") sum)+            -0.1 <= a.x - b.x <= 0.1
@@ -10,13 +10,15 @@
               | NAME                                       in claims over one copy: income, out
 
 Numbers are exact rationals. A category is compared as a whole (``a.race == b.race``) or with a value
-(``a.race == "black"``). Errors quote the row and underline the token at fault.
+(``a.race == "black"``). In quotes ``\"``, ``\\``, ``\n``, ``\t``, ``\r`` and ``\u00e9`` stand for one character.
+Errors quote the row and underline the token at fault.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,7 +27,7 @@ from typing import Literal, NoReturn
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
-from smilenn.properties.claim import COPIES, LARGEST, PLAIN_NAME, Clause, Inequality, Term, exact, row
+from smilenn.properties.claim import COPIES, LARGEST, PLAIN_NAME, Clause, Inequality, Term, exact, in_quotes, row
 
 Where = Literal["when", "then"]
 Span = tuple[int, int]
@@ -180,7 +182,7 @@ def parse(text: str, copies: int = 2, where: Where = "when") -> Row:
     """Read one row; `Row.on(domain, outputs)` then gives its inequalities.
 
     >>> [r.text() for r in parse("-0.1 <= a.x - b.x <= 0.1").relations]
-    ['-a.x + b.x <= 0.1', 'a.x - b.x <= 0.1']
+    ['-a["x"] + b["x"] <= 0.1', 'a["x"] - b["x"] <= 0.1']
     """
     if not isinstance(text, str):
         raise SmileError(f"A row of '{where}' is a text such as 'a.income >= b.income', not {text!r}.")
@@ -193,13 +195,47 @@ def parse_row(text: str, copies: int = 2, where: Where = "when") -> tuple[Inequa
     """The inequalities of a row that needs no domain, one that compares with no text.
 
     >>> [r.text() for r in parse_row("2*b.dose == a.dose + c.dose", copies=3)]
-    ['2 * b.dose - a.dose - c.dose == 0']
+    ['2 * b["dose"] - a["dose"] - c["dose"] == 0']
     """
     parsed = parse(text, copies, where)
     for relation in parsed.relations:
         if isinstance(relation, Member):
             raise ClaimSyntaxError("What this text means depends on the domain.", text, relation.value_span)
     return tuple(relation for relation in parsed.relations if isinstance(relation, Inequality))
+
+
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+_WHITE = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def unquoted(text: str) -> str:
+    r"""What a text in quotes stands for, the inverse of `in_quotes`.
+
+    >>> unquoted(r'"a \"b\" \u00e9"')
+    'a "b" é'
+    """
+
+    def meant(match: re.Match[str]) -> str:
+        code = match[1]
+        if len(code) > 1:
+            point = int(code[1:], 16)
+            return chr(point) if point <= sys.maxunicode else match[0]
+        return _WHITE.get(code, code)
+
+    return _ESCAPE.sub(meant, text[1:-1])
+
+
+def tidy(text: str) -> str:
+    """A row as its author wrote it, on one line: what cannot be printed in a quoted name is escaped."""
+    out = []
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if match.lastgroup == "space":
+            token = " "
+        elif not token.isprintable():
+            token = in_quotes(unquoted(token)) if match.lastgroup == "text" else in_quotes(token)[1:-1]
+        out.append(token)
+    return "".join(out).strip()
 
 
 # ---- the parser -----------------------------------------------------------------------------------------------------
@@ -382,7 +418,7 @@ class _Parser:
             except SmileError:
                 self.fail("This number is too long or its exponent is beyond 300.", token.span)
         if token.kind == "text":
-            return _Text(re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL), token.span)
+            return _Text(unquoted(token.text), token.span)
         if token.kind == "name":
             return self.name(token)
         if token.text == "(":
@@ -448,7 +484,7 @@ class _Parser:
         closing = self.skip("]")
         if closing is None:
             self.fail("This bracket is never closed.", opening.span)
-        name = re.sub(r"\\(.)", r"\1", inside.text[1:-1], flags=re.DOTALL)
+        name = unquoted(inside.text)
         if not name:
             self.fail("The name is empty.", inside.span)
         return name, closing.span[1]

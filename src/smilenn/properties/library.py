@@ -34,7 +34,7 @@ from smilenn.properties.base import (
     rename_all,
     set_fields,
 )
-from smilenn.properties.claim import Claim, Inequality, Term, number, row
+from smilenn.properties.claim import Claim, Inequality, Term, in_quotes, number, row
 from smilenn.properties.forms import Form, Outputs, change, read_output
 from smilenn.properties.reach import (
     delta_formula,
@@ -117,16 +117,17 @@ class Monotone(Spoken):
     def _sentence(self, output: str) -> str:
         moves = [f"raising {quoted(self.increasing, 'or')}"] if self.increasing else []
         moves += [f"lowering {quoted(self.decreasing, 'or')}"] if self.decreasing else []
-        text = " and ".join(moves)
+        together = ", alone or together" if len(self.increasing) + len(self.decreasing) > 1 else ""
+        text = " or ".join(moves) + together
         return f"{text[0].upper()}{text[1:]}, everything else equal, never lowers {output}."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         signed = [(str(n), 1) for n in self.increasing] + [(str(n), -1) for n in self.decreasing]
         for name, _ in signed:
             ordered(domain, name, "Monotone")
         when = tuple(row([(sign, 0, "in", name), (-sign, 1, "in", name)]) for name, sign in signed)
         then = tuple(row(change(form)) for form in self.forms(outputs))
-        return (Claim(2, when, then, sentence=sentence),)
+        return (Claim(2, when, then),)
 
 
 @final
@@ -179,7 +180,7 @@ class Robust(Spoken):
         moves = delta_words(self.delta, self.features or ())
         return f"Changing {moves}, everything else equal, changes {output} by at most {most}."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         if self.eps is None:
             raise SmileError("Robust needs eps, the largest change of the output, as in Robust(0.1, eps=0.5).")
         features = self.features
@@ -188,7 +189,7 @@ class Robust(Spoken):
         when = strip_rows(self.delta, domain, [str(n) for n in features], "Robust")
         if not when:
             raise SmileError("Robust: no feature may change; the domain has no continuous or integer one.")
-        return (Claim(2, when, bounded_change(self.forms(outputs), self.eps), sentence=sentence),)
+        return (Claim(2, when, bounded_change(self.forms(outputs), self.eps)),)
 
 
 @final
@@ -217,7 +218,7 @@ class Fair(Spoken):
 
     def formula(self) -> str:  # noqa: D102
         parts = [] if self.delta is None else [delta_formula(self.delta, ())]
-        parts += [f"{n} free" if isinstance(n, str) else f"column {n} free" for n in self.protected]
+        parts += [f"{in_quotes(n)} free" if isinstance(n, str) else f"column {n} free" for n in self.protected]
         return f"∀ a, b ∈ X: {', '.join(parts)}, other features equal ⇒ {self._change(number(self.eps))}"
 
     def to_json(self) -> dict[str, Any]:  # noqa: D102
@@ -233,11 +234,11 @@ class Fair(Spoken):
         start = f"Attribute-flip fairness: changing {quoted(self.protected)}{moves}"
         return f"{start}{',' if moves else ''} {rest} changes {output} by at most {number(self.eps)}."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         free = tuple(str(n) for n in self.protected)
         others = [f.name for f in domain.features if f.kind in ("continuous", "integer") and f.name not in free]
         when = () if self.delta is None else strip_rows(self.delta, domain, others, "Fair")
-        return (Claim(2, when, bounded_change(self.forms(outputs), self.eps), free=free, sentence=sentence),)
+        return (Claim(2, when, bounded_change(self.forms(outputs), self.eps), free=free),)
 
 
 @final
@@ -290,15 +291,13 @@ class Lipschitz(Spoken):
         text = moves[0] if len(moves) == 1 else f"{', '.join(moves[:-1])} and {moves[-1]}"
         return f"Everything else equal, {output} changes by at most {text}."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         claims = []
         for feature, k in self.bounds:
             name = ordered(domain, str(feature), "Lipschitz").name
             most = [(-k, 0, "in", name), (k, 1, "in", name)]
             then = tuple(row([*change(form, sign), *most]) for form in self.forms(outputs) for sign in (1, -1))
-            alone = Lipschitz(name, k, output=self.output)
-            one = sentence if len(self.bounds) == 1 else alone._sentence(outputs.words(self.output))
-            claims.append(Claim(2, (row([(-1, 0, "in", name), (1, 1, "in", name)]),), then, sentence=one))
+            claims.append(Claim(2, (row([(-1, 0, "in", name), (1, 1, "in", name)]),), then))
         return tuple(claims)
 
 
@@ -331,14 +330,14 @@ class _Curved(Spoken):
             f"{output} is {side} the mean of its two values there."
         )
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         sign, names = self.sign, [ordered(domain, str(name), type(self).__name__).name for name in self.features]
         when = tuple(row([(2, 1, "in", name), (-1, 0, "in", name), (-1, 2, "in", name)], 0, "==") for name in names)
         then = tuple(
             row([(c * part, copy, "out", o) for c, o in form for copy, part in ((1, 2 * sign), (0, -sign), (2, -sign))])
             for form in self.forms(outputs)
         )
-        return (Claim(3, when, then, sentence=sentence),)
+        return (Claim(3, when, then),)
 
 
 @final
@@ -404,7 +403,7 @@ class Symmetric(Spoken):
         change = f"changes {output} by at most {number(self.eps)}" if self.eps else f"leaves {output} unchanged"
         return f"{deed} the values of {quoted(names)}, everything else equal, {change}."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         when: list[Inequality] = []
         for to, source in self.features:
             one, other = domain.feature(str(to)), domain.feature(str(source))
@@ -412,7 +411,7 @@ class Symmetric(Spoken):
                 raise SmileError(f"Symmetric: {to!r} and {source!r} have different values and cannot trade places.")
             members = zip(one.coordinates, other.coordinates, strict=True)
             when += [row([(1, 1, "in", m), (-1, 0, "in", n)], 0, "==") for m, n in members]
-        return (Claim(2, tuple(when), bounded_change(self.forms(outputs), self.eps), sentence=sentence),)
+        return (Claim(2, tuple(when), bounded_change(self.forms(outputs), self.eps)),)
 
 
 @final
@@ -454,9 +453,9 @@ class Dominates(Spoken):
         strong, weak = quoted([self.strong]), quoted([self.weak])
         return f"Raising {strong} and lowering {weak} by {loss}, everything else equal, never lowers {output}."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         strong, weak = (ordered(domain, str(n), "Dominates").name for n in (self.strong, self.weak))
         rise = row([(1, 0, "in", strong), (-1, 1, "in", strong)])
         trade = [(1, 0, "in", weak), (-1, 1, "in", weak), (self.rate, 0, "in", strong), (-self.rate, 1, "in", strong)]
         then = tuple(row(change(form)) for form in self.forms(outputs))
-        return (Claim(2, (rise, row(trade, 0, "==")), then, sentence=sentence),)
+        return (Claim(2, (rise, row(trade, 0, "==")), then),)

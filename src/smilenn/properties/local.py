@@ -16,6 +16,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self, final
 
 from smilenn.domain import Domain, Feature
+from smilenn.domain.table import label
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, Rename, bounded_change, read_number, set_fields
 from smilenn.properties.claim import Claim, Inequality, exact, number, row
@@ -77,28 +78,23 @@ class LocalRobust(Spoken):
 
     def _sentence(self, output: str) -> str:
         where = "the given point" if len(self.points) == 1 else f"each of {len(self.points)} given points"
-        return self._says(where, output)
-
-    def _says(self, where: str, output: str, label: str | None = None) -> str:
         moves = f"Around {where}, changing {delta_words(self.delta, ())}"
         if self.eps is not None:
             return f"{moves} changes {output} by at most {number(self.eps)}."
-        return f"{moves} leaves its decision {label!r}." if label is not None else f"{moves} leaves its decision."
+        return f"{moves} puts no other class ahead of its label."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         numeric = [f.name for f in domain.features if f.kind in ("continuous", "integer")]
         strips = strip_rows(self.delta, domain, numeric, "LocalRobust")
         moving = {term.name for strip in strips for term in strip.terms}
         claims = []
         for i, point in enumerate(self.points):
             at = _placed(point, domain, i)
-            where = "the given point" if len(self.points) == 1 else f"point {i + 1}"
             if self.eps is not None:
                 fixed = tuple(row([(1, 1, "in", name)], value, "==") for name, value in at.items())
                 equal = tuple(f.name for f in domain.features if f.name not in moving)
                 then = bounded_change(self.forms(outputs), self.eps)
-                says = self._says(where, outputs.words(self.output))
-                claims.append(Claim(2, (*strips, *fixed), then, equal=equal, sentence=says))
+                claims.append(Claim(2, (*strips, *fixed), then, equal=equal))
                 continue
             label = self.labels[i]
             when = [_around(strip, at) for strip in strips]
@@ -107,7 +103,7 @@ class LocalRobust(Spoken):
                 raise SmileError("LocalRobust: labels are classes of a classifier; give eps for numbers and labels.")
             forms = outputs.forms(label, "LocalRobust", directed=True)
             then = tuple(row([(-c, 0, "out", name) for c, name in form]) for form in forms)
-            claims.append(Claim(1, tuple(when), then, sentence=self._says(where, "", label)))
+            claims.append(Claim(1, tuple(when), then))
         return tuple(claims)
 
 
@@ -157,7 +153,7 @@ def _placed(point: Point, domain: Domain, i: int) -> dict[str, Fraction]:
     for feature in domain.features:
         value = given[feature.name]
         if feature.categories:
-            text = value if isinstance(value, str) else f"{value:g}"
+            text = value if isinstance(value, str) else label(value)
             if text not in feature.categories:
                 raise SmileError(
                     f"LocalRobust: point {i + 1} has {text!r} for {feature.name!r}, whose values are "

@@ -17,7 +17,7 @@ are never both positive put f_j' = min(f_j, −f_i) where f_i > 0 (there f_j ≤
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
 from numbers import Integral
@@ -26,9 +26,9 @@ from typing import Any, ClassVar, Self, final
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Property, Rename, quoted, read_number, set_fields
-from smilenn.properties.claim import Claim, Inequality, Term, exact, number, row
+from smilenn.properties.claim import Claim, Inequality, Term, in_quotes, number, row
 from smilenn.properties.forms import Outputs
-from smilenn.properties.language import parse
+from smilenn.properties.language import parse, tidy
 from smilenn.properties.library import Spoken
 
 
@@ -109,13 +109,13 @@ class Bounded(Spoken):
             where = f"lies between {number(self.lo)} and {number(self.hi)}"
         return f"{output[0].upper()}{output[1:]} {where}."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         then = []
         for form in self.forms(outputs):
             for sign, bound in ((-1, self.lo), (1, self.hi)):
                 if bound is not None:
                     then.append(row([(sign * c, 0, "out", name) for c, name in form], sign * bound))
-        return (Claim(1, (), tuple(then), sentence=sentence),)
+        return (Claim(1, (), tuple(then)),)
 
 
 @final
@@ -146,14 +146,14 @@ class Ordered(Property):
     def _sentence(self, output: str) -> str:
         if self.outputs is None:
             return "No output is above the next one."
-        first, *rest = [f"'{one}' {'is never ' if not i else ''}above '{other}'"
+        first, *rest = [f"{one!r} {'is never ' if not i else ''}above {other!r}"
                         for i, (one, other) in enumerate(pairwise(self.outputs))]  # fmt: skip
         return f"{', nor '.join([first, *rest])}."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         names = _several(self.outputs, outputs, "Ordered")
         then = tuple(row([(1, 0, "out", one), (-1, 0, "out", other)]) for one, other in pairwise(names))
-        return (Claim(1, (), then, sentence=replace(self, outputs=names).sentence()),)
+        return (Claim(1, (), then),)
 
 
 @final
@@ -162,7 +162,7 @@ class Exclusive(Property):
     """Of these labels (none named: of all) at most one has a positive logit: every two add up to at most 0.
 
     >>> Exclusive("cat", "dog").sentence()
-    "'cat' and 'dog' are never predicted together: their probabilities add up to at most 1."
+    "'cat' and 'dog' are never predicted together: their log-odds add up to at most 0."
     """
 
     outputs: Sequence[str] | None = None
@@ -187,15 +187,15 @@ class Exclusive(Property):
 
     def _sentence(self, output: str) -> str:
         if self.outputs is None:
-            return "No two labels are predicted together: their probabilities add up to at most 1."
+            return "No two labels are predicted together: their log-odds add up to at most 0."
         if len(self.outputs) == 2:
-            return f"{quoted(self.outputs)} are never predicted together: their probabilities add up to at most 1."
-        return f"No two of {quoted(self.outputs)} are predicted together: their probabilities add up to at most 1."
+            return f"{quoted(self.outputs)} are never predicted together: their log-odds add up to at most 0."
+        return f"No two of {quoted(self.outputs)} are predicted together: their log-odds add up to at most 0."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         names = _several(self.outputs, outputs, "Exclusive")
         then = tuple(row([(1, 0, "out", one), (1, 0, "out", other)]) for one, other in combinations(names, 2))
-        return (Claim(1, (), then, sentence=Exclusive(*names).sentence()),)
+        return (Claim(1, (), then),)
 
 
 @final
@@ -224,24 +224,31 @@ class SumAtMost(Property):
 
     def formula(self) -> str:  # noqa: D102
         total = " + ".join(_out(name) for name in self.outputs) if self.outputs else "sum of all outputs"
-        return f"∀ a ∈ X: {total} <= {self.limit}"
+        return f"∀ a ∈ X: {total} <= {self._limit_text()}"
 
     def _renamed(self, rename: Rename) -> Self:
         return self
 
     def _sentence(self, output: str) -> str:
-        named = isinstance(self.limit, str) and not _is_number(self.limit) and not set(self.limit) & set("+-*/()")
-        limit = f"'{self.limit}'" if named else self.limit
+        limit = self._limit_text()
         if self.outputs is None:
             return f"All outputs together add up to at most {limit}."
         verb = "adds" if len(self.outputs) == 1 else "add"
         return f"{quoted(self.outputs)} {verb} up to at most {limit}."
 
-    def _claims(self, domain: Domain, outputs: Outputs, sentence: str) -> tuple[Claim, ...]:
+    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         names = _several(self.outputs, outputs, "SumAtMost", least=1)
         inputs, constant = self._inputs(domain)
         terms = [(Fraction(1), 0, "out", name) for name in names] + [(-c, 0, "in", name) for c, name in inputs]
-        return (Claim(1, (), (row(terms, constant),), sentence=replace(self, outputs=names).sentence()),)
+        return (Claim(1, (), (row(terms, constant),)),)
+
+    def _limit_text(self) -> str:
+        """The limit as it was written where it is an expression; else it can only be the name of a feature."""
+        try:
+            parse(f"out <= {self.limit}", 1, "then")
+        except SmileError:
+            return f"a[{in_quotes(self.limit)}]"
+        return tidy(self.limit)
 
     def _inputs(self, domain: Domain) -> tuple[list[tuple[Fraction, str]], Fraction]:
         """The limit as Σ coefficient·feature + constant."""
@@ -250,11 +257,3 @@ class SumAtMost(Property):
         (found,) = parse(f"out <= {self.limit}", 1, "then").on(domain)
         assert isinstance(found, Inequality)
         return [(-t.coef, t.name) for t in found.terms if t.kind == "in"], found.rhs
-
-
-def _is_number(text: str) -> bool:
-    try:
-        exact(text)
-    except SmileError:
-        return False
-    return True

@@ -82,10 +82,10 @@ def delta_words(delta: Delta, features: Sequence[Name], other: str = "") -> str:
 
 
 def delta_formula(delta: Delta, features: Sequence[Name]) -> str:
-    """For formulas: ``|a.x - b.x| <= 0.1 for every numeric x``."""
+    """For formulas: ``|a[x] - b[x]| <= 0.1 for every numeric x``."""
     if not isinstance(delta, tuple):
         if not features:
-            return f"|a.x - b.x| <= {shown(delta)} for every numeric x"
+            return f"|a[x] - b[x]| <= {shown(delta)} for every numeric x"
         delta = tuple((name, _negated(delta), delta) for name in features)
     parts = []
     for name, low, high in delta:
@@ -97,7 +97,7 @@ def delta_formula(delta: Delta, features: Sequence[Name]) -> str:
 
 
 def reference(name: Name, copy: int) -> str:
-    """``a.income``; a position reads ``a[3]``."""
+    """``a["income"]``; a position reads ``a[3]``."""
     return f"{COPIES[copy]}[{name}]" if isinstance(name, int) else Term(Fraction(1), copy, "in", name).reference()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from smilenn._version import __version__
 from smilenn.certify.verdicts import shown_bound
 from smilenn.progress import duration
-from smilenn.report.elements import change_text, estimate_text
+from smilenn.report.elements import capital, change_text, estimate_text
 from smilenn.report.findings import Findings
 from smilenn.report.svg import number
 
@@ -40,7 +40,8 @@ def card(found: Findings) -> str:
     target = f" ({plain(model.target_name_)})" if model.target_name_ else ""
     parts = [
         f"# {plain(found.name)}",
-        f"**{found.headline}.** {plain(found.sentence[:1].upper() + found.sentence[1:])}.",
+        f"**{found.headline}{plain(found.but)}.** {plain(capital(found.sentence.removeprefix('certified, ')))}."
+        + ("" if found.standing is None else f" {plain(found.standing.sentence())}"),
         f"A neural network that predicts {kind}{target} from {len(model.domain_.features)} inputs, made with smilenn "
         f"{__version__} in {duration(model.seconds_)} of training.",
         "## Rules, for every input of the domain",
@@ -51,7 +52,8 @@ def card(found: Findings) -> str:
             word = f"certified up to {shown_bound(rule.bound)}, for rounding"
         elif not rule.certified and math.isfinite(rule.bound):
             word = f"not certified: may fail, by at most {shown_bound(rule.bound)}{found.unit}"
-        parts.append(f"- {plain(rule.sentence)} **{word}**  \n  {plain(rule.formula)}")
+        more = "".join(f"  \n  {plain(line)}" for line in rule.more)
+        parts.append(f"- {plain(rule.sentence)} **{word}**{more}  \n  {plain(rule.formula)}")
     if not found.rules:
         parts.append("None was asked for.")
     if found.certificate:
@@ -83,7 +85,9 @@ def card(found: Findings) -> str:
     rows = []
     for feature in model.domain_.features[:200]:
         values = (
-            ", ".join(feature.categories) if feature.categories else f"{number(feature.lo)} to {number(feature.hi)}"
+            ", ".join(map(repr, feature.categories))
+            if feature.categories
+            else f"{number(feature.lo)} to {number(feature.hi)}"
         )
         rows.append([plain(feature.name), feature.kind, plain(values + (f" {feature.unit}" if feature.unit else ""))])
     parts.append(_table(["input", "kind", "values"], rows))

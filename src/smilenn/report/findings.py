@@ -10,36 +10,40 @@ from typing import Any
 
 import numpy as np
 
+from smilenn.certify.statement import claim_lines
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
-from smilenn.properties.claim import Claim
 from smilenn.properties.library import Fair
 from smilenn.prove.verdict import Counterexample, Proved, Violated
 from smilenn.report.model import Reported, Rows, rows_of
 from smilenn.report.probe import Probe, probe
 from smilenn.report.quality import Quality, measure
 from smilenn.report.slices import Slice, slices
+from smilenn.report.standing import Standing, measured, spaced, steps_of
 from smilenn.report.svg import number
 from smilenn.report.tradeoff import Tradeoff, own_points, with_references
 
 MOST_ROWS = 20_000  # rows that quality is measured on; more are thinned evenly
 PROBED = 400  # rows around which tight pairs are looked for
 SAMPLED = 200  # rows drawn from the domain where no data are given
-MOST_VALUES = 8  # categories that a sentence lists
 LEAST_PIXELS = 25
-UNITS = {"binary": " on the logit", "multiclass": " on a margin between classes", "multilabel": " on a logit"}
+UNITS = {"binary": " in log-odds", "multiclass": " on a margin between classes", "multilabel": " in log-odds"}
 BRIGHTEST = 1.1  # pixels from 0 to 1, and the domain's margin
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One claim: sentence, formula, whether the checker certified it, and the checked bound on its violation."""
+    """One claim: sentence, formula, whether the checker certified it, and the checked bound on its violation.
+
+    `more` are what follows for probabilities and a comment that nobody checked, where there are such.
+    """
 
     sentence: str
     formula: str
     certified: bool
     bound: float
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +64,7 @@ class Findings:
     given: int
     held_out: bool | None
     quality: Quality | None
+    standing: Standing | None
     rows: Rows | None
     output: np.ndarray | None
     tradeoff: Tradeoff | None
@@ -73,10 +78,10 @@ class Findings:
         """What the model returns, in words, one an output."""
         target, names = self.model.target_name_, self.model.outputs_.names
         if self.model.task == "binary":
-            return (f"logit of {target} = {self.positive}" if target else f"logit of {self.positive}",)
+            return (f"log-odds of {target} = {self.positive}" if target else f"log-odds of {self.positive}",)
         if len(names) == 1:
             return (target or names[0] or "output",)
-        kind = "logit of " if self.model.task in ("multiclass", "multilabel") else ""
+        kind = {"multiclass": "logit of ", "multilabel": "log-odds of "}.get(self.model.task, "")
         return tuple(f"{kind}{name}" for name in names)
 
     @property
@@ -87,13 +92,18 @@ class Findings:
         return self.output_names[0] if len(self.output_names) == 1 else "an output"
 
     @property
+    def but(self) -> str:
+        """``, but the model is no better than predicting the mean: R² = -0.01``; empty where it is better."""
+        return f", but {self.standing.shortfall}" if self.standing is not None and self.standing.shortfall else ""
+
+    @property
     def positive(self) -> str:
         """The class that a positive logit stands for."""
         return str(self.model.classes_[1])  # type: ignore[attr-defined] # classifiers only
 
     @property
     def unit(self) -> str:
-        """What a bound is counted in: `` on the logit``, `` on a margin`` or nothing."""
+        """What a bound is counted in: `` in log-odds``, `` on a margin between classes`` or nothing."""
         return UNITS.get(self.model.task, "")
 
     def said(self, outputs: np.ndarray) -> str:
@@ -146,7 +156,7 @@ def gather(
         else:
             tradeoff = with_references(model, rows, train, seconds=seconds, callback=tell)
     tell(Progress("report", 1, 3, message="looking for tight pairs"))
-    few = around[_spaced(len(around), PROBED)]
+    few = around[spaced(len(around), PROBED)]
     probes = tuple(found for claim in model.claims_ if len((found := probe(model.net_, claim, few)).value))
     tell(Progress("report", 2, 3, message="slices"))
     verdict, certificate = model.verdict_, model.certificate_
@@ -163,6 +173,7 @@ def gather(
         given=0 if isinstance(given, int) else len(given),
         held_out=held_out,
         quality=quality,
+        standing=_standing(model, rows, output, held_out),
         rows=rows,
         output=output,
         tradeoff=tradeoff,
@@ -173,35 +184,14 @@ def gather(
     )
 
 
-def claim_sentence(claim: Claim, domain: Domain) -> str:
-    """The claim in words, with the user's own values of the text columns that it changes or compares.
-
-    >>> from smilenn.domain import Feature
-    >>> from smilenn.properties import Fair
-    >>> domain = Domain((Feature("smoker", "binary", categories=("no", "yes")), Feature("x")))
-    >>> claim_sentence(Fair("smoker", 1).lower(domain)[0], domain)
-    "Attribute-flip fairness: changing 'smoker' alone changes the output by at most 1. ('smoker': 'no' or 'yes'.)"
-    """
-    parts = []
-    for feature in domain.features:
-        if feature.categories and feature.name in claim.free:
-            values = [repr(value) for value in feature.categories[:MOST_VALUES]]
-            more = len(feature.categories) - len(values)
-            *first, last = [*values, f"{more} further ones"] if more else values
-            parts.append(f"{feature.name!r}: {', '.join(first)}{' or ' if first else ''}{last}")
-        elif feature.kind == "binary" and feature.categories and feature.name in claim.named:
-            parts.append(f"{feature.name!r}: 0 is {feature.categories[0]!r}, 1 is {feature.categories[1]!r}")
-    sentence = claim.sentence or claim.formula()
-    return f"{sentence} ({'; '.join(parts)}.)" if parts else sentence
-
-
 def _rules(model: Reported) -> tuple[Rule, ...]:
     certificate, out = model.certificate_, []
     for i, claim in enumerate(model.claims_):
         holds, bound = False, math.inf
         if certificate is not None and i < len(certificate.holds):
             holds, bound = certificate.holds[i], certificate.bounds[i]
-        out.append(Rule(claim_sentence(claim, model.domain_), claim.formula(), holds, bound))
+        said, *more = claim_lines(claim, model.outputs_, model.domain_)
+        out.append(Rule(said, claim.formula(), holds, bound, tuple(more)))
     return tuple(out)
 
 
@@ -239,7 +229,7 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
     if model.fill_:
         out.append("Missing cells are filled before prediction; the rules speak of the filled rows.")
     if model.task in UNITS:
-        what = {"binary": "the logit", "multiclass": "margins between the classes' logits"}.get(model.task, "logits")
+        what = "margins between the classes' logits" if model.task == "multiclass" else "log-odds"
         out.append(f"The rules speak of {what}. Rescaling, as calibration does, rescales every ε by the same factor.")
     out.append(
         "The certificate speaks of the float64 numbers that these files return; exported or edited copies are others."
@@ -251,15 +241,18 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
     return tuple(out)
 
 
-def _spaced(n: int, most: int) -> np.ndarray:
-    """Up to `most` of n positions, evenly spaced."""
-    return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(int))
+def _standing(model: Reported, rows: Rows | None, output: np.ndarray | None, held_out: bool | None) -> Standing | None:
+    """The quality on the given rows where nobody trained on them, else what was measured at the end of training."""
+    if rows is None or rows.y is None or output is None or not held_out:
+        return model.quality_
+    numbers = measured(model.task, model.outputs_.names, rows.y, output, rows.y)
+    return Standing(len(rows), True, steps_of(model.history_), numbers)
 
 
 def _thinned(rows: Rows) -> Rows:
     if len(rows) <= MOST_ROWS:
         return rows
-    kept = _spaced(len(rows), MOST_ROWS)
+    kept = spaced(len(rows), MOST_ROWS)
     return Rows(rows.x[kept], None if rows.y is None else rows.y[kept])
 
 

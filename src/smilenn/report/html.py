@@ -42,6 +42,7 @@ def page(found: Findings) -> str:
     )
     tone = TONE.get(found.headline, "open")
     verdict = capital(found.sentence.removeprefix("certified, "))
+    quality = "" if found.standing is None else f" {text(found.standing.sentence())}"
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -55,7 +56,7 @@ def page(found: Findings) -> str:
 <body>
 <header>
 <h1>{text(found.name)}</h1>
-<p><span class="badge {tone}">{text(found.headline)}</span> {text(verdict)}.</p>
+<p><span class="badge {tone}">{text(found.headline)}</span> {text(verdict)}{text(found.but)}.{quality}</p>
 </header>
 <main>
 <div class="tabs" role="tablist" aria-label="Parts of the report" hidden></div>

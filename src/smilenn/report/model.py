@@ -21,6 +21,7 @@ from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
 from smilenn.prove.verdict import Verdict
+from smilenn.report.standing import Standing
 
 
 class Reported(Protocol):
@@ -74,6 +75,11 @@ class Reported(Protocol):
     @property
     def fill_(self) -> Mapping[str, float | str]:
         """What missing cells are filled with; empty where they are refused."""
+        ...
+
+    @property
+    def quality_(self) -> Standing | None:
+        """How well it predicts, as measured at the end of training; None where that was not kept."""
         ...
 
     @property

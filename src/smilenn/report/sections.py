@@ -7,13 +7,14 @@ import math
 import numpy as np
 
 from smilenn.calibration import MOST, Calibration, temperature
+from smilenn.certify.statement import claim_sentence
 from smilenn.certify.verdicts import shown_bound
 from smilenn.domain import Domain
 from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
 from smilenn.report import figures
 from smilenn.report.elements import capital, change_text, estimate_text, figure, key, plot_grid, table
-from smilenn.report.findings import Findings, claim_sentence
+from smilenn.report.findings import Findings
 from smilenn.report.probe import Probe
 from smilenn.report.quality import CERTIFIED
 from smilenn.report.svg import number, picture, text
@@ -52,8 +53,9 @@ def summary(found: Findings) -> str:
             word = f"certified up to {shown_bound(rule.bound)}, for rounding"
         elif not rule.certified and math.isfinite(rule.bound):
             word = f"not certified: may fail, by at most {shown_bound(rule.bound)}{found.unit}"
+        more = "".join(f'<p class="soft">{text(line)}</p>' for line in rule.more)
         parts.append(
-            f'<div class="rule"><p><b>{text(rule.sentence)}</b></p>'
+            f'<div class="rule"><p><b>{text(rule.sentence)}</b></p>{more}'
             f'<span class="formula">{text(rule.formula)}</span><span class="badge {tone}">{text(word)}</span></div>'
         )
     if not found.rules:
@@ -90,7 +92,7 @@ def _domain_table(domain: Domain) -> str:
     rows = []
     for feature in domain.features[:200]:
         if feature.categories:
-            values = ", ".join(feature.categories[:12]) + ("…" if len(feature.categories) > 12 else "")
+            values = ", ".join(map(repr, feature.categories[:12])) + ("…" if len(feature.categories) > 12 else "")
         else:
             values = f"{number(feature.lo)} to {number(feature.hi)}" + (f" {feature.unit}" if feature.unit else "")
         rows.append((text(feature.name), text(feature.kind), text(values)))
@@ -181,8 +183,8 @@ def _temperature(found: Findings, y: np.ndarray, logit: np.ndarray) -> str:
         return words
     eps = float(rule.eps)
     return (
-        f"{words} Labels would stay; ε = {number(eps)} on the logit would become {number(best.eps(eps), 3)}, a change "
-        f"of the probability by at most {best.change(eps):.1%}."
+        f"{words} Labels would stay; ε = {number(eps)} on the log-odds would become {number(best.eps(eps), 3)}, a "
+        f"change of the probability by at most {best.change(eps):.1%}."
     )
 
 
@@ -253,7 +255,7 @@ def pairs(found: Findings) -> str:
     around = "the measured rows" if found.rows is not None else "inputs drawn from the domain"
     for probe in found.probes:
         limit = probe.limit
-        parts.append(f"<h3>{text(claim_sentence(probe.claim, found.model.domain_))}</h3>")
+        parts.append(f"<h3>{text(claim_sentence(probe.claim, found.model.outputs_, found.model.domain_))}</h3>")
         cards = []
         for place, i in enumerate(probe.tightest(TIGHTEST), 1):
             value = float(probe.value[i])
@@ -329,7 +331,7 @@ def variation(found: Findings) -> str:
             most = max(float(row.bound + row.margin - row.rhs) for row in rows)
             proved = most + (probe.limit or 0.0)
         plot = figures.variation_plot(probe, proved, _left(probe, found))
-        sentence = claim_sentence(probe.claim, found.model.domain_)
+        sentence = claim_sentence(probe.claim, found.model.outputs_, found.model.domain_)
         largest = float(probe.value.max()) + (probe.limit or 0.0)
         shown = (
             "" if proved is None or not math.isfinite(proved) else f" Proved for all inputs: at most {number(proved)}."

@@ -17,10 +17,13 @@ from typing import Any
 
 from sklearn.base import clone
 
+from smilenn.certify.statement import claim_sentence
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.properties.base import Property
 from smilenn.properties.library import Fair, Robust
+from smilenn.properties.meaning import Changes
+from smilenn.properties.recognise import meaning
 from smilenn.report.model import Reported, Rows, rows_of
 from smilenn.report.ordinary import ordinary
 from smilenn.report.probe import Function, probe
@@ -72,7 +75,17 @@ def own_points(model: Reported, rows: Rows) -> Tradeoff:
     name = "this model" if eps is None else f"this model, ε = {eps:g}"
     ours = Point(name, "model", eps, quality.model, variation(model.net_, model, rows), status)
     idle = Point("constant", "constant", None, Estimate(quality.constant), 0.0, "no rule needed")
-    return Tradeoff(quality.name, "" if rule is None else rule.sentence(), (ours, idle))
+    return Tradeoff(quality.name, "" if rule is None else _guarantee(model, rule.eps), (ours, idle))
+
+
+def _guarantee(model: Reported, eps: Any) -> str:
+    """The claims that bound a change by ε, in words; all of a rule have one ε."""
+    claims = [(claim, meaning(claim, model.outputs_, model.domain_)) for claim in model.claims_]
+    return " ".join(
+        claim_sentence(claim, model.outputs_, model.domain_)
+        for claim, found in claims
+        if isinstance(found, Changes) and found.eps == eps
+    )
 
 
 def measured(model: Reported, rows: Rows, net: Function | None = None) -> Metric:

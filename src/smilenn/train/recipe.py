@@ -498,7 +498,7 @@ def refuse_unpinned(encoder: Encoder, claims: Sequence[Claim]) -> None:
             if moving and claim.copies > 1:
                 raise SmileError(
                     f"The encoder's branch {branch.name!r} holds a module that reads {listed(moving)}, which "
-                    f"{claim.sentence or claim.formula()!r} does not keep equal; leave that column to another branch."
+                    f"{claim.formula()!r} does not keep equal; leave that column to another branch."
                 )
 
 

@@ -1,0 +1,82 @@
+"""A certificate as a person reads it: what holds, for which inputs, up to what, and what is taken for granted.
+
+Every sentence is made from the rows of a claim (properties/wording.py). What a user or a file wrote beside a claim
+stands below it as a comment that nobody has checked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smilenn.certify.about import About
+from smilenn.certify.verdicts import claim_words
+from smilenn.domain import Domain
+from smilenn.properties.claim import Claim
+from smilenn.properties.forms import Outputs
+from smilenn.properties.wording import beside, comment, say, values_note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smilenn.certify.verdicts import Certificate
+
+
+def statement(
+    certificate: Certificate,
+    outputs: Outputs | None = None,
+    domain: Domain | None = None,
+    assumed: Sequence[str] | None = None,
+) -> str:
+    """The domain, every claim with its bound, what is assumed, and the certificate's name; one line each.
+
+    `outputs`, `domain` and `assumed` take the place of the certificate's own (`About`).
+    """
+    if not certificate.report.claims:
+        return f"Nothing is certified: {certificate.shortfall}."
+    about: About = certificate.about
+    outputs, domain = outputs or about.outputs, domain or about.domain
+    lines = ["For all inputs of the domain, whatever the backbone does:"]
+    for claim, bound, holds in zip(certificate.claims, certificate.bounds, certificate.holds, strict=True):
+        said, *more = claim_lines(claim, outputs, domain)
+        lines += [f"- {said} {claim_words(bound, holds)}", *(f"  {line}" for line in more)]
+    lines.append(f"The domain: {'; '.join(certificate.report.domain if domain is None else ranges(domain))}.")
+    lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256}).")
+    lines.append("Assumed, not checked:")
+    lines += [f"- {line}" for line in (about.assumed if assumed is None else assumed)]
+    return "\n".join(lines)
+
+
+def ranges(domain: Domain) -> list[str]:
+    """The features with their values, names in quotes: ``'income' in [2.0, 143.0]``, ``'race' one of 'a', 'b'``."""
+    out = []
+    for feature in domain.features:
+        whole = " (whole numbers)" if feature.kind == "integer" else ""
+        if feature.categories:
+            out.append(f"{feature.name!r} one of {', '.join(map(repr, feature.categories))}")
+        elif feature.kind == "binary":
+            out.append(f"{feature.name!r} 0 or 1")
+        else:
+            out.append(f"{feature.name!r} in [{feature.lo!r}, {feature.hi!r}]{whole}")
+    return out
+
+
+def claim_lines(claim: Claim, outputs: Outputs | None, domain: Domain | None) -> list[str]:
+    """The claim's sentence, then what follows for probabilities, then a comment; the last two where there are any."""
+    return [
+        claim_sentence(claim, outputs, domain),
+        *filter(None, (beside(claim, outputs, domain), comment(claim, outputs, domain))),
+    ]
+
+
+def claim_sentence(claim: Claim, outputs: Outputs | None, domain: Domain | None) -> str:
+    """The sentence of the rows, with the user's own values of the text columns that the claim changes or compares.
+
+    >>> from smilenn.domain import Feature
+    >>> from smilenn.properties import Fair
+    >>> domain = Domain((Feature("smoker", "binary", categories=("no", "yes")), Feature("x")))
+    >>> claim_sentence(Fair("smoker", 1).lower(domain)[0], None, domain)
+    "Attribute-flip fairness: changing 'smoker' alone changes the output by at most 1. ('smoker': 'no' or 'yes'.)"
+    """
+    note = "" if domain is None else values_note(claim, domain)
+    sentence = say(claim, outputs, domain)
+    return f"{sentence} ({note}.)" if note else sentence

@@ -1,0 +1,156 @@
+"""How good a model is, in one line beside its verdict: measured once at the end of training, and kept with the model.
+
+    regression    R²                                      no better than a constant:  R² ≤ 0
+    quantiles     pinball loss                                                        loss ≥ a constant's
+    classes       accuracy, AUC of two, log loss          log loss and accuracy no better than a constant's, AUC ≤ 0.55
+
+The constant is the best one on the rows that were learned from. A rule is easily certified of a model that has learned
+nothing, so what is no better than a constant, or was never trained, is said in the same breath as "certified".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from smilenn.report.quality import idle, measures
+
+NOTHING_LEARNED = 0.05  # R² below which a model is called hardly better than a constant
+GUESSING = 0.55  # AUC up to which two classes are hardly told apart
+MOST_ROWS = 20_000  # rows that are measured; more are thinned evenly
+ROWS = {True: "held-out", False: "training"}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Measures on `rows` rows, held out or trained on, and how many epochs or rounds of training were completed.
+
+    `numbers` has the model's measures and, as ``constant_…``, those of the best constant.
+    """
+
+    rows: int
+    held_out: bool
+    steps: int
+    numbers: Mapping[str, float]
+
+    @property
+    def shortfall(self) -> str:
+        """Why the model is worth no more than a constant, as part of a sentence; empty where it is."""
+        if self.steps == 0:
+            return f"not one training step was completed ({self.short})"
+        if self._no_better():
+            constant = "predicting the mean" if "r2" in self.numbers else "a constant"
+            return f"the model is no better than {constant}: {self.short}"
+        return ""
+
+    @property
+    def short(self) -> str:
+        """The first measure: ``R² = 0.83``."""
+        found = self.numbers
+        if "r2" in found:
+            return f"R² = {found['r2']:.2f}"
+        name, key = ("pinball loss", "pinball_loss") if "pinball_loss" in found else ("accuracy", "accuracy")
+        more = f", AUC = {found['auc']:.2f}" if "auc" in found else ""
+        return f"{name} = {found[key]:.3g}, a constant's {found[f'constant_{key}']:.3g}{more}"
+
+    def sentence(self) -> str:
+        """One line with all measures; a second one where a constant would do almost as well."""
+        text = f"On {self.rows} {ROWS[self.held_out]} rows: {_measured(self.numbers)}."
+        hint = "\nThat is hardly better than a constant: loosen a rule (a larger ε), or train for more epochs."
+        return text + (hint if self._hardly_better() else "")
+
+    def _no_better(self) -> bool:
+        found = self.numbers
+        if "r2" in found:
+            return found["r2"] <= 0
+        if "pinball_loss" in found:
+            return found["pinball_loss"] >= found["constant_pinball_loss"]
+        worse = found["log_loss"] >= found["constant_log_loss"] and found["accuracy"] <= found["constant_accuracy"]
+        return worse and found.get("auc", 0.0) <= GUESSING
+
+    def _hardly_better(self) -> bool:
+        found = self.numbers
+        if "pinball_loss" in found:
+            return found["pinball_loss"] > (1 - NOTHING_LEARNED) * found["constant_pinball_loss"]
+        if "r2" in found:
+            return found["r2"] < NOTHING_LEARNED
+        near = found["accuracy"] < found["constant_accuracy"] + NOTHING_LEARNED / 2
+        return near and found.get("balanced_accuracy", 0.0) < 0.5 + NOTHING_LEARNED / 2
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        return {"rows": self.rows, "held_out": self.held_out, "steps": self.steps, "numbers": dict(self.numbers)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Standing:
+        """Inverse of `to_json`."""
+        numbers = {str(name): float(value) for name, value in data["numbers"].items()}
+        return cls(int(data["rows"]), bool(data["held_out"]), int(data["steps"]), numbers)
+
+
+def steps_of(history: Sequence[Mapping[str, Any]]) -> int:
+    """Epochs and rounds of training in a history; repair is none."""
+    return sum(record.get("phase") in ("pretrain", "train", "posttrain") for record in history)
+
+
+def spaced(n: int, most: int = MOST_ROWS) -> np.ndarray:
+    """Up to `most` of n positions, evenly spaced."""
+    return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(int))
+
+
+def _measured(found: Mapping[str, float]) -> str:
+    if "pinball_loss" in found:
+        shares = [f"{value:.1%} below {name.removeprefix('share_below_')}"
+                  for name, value in found.items() if name.startswith("share_below_")]  # fmt: skip
+        constant = f"a constant: {found['constant_pinball_loss']:.4g}"
+        return f"pinball loss {found['pinball_loss']:.4g} ({constant}); {', '.join(shares)}"
+    if "r2" in found:
+        constant = f"a constant: {found['constant_mean_absolute_error']:.4g}"
+        return f"R² {found['r2']:.3f}, mean absolute error {found['mean_absolute_error']:.4g} ({constant})"
+    share = f"{found['accuracy']:.3f} (a constant: {found['constant_accuracy']:.3f})"
+    loss = f"log loss {found['log_loss']:.3f} (a constant: {found['constant_log_loss']:.3f})"
+    if "balanced_accuracy" not in found:
+        return f"all labels right {share}, {loss}"
+    area = f", AUC {found['auc']:.3f}" if "auc" in found else ""
+    return f"accuracy {share}, balanced {found['balanced_accuracy']:.3f}{area}, {loss}"
+
+
+def measured(task: str, names: Sequence[str], y: np.ndarray, output: np.ndarray, seen: np.ndarray) -> dict[str, float]:
+    """How well outputs [n, o] predict y [n, o], beside the constant that the `seen` targets [n', o] suggest.
+
+    Classes are 0 and 1, or one-hot, and outputs their logits. Names of several outputs end the keys of their measures.
+    """
+    rows, constant = np.arange(len(y)), np.tile(idle(task, seen, names), (len(y), 1))
+    found = {name: one(rows) for name, one in measures(task, y, output, names).items()}
+    least = {name: one(rows) for name, one in measures(task, y, constant, names).items()}
+    out = {_key(name): value if math.isfinite(value) else 0.0 for name, value in found.items()}
+    if task == "regression":
+        out.pop("root_mean_squared_error", None)
+        if len(names) > 1:
+            out["mean_absolute_error"] = float(np.abs(y - output).mean())
+        return out | {"constant_mean_absolute_error": float(np.abs(y - constant).mean())}
+    if task == "binary" and 0 < y.mean() < 1:
+        out["auc"] = auc(y[:, 0], output[:, 0])
+    kept = ("pinball loss",) if task == "quantiles" else ("accuracy", "log loss")
+    return out | {f"constant_{_key(name)}": least[name] for name in kept}
+
+
+def auc(y: np.ndarray, score: np.ndarray) -> float:
+    """The share of pairs of a 1 and a 0 in y [n] that the score [n] puts in order, ties counting half.
+
+    >>> auc(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.9]))
+    0.875
+    """
+    ones = y > 0.5
+    count = int(ones.sum())
+    return float((rankdata(score)[ones].sum() - count * (count + 1) / 2) / (count * (len(y) - count)))
+
+
+def _key(name: str) -> str:
+    """``R² of price`` as ``r2_price``."""
+    return name.replace("R²", "r2").replace(" of ", "_").replace("share below ", "share_below_").replace(" ", "_")

@@ -1,0 +1,204 @@
+"""What stands beside a verdict: the class it speaks of, comments that nobody checked, the data's trend, the quality."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import smilenn
+from smilenn import Config, Monotone, SmileClassifier, SmileError, SmileRegressor
+from smilenn.certify.about import assumptions
+from smilenn.certify.statement import statement
+from smilenn.cli.words import judgement_text
+from smilenn.estimators.trend import TrendWarning
+from smilenn.properties.claim import Claim, row
+from smilenn.report.card import card
+from smilenn.report.findings import gather
+from smilenn.report.html import page
+from smilenn.report.standing import Standing, auc, measured
+from smilenn.train.fit import _Run
+
+QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
+RNG = np.random.default_rng(0)
+X = pd.DataFrame({"income": RNG.uniform(1, 9, 240), "debt": RNG.uniform(0, 1, 240)})
+BAD = pd.Series(np.where(X.debt + 0.1 * RNG.normal(size=240) > 0.5, "bad", "good"), name="loan")
+
+
+@pytest.fixture(scope="module")
+def careful():
+    """Debt raises the log-odds of 'bad', which is not the last class."""
+    return SmileClassifier(increasing=["debt"], positive="bad", **QUICK).fit(X, BAD)
+
+
+@pytest.fixture(scope="module")
+def lie():
+    premise = row([(1, 0, "in", "debt"), (-1, 1, "in", "debt")])
+    claim = Claim(2, (premise,), (row([(1, 0, "out", ""), (-1, 1, "out", "")], 10**6),),
+                  sentence="Raising 'income', everything else equal, never lowers the output.")  # fmt: skip
+    return SmileRegressor(properties=[claim], **QUICK).fit(X, (X.debt - X.income).rename("y"))
+
+
+# ---- comments -------------------------------------------------------------------------------------------------------
+
+
+def test_a_false_sentence_is_never_said_as_certified(lie, tmp_path):
+    lie.save(tmp_path / "lie")
+    loaded = smilenn.load(tmp_path / "lie")
+    said = "Raising 'debt', everything else equal, never lowers the predicted 'y' by more than 1000000."
+    comment = "comment (not checked): Raising 'income', everything else equal, never lowers the output."
+    found = gather(loaded)
+    for text in (loaded.certificate_.statement, judgement_text(loaded)):
+        lines = [line.strip().removeprefix("- ") for line in text.splitlines()]
+        assert f"{said} [certified]" in lines or f"{said} [certified" in text
+        assert comment in lines and not any("income" in line and "certified]" in line for line in lines)
+    assert found.rules[0].sentence == said and found.rules[0].more == (comment,)
+    for text in (
+        page(found),
+        card(found),
+        loaded._repr_html_().rsplit("<div style", 1)[1],
+    ):  # scikit-learn shows parameters
+        assert text.count("never lowers the output") == 1 and "comment" in text
+
+
+def test_the_statement_says_what_is_assumed(lie):
+    certificate = lie.certificate_
+    lines = certificate.statement.splitlines()
+    at = lines.index("Assumed, not checked:")
+    assert lines[at + 1 :] == [f"- {line}" for line in assumptions(pinned=False)]
+    assert "- the manifest is unsigned" in lines and not any("pinned" in line for line in lines)
+    assert "- the manifest is signed by KEY" in statement(certificate, assumed=assumptions(manifest="signed by KEY"))
+    assert any("pinned modules give equal rows equal bits" in line for line in assumptions(pinned=True))
+    assert any(line.endswith("where the model has any") for line in assumptions())
+
+
+# ---- which class ----------------------------------------------------------------------------------------------------
+
+
+def test_the_positive_class_is_what_the_short_forms_speak_of(careful, tmp_path):
+    assert list(careful.classes_) == ["bad", "good"]  # sorted, as scikit-learn wants them
+    said = "Raising 'debt', everything else equal, never lowers the log-odds of 'loan' = 'bad'."
+    probable = "The same holds for the probability of 'loan' = 'bad'."
+    careful.save(tmp_path / "m")
+    loaded = smilenn.load(tmp_path / "m")
+    assert loaded.positive == "bad" and loaded.positive_class == "bad"
+    for model in (careful, loaded):
+        assert said in model.certificate_.statement and probable in model.certificate_.statement
+        assert said in judgement_text(model) and "comment" not in judgement_text(model)
+    rows = pd.DataFrame({"income": 5.0, "debt": np.linspace(0, 1, 200)})
+    assert (np.diff(careful.predict_proba(rows)[:, 0]) >= 0).all()
+    assert (np.diff(careful.decision_function(rows)) <= 0).all()
+    assert clone(careful).positive == "bad"
+
+
+def test_classes_are_named_whatever_they_are_called():
+    model = SmileClassifier(decreasing=["debt"], **QUICK)
+    good = model.fit(X, BAD)
+    assert "never lowers the log-odds of 'loan' = 'good'." in good.claims_[0].sentence
+    numbers = SmileClassifier(increasing=["debt"], positive=1, **QUICK).fit(X, (BAD == "bad").astype(int).to_numpy())
+    assert numbers.claims_[0].sentence.endswith("never lowers the log-odds of '1'.")
+
+
+@pytest.mark.parametrize(
+    ("positive", "y", "message"),
+    [
+        ("ugly", BAD, "positive is 'ugly', which is not a class; the classes are 'bad', 'good'"),
+        ("a", pd.Series(list("abc") * 80), "positive chooses one of two classes"),
+    ],
+)
+def test_a_positive_class_that_is_none(positive, y, message):
+    with pytest.raises(SmileError, match=message):
+        SmileClassifier(increasing=["debt"], positive=positive, **QUICK).fit(X, y)
+
+
+def test_a_trend_against_the_rule_is_said():
+    with pytest.warns(TrendWarning) as caught:
+        SmileClassifier(increasing=["debt"], **QUICK).fit(X, BAD)
+    (text,) = [str(warning.message) for warning in caught if warning.category is TrendWarning]
+    assert text.startswith("The data fall with 'debt' where the rule says rise (rank correlation -0.8")
+    assert text.endswith("with 'loan' = 'good'): did you mean decreasing=['debt'], or positive='bad'?")
+    with pytest.warns(TrendWarning, match=r"The data rise with 'debt' where the rule says fall .* with 'y'\): did you"):
+        SmileRegressor(decreasing=["debt"], **QUICK).fit(X, X.debt.rename("y"))
+    three = pd.Series(np.select([X.debt < 0.3, X.debt < 0.6], ["low", "middle"], "high"))
+    with pytest.warns(TrendWarning, match="where the rule says rise .* with the class 'low'"):
+        SmileClassifier(properties=[Monotone(["debt"], output="low")], **QUICK).fit(X, three)
+
+
+def test_no_trend_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrendWarning)
+        SmileRegressor(increasing=["debt"], **QUICK).fit(X, X.debt.rename("y"))
+        SmileRegressor(increasing=["income"], **QUICK).fit(X, X.debt.rename("y"))  # says nothing either way
+
+
+# ---- quality --------------------------------------------------------------------------------------------------------
+
+
+def test_quality_is_kept_with_the_model(careful, tmp_path):
+    assert careful.quality_.steps == 3 and careful.quality_.numbers["accuracy"] > 0.8
+    assert careful.quality_.shortfall == ""
+    careful.save(tmp_path / "m")
+    loaded = smilenn.load(tmp_path / "m")
+    assert loaded.quality_ == careful.quality_
+    said = careful.quality_.sentence()
+    assert said.startswith("On 240 training rows: accuracy 0.") and "AUC 0.9" in said
+    assert said in judgement_text(loaded) and said in loaded._repr_html_()
+    found = gather(loaded)
+    assert found.standing == careful.quality_ and said in page(found)
+    assert found.but == "" and "Certified." in card(found)
+
+
+def test_rows_that_were_held_out_are_measured():
+    plain = {**QUICK, "encoder": "none", "hidden": 3, "embedding": 2, "backbone_sizes": (4,)}
+    model = SmileRegressor(increasing=["debt"], validation_fraction=0.25, **plain).fit(X, X.debt.rename("y"))
+    assert model.quality_.held_out and model.quality_.rows == 60
+
+
+def test_a_model_no_better_than_the_mean_says_so_in_the_same_breath():
+    noise = pd.Series(np.random.default_rng(3).normal(size=240), name="y")
+    model = SmileRegressor(increasing=["debt"], **QUICK).fit(X, noise)
+    model.quality_ = Standing(240, True, 5, {"r2": -0.012, "mean_absolute_error": 1.0,
+                                             "constant_mean_absolute_error": 1.0})  # fmt: skip
+    but = "but the model is no better than predicting the mean: R² = -0.01"
+    assert judgement_text(model).splitlines()[0].startswith(f"Certified, {but}. This holds")
+    found = gather(model)
+    assert but in page(found) and "**Certified, but" in card(found) and but in model._repr_html_()
+
+
+def test_a_model_that_was_never_trained_says_so(monkeypatch):
+    monkeypatch.setattr(_Run, "over_time", lambda self: True)
+    model = SmileRegressor(increasing=["debt"], time_limit=60.0, **QUICK).fit(X, X.debt.rename("y"))
+    assert model.quality_.steps == 0
+    assert "not one training step was completed (R² = " in judgement_text(model).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("task", "good", "poor"),
+    [
+        ("regression", lambda y: y + 0.1, lambda y: y * 0 + 30.0),
+        ("binary", lambda y: y - 0.5, lambda y: y * 0 + 5.0),
+        ("multiclass", lambda y: 4 * y, lambda y: np.roll(y, 1, axis=1)),
+        ("multilabel", lambda y: 4 * y - 2, lambda y: 2 - 4 * y),
+        ("quantiles", lambda y: y + np.array([-0.1, 0.1]), lambda y: y * 0 + 30.0),
+    ],
+)
+def test_what_is_no_better_than_a_constant(task, good, poor):
+    codes = np.arange(30) % 3
+    y = {
+        "regression": codes[:, None].astype(float),
+        "binary": (codes == 1)[:, None].astype(float),
+        "quantiles": np.repeat(codes[:, None], 2, axis=1).astype(float),
+    }.get(task, np.eye(3)[codes])
+    names = {"regression": ("",), "binary": ("",), "quantiles": ("q0.1", "q0.9")}.get(task, ("a", "b", "c"))
+    better, worse = (Standing(30, False, 2, measured(task, names, y, f(y), y)) for f in (good, poor))
+    assert better.shortfall == "" and worse.shortfall.startswith("the model is no better than ")
+    assert Standing.from_json(worse.to_json()) == worse
+    assert "30 training rows" in worse.sentence()
+
+
+def test_auc_counts_pairs_in_order():
+    rng = np.random.default_rng(0)
+    y, score = (rng.random(60) < 0.4).astype(float), rng.normal(size=60).round(1)
+    pairs = [(a > b) + 0.5 * (a == b) for a in score[y == 1] for b in score[y == 0]]
+    assert auc(y, score) == pytest.approx(np.mean(pairs))
