@@ -906,6 +906,7 @@ def reference_words(loaded: SimpleNamespace) -> Any:
         "\u202e",
         "\uffff",
         "\U000e0001",
+        "\U0001bca0",
     ]
     terms = [
         r.Term(F(v), i % 4, output, 0, name)

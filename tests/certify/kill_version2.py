@@ -36,7 +36,20 @@ def floats(loaded: SimpleNamespace) -> Any:
             out.append(str(error))
     numbers = [rng.getrandbits(64) & ~((1 << rng.randrange(56)) - 1) for _ in range(150)]
     numbers += [rng.getrandbits(52) >> rng.randrange(52) for _ in range(50)] + [i << 52 for i in range(0, 2047, 37)]
-    numbers += [0, 1 << 63, 1, 2, 3, (1 << 52) - 1, 1 << 52, 0x7FF << 52, (0x7FF << 52) - 1, 0x7FF << 52 | 1]
+    numbers += [
+        1074 << 52 | 1,
+        1075 << 52 | 1,
+        0,
+        1 << 63,
+        1,
+        2,
+        3,
+        (1 << 52) - 1,
+        1 << 52,
+        0x7FF << 52,
+        (0x7FF << 52) - 1,
+        0x7FF << 52 | 1,
+    ]
     numbers += [(0x3FF + 50) << 52 | i for i in range(1, 16)] + [(0x3FF + 53) << 52, (0x3FF + 13) << 52, 0x3F1 << 52]
     for bits in numbers:
         value = m.decoded(bits)
@@ -47,6 +60,10 @@ def floats(loaded: SimpleNamespace) -> Any:
         out += [
             m.fl(value * F(n, d)) for n, d in ((1, 3), (-2, 7), (3, 4), (5, 8), (2**53 + 1, 2**53), (2**54 + 1, 2**54))
         ]
+    out += [
+        m.shortest(m.parsed(text))
+        for text in ("0.0001", "0.00001", "1e15", "1e16", "12e15", "0.01234", "0.1234", "1.5")
+    ]
     return (
         out,
         [m.floor_log2(F(n, d)) for n in range(1, 20) for d in range(1, 20)],
