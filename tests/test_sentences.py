@@ -171,7 +171,7 @@ def test_folders_that_hold_something_else(tmp_path):
     newer["digest"] = folder._digest(newer)
     shutil.copytree(tmp_path / "m", tmp_path / "newer")
     (tmp_path / "newer" / "manifest.json").write_text(json.dumps(newer))
-    with pytest.raises(SmileError, match="has format version 99; this smilenn .* reads version 1: use the"):
+    with pytest.raises(SmileError, match="has format version 99; this smilenn .* reads versions 1 and 2: use the"):
         load_net(tmp_path / "newer")
     write_folder(tmp_path / "other", files | {"model.json": dump_json(model)})
     with pytest.raises(SmileError, match="describes a backbone for other inputs than its domain; save it again"):

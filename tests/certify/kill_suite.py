@@ -906,10 +906,11 @@ def reference_words(loaded: SimpleNamespace) -> Any:
         "\u202e",
         "\uffff",
         "\U000e0001",
+        "\U0001bca0",
     ]
     terms = [
         r.Term(F(v), i % 4, output, 0, name)
-        for i, (v, output, name) in enumerate(itertools.product(("1", "-1", "3/2", "-2"), (False, True), names))
+        for i, (v, output, name) in enumerate(itertools.product(("1", "-1", "3/2", "-2", "0"), (False, True), names))
     ]
     rows = [r.Row(tuple(terms[i : i + n]), F(i, 3), bool(i % 2)) for i in range(0, len(terms), 3) for n in (0, 1, 3)]
     return (

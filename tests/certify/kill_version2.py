@@ -36,7 +36,20 @@ def floats(loaded: SimpleNamespace) -> Any:
             out.append(str(error))
     numbers = [rng.getrandbits(64) & ~((1 << rng.randrange(56)) - 1) for _ in range(150)]
     numbers += [rng.getrandbits(52) >> rng.randrange(52) for _ in range(50)] + [i << 52 for i in range(0, 2047, 37)]
-    numbers += [0, 1 << 63, 1, 2, 3, (1 << 52) - 1, 1 << 52, 0x7FF << 52, (0x7FF << 52) - 1, 0x7FF << 52 | 1]
+    numbers += [
+        1074 << 52 | 1,
+        1075 << 52 | 1,
+        0,
+        1 << 63,
+        1,
+        2,
+        3,
+        (1 << 52) - 1,
+        1 << 52,
+        0x7FF << 52,
+        (0x7FF << 52) - 1,
+        0x7FF << 52 | 1,
+    ]
     numbers += [(0x3FF + 50) << 52 | i for i in range(1, 16)] + [(0x3FF + 53) << 52, (0x3FF + 13) << 52, 0x3F1 << 52]
     for bits in numbers:
         value = m.decoded(bits)
@@ -47,6 +60,10 @@ def floats(loaded: SimpleNamespace) -> Any:
         out += [
             m.fl(value * F(n, d)) for n, d in ((1, 3), (-2, 7), (3, 4), (5, 8), (2**53 + 1, 2**53), (2**54 + 1, 2**54))
         ]
+    out += [
+        m.shortest(m.parsed(text))
+        for text in ("0.0001", "0.00001", "1e15", "1e16", "12e15", "0.01234", "0.1234", "1.5")
+    ]
     return (
         out,
         [m.floor_log2(F(n, d)) for n in range(1, 20) for d in range(1, 20)],
@@ -197,7 +214,14 @@ def _manifests() -> Iterator[tuple[forge2.Files, dict[str, Any]]]:
         yield files, {"files": {key: value for key, value in good["files"].items() if key != name}}
     old = forge2.as_version_1(files)
     body = json.loads(forge2.manifest(old, 1))
-    for changes in ({}, {"more": [0.5, "\u00e9"]}, {"digest": "0" * 64}, {"files": []}, {"version": 2}):
+    for changes in (
+        {},
+        {"more": [0.5, "\u00e9"]},
+        {"more": "\ud800", "digest": "0"},
+        {"digest": "0" * 64},
+        {"files": []},
+        {"version": 2},
+    ):
         yield old, {key: value for key, value in body.items() if key != "digest"} | changes
     for name in ("a b", "\u00e9", "a/b", "..", "", "a:b", "a\nb"):
         yield old, {"files": body["files"] | {name: {"sha256": forge2.sha256(b""), "bytes": 0}}}
@@ -245,25 +269,12 @@ def lengths(loaded: SimpleNamespace) -> Any:
     tensors = {"encoder.lo": [[F(1, 2**90)]], "head_bias": [[F(1, 32)]], "lower.const": [[F(7), F(1, 2)]]}
     model = SimpleNamespace(net=SimpleNamespace(inner=inner, tensors=tensors), ends=([F(1, 16)], [F(1, 2)]))
     shared = [m.lengths(model, omega) for omega in (None, [F(1, 64), F(0)])]
+    whole = SimpleNamespace(shift=(F(0), F(0)), mult=(F(1), F(3)))
+    plain = SimpleNamespace(net=SimpleNamespace(inner=whole, tensors=tensors), ends=([F(1)], [F(1, 3)]))
+    shared.append(m.lengths(plain, None))
     out += [(one.coordinates, one.weights) for one in shared]
-    for digits in (
-        1,
-        4000,
-        4060,
-        4061,
-        4062,
-        4063,
-        4064,
-        4065,
-        4066,
-        4067,
-        4068,
-        4069,
-        4070,
-        8170,
-        (1 << 17) - 1,
-        1 << 17,
-    ):
+    steps = [1, 4000, *range(4055, 4075), *range(8145, 8180), (1 << 17) - 1, 1 << 17]
+    for digits in steps:
         for where in ("lo", "hi", "strip_lo", "strip_hi"):
             sides = {"lo": [[F(0)]], "hi": [[F(1)]], "strip_lo": [F(0)], "strip_hi": [F(1)]}
             value = F(1, 1 << digits)

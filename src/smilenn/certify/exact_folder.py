@@ -10,13 +10,17 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from smilenn.certify.exact_version1 import VERSION_1
-from smilenn.certify.exact_version2 import VERSION_2
+from smilenn.certify.exact_version1 import version_1
+from smilenn.certify.exact_version2 import Version, version_2
 from smilenn.certify.strict import LARGEST_FILE, LARGEST_JSON, Unreadable, as_object, need, parse_json, read_file
 
 NEEDED = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
 PROPERTIES = "properties.json"
-VERSIONS = {version.number: version for version in (VERSION_1, VERSION_2)}
+
+
+def version_of(number: int) -> Version:
+    """Version 1 or 2."""
+    return version_1() if number == 1 else version_2()
 
 
 def listed_files(folder: Path) -> tuple[int, dict[str, bytes]]:
@@ -27,9 +31,9 @@ def listed_files(folder: Path) -> tuple[int, dict[str, bytes]]:
     manifest = as_object(content, None, "manifest.json")
     need(manifest.get("format") == "smilenn-model", "manifest.json is not the manifest of a smilenn model.")
     number = manifest.get("version")
-    need(type(number) is int and number in VERSIONS, "The folder has an unknown version.")
+    need(type(number) is int and number in (1, 2), "The folder has an unknown version.")
     kept = {}
-    for name, listed in VERSIONS[manifest["version"]].files(manifest).items():
+    for name, listed in version_of(manifest["version"]).files(manifest).items():
         data = read_file(folder / name, LARGEST_JSON if name.endswith(".json") else LARGEST_FILE)
         same = len(data) == listed.size and hashlib.sha256(data).hexdigest() == listed.sha256
         need(same, f"{name!r} is not the file that was saved: its hash differs from the manifest's.")

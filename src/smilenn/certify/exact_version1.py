@@ -62,4 +62,6 @@ def _claim(claim: dict[str, Any]) -> str:
     return hashlib.sha256(canonical({**claim, "sentence": ""})).hexdigest()
 
 
-VERSION_1 = Version(1, "weights", _files, _model, _claim)
+def version_1() -> Version:
+    """What 0.1 wrote."""
+    return Version(1, "weights", _files, _model, _claim)

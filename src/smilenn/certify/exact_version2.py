@@ -96,4 +96,6 @@ def _claim(claim: dict[str, Any]) -> str:
     return hashlib.sha256(without_sentence(claim)).hexdigest()
 
 
-VERSION_2 = Version(2, "model", _files, _model, _claim)
+def version_2() -> Version:
+    """The current version."""
+    return Version(2, "model", _files, _model, _claim)

@@ -48,7 +48,7 @@ def factor(shared: Lengths, premise: Premise, claim: int) -> int:
 
 def _after_the_point(values: Iterable[Fraction]) -> int:
     """The least e ≥ 0 such that all these floats are multiples of 2^−e."""
-    return max((v.denominator.bit_length() - 1 for v in values), default=0)
+    return max(v.denominator.bit_length() - 1 for v in values)
 
 
 def _common(start: int, values: Iterable[Fraction]) -> int:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from smilenn.certify.exact_claims import Claim, Row, Term, read_claim, read_rooms, shared_rational
-from smilenn.certify.exact_folder import PROPERTIES, VERSIONS, listed_files
+from smilenn.certify.exact_folder import PROPERTIES, listed_files, version_of
 from smilenn.certify.exact_net import NET_KEYS, ZERO, Net, read_net
 from smilenn.certify.exact_version2 import Version, without_sentence
 from smilenn.certify.strict import as_float, as_hash, as_integer, as_list, as_object, as_text, need, parse_json
@@ -84,7 +84,7 @@ class Folder:
 def read_folder(path: str | os.PathLike[str]) -> Folder:
     """Read model.json, weights.safetensors and the certificate of a model folder."""
     number, files = listed_files(Path(path))
-    version = VERSIONS[number]
+    version = version_of(number)
     model = as_object(parse_json(files["model.json"], "model.json"), None, "model.json")
     description = as_object(model.get("net"), None, "The object 'net' of model.json")
     as_object(description, NET_KEYS | ({"encoder"} & set(description)), "The object 'net' of model.json")

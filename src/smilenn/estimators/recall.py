@@ -42,6 +42,8 @@ def recall(folder: Path, estimator: SmileEstimator, noted: Verdict, certificate:
         return Judgement(Unknown(reason=NO_PROPERTY), None, NO_PROPERTY)
     found = _found(folder, net) if certificate else NO_CERTIFICATE
     known = found if isinstance(found, Certificate) else None
+    if known is not None and known.claims == claims:
+        known = replace(known, claims=claims)  # the same rows, with the comments that properties.json has
     if known is not None and known.report.version == 1:  # checked under its own digest; named by the present one
         known = replace(known, model=certified_part(net, estimator.table()))
     stored = noted.counterexample if isinstance(noted, Violated) else None
