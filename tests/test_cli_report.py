@@ -193,7 +193,7 @@ def test_predict_as_json(fitted, tmp_path):
 def test_the_checker_names_the_values_of_a_two_valued_column(fitted):
     code, out, _ = smile("check", fitted / "model")
     assert code == smilenn.load(fitted / "model").verdict_.exit_code
-    assert re.search(r"^  "g" 0 for "no", 1 for "yes" \(binary\)$", out, re.MULTILINE)
+    assert re.search(r'^  "g" 0 for "no", 1 for "yes" \(binary\)$', out, re.MULTILINE)
 
 
 def test_help_lists_every_command():
