@@ -23,6 +23,7 @@ from smilenn import (
     Symmetric,
 )  # fmt: skip
 from smilenn.certify.certify import certify
+from smilenn.estimators.trend import TrendWarning
 from smilenn.problem import build_all
 from smilenn.properties import Outputs
 from smilenn.prove.signs import Signs
@@ -179,7 +180,8 @@ def test_a_decision_is_learned_within_its_shape():
 def test_a_target_that_bends_the_other_way_gets_a_line_or_a_constant():
     frame, y = table(200, 0)
     model = SmileRegressor(properties=[Concave("dose"), Monotone(increasing="dose")], config=QUICK, random_state=0)
-    model.fit(frame, -frame["dose"] + 0 * y)
+    with pytest.warns(TrendWarning, match="The data fall with 'dose'"):
+        model.fit(frame, -frame["dose"] + 0 * y)
     assert model.verdict_.status == "proved" and np.ptp(model.predict(frame)) < 0.5
 
 

@@ -25,7 +25,9 @@ from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import load
 from smilenn.model.folder import refuse_existing, without_infinities
 from smilenn.progress import display, duration
+from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone
+from smilenn.properties.spec import lower_all
 from smilenn.prove.record import verdict_to_json
 from smilenn.prove.verdict import Verdict
 from smilenn.report.standing import Standing, measured, steps_of
@@ -57,8 +59,8 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     domain = Domain.from_data(train.frame)
     say("\n2. What the model must obey, for every applicant within these ranges, not only for those in the data:")
     say(f"   {domain_text(domain)}")
-    for item in properties:
-        say(f"   - {item.sentence()}")
+    for claim in lower_all(properties, domain, Outputs(target="score", role="number")):
+        say(f"   - {claim.sentence}")
     say("\n3. Training: networks that can be proved to obey, fitted to the data.")
     model = SmileRegressor(properties=properties, domain=domain, random_state=0)
     with display("off" if quiet else "auto") as show:

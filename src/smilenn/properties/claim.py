@@ -178,19 +178,19 @@ def row(terms: Iterable[tuple[Any, int, str, str]], rhs: Any = 0, op: Literal["<
 
 
 def _texts(rows: Iterable[Inequality]) -> list[str]:
-    """Rows as texts, those about one of many features gathered: ``a[x] <= b[x] for every x of "p0", "p1", … "p9"``."""
+    """Rows as texts, those about one of many features written once, with "*" for the feature."""
     same: dict[str, list[str]] = {}
     rest: list[tuple[str, Inequality]] = []
     for inequality in rows:
         shape = ""
         if len({term.name for term in inequality.terms}) == 1:
-            shape = replace(inequality, terms=tuple(replace(term, name="x") for term in inequality.terms)).text()
-            shape = shape.replace('["x"]', "[x]")
+            shape = replace(inequality, terms=tuple(replace(term, name="*") for term in inequality.terms)).text()
             same.setdefault(shape, []).append(inequality.terms[0].name)
         rest.append((shape, inequality))
     many = {shape: names for shape, names in same.items() if len(names) > MANY}
     said = [
-        f"{shape} for every x of {in_quotes(n[0])}, {in_quotes(n[1])}, … {in_quotes(n[-1])} ({len(n)} features)"
+        f'{shape} for each of {len(n)} features in place of "*": '
+        f"{in_quotes(n[0])}, {in_quotes(n[1])}, … {in_quotes(n[-1])}"
         for shape, n in many.items()
     ]
     return said + [inequality.text() for shape, inequality in rest if shape not in many]
@@ -263,8 +263,8 @@ class Claim:
     def formula(self, *, full: bool = False) -> str:
         """``∀ a, b ∈ X: a["income"] - b["income"] <= 0, other features equal ⇒ a.out - b.out <= 0``.
 
-        What is said of more than `MANY` features is written once, with x for the feature; of more than `MANY` rows the
-        first are shown. In `full` nothing is left out.
+        What is said of more than `MANY` features is written once, with "*" for the feature; of more than `MANY` rows
+        the first are shown. In `full` nothing is left out.
         """
         names = ", ".join(COPIES[: self.copies])
         parts = [inequality.text() for inequality in self.when] if full else _texts(self.when)

@@ -1,0 +1,130 @@
+"""The meaning of claims on one input: bounds on its outputs, their order and sums, and the class it gets.
+
+`equal`, `free` and `others` compare copies and mean nothing here; the premise is passed on as conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.dissect import Conclusion, conclusion_of, minus, negation_among
+from smilenn.properties.forms import Outputs
+from smilenn.properties.meaning import Apart, Chain, Decided, Limited, Linear, Meaning, Total, Unnamed
+
+
+def on_one_copy(claim: Claim, rows: Sequence[Conclusion], outputs: Outputs | None) -> Meaning:
+    """A statement on one input; `equal`, `free` and `others` compare copies and mean nothing here."""
+    when = claim.when
+    if any(row.inputs for row in rows):
+        if len(rows) != 1:
+            return Unnamed()
+        return Total(*_sum(rows[0]), when)
+    if outputs is not None and outputs.classes:
+        found = _single_class(rows, outputs, when)
+        if found is not None:
+            return found
+    return _apart(rows, when) or _chain(rows, outputs, when) or _limited(rows, when)
+
+
+def _sum(row: Conclusion) -> tuple[Linear, Linear, Fraction]:
+    """``Σ c·f ≤ constant + Σ k·x`` with the row's own scale."""
+    weight = row.weights[0]
+    form = tuple((weight * coef, name) for coef, name in row.form)
+    return form, tuple((-coef, name) for (_, name), coef in row.inputs.items()), row.rhs
+
+
+def _limited(rows: Sequence[Conclusion], when: tuple[Inequality, ...]) -> Meaning:
+    bounds: dict[Linear, list[Fraction | None]] = {}
+    for row in rows:
+        scale = abs(row.weights[0])
+        form = row.form if row.weights[0] > 0 else minus(row.form)
+        positive = form[0][0] > 0
+        key = form if positive else minus(form)
+        same = next((other for other in bounds if frozenset(other) == frozenset(key)), None)
+        turned = None if same is not None else negation_among(key, bounds)
+        if turned is not None:
+            key, positive = turned, not positive
+        known = bounds.setdefault(same or key, [None, None])
+        side, bound = (1, row.rhs / scale) if positive else (0, -row.rhs / scale)
+        worse = min if positive else max
+        known[side] = bound if known[side] is None else worse(bound, known[side])  # type: ignore[type-var]
+    limits = {tuple(pair) for pair in bounds.values()}
+    if len(limits) != 1:
+        return Unnamed()
+    low, high = limits.pop()
+    return Limited(tuple(bounds), low, high, when)
+
+
+def _chain(rows: Sequence[Conclusion], outputs: Outputs | None, when: tuple[Inequality, ...]) -> Chain | None:
+    if outputs is not None and outputs.classes:
+        return None
+    names: list[str] = []
+    for row in rows:
+        pair = _pair(row, -1)
+        if pair is None or row.rhs or (names and names[-1] != pair[0]):
+            return None
+        names += [*([] if names else [pair[0]]), pair[1]]
+    return Chain(tuple(names), when) if len(set(names)) == len(names) else None
+
+
+def _pair(row: Conclusion, second: int) -> tuple[str, str] | None:
+    """(i, j) of ``f_i + second·f_j`` up to a positive factor."""
+    weight = row.weights[0]
+    terms = [(coef if weight > 0 else -coef, name) for coef, name in row.form]
+    terms.sort(key=lambda term: -term[0])
+    if [coef for coef, _ in terms] != [1, second]:
+        return None
+    return terms[0][1], terms[1][1]
+
+
+def _apart(rows: Sequence[Conclusion], when: tuple[Inequality, ...]) -> Apart | None:
+    pairs = [_pair(row, 1) for row in rows]
+    if any(pair is None for pair in pairs) or any(row.rhs for row in rows):
+        return None
+    names = tuple(dict.fromkeys(name for pair in pairs if pair is not None for name in pair))
+    wanted = {frozenset(pair) for pair in combinations(names, 2)}
+    return Apart(names, when) if {frozenset(pair) for pair in pairs if pair is not None} == wanted else None
+
+
+def _single_class(rows: Sequence[Conclusion], outputs: Outputs, when: tuple[Inequality, ...]) -> Decided | None:
+    """One class ahead of every other: the sign of the logit, or all its margins."""
+    classes = outputs.classes
+    if len(outputs.names) == 1:
+        if len(rows) != 1 or rows[0].rhs >= 0:
+            return None
+        row = rows[0]
+        falls = (row.weights[0] > 0) == (row.form[0][0] > 0)
+        return Decided((classes[0 if falls else 1],), -row.rhs / abs(row.weights[0]), when)
+    pairs = [_pair(row, -1) for row in rows]
+    winners = {pair[1] for pair in pairs if pair is not None}
+    losers = [pair[0] for pair in pairs if pair is not None]
+    scaled = {row.rhs / abs(row.weights[0]) for row in rows}
+    if len(losers) < len(pairs) or len(winners) != 1 or len(scaled) != 1 or min(scaled) > 0:
+        return None
+    winner = winners.pop()
+    return Decided((winner,), -scaled.pop(), when) if {*losers, winner} == set(classes) else None
+
+
+def with_alternatives(claim: Claim, outputs: Outputs | None) -> Meaning:
+    """Every class that is not allowed is behind one of the allowed ones."""
+    if claim.copies != 1 or claim.then or outputs is None or len(outputs.names) != len(outputs.classes):
+        return Unnamed()
+    allowed: set[tuple[str, ...]] = set()
+    behind, leads = [], set()
+    for clause in claim.either:
+        rows = [conclusion_of(row, 1) for row in clause]
+        pairs = [None if row is None or row.inputs else _pair(row, -1) for row in rows]
+        losers = {pair[0] for pair in pairs if pair is not None}
+        if None in pairs or len(losers) != 1:
+            return Unnamed()
+        allowed.add(tuple(pair[1] for pair in pairs if pair is not None))
+        behind.append(losers.pop())
+        leads |= {-row.rhs / abs(row.weights[0]) for row in rows if row is not None}
+    if len(allowed) != 1 or len(leads) != 1 or min(leads) <= 0:
+        return Unnamed()
+    names = allowed.pop()
+    complete = {*names, *behind} == set(outputs.classes) and not set(names) & set(behind)
+    return Decided(names, leads.pop(), claim.when) if complete else Unnamed()
