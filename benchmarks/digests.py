@@ -152,7 +152,7 @@ def digests(model: Any) -> dict[str, str]:
 
 def _rules(entry: Mapping[str, Any]) -> Any:
     """What a claim's entry says of its proofs: rules and witnesses, not the claim itself."""
-    return {key: value for key, value in entry.items() if key not in ("claim", "claim_sha256")}
+    return {key: value for key, value in entry.items() if key not in ("claim", "claim_sha256", "room")}
 
 
 def main() -> int:
