@@ -11,7 +11,6 @@ the tuple comes first, then rows that hold there.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,12 +22,11 @@ import numpy as np
 import torch
 from scipy.optimize import linprog
 
-from smilenn._version import __version__
 from smilenn.certify import certificate as c
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import MODEL, WEIGHTS, dump_weights
-from smilenn.model.folder import FORMAT, MANIFEST, VERSION, _digest, dump_json
+from smilenn.model.folder import MANIFEST, dump_json, make_manifest
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, Inequality, Term, row
@@ -488,7 +486,5 @@ def put(folder: Path | str, files: Mapping[str, bytes]) -> None:
     """What `write_folder` leaves behind, without its care for the disk: tests write thousands of folders."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    listed = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()}
-    body = {"format": FORMAT, "version": VERSION, "library": __version__, "files": listed}
-    for name, data in {**files, MANIFEST: dump_json({**body, "digest": _digest(body)})}.items():
+    for name, data in {**files, MANIFEST: dump_json(make_manifest(files))}.items():
         (folder / name).write_bytes(data)
