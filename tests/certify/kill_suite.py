@@ -713,8 +713,8 @@ def errors_of_sums(loaded: SimpleNamespace) -> Any:
         (0, [[1]], [0], [(F(1 << 990), F(0))], [2.0**-11]),
         (0, [[1]], [0], [(F(1 << 1000), F(0))], [2.0**11]),
     ):
-        net = SimpleNamespace(e=e)
-        out.append(_said(lambda a=(net, rows, bias, inputs, list(map(F, scales))): m.lin(*a)))
+        given = SimpleNamespace(e=e), rows, bias, inputs, [F(scale) for scale in scales]
+        out.append(_said(lambda a=given: m.lin(*a)))
     return out
 
 

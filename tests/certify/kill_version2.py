@@ -145,8 +145,10 @@ ENCODED = [
     b'{"b": [null, true, false, 0, -12, 1.0, -0.0, 1e2], "a\xc3\xa9": "\xe2\x82\xac\\n", "a": {}, "": []}',
     b'{"\xf0\x9f\x98\x80": 1, "\xef\xbf\xbf": 2}', b'"\\ud800"', b'{"\\udc00": 1}', b"12", b"[[[]], {}]",
 ]  # fmt: skip
-NAMES = ("", ".", "..", "a", ".a", "a.", "x" * 100, "x" * 101, "a b", "a/b", "\u00e9", "manifest.json", "signature.json",
-         "a\n", "model.json", "a:b", "a\\b")  # fmt: skip
+NAMES = (
+    "", ".", "..", "a", ".a", "a.", "x" * 100, "x" * 101, "a b", "a/b", "\u00e9", "manifest.json", "signature.json",
+    "a\n", "model.json", "a:b", "a\\b",
+)  # fmt: skip
 
 
 def encodings(loaded: SimpleNamespace) -> Any:

@@ -71,7 +71,9 @@ def random_folder(folder: Path, seed: int, *, claims: int | None = None, **choic
         claim, witness = random_claim(rng, net, copies=choices.get("copies"), rhs=choices.get("rhs"))
         made.append(claim)
         proofs.append(random_proof(rng, net, claim, witness, rule=choices.get("rule")))
-    write(folder, net, proofs)
+    own = np.random.default_rng([seed, 2])  # so that the networks and claims do not depend on what follows
+    proofs = [replace(proof, room=random_room(own, net, Claim.from_json(proof.claim))) for proof in proofs]
+    put(folder, files_of(net, proofs) | random_words(own, net, proofs))
     return Made(Path(folder), net, tuple(made), tuple(proofs))
 
 
@@ -458,7 +460,7 @@ def _emptiness(
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
-def weights_of(net: SmileNet) -> str:
+def weights_of(net: SmileNet, table: Mapping[str, Any] | None = None) -> str:
     """The digest of the certified part, from the bytes that are stored."""
     data = dump_weights(net)
     size = int.from_bytes(data[:8], "little")
@@ -468,7 +470,36 @@ def weights_of(net: SmileNet) -> str:
         for name, entry in header.items()
         if name != "__metadata__" and not name.startswith("backbone.")
     }
-    return c.model_digest(net.describe(), tensors)
+    return c.model_digest(net.describe(), tensors, table)
+
+
+def random_room(rng: np.random.Generator, net: SmileNet, claim: Claim) -> list[Fraction]:
+    """Nothing, a part or all of what rows may take for rounding."""
+    share = Fraction(int(rng.choice([0, 0, 1, 2])), 2 * 10**9)
+    scales = dict(zip(net.outputs, map(Fraction, net.output_scale.tolist()), strict=True))
+    scales |= {"": max(scales.values())} if len(scales) == 1 else {}
+    rooms = []
+    for r in claim.then:
+        sums: dict[tuple[int, str], Fraction] = {}
+        for t in r.terms:
+            if t.kind == "out":
+                sums[t.copy, t.name] = sums.get((t.copy, t.name), Fraction(0)) + t.coef
+        most = abs(r.rhs) or max((scales[name] for (_, name), a in sums.items() if a), default=Fraction(0))
+        rooms += [share * most] * (2 if r.op == "==" else 1)
+    return rooms
+
+
+def random_words(rng: np.random.Generator, net: SmileNet, proofs: Sequence[c.ClaimProof]) -> dict[str, bytes]:
+    """A table that says what the outputs mean, and the claims for people; or neither."""
+    out = {}
+    if rng.random() < 0.3:
+        out["properties.json"] = dump_json({"claims": [dict(p.claim) | {"sentence": "Other words."} for p in proofs]})
+    if rng.random() < 0.3:
+        table = {"meaning": [f"output {name!r}" for name in net.outputs], "columns": [[0.5, None, "\u20ac"]]}
+        out[MODEL] = dump_json({"net": net.describe(), "table": table})
+        content = json.loads(c.dump(weights_of(net, table), proofs, net.profile)[c.JSON_NAME])
+        out[c.JSON_NAME] = dump_json(content)
+    return out
 
 
 def files_of(net: SmileNet, proofs: Sequence[c.ClaimProof]) -> dict[str, bytes]:
