@@ -7,6 +7,7 @@ safetensors(header, data)                                                       
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import struct
@@ -80,6 +81,10 @@ def forged(
         out["certificate.bin"] = binary
     first = content["claims"][0]
     first["claim"] |= claim or {}
+    with contextlib.suppress(KeyError, TypeError):  # of a malformed conclusion there are no rows to count
+        old = first["room"]
+        count = forge2.row_count(first["claim"])
+        first["room"] = old if count == len(old) else ["0"] * count
     if rows is not None:
         first["rows"] = [old | new for old, new in zip(first["rows"], rows, strict=True)]
     first |= entry or {}

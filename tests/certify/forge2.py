@@ -174,8 +174,8 @@ def put(folder: Path, files: Mapping[str, bytes], changes: Mapping[str, Any] | N
 
 
 def read(folder: Path) -> Files:
-    """All files of a folder but its manifest."""
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "manifest.json"}
+    """The files that the manifest of a folder lists."""
+    return {name: (folder / name).read_bytes() for name in json.loads((folder / "manifest.json").read_bytes())["files"]}
 
 
 def edited(files: Mapping[str, bytes], name: str, change: Callable[[Any], Any]) -> Files:
