@@ -58,8 +58,8 @@ def put2(forge2, tmp_path):
 
 @pytest.fixture(scope="session")
 def small():
-    """The module kill_small.py."""
-    return _sibling("kill_small")
+    """The module kill_small.py, which imports forge2.py beside it."""
+    return _with_parts("kill_small")
 
 
 @pytest.fixture(scope="session")

@@ -146,9 +146,12 @@ def listed(files: Mapping[str, bytes]) -> dict[str, Any]:
     return {name: {"sha256": sha256(data), "bytes": len(data)} for name, data in files.items()}
 
 
-def manifest_digest(entries: Mapping[str, Any]) -> str:
-    """`digest` of a manifest of version 2."""
-    lines = ["smilenn-model 2", *(f"{e['sha256']} {e['bytes']} {name}" for name, e in sorted(entries.items()))]
+def manifest_digest(entries: Any) -> str:
+    """`digest` of a manifest of version 2; also where its list of files is none, or an entry not one of a file."""
+    lines = ["smilenn-model 2"]
+    for name, entry in sorted(entries.items()) if isinstance(entries, dict) else ():
+        good = isinstance(entry, dict) and {"sha256", "bytes"} <= set(entry)
+        lines.append(f"{entry['sha256']} {entry['bytes']} {name}" if good else name)
     return sha256("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass"))
 
 
@@ -171,8 +174,8 @@ def put(folder: Path, files: Mapping[str, bytes], changes: Mapping[str, Any] | N
 
 
 def read(folder: Path) -> Files:
-    """All files of a folder but its manifest."""
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "manifest.json"}
+    """The files that the manifest of a folder lists."""
+    return {name: (folder / name).read_bytes() for name in json.loads((folder / "manifest.json").read_bytes())["files"]}
 
 
 def edited(files: Mapping[str, bytes], name: str, change: Callable[[Any], Any]) -> Files:

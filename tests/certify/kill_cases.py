@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import forge2
 import kill_small
 
 COUNT, PARTS = 2600, 13
@@ -61,16 +62,21 @@ class Cased:
         self._spoil_claim(last)
         # a fault in a split or a case shows where there are splits
         tree = self._tree(2 if self.fault in SPLITS else rng.choice((0, 0, 1, 1, 2, 3)))
-        made = {"claim": self.claim, "claim_sha256": kill_small._sha(kill_small._canonical(self.claim)), "cases": tree}
+        made = {
+            "claim": self.claim,
+            "claim_sha256": forge2.claim_digest(self.claim, 2),
+            "room": kill_small.rooms(self.claim),
+            "cases": tree,
+        }
         if self.fault == "hash":
             made["claim_sha256"] = "0" * 64
         if self.fault == "entry":
             made["witness"] = self.witness
         if self.fault == "plain":
-            made = {**entry, "claim": self.claim, "claim_sha256": made["claim_sha256"]}
+            made = {**entry, "claim": self.claim, "claim_sha256": made["claim_sha256"], "room": made["room"]}
         content["claims"] = [made]
         self.binary += b"\0" if self.fault == "proofs" and rng.random() < 0.5 else b""
-        content["proofs_sha256"] = kill_small._sha(self.binary)
+        content["proofs_sha256"] = forge2.sha256(self.binary)
         self.files |= {"certificate.bin": self.binary, "certificate.json": json.dumps(content).encode()}
 
     def pick(self, options: Sequence[Any]) -> Any:
@@ -195,7 +201,7 @@ def told(loaded: SimpleNamespace, fast: bool) -> Any:
     out, before = [], getattr(where, name)
     try:
         for files in folders()[:60]:
-            setattr(where, name, lambda _, files=files: kill_small.listed(files, fast))
+            setattr(where, name, lambda _, files=files: kill_small.listed(files))
             report = module.check_folder("nowhere")
             out += [
                 (claim.formula, [row.text if fast else row.formula for row in claim.rows]) for claim in report.claims

@@ -16,6 +16,8 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
+import forge2  # beside this file, and found where that is
+
 Tensors = dict[str, tuple[list[int], list[float]]]
 
 
@@ -265,13 +267,15 @@ def networks(loaded: SimpleNamespace, part: int) -> Any:
     m = loaded.check
 
     def ask(net: dict[str, Any], data: bytes) -> Any:
-        read = m.Net({"net": net}, m.Weights(data))
+        text = json.dumps({"net": net, "table": {"text": ["\u20ac", -0.0]}}).encode()
+        read = m.Net(m.parse(text, "model.json"), m.Weights(data))
         read.given.scale = read.space.scale = None  # made from what is compared anyway
         encoder = read.encoder and (read.encoder.branches, read.encoder.source)
-        wanted = ("t", "e", "em", "ex", "weight", "offset", "aux", "flips", "omega", "steps", "digest", "zero_gap")
+        wanted = ("t", "e", "em", "ex", "weight", "offset", "aux", "flips", "omega", "steps", "names", "zero_gap")
         own = [getattr(read, name) for name in (*wanted, "rounding", "units", "m", "n", "o", "outputs", "scales")]
         spaces = [(s.coordinates, s.groups, s.grouped, s.index) for s in (read.given, read.space)]
-        return own, spaces, encoder, read.given.features, read.given.lines
+        digests = read.digest(m.parse(text, "model.json")), read.first_digest(text)
+        return own, digests, spaces, encoder, read.given.features, read.given.lines
 
     return _asked(ask, part)
 
@@ -336,14 +340,18 @@ def _claim(**changes: Any) -> dict[str, Any]:
     return claim | changes
 
 
+def _plain_net(m: Any) -> Any:
+    return m.Net(m.parse(json.dumps({"net": plain()[0]}).encode(), "model.json"), m.Weights(packed(plain()[1])))
+
+
 def proofs(loaded: SimpleNamespace) -> Any:
     """Forms of proofs, as the integer checker reads them, in the place of the first and of the second row."""
     m, out = loaded.check, []
-    net = m.Net({"net": plain()[0]}, m.Weights(packed(plain()[1])))
+    net = _plain_net(m)
     leaf = {"rule": "leaf", "bits": 0, "units": [], "start": 0, "length": 17}
     body = b"\0" + struct.pack("<4i", 0, 0, 0, 0)
     witness = [[0.0, 1.0, 0.0, 1.0]] * 2
-    for value, first in itertools.product(PROOFS, (True, False)):
+    for value, first, version in itertools.product(PROOFS, (True, False), (1, 2)):
         proof = value
         if isinstance(value, dict) and value.get("length") == 1:
             size = 17 + 8 * len(value["units"]) if isinstance(value.get("units"), list) else 17
@@ -352,11 +360,13 @@ def proofs(loaded: SimpleNamespace) -> Any:
         else:
             data = body * 3
         claim = _claim() if not first else _claim(then=_claim()["then"][:1])
-        entry = {"claim": claim, "witness": witness, "rows": [proof] if first else [leaf, proof],
-                 "claim_sha256": m.sha256(m.canonical(claim))}  # fmt: skip
+        given = {"claim": claim, "witness": witness, "rows": [proof] if first else [leaf, proof],
+                 "claim_sha256": forge2.claim_digest(claim, version)}  # fmt: skip
+        given |= {"room": ["9/1000000000"] * len(claim["then"])} if version == 2 else {}
+        entry = m.parse(json.dumps(given).encode(), "certificate.json")
         reader = m.Reader(data)
         try:
-            out.append((_values(m.check_claim(net, entry, reader)), reader.end, reader.nodes, reader.work))
+            out.append((_values(m.check_claim(net, entry, reader, version)), reader.end, reader.nodes, reader.work))
         except m.CheckError as error:
             out.append((str(error), reader.end))
     return out
@@ -365,10 +375,11 @@ def proofs(loaded: SimpleNamespace) -> Any:
 def copies(loaded: SimpleNamespace) -> Any:
     """Claims about none to five copies, as the integer checker reads them."""
     m, out = loaded.check, []
-    net = m.Net({"net": plain()[0]}, m.Weights(packed(plain()[1])))
+    net = _plain_net(m)
     for count in range(6):
         try:
-            out.append(m.Premise(net, m.Claim(_claim(copies=count))).k)
+            claim = m.Claim(_claim(copies=count))
+            out.append(m.Premise(net, claim, claim.common).k)
         except m.CheckError as error:
             out.append(str(error))
     return out

@@ -46,10 +46,7 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
     found = sorted(p for p in folders.iterdir() if p.is_dir() and (only is None or p.name in only))
     fast = target == "fast"
     whole: list[Check] = [(f"folder {p.name}", _folder(p, fast)) for p in found]
-    if not fast:
-        whole += [
-            (f"version 2 of {p.name}", _folder(kill_version2.converted(p), fast)) for p in found if p.name in PINNED
-        ]
+    whole += [(f"version 2 of {p.name}", _folder(kill_version2.converted(p), fast)) for p in found if p.name in PINNED]
     parts = FAST if fast else REFERENCE
     limits: list[Check] = [
         (f"limits of {p.name}", _limits(p, fast))
@@ -81,9 +78,9 @@ def _folder(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
                 claim.formula,
                 claim.sentence,
                 [
-                    (r.text, r.rule, r.bound, r.margin, r.rhs, r.excess)
+                    (r.text, r.rule, r.bound, r.margin, r.rhs, r.room, r.excess, r.holds)
                     if fast
-                    else (r.formula, r.rule, r.bound, r.margin, r.rhs, r.leaves, r.excess, r.holds)
+                    else (r.formula, r.rule, r.bound, r.margin, r.rhs, r.leaves, r.room, r.excess, r.holds)
                     for r in claim.rows
                 ],
             )
@@ -138,6 +135,9 @@ class _File:
 
     def __exit__(self, *_: object) -> None:
         return None
+
+    def fileno(self) -> int:
+        return 3
 
     def read(self, count: int) -> _Bytes:
         self.asked = count
@@ -214,25 +214,46 @@ def _printed(main: Callable[[list[str]], int], arguments: list[str], encoding: s
 def constants(loaded: SimpleNamespace) -> Any:
     """Numbers that docs/certificate.md fixes."""
     m = loaded.check
-    return m.MIB, m.NODES, m.WORK, m.ALL, m.FILES, m.EXIT, m.U, m.ETA, m.HUGE, m.DENOMINATOR, m.BITS, m.LAYERS
+    sizes = m.MIB, m.NODES, m.WORK, m.DENOMINATOR, m.BITS, m.LAYERS, m.LONG, m.LEMMAS, m.USES, m.ENCODING, m.SIZE
+    return sizes, m.ALL, m.FILES, m.PROPERTIES, m.EXIT, m.U, m.ETA, m.HUGE, m.OVERFLOW, m.HIDDEN, m.FRACTION
 
 
 def sizes_of_files(loaded: SimpleNamespace) -> Any:
     """How much is read of files of all sizes, and what is refused."""
     m, out = loaded.check, []
-    for name, size, mode in itertools.product(("a.json", "a.bin"), LIMITS, (stat.S_IFREG, stat.S_IFIFO, stat.S_IFDIR)):
-        file = _File(size)
-        fake = SimpleNamespace(path=os.path, stat=lambda _, s=size, k=mode: SimpleNamespace(st_mode=k, st_size=s))
-        with _replaced(m, os=fake, open=lambda *_, f=file: f):
-            out.append((_said(lambda n=name: len(m.read_file("folder", n))), file.asked))
+    modes = (stat.S_IFREG, stat.S_IFIFO, stat.S_IFDIR, stat.S_IFLNK)
+    for name, size, mode, opened in itertools.product(("a.json", "a.bin"), LIMITS, modes, modes):
+        file, seen = _File(size), []
+        flags = (
+            {"O_NONBLOCK": 4, "O_BINARY": 8, "O_NOFOLLOW": 16} if opened == mode else {}
+        )  # not every system has them
+        with _replaced(
+            m, os=_system(size, mode, opened, seen, flags), open=lambda *a, f=file, s=seen: s.append(a[1:]) or f
+        ):
+            out.append((_said(lambda n=name: len(m.read_file("folder", n))), file.asked, seen))
     return out
+
+
+def _system(size: int, mode: int, opened: int, seen: list[Any], flags: dict[str, int]) -> SimpleNamespace:
+    """An `os` with one file that is of one kind when it is looked at, and of another when it is open."""
+
+    def look(_: Any, mode: int = mode) -> SimpleNamespace:
+        return SimpleNamespace(st_mode=mode, st_size=size)
+
+    def start(path: str, with_flags: int) -> int:
+        seen.append((path, with_flags))
+        return 3
+
+    return SimpleNamespace(
+        path=os.path, lstat=look, fstat=functools.partial(look, mode=opened), open=start, O_RDONLY=0, **flags
+    )
 
 
 def grown_files(loaded: SimpleNamespace) -> Any:
     """A file that grows while it is read."""
     m, out = loaded.check, []
     for name, size in itertools.product(("a.json", "a.bin"), LIMITS[:-1]):
-        fake = SimpleNamespace(path=os.path, stat=lambda _, s=size: SimpleNamespace(st_mode=stat.S_IFREG, st_size=s))
+        fake = _system(size, stat.S_IFREG, stat.S_IFREG, [], {})
         with _replaced(m, os=fake, open=lambda *_, s=size: _File(s, s + 9)):
             out.append(_said(lambda n=name: len(m.read_file("folder", n))))
     return out
@@ -251,8 +272,7 @@ def little_types(loaded: SimpleNamespace) -> Any:
         1,
         -1,
         True,
-        1.0,
-        loaded.exact_floats.Double(1 << 62),
+        m.real("1.0"),
         "1",
         None,
         [],
@@ -272,7 +292,7 @@ def little_types(loaded: SimpleNamespace) -> Any:
 def scales(loaded: SimpleNamespace) -> Any:
     """Floats as whole numbers."""
     m = loaded.check
-    values = [0.0, 1.0, -1.5, 0.1, 2.0**-1074, 1e300, -(2.0**-30)]
+    values = [F(v) for v in (0.0, 1.0, -1.5, 0.1, 2.0**-1074, 1e300, -(2.0**-30))]
     return [(m.exponent([v]), m.whole(v, 1 << 1080), m.whole(v, 3 << 1080)) for v in values] + [
         m.exponent([]),
         m.exponent(values),
@@ -447,20 +467,20 @@ def words(loaded: SimpleNamespace) -> Any:
 def reports(loaded: SimpleNamespace) -> Any:
     """Reports made by hand: what is printed where nothing, something and everything holds."""
     m, out = loaded.check, []
-    for bound, margin, rhs in ((1, 1, 3), (1, 1, 2), (2, 1, 2), (-1, 0, -1)):
-        line = m.RowReport("row\n", "leaf", F(bound), F(margin), F(rhs))
-        for status in ("certified", "unknown"):
-            for sentence in ("", "A\x1b sentence."):
-                report = m.Report(
-                    status,
-                    "",
-                    "0123456789abcdef0123",
-                    "f64-aux",
-                    ("x\t",),
-                    (m.ClaimReport("claim", sentence, (line, line)),),
-                )
-                out.append((report.lines(), report.excess, report.exit_code, line.excess))
-    return out, m.Report("refused", "no\nreason").lines(), m.Report("refused").excess, m.Report("unreadable").exit_code
+    names = ("0123456789abcdef0123", "f64-aux", ("x\t",))
+    for bound, margin, rhs, room in (
+        (1, 1, 3, 0), (1, 1, 2, 0), (2, 1, 2, 0), (-1, 0, -1, 0), (2, 1, 2, 1), (2, 1, 2, F(1, 2)), (1, 0, 2, 9),
+    ):  # fmt: skip
+        line = m.RowReport("row\n", "leaf", F(bound), F(margin), F(rhs), F(room))
+        for status, version in itertools.product(("certified", "unknown"), (1, 2)):
+            for sentence, meaning in itertools.product(("", "A\x1b sentence."), ((), ('the "price"', "\u202e"))):
+                claim = m.ClaimReport("claim", sentence, (line, line))
+                report = m.Report(status, "", *names, (claim,), version, meaning)
+                out.append((report.lines(), report.to_json(), report.excess, report.exit_code, line.excess, line.holds))
+    plain = m.RowReport("", "", F(-1), F(3), F(5, 7))
+    said = plain.room, plain.excess, plain.holds, m.Report("refused").version, m.Report("refused").meaning
+    refused = m.Report("refused", "no\nreason")
+    return out, said, refused.lines(), refused.to_json(), m.Report("refused").excess, m.Report("unreadable").exit_code
 
 
 def command(loaded: SimpleNamespace) -> Any:
@@ -468,7 +488,16 @@ def command(loaded: SimpleNamespace) -> Any:
     main = loaded.check.main
     return [
         _printed(main, arguments, encoding)
-        for arguments in ([], ["a", "b"], ["no such folder"], ["nul\0l"])
+        for arguments in (
+            [],
+            ["a", "b"],
+            ["no such folder"],
+            ["nul\0l"],
+            ["--json"],
+            ["--json", "no such folder"],
+            ["no such folder", "--json"],
+            ["--json", "a", "b"],
+        )
         for encoding in ("utf-8", "ascii")
     ]
 
@@ -544,16 +573,23 @@ def layers_of_encoders(loaded: SimpleNamespace) -> Any:
     """Every layer on spreads made by hand, exact, and at the limits of size."""
     m, out = loaded.check, []
     encoder = object.__new__(m.Encoder)
+
+    def ask(kind: str, layer: dict[str, Any], y: list[Any]) -> Any:
+        """The rows of a layer are whole numbers over 2^1074 there, its other numbers fractions."""
+        exact = {key: [F(v) for v in layer[key]] for key in ("start", "rate", "bias") if key in layer}
+        rows = [[int(F(v) * 2**1074) for v in row] for row in layer.get("rows", ())]
+        return _said(lambda: [_spread(s) for s in getattr(encoder, kind)(layer | exact | {"rows": rows, "e": 1074}, y)])
+
     given = [m.Spread(*(F(v) if not isinstance(v, bool) else v for v in s)) for s in SPREADS]
     wide = m.Spread(*(F(v) if not isinstance(v, bool) else v for v in BIG))
     for kind, layer in LAYERS:
         for y in _several(given):
-            out.append(_said(lambda k=kind, a=layer, y=y: [_spread(s) for s in getattr(encoder, k)(a, y)]))
+            out.append(ask(kind, layer, y))
     four = {"side": 4, "block": 2, "inputs": 16}
     out.append([_spread(s) for s in encoder.pool(four, [*given, *given[:7]])])
     for kind, layer, count in (*((k, a, 1) for k, a in WIDE), *ON_THE_WAY):
-        out.append(_said(lambda k=kind, a=layer, n=count: [_spread(s) for s in getattr(encoder, k)(a, [wide] * n)]))
-    encoder.lo, encoder.hi = [-1.0, 0.5, 6.0], [1.0, 0.5, 9.0]
+        out.append(ask(kind, layer, [wide] * count))
+    encoder.lo, encoder.hi = [F(-1), F(1, 2), F(6)], [F(1), F(1, 2), F(9)]
     out += [_spread(encoder.cut(s, at)) for s in given for at in range(3)]
     for bits in ((1 << 13) - 1, 1 << 13):
         ends = itertools.permutations([F(0), F(0), F(0), F(1, 1 << bits)])
@@ -589,7 +625,7 @@ def premises_of_encoders(loaded: SimpleNamespace) -> Any:
         premise.encode(encoder)
         out.append((seen, premise.lo, premise.hi, premise.delta, premise.pinned, premise.extra))
     encoder = object.__new__(m.Encoder)
-    boxes = [(0.0, 1.0, 0.5, 3.0), (-2.0, 2.0, 0.0, 1.0), (1.0, 5.0, -3.0, 0.1)]
+    boxes = [tuple(map(F, box)) for box in ((0, 1, 0.5, 3), (-2, 2, 0, 1), (1, 5, -3, 0.1))]
     encoder.given = SimpleNamespace(
         shift=[b[2] for b in boxes], mult=[b[3] for b in boxes], scale=[m.scaler(*b) for b in boxes]
     )
@@ -677,8 +713,8 @@ def errors_of_sums(loaded: SimpleNamespace) -> Any:
         (0, [[1]], [0], [(F(1 << 990), F(0))], [2.0**-11]),
         (0, [[1]], [0], [(F(1 << 1000), F(0))], [2.0**11]),
     ):
-        net = SimpleNamespace(e=e)
-        out.append(_said(lambda a=(net, rows, bias, inputs, scales): m.lin(*a)))
+        given = SimpleNamespace(e=e), rows, bias, inputs, [F(scale) for scale in scales]
+        out.append(_said(lambda a=given: m.lin(*a)))
     return out
 
 

@@ -1,4 +1,4 @@
-"""Questions about version 2, versions, floats and the size of numbers for the reference checker; see kill_suite.py."""
+"""Questions about version 2, versions, floats and the size of numbers; see kill_suite.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import functools
 import json
 import random
 import shutil
+import struct
 import tempfile
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from fractions import Fraction as F
 from pathlib import Path
@@ -26,44 +28,35 @@ TEXTS = (
 )  # fmt: skip
 
 
+FACTORS = ((1, 3), (-2, 7), (3, 4), (5, 8), (2**53 + 1, 2**53), (2**54 + 1, 2**54), (2**53 - 1, 2**53), (1, 2**60))
+
+
+def _numbers() -> list[int]:
+    """Bits of floats of all kinds."""
+    rng = random.Random(0)
+    numbers = [rng.getrandbits(64) & ~((1 << rng.randrange(56)) - 1) for _ in range(150)]
+    numbers += [rng.getrandbits(52) >> rng.randrange(52) for _ in range(50)] + [i << 52 for i in range(0, 2047, 37)]
+    numbers += [0, 1 << 63, 1, 2, 3, (1 << 52) - 1, 1 << 52, 0x7FF << 52, (0x7FF << 52) - 1, 0x7FF << 52 | 1]
+    return numbers + [(0x3FF + 50) << 52 | i for i in range(1, 16)] + [
+        (0x3FF + 53) << 52, (0x3FF + 13) << 52, 0x3F1 << 52
+    ]  # fmt: skip
+
+
 def floats(loaded: SimpleNamespace) -> Any:
     """Bits, rounding, decimals and Python's print."""
-    m, rng, out = loaded.exact_floats, random.Random(0), []
+    m, out = loaded.exact_floats, []
     for text in TEXTS:
         try:
             out.append(m.parsed(text).bits)
         except ValueError as error:
             out.append(str(error))
-    numbers = [rng.getrandbits(64) & ~((1 << rng.randrange(56)) - 1) for _ in range(150)]
-    numbers += [rng.getrandbits(52) >> rng.randrange(52) for _ in range(50)] + [i << 52 for i in range(0, 2047, 37)]
-    numbers += [
-        1074 << 52 | 1,
-        1075 << 52 | 1,
-        0,
-        1 << 63,
-        1,
-        2,
-        3,
-        (1 << 52) - 1,
-        1 << 52,
-        0x7FF << 52,
-        (0x7FF << 52) - 1,
-        0x7FF << 52 | 1,
-    ]
-    numbers += [(0x3FF + 50) << 52 | i for i in range(1, 16)] + [(0x3FF + 53) << 52, (0x3FF + 13) << 52, 0x3F1 << 52]
-    for bits in numbers:
+    for bits in _numbers():
         value = m.decoded(bits)
         if value is None:
             out.append(None)
             continue
         out.append((value, m.shortest(m.Double(bits)), m.double(abs(value), bool(bits >> 63)).bits))
-        out += [
-            m.fl(value * F(n, d)) for n, d in ((1, 3), (-2, 7), (3, 4), (5, 8), (2**53 + 1, 2**53), (2**54 + 1, 2**54))
-        ]
-    out += [
-        m.shortest(m.parsed(text))
-        for text in ("0.0001", "0.00001", "1e15", "1e16", "12e15", "0.01234", "0.1234", "1.5")
-    ]
+        out += [m.fl(value * F(n, d)) for n, d in FACTORS]
     return (
         out,
         [m.floor_log2(F(n, d)) for n in range(1, 20) for d in range(1, 20)],
@@ -71,14 +64,97 @@ def floats(loaded: SimpleNamespace) -> Any:
     )
 
 
+def fast_floats(loaded: SimpleNamespace) -> Any:
+    """Bits, rounding and decimals in the fast checker."""
+    m, out = loaded.check, []
+    numbers = _numbers()
+    for text in (
+        *TEXTS,
+        *(f"-{text}" for text in TEXTS),
+        *(repr(float(i) / 3) for i in range(1, 60)),
+        "1" * 399 + "e-390",
+    ):
+        try:
+            value = m.real(text)
+            out.append((F(value), value.bits, value.text))
+        except ValueError as error:
+            out.append(str(error))
+    for bits in numbers:
+        found = m.decoded(struct.pack("<Q", bits))
+        out.append(found)
+        if found is not None:
+            value = F(found[0][0], 1 << found[1])
+            out += [m.fl(value * F(n, d)) for n, d in FACTORS]
+    for size in (0, 2, 3, 7):
+        for at in range(0, len(numbers) - size, 5):
+            out.append(m.decoded(struct.pack(f"<{size}Q", *numbers[at : at + size])))
+    ties = [
+        (n, d)
+        for n in (1, 3, 2**53 - 1, 2**53 + 1, 2**54 - 1, 2**54 + 2, 2**54 + 6)
+        for d in (1, 2, 2**1074, 2**1075, 2**1076)
+    ]
+    return (
+        out,
+        [m.nearest(n * k, d * 7) for n, d in ties for k in (6, 7, 8)],
+        [m.nearest(n << 1000, d) for n, d in ties],
+    )
+
+
+def fast_encodings(loaded: SimpleNamespace) -> Any:
+    """E and Python's JSON in the fast checker; names and digests of manifests."""
+    m, out = loaded.check, []
+    for text in ENCODED:
+        for ask in (lambda t: m.encoded(m.parse(t, "it")), lambda t: m.canonical(json.loads(t))):
+            try:
+                out.append(ask(text))
+            except m.CheckError as error:
+                out.append(str(error))
+    names = [*NAMES, *(c for c in map(chr, range(33, 127))), *("a" + c for c in map(chr, range(33, 127)))]
+    manifests = [{"b": {"sha256": "1", "bytes": 2}, "a": {"sha256": "3", "bytes": 4}}, {}]
+    firsts = [b'{"b": 1, "digest": 5, "a": [0.5, "\\u00e9"]}', b'{"digest": 1}']
+    said = [m.manifest_digest(listed) for listed in manifests], [m.first_manifest_digest(text) for text in firsts]
+    return out, [(name, m.plain(name), m.printable(name)) for name in names], said
+
+
+def fast_lengths(loaded: SimpleNamespace) -> Any:
+    """β of a premise: of bounds, strips, the scaler, ω, weights and claims; and what a row costs then."""
+    m, out = loaded.check, []
+    plain = {"boxes": "gap", "skip": False, "auxiliaries": "affine"}
+    for feature, tensors, net in (
+        ({}, {}, {}), ({"mult": 2.0**-9}, {}, {}), ({"shift": 2.0**-7}, {}, {}), ({"hi": 1.0 + 2.0**-30}, {}, {}),
+        ({}, {"lower.slope": [[2.0**-40]]}, {}), ({}, {"head_bias": [2.0**-1074]}, {}),
+        ({"mult": 0.75}, {}, {"profile": "dyadic", "grid": 5}),
+    ):  # fmt: skip
+        files = forge2.small_files(feature=feature, tensors=tensors, net=plain | net)
+        read = m.Net(m.parse(files["model.json"], ""), m.Weights(files["weights.safetensors"]))
+        for when in ([], [([(1, 0, "x")], "<=", "1/3")], [([(1, 0, "x"), (-1, 1, "x")], "<=", "1/7")]):
+            claim = m.Claim(forge2.small_claim(([(1, 0, "y")], "<=", 2), copies=2, when=when))
+            steps = [
+                bisect_left(range(9000), most, key=lambda digits, c=claim: m.Premise(read, c, 1 << digits).weight)
+                for most in (2, 3)
+            ]
+            premise = m.Premise(read, claim, 1 << 20000)
+            reader = m.Reader(b"")
+            reader.spend(0, premise)
+            reader.spend(3, premise, 2)
+            out.append((steps, premise.scale, premise.weight, reader.nodes, reader.work))
+    return out
+
+
+ENCODED = [
+    b'{"b": [null, true, false, 0, -12, 1.0, -0.0, 1e2], "a\xc3\xa9": "\xe2\x82\xac\\n", "a": {}, "": []}',
+    b'{"\xf0\x9f\x98\x80": 1, "\xef\xbf\xbf": 2}', b'"\\ud800"', b'{"\\udc00": 1}', b"12", b"[[[]], {}]",
+]  # fmt: skip
+NAMES = (
+    "", ".", "..", "a", ".a", "a.", "x" * 100, "x" * 101, "a b", "a/b", "\u00e9", "manifest.json", "signature.json",
+    "a\n", "model.json", "a:b", "a\\b",
+)  # fmt: skip
+
+
 def encodings(loaded: SimpleNamespace) -> Any:
     """E and Python's JSON of values of all types."""
-    texts = [
-        b'{"b": [null, true, false, 0, -12, 1.0, -0.0, 1e2], "a\xc3\xa9": "\xe2\x82\xac\\n", "a": {}, "": []}',
-        b'{"\xf0\x9f\x98\x80": 1, "\xef\xbf\xbf": 2}', b'"\\ud800"', b'{"\\udc00": 1}', b"12", b"[[[]], {}]",
-    ]  # fmt: skip
     out = []
-    for text in texts:
+    for text in ENCODED:
         value = loaded.strict.parse_json(text, "it")
         out += [
             loaded.exact_version1.canonical(value),
@@ -251,13 +327,17 @@ def converted(folder: Path) -> Path:
     return forge2.put(place / folder.name, forge2.as_version_2(files))
 
 
-def _asked(loaded: SimpleNamespace, part: int) -> Any:
+def _asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
     """Every part of the report, and what is printed of it."""
-    out = []
+    module, out = loaded.check if fast else loaded.check_reference, []
     for folder in folders()[part::PARTS]:
-        report = loaded.check_reference.check_folder(folder)
-        rows = [(r.formula, r.bound, r.margin, r.rhs, r.room, r.excess, r.holds) for c in report.claims for r in c.rows]
-        lines = loaded.check_reference._lines(report)
+        report = module.check_folder(folder)
+        rows = [
+            (r.text if fast else r.formula, r.bound, r.margin, r.rhs, r.room, r.excess, r.holds)
+            for c in report.claims
+            for r in c.rows
+        ]
+        lines = report.lines() if fast else module._lines(report)
         out.append((report.status, report.reason, report.version, report.meaning, report.certificate, rows, lines))
     return out
 
@@ -288,8 +368,10 @@ def lengths(loaded: SimpleNamespace) -> Any:
 
 
 def checks(target: str) -> list[tuple[str, Callable[[SimpleNamespace], Any]]]:
-    """For the reference checker; the folders in parts."""
-    if target == "fast":
-        return []
-    parts = [(f"version 2, part {part}", functools.partial(_asked, part=part)) for part in range(PARTS)]
+    """The folders in parts."""
+    fast = target == "fast"
+    parts = [(f"version 2, part {part}", functools.partial(_asked, part=part, fast=fast)) for part in range(PARTS)]
+    if fast:
+        single = (fast_floats, fast_encodings, fast_lengths)
+        return [*((check.__name__.replace("_", " "), check) for check in single), *parts]
     return [("floats in integers", floats), ("encodings", encodings), ("lengths of numbers", lengths), *parts]

@@ -1,11 +1,11 @@
 """The frozen corpus: certificates that every release has to accept with the same bounds, and others it has to refuse.
 
-    python tests/certify/make_corpus.py           writes tests/certify/corpus anew: only while version 1 is not frozen
+    python tests/certify/make_corpus.py [--try]   writes tests/certify/corpus2 anew: only while version 2 is not frozen
 
-``corpus/folders.tar.xz`` holds one model folder per entry, ``corpus/index.json`` for each its status, exit code,
-class of
-reason and, if it was checked, rule, bound, margin and right side of every row as exact fractions. Both checkers have to
-agree before anything is written; test_corpus.py holds them to it afterwards.
+``corpus2/folders.tar.xz`` holds one model folder per entry, ``corpus2/index.json`` for each its status, exit code,
+class of reason and, if it was checked, rule, bound, margin, right side and room of every row as exact fractions, and
+what its outputs mean. Both checkers have to agree before anything is written; test_corpus.py holds them to it
+afterwards. ``corpus`` is that of version 1, frozen with 0.1. With ``--try`` nothing is written.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from smilenn.model.net import SmileNet
 from smilenn.properties.claim import Claim, Inequality, Term, row
 
 HERE = Path(__file__).resolve().parent
-CORPUS = HERE / "corpus"
+CORPUS = HERE / "corpus2"
+PREFIX = "v2-"  # of all names, so that both corpora fit in one folder
 
 
 def _sibling(name: str) -> ModuleType:
@@ -52,6 +53,10 @@ def _sibling(name: str) -> ModuleType:
 
 forge, folders, more_details = _sibling("forge"), _sibling("random_folder"), _sibling("corpus_details")
 encoders = _sibling("encoded_folder")
+sys.path.insert(0, str(HERE))  # where these find one another
+kills = [_sibling(f"kill_{name}") for name in ("signs", "cases", "lemmas")]
+version2 = _sibling("kill_version2")
+sys.path.remove(str(HERE))
 Files = dict[str, bytes]
 Entry = tuple[str, str, Files]  # name, class of reason, files (a manifest is made unless there is one)
 
@@ -273,7 +278,7 @@ def at_random() -> Iterator[Entry]:
         for name, choices, seeds in CHOICES:
             for seed in seeds:
                 folders.random_folder(Path(place) / "m", 500 + seed, **choices)
-                files = {n: (Path(place) / "m" / n).read_bytes() for n in check.FILES}
+                files = forge.forge2.read(Path(place) / "m")
                 good = check.check_folder(Path(place) / "m").status in ("certified", "unknown")
                 yield f"random-{name}-{seed}", "" if good else "rule", files
 
@@ -538,8 +543,9 @@ def forgeries() -> Iterator[Entry]:
         "mirror-of-nothing": ("rule", {"entry": {"rows": [{"rule": "mirror", "of": -1}] * 2}, "binary": b""}),
         "mirror-with-another-key": ("form", {"entry": {"rows": [{"rule": "mirror", "of": 0, "more": 1}] * 2}}),
         "entry-with-another-key": ("form", {"entry": {"more": 1}}),
-        "version": ("form", {"certificate": {"version": 2}}),
-        "version-float": ("form", {"certificate": {"version": 1.0}}),
+        "version": ("form", {"certificate": {"version": 3}}),
+        "version-of-another-manifest": ("form", {"certificate": {"version": 1}}),
+        "version-float": ("form", {"certificate": {"version": 2.0}}),
         "version-true": ("form", {"certificate": {"version": True}}),
         "version-0": ("form", {"certificate": {"version": 0}}),
         "format": ("form", {"certificate": {"format": "else"}}),
@@ -772,28 +778,39 @@ def strict_json() -> Iterator[Entry]:
     yield "json-model-net-of-another-kind", "form", files | {"model.json": b'{"net": []}'}
 
 
+ODD_NAMES = (
+    "../model.json", "a/b", "..", ".", "", "a\\b", "a\0b", "a:b", "a\nb", "a b", ".a", "\u00e9", "a+b", "x" * 101,
+    "manifest.json", "signature.json", "\ud800", "a\n",
+)  # fmt: skip
+
+
 def manifests() -> Iterator[Entry]:
     """Folders whose manifest does not fit."""
     files, _, _ = small()
     listed = json.loads(forge.manifest(files)["manifest.json"])["files"]
     yield "manifest-of-all", "", forge.manifest(files)
-    yield "manifest-lists-another-file", "", forge.manifest(files | {"properties.json": b"{}"})
+    yield "manifest-lists-another-file", "", forge.manifest(files | {"notes.txt": b"{}"})
+    yield "manifest-lists-a-long-name", "", forge.manifest(files | {"x" * 91: b""})  # longer ones fit in no archive
+    yield "manifest-half-a-character", "", forge.manifest(files, library="\ud800")  # a comment
     for name, changes in {
-        "digest": {"digest": "0" * 64}, "format": {"format": "else"}, "version": {"version": 2},
-        "version-true": {"version": True}, "version-float": {"version": 1.0}, "files": {"files": []},
+        "digest": {"digest": "0" * 64}, "format": {"format": "else"}, "version": {"version": 3},
+        "version-1": {"version": 1},
+        "version-true": {"version": True}, "version-float": {"version": 2.0}, "files": {"files": []},
         "files-none": {"drop": "files"},
         "format-none": {"drop": "format"}, "version-none": {"drop": "version"},
-        "half-a-character": {"note": "\ud800"},
+        "another-key": {"note": "\ud800"}, "library-none": {"drop": "library"}, "library-number": {"library": 2},
+        "hash-in-capitals": {"files": listed | {"model.json": listed["model.json"] | {"sha256": "A" * 64}}},
         "size": {"files": listed | {"model.json": listed["model.json"] | {"bytes": 1}}},
         "size-true": {"files": listed | {"model.json": listed["model.json"] | {"bytes": True}}},
         "size-float": {"files": listed | {"model.json": listed["model.json"] | {"bytes": 1e3}}},
         "hash": {"files": listed | {"model.json": listed["model.json"] | {"sha256": "0" * 64}}},
         "entry": {"files": listed | {"model.json": 3}},
         "entry-with-another-key": {"files": listed | {"model.json": listed["model.json"] | {"more": 1}}},
-        **{f"name-{i}": {"files": listed | {name: listed["model.json"]}}
-           for i, name in enumerate(("../model.json", "a/b", "..", ".", "", "a\\b", "a\0b", "a:b", "a\nb"))},
+        **{f"name-{i}": {"files": listed | {name: listed["model.json"]}} for i, name in enumerate(ODD_NAMES)},
     }.items():  # fmt: skip
         yield f"manifest-{name}", "manifest", forge.manifest(files, **changes)
+    half = {"files": listed | {"model.json": listed["model.json"] | {"sha256": "\ud800"}}}
+    yield "manifest-hash-of-half-a-character", "form", forge.manifest(files, **half)
     for missing in files:
         yield f"missing-{missing}", "unreadable", {n: data for n, data in files.items() if n != missing}
         yield f"lost-{missing}", "unreadable", {n: d for n, d in forge.manifest(files).items() if n != missing}
@@ -1293,6 +1310,87 @@ def profiles() -> Iterator[Entry]:
         yield f"dyadic-grid-{grid}", why, profiled(line, "dyadic", grid)
 
 
+def judged(name: str, files: Files) -> Entry:
+    """An entry whose class of reason is taken from the fast checker; the other one has to agree with it."""
+    with tempfile.TemporaryDirectory() as place:
+        put(Path(place), files)
+        status = check.check_folder(place).status
+    return name, {"refused": "form", "unreadable": "unreadable"}.get(status, ""), files
+
+
+def of_kill_suites() -> Iterator[Entry]:
+    """Signs, cases and lemmas, sound and malformed; rooms, tables, properties, manifests of both versions."""
+    signs, cases, lemmas = kills
+    for name, folders_of, step in (
+        ("signs", signs.folders(), 12),
+        ("cases", cases.folders(), 27),
+        ("lemmas", lemmas.folders(), 19),
+    ):
+        for at in range(0, len(folders_of), step):
+            yield judged(f"{name}-{at}", folders_of[at])
+    for at, path in enumerate(version2.folders()):
+        files = {file.name: file.read_bytes() for file in path.iterdir() if len(file.name) < 92}
+        yield judged(f"version2-{at}", files)
+
+
+def stated() -> Iterator[Entry]:
+    """Rooms, a table and properties.json beside a network with a tree."""
+    files, _, _ = small()
+    content, f2 = json.loads(files["certificate.json"]), forge.forge2
+    claims = [entry["claim"] for entry in content["claims"]]
+    for name, why, room in (
+        ("all", "", ["1/200000", "1/200000"]), ("none", "", ["0", "0"]), ("too-much", "form", ["0", "1/199999"]),
+        ("negative", "form", ["-1/200000", "0"]), ("too-few", "form", ["0"]), ("too-many", "form", ["0"] * 3),
+        ("of-another-kind", "form", {}), ("numbers", "form", [0, 0]), ("no-rational", "form", ["0.0", "0"]),
+        ("over-zero", "form", ["0/0", "0"]), ("long", "", ["1/" + "9" * 400, "0"]),
+        ("too-long", "form", ["1/" + "9" * 401, "0"]),
+    ):  # fmt: skip
+        yield f"room-{name}", why, forge.forged(files, entry={"room": room})
+    model = json.loads(files["model.json"])
+    for name, why, table in (
+        ("empty", "", {}), ("free", "", {"columns": [None, 1e-320, -0.0, 2**900, "\u20ac"], "": {}}),
+        ("meaning", "", {"meaning": ["the \"price\"\n, \u20ac"]}), ("meaning-too-short", "form", {"meaning": []}),
+        ("meaning-too-long", "form", {"meaning": ["a", "b"]}), ("meaning-number", "form", {"meaning": [1]}),
+        ("meaning-text", "form", {"meaning": "a"}), ("meaning-null", "form", {"meaning": None}),
+        ("list", "form", []), ("text", "form", "meaning"), ("false", "form", False),
+    ):  # fmt: skip
+        yield f"table-{name}", why, f2.rehashed(files | {"model.json": json.dumps(model | {"table": table}).encode()})
+    null = json.dumps(model | {"table": None}).encode()
+    yield "table-null", "form", f2.rehashed(files | {"model.json": null})
+    half = json.dumps(model | {"table": {"a": "\ud800"}}).encode()
+    yield "table-half-a-character", "form", files | {"model.json": half}
+    other = json.dumps(model | {"table": {"meaning": ["cost"]}}).encode()
+    yield "table-of-another-model", "hash", files | {"model.json": other}
+    zero = json.dumps(model | {"table": {"a": -0.0}}).encode()
+    good = f2.rehashed(files | {"model.json": zero})
+    yield "table-minus-zero", "hash", good | {"model.json": zero.replace(b"-0.0", b"0.0")}
+    yield "table-number-in-other-digits", "", good | {"model.json": zero.replace(b"-0.0", b"-0.000e7")}
+    yield "table-before-net", "", good | {"model.json": json.dumps(dict(reversed(json.loads(zero).items()))).encode()}
+    yield "other-keys-of-the-model", "", files | {"model.json": json.dumps(model | {"more": "\ud800"}).encode()}
+    properties: dict[str, tuple[str, Any]] = {
+        "same": ("", {"claims": claims}),
+        "sentence": ("", {"claims": [claims[0] | {"sentence": ["else"]}], "more": 1}),
+        "no-sentence": ("", {"claims": [{k: v for k, v in claims[0].items() if k != "sentence"}]}),
+        "other-claim": ("claim", {"claims": [claims[0] | {"others": "free"}]}),
+        "copies-float": ("claim", {"claims": [claims[0] | {"copies": 2.0}]}),
+        "one-more-key": ("claim", {"claims": [claims[0] | {"more": 1}]}),
+        "twice": ("claim", {"claims": claims * 2}),
+        "none": ("claim", {"claims": []}),
+        "no-claims": ("claim", {"properties": []}),
+        "of-another-kind": ("form", [claims]),
+        "claims-of-another-kind": ("claim", {"claims": {"a": claims[0]}}),
+        "claim-of-another-kind": ("claim", {"claims": [1]}),
+        "half-a-character": ("form", {"claims": [claims[0] | {"others": "\ud800"}]}),
+    }
+    for name, (why, document) in properties.items():
+        yield f"properties-{name}", why, files | {"properties.json": json.dumps(document).encode()}
+    yield "properties-broken", "unreadable", files | {"properties.json": b"{"}
+    lost = forge.manifest(files | {"properties.json": b"{}"})
+    yield "properties-lost", "unreadable", {n: d for n, d in lost.items() if n != "properties.json"}
+    yield "properties-not-listed", "", forge.manifest(files) | {"properties.json": b"{"}
+    yield "signature-beside", "", forge.manifest(files) | {"signature.json": b"{"}
+
+
 def entries() -> Iterator[Entry]:
     """Everything."""
     for part in (
@@ -1307,6 +1405,8 @@ def entries() -> Iterator[Entry]:
         profiles,
         corners,
         encoded,
+        stated,
+        of_kill_suites,
     ):
         yield from part()
     this = sys.modules[__name__]
@@ -1340,15 +1440,17 @@ def expectation(folder: Path, why: str) -> dict[str, Any]:
     """What both checkers say; they have to agree."""
     fast, slow = check.check_folder(folder), check_reference.check_folder(folder)
     numbers = [
-        [[[r.rule, str(r.bound), str(r.margin), str(r.rhs)] for r in claim.rows] for claim in report.claims]
+        [[[r.rule, *map(str, (r.bound, r.margin, r.rhs, r.room))] for r in claim.rows] for claim in report.claims]
         for report in (fast, slow)
     ]
     assert fast.status == slow.status, (folder.name, fast.status, fast.reason, slow.status, slow.reason)
     assert numbers[0] == numbers[1], folder.name
+    assert fast.meaning == slow.meaning, folder.name
     assert (fast.status in ("certified", "unknown")) == (why == ""), (folder.name, why, fast.status, fast.reason)
     assert (fast.status == "unreadable") == (why == "unreadable"), (folder.name, why, fast.status, fast.reason)
     out: dict[str, Any] = {"status": fast.status, "exit": fast.exit_code}
-    return out | ({"why": why} if why else {"claims": numbers[0]})
+    said = {"meaning": list(fast.meaning)} if fast.meaning else {}
+    return out | ({"why": why} if why else {"claims": numbers[0]}) | said
 
 
 def main() -> int:
@@ -1356,8 +1458,10 @@ def main() -> int:
     CORPUS.mkdir(exist_ok=True)
     index: dict[str, Any] = {}
     wrong: list[str] = []
+    torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as place:
-        for name, why, files in entries():
+        for plain_name, why, files in entries():
+            name = PREFIX + plain_name
             assert name not in index, name
             folder = Path(place) / name
             put(folder, files)
@@ -1367,8 +1471,9 @@ def main() -> int:
                 wrong.append(str(error))
         if wrong:
             raise SystemExit("\n".join(wrong))
-        pack(Path(place), CORPUS / "folders.tar.xz")
-    (CORPUS / "index.json").write_text(json.dumps(index, indent=0) + "\n", encoding="utf-8")
+        if "--try" not in sys.argv:
+            pack(Path(place), CORPUS / "folders.tar.xz")
+            (CORPUS / "index.json").write_text(json.dumps(index, indent=0) + "\n", encoding="utf-8")
     statuses = [entry["status"] for entry in index.values()]
     print({status: statuses.count(status) for status in sorted(set(statuses))})  # noqa: T201
     return 0

@@ -11,7 +11,6 @@ the tuple comes first, then rows that hold there.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,12 +22,11 @@ import numpy as np
 import torch
 from scipy.optimize import linprog
 
-from smilenn._version import __version__
 from smilenn.certify import certificate as c
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import MODEL, WEIGHTS, dump_weights
-from smilenn.model.folder import FORMAT, MANIFEST, VERSION, _digest, dump_json
+from smilenn.model.folder import MANIFEST, dump_json, make_manifest
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, Inequality, Term, row
@@ -73,7 +71,9 @@ def random_folder(folder: Path, seed: int, *, claims: int | None = None, **choic
         claim, witness = random_claim(rng, net, copies=choices.get("copies"), rhs=choices.get("rhs"))
         made.append(claim)
         proofs.append(random_proof(rng, net, claim, witness, rule=choices.get("rule")))
-    write(folder, net, proofs)
+    own = np.random.default_rng([seed, 2])  # so that the networks and claims do not depend on what follows
+    proofs = [replace(proof, room=random_room(own, net, Claim.from_json(proof.claim))) for proof in proofs]
+    put(folder, files_of(net, proofs) | random_words(own, net, proofs))
     return Made(Path(folder), net, tuple(made), tuple(proofs))
 
 
@@ -460,7 +460,7 @@ def _emptiness(
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
-def weights_of(net: SmileNet) -> str:
+def weights_of(net: SmileNet, table: Mapping[str, Any] | None = None) -> str:
     """The digest of the certified part, from the bytes that are stored."""
     data = dump_weights(net)
     size = int.from_bytes(data[:8], "little")
@@ -470,7 +470,36 @@ def weights_of(net: SmileNet) -> str:
         for name, entry in header.items()
         if name != "__metadata__" and not name.startswith("backbone.")
     }
-    return c.model_digest(net.describe(), tensors)
+    return c.model_digest(net.describe(), tensors, table)
+
+
+def random_room(rng: np.random.Generator, net: SmileNet, claim: Claim) -> list[Fraction]:
+    """Nothing, a part or all of what rows may take for rounding."""
+    share = Fraction(int(rng.choice([0, 0, 1, 2])), 2 * 10**9)
+    scales = dict(zip(net.outputs, map(Fraction, net.output_scale.tolist()), strict=True))
+    scales |= {"": max(scales.values())} if len(scales) == 1 else {}
+    rooms = []
+    for r in claim.then:
+        sums: dict[tuple[int, str], Fraction] = {}
+        for t in r.terms:
+            if t.kind == "out":
+                sums[t.copy, t.name] = sums.get((t.copy, t.name), Fraction(0)) + t.coef
+        most = abs(r.rhs) or max((scales[name] for (_, name), a in sums.items() if a), default=Fraction(0))
+        rooms += [share * most] * (2 if r.op == "==" else 1)
+    return rooms
+
+
+def random_words(rng: np.random.Generator, net: SmileNet, proofs: Sequence[c.ClaimProof]) -> dict[str, bytes]:
+    """A table that says what the outputs mean, and the claims for people; or neither."""
+    out = {}
+    if rng.random() < 0.3:
+        out["properties.json"] = dump_json({"claims": [dict(p.claim) | {"sentence": "Other words."} for p in proofs]})
+    if rng.random() < 0.3:
+        table = {"meaning": [f"output {name!r}" for name in net.outputs], "columns": [[0.5, None, "\u20ac"]]}
+        out[MODEL] = dump_json({"net": net.describe(), "table": table})
+        content = json.loads(c.dump(weights_of(net, table), proofs, net.profile)[c.JSON_NAME])
+        out[c.JSON_NAME] = dump_json(content)
+    return out
 
 
 def files_of(net: SmileNet, proofs: Sequence[c.ClaimProof]) -> dict[str, bytes]:
@@ -488,7 +517,5 @@ def put(folder: Path | str, files: Mapping[str, bytes]) -> None:
     """What `write_folder` leaves behind, without its care for the disk: tests write thousands of folders."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    listed = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()}
-    body = {"format": FORMAT, "version": VERSION, "library": __version__, "files": listed}
-    for name, data in {**files, MANIFEST: dump_json({**body, "digest": _digest(body)})}.items():
+    for name, data in {**files, MANIFEST: dump_json(make_manifest(files))}.items():
         (folder / name).write_bytes(data)

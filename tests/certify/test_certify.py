@@ -10,7 +10,7 @@ from smilenn.certify import emit as emitting
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
 from smilenn.certify.check_reference import check_folder as check_reference
-from smilenn.certify.verdicts import check
+from smilenn.certify.verdicts import check, examine, verdict
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import save_net
@@ -18,11 +18,12 @@ from smilenn.model.folder import read_folder, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.library import Fair, Monotone, Robust
+from smilenn.properties.spec import lower_all, properties_to_json
 from smilenn.prove.branch import Branch
 from smilenn.prove.prover import allowance
 from smilenn.prove.solvers import solver
 from smilenn.prove.solvers.base import Solver, Status
-from smilenn.prove.verdict import Unknown
+from smilenn.prove.verdict import Rejected, Unknown
 
 
 def network(domain, *, seed=0, hidden=4, embedding=2, boxes="gap", auxiliaries="relu", gap=0.1):
@@ -88,7 +89,9 @@ def test_signs_right_by_construction_need_one_leaf(tmp_path):
     assert certificate.report.status == "certified"
     (claim,) = certificate.report.claims
     assert [row.rule for row in claim.rows] == ["slope"] and claim.rows[0].bound == 0
-    assert 0 < claim.rows[0].rhs < 1e-10 and "up to" in claim.sentence
+    (row,) = claim.rows
+    assert row.rhs == 0 < row.excess <= row.room < 1e-10 and row.holds
+    assert "up to" not in claim.sentence and "certified up to" in certificate.statement
     assert len(certificate.files["certificate.bin"]) == 1
     assert both(tmp_path, net, certificate).status == "certified"
 
@@ -175,25 +178,28 @@ def test_slopes_that_are_wrong_between_whole_numbers_only_are_certified(tmp_path
     assert certify(real, Monotone(["x"]).lower(real.domain), time_limit=5).report.status == "unknown"
 
 
-def test_a_certificate_of_a_weaker_claim_does_not_certify_the_stated_one(tmp_path):
-    """Right sides may be raised for rounding, not for comfort: ε = 5 beside a stated ε = 0.01 is a bound, no more."""
-    from smilenn.certify.verdicts import examine, verdict
-    from smilenn.prove.verdict import Unknown
+def stating(folder, net, found, properties):
+    """A folder whose properties.json states these properties beside a certificate of whatever."""
+    claims = [claim.to_json() for claim in lower_all(properties, net.domain)]
+    document = {"claims": claims, "properties": properties_to_json(properties)}
+    save_net(folder, net, documents={"properties.json": document}, extra=found.files)
 
+
+def test_a_certificate_of_a_weaker_claim_does_not_certify_the_stated_one(tmp_path, forge2):
+    """Rows have room for rounding, not for comfort: ε = 5 beside a stated ε = 0.01 is refused, in version 1 a bound."""
     domain = Domain.box([0.0, 0.0], [1.0, 1.0])
     torch.manual_seed(0)
     net = SmileNet(domain, MLP(2, (4,), 2), 2, hidden=3)
-    stated, weaker = (Robust(0.1, eps).lower(domain) for eps in (0.01, 50.0))
-    found = certify(net, weaker, time_limit=5)
+    found = certify(net, Robust(0.1, 50.0).lower(domain), time_limit=5)
     assert found.accepted
-    save_net(
-        tmp_path / "model", net, documents={"properties.json": {"claims": [c.to_json() for c in stated]}},
-        extra=found.files,
-    )  # fmt: skip
+    stating(tmp_path / "model", net, found, [Robust(0.1, 0.01)])
     seen = examine(tmp_path / "model")
+    assert isinstance(seen, Rejected) and "other claims" in seen.reason
+    first = forge2.put(tmp_path / "first", forge2.as_version_1(forge2.read(tmp_path / "model")))
+    seen = examine(first)
     assert not seen.accepted and not any(seen.holds)
     said = verdict(seen)
-    assert isinstance(said, Unknown) and said.violation_bound > 1
+    assert isinstance(said, Unknown) and said.violation_bound > 0.1
 
 
 def test_what_training_allows_for_rounding_covers_the_exact_margin(folders, tmp_path):
@@ -215,22 +221,27 @@ def test_what_training_allows_for_rounding_covers_the_exact_margin(folders, tmp_
 
 
 @pytest.mark.parametrize(
-    ("scale", "stated", "weaker"), [(2.0**40, 0.01, 50.0), (2.0**40, 0.0, 50.0), (1.0, 0.1, 0.101)]
+    ("scale", "stated", "weaker"), [(2.0**40, 0.5, 300.0), (2.0**40, 0.0, 30000.0), (1.0, 0.999, 1.001)]
 )
-def test_a_weaker_claim_is_not_the_stated_one_up_to_rounding_whatever_the_scale(tmp_path, scale, stated, weaker):
+def test_a_weaker_claim_is_not_the_stated_one_up_to_rounding_whatever_the_scale(
+    tmp_path, forge2, scale, stated, weaker
+):
+    """Right sides are given in parts of what can be shown. Version 2 refuses; version 1 tells what is shown."""
     domain = Domain.box([0.0, 0.0], [1.0, 1.0])
     torch.manual_seed(0)
     net = SmileNet(domain, MLP(2, (4,), 2), 2, hidden=3, output_scale=scale)
     with torch.no_grad():
-        net.head_weight.div_(100 * scale)
-        net.gap.scale_(0.01)
-    claims = [Robust(0.1, eps).lower(domain) for eps in (stated, weaker)]
-    found = certify(net, claims[1], time_limit=5)
+        net.head_weight.div_(scale)
+    found = certify(net, Robust(0.1, 50.0).lower(domain), time_limit=5)
+    shown = max(float(row.bound + row.margin) for claim in found.report.claims for row in claim.rows)
+    found = certify(net, Robust(0.1, weaker * shown).lower(domain), time_limit=5)
     assert found.accepted
-    documents = {"properties.json": {"claims": [claim.to_json() for claim in claims[0]]}}
-    save_net(tmp_path / "model", net, documents=documents, extra=found.files)
-    verdict = check(tmp_path / "model")
-    assert isinstance(verdict, Unknown) and verdict.bound >= 0.99 * (weaker - stated)
+    stating(tmp_path / "model", net, found, [Robust(0.1, stated * shown)])
+    said = check(tmp_path / "model")
+    assert isinstance(said, Rejected) and "other claims" in said.reason
+    first = forge2.put(tmp_path / "first", forge2.as_version_1(forge2.read(tmp_path / "model")))
+    said = check(first)
+    assert isinstance(said, Unknown) and said.bound >= 0.99 * (1 - stated) * shown
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.5, 0.125])
@@ -244,6 +255,6 @@ def test_a_bound_that_is_met_exactly_is_certified_up_to_its_margin(tmp_path, eps
         net.lower.const.zero_()
         net.head_weight.fill_(1.0)
     found = certify(net, Robust(eps, eps).lower(domain), time_limit=5)
-    assert found.accepted and 0 < found.raised < 1e-13
+    assert found.accepted and 0 < found.rounding < 1e-9 * eps
     assert "up to" in found.statement
     assert both(tmp_path, net, found).status == "certified"

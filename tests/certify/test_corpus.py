@@ -1,6 +1,7 @@
-"""The frozen corpus: every release accepts and refuses the same, with the same bounds, in both checkers.
+"""The frozen corpora: every release accepts and refuses the same, with the same bounds, in both checkers.
 
-What a later release had to decide otherwise stands in changes.json, name by name, and is applied on top of the index.
+``corpus`` is of version 1, ``corpus2`` of version 2. What a later release had to decide otherwise stands in the file
+changes.json of a corpus, name by name, and is applied on top of its index.
 """
 
 import json
@@ -13,9 +14,18 @@ import pytest
 
 from smilenn.certify import check, check_reference
 
-CORPUS = Path(__file__).with_name("corpus")
-INDEX = json.loads((CORPUS / "index.json").read_text(encoding="utf-8"))
-CHANGES = json.loads((CORPUS / "changes.json").read_text(encoding="utf-8"))
+HERE = Path(__file__).parent
+RULES = {"leaf", "sweep", "slope", "mirror", "order"}
+
+
+def read(name):
+    """The index of a corpus, and what was decided otherwise since."""
+    changes = HERE / name / "changes.json"
+    index = json.loads((HERE / name / "index.json").read_text(encoding="utf-8"))
+    return index, json.loads(changes.read_text(encoding="utf-8")) if changes.exists() else {}
+
+
+CORPORA = {name: read(name) for name in ("corpus", "corpus2")}
 # what a refusal must speak of, whichever checker words it
 WHY = {
     "hash": r"hash|digest|differ|SHA-256|not the file of",
@@ -38,37 +48,53 @@ WHY = {
 }
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    out = tmp_path_factory.mktemp("corpus")
-    with tarfile.open(CORPUS / "folders.tar.xz") as archive:
+@pytest.fixture(scope="module", params=CORPORA)
+def corpus(request, tmp_path_factory):
+    """Index, changes and folders of a corpus."""
+    out = tmp_path_factory.mktemp(request.param)
+    with tarfile.open(HERE / request.param / "folders.tar.xz") as archive:
         archive.extractall(out, filter="data")
-    return out
+    return request.param, *CORPORA[request.param], out
 
 
-def test_every_entry_is_there(place):
-    assert {p.name for p in place.iterdir()} == set(INDEX)
-    statuses = {entry["status"] for entry in INDEX.values()}
+def test_every_entry_is_there(corpus):
+    name, index, _, place = corpus
+    assert {p.name for p in place.iterdir()} == set(index)
+    statuses = {entry["status"] for entry in index.values()}
     assert statuses == {"certified", "unknown", "refused", "unreadable"}
-    rules = {row[0] for entry in INDEX.values() for claim in entry.get("claims", ()) for row in claim}
-    assert rules == {"leaf", "sweep", "slope", "mirror", "order"}
+    rules = {row[0] for entry in index.values() for claim in entry.get("claims", ()) for row in claim}
+    assert rules == RULES | ({"signs", "cases"} if name == "corpus2" else set())
 
 
-def test_changes_only_refuse_what_was_accepted():
-    assert set(CHANGES) <= set(INDEX)
-    for name, change in CHANGES.items():
-        assert INDEX[name]["status"] in ("certified", "unknown"), name
+def test_version_two_has_rooms_meanings_and_lemmas():
+    index = CORPORA["corpus2"][0]
+    rooms = [row[4] != "0" for entry in index.values() for claim in entry.get("claims", ()) for row in claim]
+    assert rooms.count(True) > 50 and rooms.count(False) > 50
+    assert sum("meaning" in entry for entry in index.values()) > 10
+    assert {entry["status"] for name, entry in index.items() if name.startswith("v2-lemmas-")} >= {
+        "certified",
+        "refused",
+    }
+
+
+def test_changes_only_refuse_what_was_accepted(corpus):
+    _, index, changes, _ = corpus
+    assert set(changes) <= set(index)
+    for name, change in changes.items():
+        assert index[name]["status"] in ("certified", "unknown"), name
         assert change["status"] == "refused" and change["why"] in WHY, name
 
 
 @pytest.mark.parametrize("checker", [check, check_reference], ids=["fast", "reference"])
-def test_both_checkers_still_say_the_same(place, checker):
+def test_both_checkers_still_say_the_same(corpus, checker):
+    _, index, changes, place = corpus
     wrong = []
-    for name, wanted in (INDEX | CHANGES).items():
+    for name, wanted in (index | changes).items():
         report = checker.check_folder(place / name)
-        rows = [[(r.rule, r.bound, r.margin, r.rhs) for r in claim.rows] for claim in report.claims]
-        numbers = [[(r[0], *map(Fraction, r[1:])) for r in claim] for claim in wanted.get("claims", ())]
-        if (report.status, report.exit_code, rows) != (wanted["status"], wanted["exit"], numbers):
+        rows = [[(r.rule, r.bound, r.margin, r.rhs, r.room) for r in claim.rows] for claim in report.claims]
+        numbers = [[(r[0], *map(Fraction, (*r[1:], "0")[:4])) for r in claim] for claim in wanted.get("claims", ())]
+        said = (report.status, report.exit_code, rows, list(report.meaning))
+        if said != (wanted["status"], wanted["exit"], numbers, wanted.get("meaning", [])):
             wrong.append((name, wanted["status"], report.status, report.reason))
         elif "why" in wanted and not re.search(WHY[wanted["why"]], report.reason):
             wrong.append((name, wanted["why"], report.reason))

@@ -118,6 +118,7 @@ def test_features_that_pass_stay_what_they_are(tmp_path):
     domain = table()
     encoder = monotone_encoder(domain, np.zeros((0, 6)), without=["income"], units=(4,), ramps=3)
     both = Encoder(domain, [Branch("", [0]), *encoder.branches])
+    both.fit_box_(torch.tensor(domain.scale(domain.sample(200, np.random.default_rng(0)))))
     net = built(both, domain, [0.3, 1.0])
     slope = 0.3 * 0.47 * 4.0
     assert certified(net, Lipschitz(["income"], slope * 1.001).lower(domain), tmp_path / "model").status == "certified"

@@ -34,7 +34,7 @@ def answers(read):
 
 @pytest.mark.parametrize(("seconds", "start"), RUNS)
 def test_networks_from_whatever_the_files_hold(fuzzing, tmp_path, seconds, start):
-    folders = fuzzing.samples(Path(__file__).with_name("corpus"))
+    folders = fuzzing.samples(Path(__file__).with_name("corpus2"))
     assert fuzzing.fuzz(answers(lambda folder: load_net(folder)[0]), folders, tmp_path / "m", seconds, start) > 100
 
 

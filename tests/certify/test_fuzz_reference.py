@@ -6,5 +6,5 @@ from smilenn.certify import check_reference, reader
 
 
 def test_the_reference_checker_answers_whatever_the_files_hold(fuzzing, tmp_path):
-    corpus = Path(__file__).with_name("corpus")
+    corpus = Path(__file__).with_name("corpus2")
     assert fuzzing.fuzz_checker(check_reference, reader.read_folder, corpus, tmp_path / "m") > 100

@@ -17,7 +17,7 @@ import torch
 import smilenn
 from smilenn import Config, Fair, Monotone, SmileRegressor
 from smilenn.certify import certificate as c
-from smilenn.certify import check, check_reference, reader
+from smilenn.certify import check, check_reference
 from smilenn.certify.certify import certify
 from smilenn.certify.process import check_apart, read_report
 from smilenn.domain import Domain
@@ -218,7 +218,7 @@ def test_long_numbers_count_as_long_work(tmp_path, checker, monkeypatch):
         return checker.check_folder(tmp_path / str(digits)).status
 
     work = 2 * 15 * (2 * h + 1) * (m + 1) + 2 * (1 + m + 2 * h)
-    monkeypatch.setattr(*((check, "WORK") if checker is check else (reader, "MOST_WORK")), 3 * work)
+    monkeypatch.setattr(*((check, "WORK") if checker is check else (check_reference, "MOST_WORK")), 3 * work)
     assert status_with(3) == "certified" and status_with(399) == "refused"
 
 

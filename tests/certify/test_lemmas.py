@@ -697,6 +697,6 @@ def test_what_a_search_finds_with_lemmas_is_what_the_checkers_find(folders, smal
     files = folders.files_of(net, [c.ClaimProof(claim.to_json(), point.tolist(), proofs)])
     status, reason, rows = told(small, files)
     assert status in ("certified", "unknown"), reason
-    for tree, one, (_, bound, _, rhs) in zip(trees, problem.rows, rows, strict=True):
+    for tree, one, (_, bound, _, rhs, *_) in zip(trees, problem.rows, rows, strict=True):
         assert tree.complete and float(rhs) == one.rhs
         assert float(bound - rhs) == pytest.approx(tree.bound, abs=1e-5)

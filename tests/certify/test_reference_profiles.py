@@ -94,17 +94,19 @@ def made(net, tensors, claim, witness, *proofs, profile=None):
             binary += data
         rows.append(place)
     described_claim = claim.to_json()
+    room = ["0"] * sum(2 if r["op"] == "==" else 1 for r in described_claim["then"])
     certificate = {
         "format": "smilenn-certificate",
-        "version": 1,
+        "version": 2,
         "profile": profile or net["profile"],
-        "weights": c.model_digest(net, raw),
+        "model": c.model_digest(net, raw),
         "proofs": "certificate.bin",
         "proofs_sha256": hashlib.sha256(binary).hexdigest(),
         "claims": [
             {
                 "claim": described_claim,
                 "claim_sha256": c.claim_digest(described_claim),
+                "room": room,
                 "witness": witness,
                 "rows": rows,
             }
