@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from smilenn.certify import check, check_reference
+from smilenn.certify import check
 from smilenn.certify.certificate import ClaimProof, Leaf, LeafProof, RowProof, SweepProof, dump, model_digest
 from smilenn.certify.emit import leaf_proof, witness
+from smilenn.certify.reference import check as check_reference
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import MODEL, WEIGHTS, certified_tensors, dump_weights
@@ -27,7 +28,7 @@ from smilenn.model.folder import dump_json, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
-from smilenn.prove.branch import Branch
+from smilenn.prove.tree.branch import Branch
 
 LIMIT = 60.0  # seconds per proof
 

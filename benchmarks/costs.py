@@ -29,8 +29,8 @@ from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, build
 from smilenn.properties.custom import Custom
-from smilenn.prove.branch import Branch
-from smilenn.prove.mip import ReducedMip
+from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.prove.tree.branch import Branch
 
 INPUTS, HIDDEN, EMBEDDING, SEEDS, LIMIT = 4, 3, 8, 3, 60.0
 NEAR = [f"{x}.x{i} - {y}.x{i} <= 0.2" for i in (0, 1) for x, y in ("ab", "ba")]

@@ -435,7 +435,7 @@ def test_check_compares_the_certificate_with_the_stated_properties(model):
 
 def test_prove_shows_a_counterexample_in_the_users_columns(regressor, tmp_path):
     from smilenn.properties import Monotone
-    from smilenn.prove.verdict import Unknown
+    from smilenn.verdict import Unknown
 
     wrong = SmileRegressor(**regressor.get_params() | {"properties": [Monotone(decreasing=["x"])], "increasing": ()})
     wrong.__dict__.update({k: v for k, v in vars(regressor).items() if k.endswith("_")})  # the network, not the verdict

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
         Symmetric,
     )
     from smilenn.prove.model import prove
-    from smilenn.prove.verdict import Counterexample, Proved, Rejected, Unknown, Verdict, Violated
     from smilenn.train.config import Config
     from smilenn.train.fit import Fit, fit
+    from smilenn.verdict import Counterexample, Proved, Rejected, Unknown, Verdict, Violated
     from smilenn.versions import show_versions
 
 _HOME = {
@@ -63,7 +63,7 @@ _HOME = {
         "Bounded", "Claim", "Concave", "Convex", "Custom", "Dominates", "Exclusive", "Fair", "Lipschitz",
         "LocalRobust", "Monotone", "OneOf", "Ordered", "Robust", "Safe", "SumAtMost", "Symmetric",
     ),
-    "smilenn.prove.verdict": ("Counterexample", "Proved", "Rejected", "Unknown", "Verdict", "Violated"),
+    "smilenn.verdict": ("Counterexample", "Proved", "Rejected", "Unknown", "Verdict", "Violated"),
     "smilenn.train.config": ("Config",),
     "smilenn.train.fit": ("Fit", "fit"),
     "smilenn.versions": ("show_versions",),

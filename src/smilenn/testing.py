@@ -37,10 +37,10 @@ import torch
 
 from smilenn.model.encoders import Encoder, Layer
 from smilenn.model.spread import Spread
+from smilenn.problem.region import Region
+from smilenn.problem.transfer import transfer
 from smilenn.properties.base import Property
 from smilenn.properties.premise import ground
-from smilenn.region import Region
-from smilenn.transfer import transfer
 
 ROWS, DRAWS = 64, 20
 

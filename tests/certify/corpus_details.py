@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from smilenn.certify import certificate as c
-from smilenn.certify import check_reference
+from smilenn.certify.reference import check as check_reference
 from smilenn.domain import Domain, Feature
 from smilenn.properties.claim import Claim, Inequality, Term, row
 from smilenn.properties.premise import holds_exactly

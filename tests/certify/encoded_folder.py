@@ -18,7 +18,9 @@ import torch
 from torch import nn
 
 from smilenn.certify import certificate as c
-from smilenn.certify import exact_encoder, exact_premise, reader, strict
+from smilenn.certify.reference import encoder as exact_encoder
+from smilenn.certify.reference import premise as exact_premise
+from smilenn.certify.reference import reader, strict
 from smilenn.domain import Domain
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import MODEL, WEIGHTS, certified_tensors, dump_weights

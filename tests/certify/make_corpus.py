@@ -29,7 +29,8 @@ import numpy as np
 import torch
 
 from smilenn.certify import certificate as c
-from smilenn.certify import check, check_reference
+from smilenn.certify import check
+from smilenn.certify.reference import check as check_reference
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet

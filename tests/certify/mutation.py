@@ -3,7 +3,7 @@
     python tests/certify/mutation.py fast FOLDERS [--jobs 2] [--only TEXT] [--out FILE]
     python tests/certify/mutation.py reference FOLDERS …
 
-`fast` is check.py; `reference` is check_reference.py with strict.py, reader.py and exact_*.py. FOLDERS holds model
+`fast` is check.py; `reference` is all of reference/. FOLDERS holds model
 folders (kill_suite.py). A mutant is *killed* if some check of the suite gives another answer than with the unchanged
 checker, raises, or does not end in time; otherwise it *survived*. Faults are planted in the syntax tree; every mutant
 runs in a forked process of its own, with limits on time and memory, is asked only what executes its line, and first
@@ -73,6 +73,15 @@ TARGETS = {
     ),
 }
 MEMORY = 3 << 30
+
+
+def place_of(name: str) -> str:
+    """A module of a checker, under smilenn.certify: both have a file check.py, so the reference's have longer names."""
+    if name == "check":
+        return name
+    return "reference." + ("check" if name == "check_reference" else name.removeprefix("exact_"))
+
+
 LEAST = 0.95  # the share of faults that must be noticed
 
 COMPARE: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -329,6 +338,10 @@ class Planter:
 # ---- running --------------------------------------------------------------------------------------------------------
 
 
+def _file(source: Path, name: str) -> Path:
+    return source / f"{place_of(name).replace('.', '/')}.py"
+
+
 @dataclass
 class Program:
     """The modules of one checker: syntax trees and code of the unchanged ones."""
@@ -340,7 +353,7 @@ class Program:
     @classmethod
     def read(cls, target: str, source: Path = SOURCE) -> Program:
         """Parse the modules of a checker."""
-        trees = {name: ast.parse((source / f"{name}.py").read_text(encoding="utf-8")) for name in TARGETS[target]}
+        trees = {name: ast.parse(_file(source, name).read_text(encoding="utf-8")) for name in TARGETS[target]}
         return cls(target, trees, {name: compile(tree, f"{name}.py", "exec") for name, tree in trees.items()})
 
     def mutants(self) -> list[Mutant]:
@@ -351,7 +364,7 @@ class Program:
         """Fresh modules, unchanged."""
         loaded = SimpleNamespace()
         for name, code in self.code.items():
-            module = ModuleType(f"smilenn.certify.{name}")
+            module = ModuleType(f"smilenn.certify.{place_of(name)}")
             sys.modules[module.__name__] = module  # dataclasses and the other modules look it up
             exec(code, module.__dict__)
             setattr(loaded, name, module)

@@ -31,7 +31,7 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, Inequality, Term, row
 from smilenn.properties.premise import _sorted_rows, ground, holds_exactly, pins
-from smilenn.prove.order import ordered
+from smilenn.prove.rules.order import ordered
 
 
 @dataclass(frozen=True)

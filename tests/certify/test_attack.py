@@ -11,8 +11,9 @@ import pytest
 import torch
 from torch import nn
 
-from smilenn.certify import check, check_reference
+from smilenn.certify import check
 from smilenn.certify.certify import certify
+from smilenn.certify.reference import check as check_reference
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.model.backbones import MLP

@@ -13,7 +13,7 @@ import torch
 from smilenn import Domain, SmileNet
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
-from smilenn.certify.check_reference import check_folder as check_reference
+from smilenn.certify.reference.check import check_folder as check_reference
 from smilenn.certify.verdicts import examine
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import save_net
@@ -24,8 +24,8 @@ from smilenn.properties.claim import Claim, Term, row
 from smilenn.properties.custom import Custom
 from smilenn.properties.premise import ground, holds_exactly
 from smilenn.prove.model import prove
-from smilenn.prove.tree import Trees
-from smilenn.prove.verdict import Proved, Unknown, Violated
+from smilenn.prove.tree.tree import Trees
+from smilenn.verdict import Proved, Unknown, Violated
 
 HALF = Fraction(1, 2)
 

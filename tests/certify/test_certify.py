@@ -9,7 +9,7 @@ import torch
 from smilenn.certify import emit as emitting
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
-from smilenn.certify.check_reference import check_folder as check_reference
+from smilenn.certify.reference.check import check_folder as check_reference
 from smilenn.certify.verdicts import check, examine, verdict
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
@@ -19,11 +19,11 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.spec import lower_all, properties_to_json
-from smilenn.prove.branch import Branch
+from smilenn.prove.mip.solvers import solver
+from smilenn.prove.mip.solvers.base import Solver, Status
 from smilenn.prove.prover import allowance
-from smilenn.prove.solvers import solver
-from smilenn.prove.solvers.base import Solver, Status
-from smilenn.prove.verdict import Rejected, Unknown
+from smilenn.prove.tree.branch import Branch
+from smilenn.verdict import Rejected, Unknown
 
 
 def network(domain, *, seed=0, hidden=4, embedding=2, boxes="gap", auxiliaries="relu", gap=0.1):

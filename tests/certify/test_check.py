@@ -21,8 +21,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smilenn.certify import certificate as c
-from smilenn.certify import check, check_reference, exact_premise, exact_rules, exact_tree, reader
+from smilenn.certify import check
 from smilenn.certify.check import Report, check_folder, corner, joint, single
+from smilenn.certify.reference import check as check_reference
+from smilenn.certify.reference import premise as exact_premise
+from smilenn.certify.reference import reader
+from smilenn.certify.reference import rules as exact_rules
+from smilenn.certify.reference import tree as exact_tree
 from smilenn.domain import Domain, Feature
 from smilenn.model.bundle import certified_tensors
 from smilenn.properties.claim import Claim, row
@@ -33,7 +38,7 @@ STATUSES = {"certified", "unknown", "refused", "unreadable"}
 
 
 def reference(path):
-    module = pytest.importorskip("smilenn.certify.check_reference")
+    module = pytest.importorskip("smilenn.certify.reference.check")
     return module.check_folder(path)
 
 

@@ -8,8 +8,8 @@ import torch
 
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
-from smilenn.certify.check_reference import check_folder as check_reference
 from smilenn.certify.deploy import deploy
+from smilenn.certify.reference.check import check_folder as check_reference
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import load_net, save_net

@@ -130,7 +130,7 @@ def test_features_that_pass_stay_what_they_are(tmp_path):
 
 
 def test_both_checkers_refuse_ranges_of_too_many_bits(tmp_path):
-    from smilenn.certify.check_reference import check_folder as check_reference
+    from smilenn.certify.reference.check import check_folder as check_reference
     from smilenn.model.encoders import Linear
 
     domain = Domain.box([0.0], [1.0])

@@ -15,15 +15,21 @@ import numpy as np
 import pytest
 
 from smilenn.certify import certificate as c
-from smilenn.certify import check, check_reference, exact_encoder, exact_model, exact_premise, exact_rules, reader
+from smilenn.certify import check
 from smilenn.certify.emit import leaf_proof
-from smilenn.certify.exact_dyadic import moves
+from smilenn.certify.reference import check as check_reference
+from smilenn.certify.reference import encoder as exact_encoder
+from smilenn.certify.reference import model as exact_model
+from smilenn.certify.reference import premise as exact_premise
+from smilenn.certify.reference import reader
+from smilenn.certify.reference import rules as exact_rules
+from smilenn.certify.reference.dyadic import moves
 from smilenn.domain import Domain, Feature
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Fair, Robust
-from smilenn.prove import grow
-from smilenn.prove.branch import Branch
+from smilenn.prove.tree import grow
+from smilenn.prove.tree.branch import Branch
 from smilenn.prove.witness import witness
 
 LOADED = SimpleNamespace(check=check, check_reference=check_reference, reader=reader)

@@ -9,18 +9,18 @@ import torch
 from smilenn.certify import emit as emitting
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
-from smilenn.certify.check_reference import check_folder as check_reference
+from smilenn.certify.reference.check import check_folder as check_reference
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import load_net, save_net
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.library import Fair, Monotone, Robust
-from smilenn.prove import slopes
-from smilenn.prove.branch import Branch
-from smilenn.prove.mip import ReducedMip
-from smilenn.prove.solvers import solver
-from smilenn.prove.solvers.base import Solver, Status
+from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.prove.mip.solvers import solver
+from smilenn.prove.mip.solvers.base import Solver, Status
+from smilenn.prove.rules import slopes
+from smilenn.prove.tree.branch import Branch
 
 PEOPLE = Domain((
     Feature("age", "integer", 18, 90, shift=18.0, mult=1 / 72),

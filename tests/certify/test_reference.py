@@ -21,8 +21,13 @@ import torch
 from torch import nn
 
 from smilenn.certify import certificate as c
-from smilenn.certify import check_reference, exact_folder, exact_model, exact_rules, exact_words, reader
-from smilenn.certify.check_reference import check_folder
+from smilenn.certify.reference import check as check_reference
+from smilenn.certify.reference import folder as exact_folder
+from smilenn.certify.reference import model as exact_model
+from smilenn.certify.reference import reader
+from smilenn.certify.reference import rules as exact_rules
+from smilenn.certify.reference import words as exact_words
+from smilenn.certify.reference.check import check_folder
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import load_net
@@ -30,10 +35,10 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.premise import ground, holds_exactly
-from smilenn.prove.closed_form import ClosedForm
-from smilenn.prove.mip import ReducedMip
+from smilenn.prove.mip.reduced import ReducedMip
 from smilenn.prove.realise import raw
-from smilenn.prove.sweep import Sweep
+from smilenn.prove.rules.closed_form import ClosedForm
+from smilenn.prove.rules.sweep import Sweep
 
 F = Fraction
 HERE = Path(check_reference.__file__).parent
@@ -1243,7 +1248,7 @@ def test_runs_without_any_installed_package(small):
     source = Path(check_reference.__file__).parents[2]
     code = (
         f"import sys; sys.path.insert(0, {str(source)!r})\n"
-        "from smilenn.certify.check_reference import main\n"
+        "from smilenn.certify.reference.check import main\n"
         f"code = main([{str(small[0])!r}])\n"
         "assert not {'numpy', 'torch', 'pandas', 'scipy', 'safetensors'} & set(sys.modules)\n"
         "sys.exit(code)"

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from smilenn.certify import check_reference, exact_work
-from smilenn.certify.check_reference import check_folder
+from smilenn.certify.reference import check as check_reference
+from smilenn.certify.reference import work as exact_work
+from smilenn.certify.reference.check import check_folder
 
 F = Fraction
 SOURCE = Path(check_reference.__file__).parents[2]
@@ -37,7 +38,7 @@ sys.path.insert(0, SOURCE)
 import torch
 assert torch.set_flush_denormal(FLUSH)
 assert (5e-324 * 1.0 == 0.0) == FLUSH
-from smilenn.certify.check_reference import check_folder, _lines
+from smilenn.certify.reference.check import check_folder, _lines
 for folder in sorted(pathlib.Path(PLACE).iterdir()):
     report = check_folder(folder)
     rows = [(r.rule, str(r.bound), str(r.margin), str(r.rhs), str(r.room)) for c in report.claims for r in c.rows]

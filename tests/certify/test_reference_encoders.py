@@ -12,9 +12,13 @@ import torch
 from torch import nn
 
 from smilenn.certify import certificate as c
-from smilenn.certify import exact_encoder, exact_model, exact_net, exact_premise, reader, strict
-from smilenn.certify.check_reference import check_folder
 from smilenn.certify.emit import emit
+from smilenn.certify.reference import encoder as exact_encoder
+from smilenn.certify.reference import model as exact_model
+from smilenn.certify.reference import net as exact_net
+from smilenn.certify.reference import premise as exact_premise
+from smilenn.certify.reference import reader, strict
+from smilenn.certify.reference.check import check_folder
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import dump_weights
@@ -22,11 +26,11 @@ from smilenn.model.encoders import Branch, Distance, Encoder, Kinks, Linear, Pin
 from smilenn.model.encoders.monotone import monotone_encoder
 from smilenn.model.net import SmileNet
 from smilenn.problem import build_all
+from smilenn.problem.region import Region
 from smilenn.properties import Fair, Lipschitz, Monotone, Robust
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.premise import ground as prepared
 from smilenn.properties.premise import holds_exactly
-from smilenn.region import Region
 
 F = Fraction
 U, ETA = F(1, 2**53), F(1, 2**126)

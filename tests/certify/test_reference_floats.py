@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from smilenn.certify import exact_floats, exact_version1, strict
-from smilenn.certify.exact_floats import Double, decoded, double, fl, floor_log2, parsed, shortest
+from smilenn.certify.reference import floats as exact_floats
+from smilenn.certify.reference import strict
+from smilenn.certify.reference import version1 as exact_version1
+from smilenn.certify.reference.floats import Double, decoded, double, fl, floor_log2, parsed, shortest
 
 F = Fraction
 NUMBERS = 100_000

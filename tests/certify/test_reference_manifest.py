@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from smilenn.certify import strict
-from smilenn.certify.check_reference import check_folder
+from smilenn.certify.reference import strict
+from smilenn.certify.reference.check import check_folder
 
 
 @pytest.fixture

@@ -13,8 +13,11 @@ import torch
 from torch import nn
 
 from smilenn.certify import certificate as c
-from smilenn.certify import check_reference, exact_dyadic, exact_model, reader
-from smilenn.certify.check_reference import check_folder
+from smilenn.certify.reference import check as check_reference
+from smilenn.certify.reference import dyadic as exact_dyadic
+from smilenn.certify.reference import model as exact_model
+from smilenn.certify.reference import reader
+from smilenn.certify.reference.check import check_folder
 from smilenn.domain import Domain, Feature
 from smilenn.model.bundle import load_net
 from smilenn.properties.claim import Claim, row

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from smilenn.certify import check_reference
-from smilenn.certify.check_reference import check_folder
+from smilenn.certify.reference import check as check_reference
+from smilenn.certify.reference.check import check_folder
 
 F = Fraction
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from smilenn.certify import check_reference, exact_encoding, strict
-from smilenn.certify.check_reference import check_folder
+from smilenn.certify.reference import check as check_reference
+from smilenn.certify.reference import encoding as exact_encoding
+from smilenn.certify.reference import strict
+from smilenn.certify.reference.check import check_folder
 
 F = Fraction
 HERE = Path(__file__).resolve().parent

@@ -8,9 +8,11 @@ import pytest
 import torch
 
 from smilenn import Concave, Convex, Domain, Dominates, Feature, Monotone, Symmetric
-from smilenn.certify import check, check_reference, reader
+from smilenn.certify import check
 from smilenn.certify.certificate import ClaimProof, SignsProof, dump, model_digest
 from smilenn.certify.emit import emit, witness
+from smilenn.certify.reference import check as check_reference
+from smilenn.certify.reference import reader
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import MODEL, WEIGHTS, certified_tensors, dump_weights
 from smilenn.model.folder import dump_json, write_folder
@@ -19,7 +21,7 @@ from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.prove.portfolio import choose, prove_problem
 from smilenn.prove.realise import violations
-from smilenn.prove.signs import Signs
+from smilenn.prove.rules.signs import Signs
 from smilenn.search.oracle import Oracle
 
 DOMAIN = Domain((

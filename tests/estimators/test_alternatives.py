@@ -9,9 +9,9 @@ from smilenn.domain import Domain
 from smilenn.properties.cases import Case, Split
 from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import property_from_json
-from smilenn.prove.verdict import Violated
 from smilenn.train.cases import planned
 from smilenn.train.config import Config
+from smilenn.verdict import Violated
 
 RULE = OneOf(["rock", "pop"], when=['band == "Beatles"'])
 QUICK = Config(pretrain_epochs=10, epochs=20, batch_size=32)

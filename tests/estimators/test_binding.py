@@ -14,8 +14,8 @@ from smilenn import Monotone, SmileRegressor
 from smilenn.domain import Domain, Feature
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import _digest, dump_json
-from smilenn.prove.verdict import Proved
 from smilenn.train.config import Config
+from smilenn.verdict import Proved
 
 FAST = Config(pretrain_epochs=40, epochs=20)
 

@@ -20,9 +20,10 @@ from smilenn.errors import AlteredError
 from smilenn.estimators import judgement
 from smilenn.estimators.trend import TrendWarning
 from smilenn.model.folder import read_folder, write_folder
-from smilenn.prove import grow, portfolio
-from smilenn.prove.solvers.base import Status
-from smilenn.prove.solvers.highs import Highs
+from smilenn.prove import portfolio
+from smilenn.prove.mip.solvers.base import Status
+from smilenn.prove.mip.solvers.highs import Highs
+from smilenn.prove.tree import grow
 
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
 ROUGH = Config(pretrain_epochs=3, epochs=0, posttrain_rounds=0, feasible_start=False, repair=False, least_quality=0.0)
@@ -296,8 +297,8 @@ def test_ctrl_c_while_certifying_keeps_the_network(tmp_path):
 
 def test_ctrl_c_in_a_linear_program_is_not_lost(monkeypatch):
     """A search is made of many of them: one that reported the interruption as a result would let the search go on."""
-    from smilenn.prove.linear_model import Builder
-    from smilenn.prove.solvers import highs
+    from smilenn.prove.mip.linear_model import Builder
+    from smilenn.prove.mip.solvers import highs
 
     build = Builder()
     build.column(0.0, 1.0, gain=1.0)

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from smilenn import SmileRegressor
-from smilenn.prove import grow
-from smilenn.prove.branch import Branch
+from smilenn.prove.tree import grow
+from smilenn.prove.tree.branch import Branch
 from smilenn.train.config import Config
 
 

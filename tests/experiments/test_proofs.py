@@ -10,8 +10,8 @@ from smilenn.errors import SmileError
 from smilenn.experiments import proofs
 from smilenn.experiments.proofs import TOLD, Case, instance, peers, records, summary
 from smilenn.problem import build
-from smilenn.prove.mip import ReducedMip
-from smilenn.prove.solvers import installed
+from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.prove.mip.solvers import installed
 
 
 def test_records_follow_the_contract():

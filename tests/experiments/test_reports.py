@@ -13,7 +13,7 @@ from smilenn.experiments.measures import classified, fall, mean, proved, r2, rob
 from smilenn.experiments.page import page
 from smilenn.experiments.study import Options, outcome, proved_up_to, select
 from smilenn.experiments.tables import markdown, mean_and_spread, number
-from smilenn.prove.verdict import Proved, Unknown
+from smilenn.verdict import Proved, Unknown
 
 STUDIES = [monotonicity.STUDY, robustness.STUDY, fairness.STUDY]
 

@@ -15,11 +15,11 @@ from smilenn.model.encoders import Branch, Distance, Encoder, Kinks, Linear, Pin
 from smilenn.model.encoders.monotone import monotone_encoder
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
+from smilenn.problem.transfer import transfer
 from smilenn.properties import Fair, Lipschitz, Monotone, Robust
 from smilenn.prove.model import prove
-from smilenn.prove.verdict import Proved
 from smilenn.search.oracle import Oracle
-from smilenn.transfer import transfer
+from smilenn.verdict import Proved
 
 
 def space():
@@ -55,8 +55,8 @@ CLAIMS = {
 
 def pairs(claim, domain, count, rng):
     """Pairs of raw inputs [count, 2, m] that satisfy the premise, neighbours in floats among them."""
+    from smilenn.problem.region import Region
     from smilenn.properties.premise import ground
-    from smilenn.region import Region
 
     premise = ground(claim, domain)
     region = Region.of(premise)
@@ -74,8 +74,8 @@ def test_spreads_hold_for_the_floats_in_any_batch(name, seed):
     (claim,) = CLAIMS[name].lower(domain)[:1]
     x, premise = pairs(claim, domain, 200, rng)
     net = SmileNet(domain, MLP(6, (2,), 1), 1, encoder=encoder, auxiliaries="affine")
-    from smilenn.region import Region
-    from smilenn.transfer import _spread
+    from smilenn.problem.region import Region
+    from smilenn.problem.transfer import _spread
 
     spread = encoder.propagate(_spread(Region.of(premise)))
     with torch.no_grad():

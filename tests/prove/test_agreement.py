@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from smilenn.domain import Domain, Feature
 from smilenn.properties.claim import Claim, row
-from smilenn.prove.closed_form import ClosedForm
-from smilenn.prove.mip import ReducedMip
-from smilenn.prove.paper_mip import PaperMip
-from smilenn.prove.sweep import Sweep
+from smilenn.prove.mip.paper import PaperMip
+from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.prove.rules.closed_form import ClosedForm
+from smilenn.prove.rules.sweep import Sweep
 
 NEAR = 1e-5  # HiGHS closes the gap to 1e-6, relative for maxima above 1
 PROVERS = (ClosedForm(), Sweep(), ReducedMip(), PaperMip())

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Convex, Fair, Monotone, Robust
-from smilenn.prove import branch, grow, parallel
-from smilenn.prove.branch import Branch
-from smilenn.prove.leaf import Cell, Slopes, cut, flip_cut, rule_bound, rule_bounds, shape
-from smilenn.prove.mip import ReducedMip
-from smilenn.prove.relaxation import BoxLP
-from smilenn.prove.solvers import solver
-from smilenn.prove.solvers.base import Solver, SolverResult, Status
-from smilenn.prove.tree import Trees, tree_key
+from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.prove.mip.solvers import solver
+from smilenn.prove.mip.solvers.base import Solver, SolverResult, Status
+from smilenn.prove.tree import branch, grow, parallel
+from smilenn.prove.tree.branch import Branch
+from smilenn.prove.tree.leaf import Cell, Slopes, cut, flip_cut, rule_bound, rule_bounds, shape
+from smilenn.prove.tree.relaxation import BoxLP
+from smilenn.prove.tree.tree import Trees, tree_key
 from smilenn.search.oracle import Oracle
 
 from .conftest import box, mixed, snapshot

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from smilenn.prove.closed_form import ClosedForm
-from smilenn.prove.mip import ReducedMip
+from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.prove.rules.closed_form import ClosedForm
 
 
 def test_known_answer(make):
@@ -24,7 +24,7 @@ def test_many_patterns_in_chunks(make, monkeypatch):
     s = make.snapshot(make.box(5), rng, embedding=8, auxiliaries="affine", boxes="paper")
     problem = make.problem(make.robust([f"x{i}" for i in range(5)], 0.3, 0.1), s)
     one = ClosedForm().maximise(problem, problem.rows[0])
-    monkeypatch.setattr("smilenn.prove.closed_form.CHUNK", 30)
+    monkeypatch.setattr("smilenn.prove.rules.closed_form.CHUNK", 30)
     two = ClosedForm().maximise(problem, problem.rows[0])
     assert one.nodes == two.nodes >= 16
     assert one.upper == pytest.approx(two.upper, abs=1e-12)

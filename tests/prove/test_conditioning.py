@@ -15,13 +15,13 @@ from smilenn.errors import SmileError
 from smilenn.model.snapshot import Snapshot
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
-from smilenn.prove.linear_model import LinearModel, without_small
-from smilenn.prove.mip import ReducedMip
-from smilenn.prove.paper_mip import PaperMip
+from smilenn.prove.mip.linear_model import LinearModel, without_small
+from smilenn.prove.mip.paper import PaperMip
+from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.prove.mip.solvers import Solver, SolverResult, Status
+from smilenn.prove.mip.solvers.highs import Highs
 from smilenn.prove.portfolio import prove_problem
-from smilenn.prove.solvers import Solver, SolverResult, Status
-from smilenn.prove.solvers.highs import Highs
-from smilenn.prove.verdict import Proved, Unknown, Violated
+from smilenn.verdict import Proved, Unknown, Violated
 
 DATA = Path(__file__).parent / "data"
 

@@ -16,9 +16,9 @@ from smilenn.domain import Domain
 from smilenn.model.snapshot import Snapshot
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
-from smilenn.prove.branch import Branch
 from smilenn.prove.portfolio import prove_problem
-from smilenn.prove.verdict import Proved
+from smilenn.prove.tree.branch import Branch
+from smilenn.verdict import Proved
 
 
 def wild(rng, *shape):

@@ -12,13 +12,13 @@ from smilenn.domain import Domain, Feature
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Convex, Fair, Robust
-from smilenn.prove import grow, learn
-from smilenn.prove.branch import Branch
-from smilenn.prove.hull import Hull, tightest
-from smilenn.prove.leaf import Cell, Slopes, rule_bound, rule_bounds, shape
-from smilenn.prove.lemma import joined, no_lemmas, patterns, proved, written
-from smilenn.prove.mip import ReducedMip
-from smilenn.prove.solvers import solver
+from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.prove.mip.solvers import solver
+from smilenn.prove.tree import grow, learn
+from smilenn.prove.tree.branch import Branch
+from smilenn.prove.tree.hull import Hull, tightest
+from smilenn.prove.tree.leaf import Cell, Slopes, rule_bound, rule_bounds, shape
+from smilenn.prove.tree.lemma import joined, no_lemmas, patterns, proved, written
 
 from .conftest import box, mixed, snapshot
 

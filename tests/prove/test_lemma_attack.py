@@ -11,12 +11,12 @@ import pytest
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Fair, Robust
-from smilenn.prove import grow, learn
-from smilenn.prove.branch import Branch
-from smilenn.prove.mip import ReducedMip
-from smilenn.prove.solvers import solver
-from smilenn.prove.solvers.base import Solver
-from smilenn.prove.tree import leaves
+from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.prove.mip.solvers import solver
+from smilenn.prove.mip.solvers.base import Solver
+from smilenn.prove.tree import grow, learn
+from smilenn.prove.tree.branch import Branch
+from smilenn.prove.tree.tree import leaves
 
 from .conftest import box, mixed, snapshot
 from .test_exact import cases, exact

@@ -7,9 +7,9 @@ import torch
 from smilenn import Bounded, Convex, Domain, Fair, Feature, Lipschitz, Monotone, Robust, SmileNet, SumAtMost
 from smilenn.certify.certify import certify
 from smilenn.model.backbones import MLP
+from smilenn.problem.region import Region
 from smilenn.properties import Outputs, lower_all
 from smilenn.properties.premise import ground
-from smilenn.region import Region
 
 DOMAIN = Domain((Feature("x", lo=0, hi=1), Feature("y", lo=-1, hi=1), Feature("g", "category", categories=("u", "v"))))
 CLASSES = Outputs(("p", "q", "r"), ("p", "q", "r"))

@@ -12,14 +12,14 @@ from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.premise import holds_exactly
-from smilenn.prove import branch
-from smilenn.prove.closed_form import ClosedForm
-from smilenn.prove.mip import ReducedMip
+from smilenn.prove.mip.reduced import ReducedMip
 from smilenn.prove.portfolio import choose, combine, generate, prove_all, prove_problem
 from smilenn.prove.prover import Prover
 from smilenn.prove.realise import onto_premise
-from smilenn.prove.relaxation import BoxLP
-from smilenn.prove.verdict import Maximum, Proved, Unknown, Violated
+from smilenn.prove.rules.closed_form import ClosedForm
+from smilenn.prove.tree import branch
+from smilenn.prove.tree.relaxation import BoxLP
+from smilenn.verdict import Maximum, Proved, Unknown, Violated
 
 
 def at_upper(problem):

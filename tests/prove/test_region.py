@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from smilenn.problem.region import Region
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.premise import ground
-from smilenn.region import Region
 
 
 def claims(make):

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from smilenn.problem import build
 from smilenn.properties.library import Convex, Fair, Robust
 from smilenn.prove import portfolio, screen
-from smilenn.prove.branch import Branch
-from smilenn.prove.leaf import Cell, Slopes, rule_bound, shape
 from smilenn.prove.portfolio import prove_problem
 from smilenn.prove.screen import Screen, screened
-from smilenn.prove.verdict import Proved
+from smilenn.prove.tree.branch import Branch
+from smilenn.prove.tree.leaf import Cell, Slopes, rule_bound, shape
 from smilenn.search.oracle import Oracle
+from smilenn.verdict import Proved
 
 from .conftest import box, mixed, snapshot
 

@@ -9,7 +9,7 @@ from smilenn.domain import Domain, Feature
 from smilenn.model.snapshot import Snapshot
 from smilenn.problem import build
 from smilenn.properties.library import Fair, Lipschitz, Monotone
-from smilenn.prove.slopes import applies, slope_tree
+from smilenn.prove.rules.slopes import applies, slope_tree
 
 from .conftest import box
 
@@ -89,7 +89,7 @@ def test_pinned_whole_numbers_are_split(kind, expected):
 
 def test_knots_of_single_columns_need_no_linear_programs(monkeypatch):
     """Slopes between knots, rising and falling, all positive: cells of two columns, told apart by their knots."""
-    from smilenn.prove import slopes
+    from smilenn.prove.rules import slopes
 
     rng = np.random.default_rng(0)
     knots = np.linspace(-0.9, 0.9, 10)

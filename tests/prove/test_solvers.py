@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from smilenn.errors import SmileError
-from smilenn.prove.branch import Branch
-from smilenn.prove.linear_model import Builder, at_least, safe_bound
-from smilenn.prove.mip import ReducedMip
-from smilenn.prove.solvers import SOLVERS, Status, installed, solver
-from smilenn.prove.solvers.base import Afresh
+from smilenn.prove.mip.linear_model import Builder, at_least, safe_bound
+from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.prove.mip.solvers import SOLVERS, Status, installed, solver
+from smilenn.prove.mip.solvers.base import Afresh
+from smilenn.prove.tree.branch import Branch
 
 
 def _param(name):

@@ -14,7 +14,7 @@ def test_names_are_served():
 
 def test_no_solver_and_no_torch_at_import():
     code = (
-        "import sys, smilenn.prove, smilenn.prove.portfolio, smilenn.prove.paper_mip; "
+        "import sys, smilenn.prove, smilenn.prove.portfolio, smilenn.prove.mip.paper; "
         "smilenn.prove.ReducedMip(); assert not {'highspy', 'torch'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smilenn.prove import sweep
-from smilenn.prove.sweep import Sweep, local_maxima
+from smilenn.prove.rules import sweep
+from smilenn.prove.rules.sweep import Sweep, local_maxima
 
 
 @settings(max_examples=30)

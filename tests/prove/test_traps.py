@@ -6,13 +6,13 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from smilenn.prove.mip import ReducedMip
-from smilenn.prove.paper_mip import PaperMip, two_sided
+from smilenn.prove.mip.paper import PaperMip, two_sided
+from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.prove.mip.solvers import Solver, SolverResult, Status
+from smilenn.prove.mip.solvers.highs import Highs
 from smilenn.prove.portfolio import generate, prove_problem
-from smilenn.prove.solvers import Solver, SolverResult, Status
-from smilenn.prove.solvers.highs import Highs
-from smilenn.prove.sweep import Sweep
-from smilenn.prove.verdict import Proved, Unknown, Violated
+from smilenn.prove.rules.sweep import Sweep
+from smilenn.verdict import Proved, Unknown, Violated
 
 
 def network(make, seed, hidden=3):

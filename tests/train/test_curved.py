@@ -26,7 +26,7 @@ from smilenn.certify.certify import certify
 from smilenn.estimators.trend import TrendWarning
 from smilenn.problem import build_all
 from smilenn.properties import Outputs
-from smilenn.prove.signs import Signs
+from smilenn.prove.rules.signs import Signs
 from smilenn.train.asked import Asked, asked, directions
 from smilenn.train.config import Config
 from smilenn.train.curved import Units, merge_

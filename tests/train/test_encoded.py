@@ -12,11 +12,11 @@ from smilenn.model.backbones import MLP
 from smilenn.model.encoders import Branch, Distance, Encoder
 from smilenn.model.net import SmileNet
 from smilenn.properties import Concave, Convex, Custom, Dominates, Fair, Lipschitz, Monotone, Robust, Safe, Symmetric
-from smilenn.prove.verdict import Proved
 from smilenn.train.config import Config
 from smilenn.train.encoded import centres, encoder_outputs
 from smilenn.train.fit import fit
 from smilenn.train.recipe import Way, encoded, kept_rows, roles
+from smilenn.verdict import Proved
 
 QUICK = Config(epochs=25, batch_size=64, learning_rate=3e-3)
 

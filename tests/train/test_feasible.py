@@ -6,10 +6,10 @@ import torch
 
 from smilenn.problem import build
 from smilenn.prove.portfolio import generate
-from smilenn.prove.verdict import Maximum
 from smilenn.train import feasible
 from smilenn.train.feasible import start_feasible
 from smilenn.train.generator import Generator
+from smilenn.verdict import Maximum
 
 
 def started(case, seed=0, boost=10.0):

@@ -14,13 +14,13 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.progress import Progress
 from smilenn.properties import Safe
-from smilenn.prove.branch import Branch
 from smilenn.prove.model import prove
-from smilenn.prove.verdict import Maximum, Proved
+from smilenn.prove.tree.branch import Branch
 from smilenn.train import fit as fit_module
 from smilenn.train import phases
 from smilenn.train.fit import DeadAuxiliaries, Fit, _Run, fit
 from smilenn.train.generator import Generator
+from smilenn.verdict import Maximum, Proved
 
 SHORT = {"settle_rounds": 3, "posttrain_rounds": 12, "dual_step": 0.05}
 

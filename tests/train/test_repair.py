@@ -9,10 +9,10 @@ from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
 from smilenn.properties import Convex, Fair, Lipschitz, Monotone, Robust, Safe
 from smilenn.prove.model import prove
-from smilenn.prove.verdict import Proved
 from smilenn.train.config import Config
 from smilenn.train.fit import fit
 from smilenn.train.repair import repair
+from smilenn.verdict import Proved
 
 QUICK = Config(generator_limit=5.0)
 

@@ -31,7 +31,7 @@ from smilenn.progress import Progress
 from smilenn.properties.cases import case_claims
 from smilenn.properties.claim import Claim
 from smilenn.prove.cases import known_cases
-from smilenn.prove.tree import Trees
+from smilenn.prove.tree.tree import Trees
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet

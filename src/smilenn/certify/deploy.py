@@ -26,11 +26,11 @@ import numpy as np
 
 from smilenn.problem import Problem, Row, build_all
 from smilenn.properties.claim import Claim
-from smilenn.prove.branch import Branch
-from smilenn.prove.order import ordered
 from smilenn.prove.portfolio import prove_problem
-from smilenn.prove.slopes import applies, slope_tree
-from smilenn.prove.verdict import Proved
+from smilenn.prove.rules.order import ordered
+from smilenn.prove.rules.slopes import applies, slope_tree
+from smilenn.prove.tree.branch import Branch
+from smilenn.verdict import Proved
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet

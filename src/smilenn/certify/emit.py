@@ -46,13 +46,13 @@ from smilenn.errors import SmileError
 from smilenn.problem import Problem, Row
 from smilenn.properties.cases import Case, Cases
 from smilenn.properties.claim import Claim, Inequality
-from smilenn.prove.branch import Branch, raw_threshold
-from smilenn.prove.branch import Node as Cell
-from smilenn.prove.lemma import Lemmas
-from smilenn.prove.order import ordered
-from smilenn.prove.signs import Signs
-from smilenn.prove.slopes import SlopeNode, applies, slope_tree
-from smilenn.prove.tree import Tree, Trees, tree_key
+from smilenn.prove.rules.order import ordered
+from smilenn.prove.rules.signs import Signs
+from smilenn.prove.rules.slopes import SlopeNode, applies, slope_tree
+from smilenn.prove.tree.branch import Branch, raw_threshold
+from smilenn.prove.tree.branch import Node as Cell
+from smilenn.prove.tree.lemma import Lemmas
+from smilenn.prove.tree.tree import Tree, Trees, tree_key
 from smilenn.prove.witness import witness
 
 BITS = 24

@@ -23,7 +23,7 @@ from smilenn.certify.stated import first_version, uncovered
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import parse_json, read_folder
 from smilenn.properties.claim import Claim
-from smilenn.prove.verdict import Proved, Rejected, Unknown, Verdict
+from smilenn.verdict import Proved, Rejected, Unknown, Verdict
 
 METHOD = "exact check of the certificate"
 
@@ -143,7 +143,7 @@ def inspect(
         return found, None
     report = found.report if isinstance(found, Certificate) else check_apart(folder)
     if reference:
-        from smilenn.certify.check_reference import check_folder as second
+        from smilenn.certify.reference.check import check_folder as second
 
         if not _alike(check_apart(folder) if report.version == 1 else report, second(folder)):
             why = "the two checkers disagree; please report this certificate as a bug"

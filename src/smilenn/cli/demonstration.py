@@ -29,9 +29,9 @@ from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone
 from smilenn.properties.spec import lower_all
 from smilenn.prove.record import verdict_to_json
-from smilenn.prove.verdict import Verdict
 from smilenn.report.standing import Standing, measured, steps_of
 from smilenn.report.write import write_report
+from smilenn.verdict import Verdict
 
 ROWS = 1500
 REFERENCE_SECONDS = 60.0  # for the models of the report's comparison

@@ -19,8 +19,8 @@ from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
 from smilenn.properties.wording import comment, output_words
 from smilenn.prove.record import verdict_to_json
-from smilenn.prove.verdict import Counterexample, Proved, Unknown, Violated
 from smilenn.report.findings import UNITS
+from smilenn.verdict import Counterexample, Proved, Unknown, Violated
 
 MOST_FEATURES = 24  # longer counterexamples show only what differs between the copies
 

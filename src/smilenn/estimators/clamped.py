@@ -35,7 +35,7 @@ from smilenn.model.net import SmileNet
 from smilenn.model.selftest import unsteady
 from smilenn.properties.library import Fair
 from smilenn.properties.spec import properties_to_json
-from smilenn.prove.verdict import Unknown, Verdict
+from smilenn.verdict import Unknown, Verdict
 
 CUT = 1e-12  # probabilities nearer to 0 or 1 are moved there: a logit is a number
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smilenn.problem import build_all
-from smilenn.prove.order import ordered
 from smilenn.prove.portfolio import choose
+from smilenn.prove.rules.order import ordered
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator

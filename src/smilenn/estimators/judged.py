@@ -16,8 +16,8 @@ from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
 from smilenn.prove.model import prove
-from smilenn.prove.tree import Trees
-from smilenn.prove.verdict import Unknown, Verdict
+from smilenn.prove.tree.tree import Trees
+from smilenn.verdict import Unknown, Verdict
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet

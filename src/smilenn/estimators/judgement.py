@@ -24,8 +24,8 @@ from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
-from smilenn.prove.tree import Trees
-from smilenn.prove.verdict import Proved, Unknown, Verdict, Violated
+from smilenn.prove.tree.tree import Trees
+from smilenn.verdict import Proved, Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet

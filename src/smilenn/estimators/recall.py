@@ -22,7 +22,7 @@ from smilenn.model.encoders.pinned import Pinned
 from smilenn.model.folder import read_manifest
 from smilenn.problem import digest
 from smilenn.prove.realise import replay
-from smilenn.prove.verdict import Rejected, Unknown, Verdict, Violated
+from smilenn.verdict import Rejected, Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator

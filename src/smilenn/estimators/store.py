@@ -33,9 +33,9 @@ from smilenn.problem import digest
 from smilenn.properties.claim import Claim
 from smilenn.properties.spec import as_property, properties_from_json, properties_to_json
 from smilenn.prove.record import verdict_from_json, verdict_to_json
-from smilenn.prove.verdict import Proved, Violated
 from smilenn.report.standing import Standing
 from smilenn.train.config import Config
+from smilenn.verdict import Proved, Violated
 
 if TYPE_CHECKING:
     from torch import nn

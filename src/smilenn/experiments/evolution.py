@@ -18,9 +18,9 @@ from smilenn.model.net import SmileNet
 from smilenn.model.snapshot import Boxes
 from smilenn.progress import Progress
 from smilenn.properties.library import Robust
-from smilenn.prove.verdict import Verdict
 from smilenn.train.config import Config
 from smilenn.train.fit import fit
+from smilenn.verdict import Verdict
 
 DELTA, EPS = 0.1, 0.1355
 PANELS = {"pretrain": "after pretraining", "train": "after training", "posttrain": "after posttraining"}

@@ -47,18 +47,18 @@ from smilenn.model.snapshot import Boxes, Snapshot
 from smilenn.problem import Problem, Row, build
 from smilenn.properties.claim import Claim
 from smilenn.properties.library import Fair, Monotone, Robust
-from smilenn.prove.branch import Branch
-from smilenn.prove.linear_model import at_least
-from smilenn.prove.mip import ReducedMip, reduced_model
-from smilenn.prove.paper_mip import two_sided
+from smilenn.prove.mip.linear_model import at_least
+from smilenn.prove.mip.paper import two_sided
+from smilenn.prove.mip.presolve import presolve
+from smilenn.prove.mip.reduced import ReducedMip, reduced_model
+from smilenn.prove.mip.solvers import Solver, Status, installed, solver
+from smilenn.prove.mip.solvers.gurobi import Gurobi
+from smilenn.prove.mip.solvers.highs import Highs
+from smilenn.prove.mip.solvers.scip import Scip
 from smilenn.prove.portfolio import choose
-from smilenn.prove.presolve import presolve
 from smilenn.prove.prover import Goal, Prover
-from smilenn.prove.solvers import Solver, Status, installed, solver
-from smilenn.prove.solvers.gurobi import Gurobi
-from smilenn.prove.solvers.highs import Highs
-from smilenn.prove.solvers.scip import Scip
-from smilenn.prove.sweep import Sweep
+from smilenn.prove.rules.sweep import Sweep
+from smilenn.prove.tree.branch import Branch
 
 Kind = Literal["fair", "robust", "monotone"]
 Job = Literal["opt", "prove", "find", "match"]

@@ -21,8 +21,8 @@ from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import load
 from smilenn.experiments.study import Options
 from smilenn.properties.base import Property
-from smilenn.prove.verdict import Proved
 from smilenn.train.config import Config
+from smilenn.verdict import Proved
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from smilenn.errors import SmileError, listed
 from smilenn.experiments.cells import Cell, Row
-from smilenn.prove.verdict import Proved, Verdict
+from smilenn.verdict import Proved, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -29,10 +29,10 @@ from smilenn.experiments.study import Aim, Options, Study, all_certified, outcom
 from smilenn.experiments.tables import markdown, mean_and_spread, number, seconds
 from smilenn.experiments.trace_tasks import OTHERS, POLYTOPES, Task, make
 from smilenn.model.net import SmileNet
+from smilenn.problem.region import Region
 from smilenn.properties import Safe
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.premise import ground, holds_exactly
-from smilenn.region import Region
 from smilenn.report.probe import probe
 from smilenn.train.config import Config
 

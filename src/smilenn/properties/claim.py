@@ -3,7 +3,7 @@
 R is a list of rows that all hold and, if wanted, of *clauses*: rows of which one holds at least (cases.py).
 
 A claim names features and outputs and holds exact rational coefficients: it knows neither a domain nor a network.
-`Premise` (premise.py) grounds Q on a domain, `Problem` (problem.py) reduces R on a network's snapshot.
+`Premise` (premise.py) grounds Q on a domain, `Problem` (problem/problem.py) reduces R on a network's snapshot.
 
 Sign convention: every inequality reads ``Σ terms ≤ rhs`` (or ``==``), so *violation ≤ 0 means satisfied*.
 """

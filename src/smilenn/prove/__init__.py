@@ -13,16 +13,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smilenn.prove.verdict import Verdict
+    from smilenn.verdict import Verdict
 
 # Names served on first use, so that importing the package loads neither a solver nor SciPy.
 _WHERE = {
-    "ClosedForm": "closed_form", "Sweep": "sweep", "local_maxima": "sweep", "ReducedMip": "mip",
-    "PaperMip": "paper_mip", "two_sided": "paper_mip", "Prover": "prover", "choose": "portfolio",
+    "ClosedForm": "rules.closed_form", "Sweep": "rules.sweep", "local_maxima": "rules.sweep",
+    "ReducedMip": "mip.reduced", "PaperMip": "mip.paper", "two_sided": "mip.paper", "Prover": "prover", "choose": "portfolio",
     "generate": "portfolio", "prove_problem": "portfolio", "prove_all": "portfolio", "combine": "portfolio",
-    "Proved": "verdict",
-    "Violated": "verdict", "Unknown": "verdict", "Rejected": "verdict", "Counterexample": "verdict",
-    "Maximum": "verdict",
 }  # fmt: skip
 
 

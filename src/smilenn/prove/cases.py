@@ -24,17 +24,17 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.snapshot import Snapshot
 from smilenn.problem import Given, build, digest
+from smilenn.problem.region import Region
 from smilenn.properties.cases import Case, Cases, Path, Split, Weights, case_claim, equal_weights
 from smilenn.properties.claim import Claim
 from smilenn.properties.premise import ground
 from smilenn.prove.portfolio import combine, prove_problem
 from smilenn.prove.prover import FOREVER
 from smilenn.prove.realise import Forward, breaking, raw, violations
-from smilenn.prove.tree import Trees
-from smilenn.prove.verdict import Proved, Unknown, Verdict, Violated
+from smilenn.prove.tree.tree import Trees
 from smilenn.prove.witness import witness
-from smilenn.region import Region
 from smilenn.search.oracle import Oracle
+from smilenn.verdict import Proved, Unknown, Verdict, Violated
 
 MOST_CASES, MOST_SPLITS = 128, 24  # cases in all, and splits that lead to one
 SAMPLES, THRESHOLDS = 512, 9

@@ -12,8 +12,8 @@ from smilenn.properties.claim import Claim
 from smilenn.properties.spec import lower_all
 from smilenn.prove.cases import prove_cases
 from smilenn.prove.portfolio import combine, prove_problem
-from smilenn.prove.tree import Trees
-from smilenn.prove.verdict import Unknown, Verdict
+from smilenn.prove.tree.tree import Trees
+from smilenn.verdict import Unknown, Verdict
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet

@@ -25,18 +25,18 @@ import numpy as np
 
 from smilenn.errors import SmileError, listed
 from smilenn.problem import Problem, Row
-from smilenn.prove.branch import Branch
-from smilenn.prove.closed_form import ClosedForm
-from smilenn.prove.mip import ReducedMip
+from smilenn.prove.mip.reduced import ReducedMip
 from smilenn.prove.prover import FOREVER, Goal, Prover
 from smilenn.prove.realise import Forward, realise
+from smilenn.prove.rules.closed_form import ClosedForm
+from smilenn.prove.rules.signs import Signs
+from smilenn.prove.rules.sweep import Sweep
 from smilenn.prove.screen import Screen, screened
-from smilenn.prove.signs import Signs
-from smilenn.prove.sweep import Sweep
-from smilenn.prove.tree import Trees
-from smilenn.prove.verdict import Maximum, Proved, Unknown, Verdict, Violated
+from smilenn.prove.tree.branch import Branch
+from smilenn.prove.tree.tree import Trees
 from smilenn.search.gradient import search
 from smilenn.search.polish import polish
+from smilenn.verdict import Maximum, Proved, Unknown, Verdict, Violated
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ def named(name: str) -> Prover:
     if name == "mip":
         return ReducedMip()
     if name == "paper-mip":
-        from smilenn.prove.paper_mip import PaperMip
+        from smilenn.prove.mip.paper import PaperMip
 
         return PaperMip()
     raise SmileError(f"There is no prover {name!r}; the provers are {listed(PROVERS)}.")

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.verdict import Maximum
+from smilenn.verdict import Maximum
 
 Goal = Literal["optimum", "prove", "find"]
 GAP = 1e-6  # relative to the scale of the row: what "optimum" means

@@ -18,8 +18,8 @@ from smilenn.domain import Domain
 from smilenn.problem import Given, Problem, Row
 from smilenn.properties.claim import Claim, Clause, Inequality
 from smilenn.properties.premise import holds_exactly
-from smilenn.prove.verdict import Counterexample
 from smilenn.search.oracle import Oracle
+from smilenn.verdict import Counterexample
 
 Forward = Callable[[np.ndarray], np.ndarray]
 NOISE = 1e-9  # relative to Row.scale: a difference below it is rounding of the forward pass, not a violation

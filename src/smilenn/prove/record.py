@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from smilenn.errors import SmileError
-from smilenn.prove.verdict import Counterexample, Proved, Rejected, Unknown, Verdict, Violated
+from smilenn.verdict import Counterexample, Proved, Rejected, Unknown, Verdict, Violated
 
 KINDS = {kind.status: kind for kind in (Proved, Violated, Unknown, Rejected)}
 

@@ -22,9 +22,9 @@ from typing import ClassVar
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.leaf import Rounding, Shape, box_shape
 from smilenn.prove.prover import FOREVER, Goal, Prover, allowance
-from smilenn.prove.verdict import Maximum
+from smilenn.prove.tree.leaf import Rounding, Shape, box_shape
+from smilenn.verdict import Maximum
 
 MOST = 1 << 22  # numbers in the largest array
 

@@ -15,7 +15,6 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.properties.library import Fair
-from smilenn.prove.verdict import Counterexample, Proved, Violated
 from smilenn.report.model import Reported, Rows, rows_of
 from smilenn.report.probe import Probe, probe
 from smilenn.report.quality import Quality, measure
@@ -23,6 +22,7 @@ from smilenn.report.slices import Slice, slices
 from smilenn.report.standing import Standing, measured, spaced, steps_of
 from smilenn.report.svg import number
 from smilenn.report.tradeoff import Tradeoff, own_points, with_references
+from smilenn.verdict import Counterexample, Proved, Violated
 
 MOST_ROWS = 20_000  # rows that quality is measured on; more are thinned evenly
 PROBED = 400  # rows around which tight pairs are looked for

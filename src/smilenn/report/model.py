@@ -20,8 +20,8 @@ from smilenn.model.net import SmileNet
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
-from smilenn.prove.verdict import Verdict
 from smilenn.report.standing import Standing
+from smilenn.verdict import Verdict
 
 
 class Reported(Protocol):

@@ -20,10 +20,10 @@ import numpy as np
 from smilenn.domain import Domain
 from smilenn.model.net import SmileNet
 from smilenn.problem import Given
+from smilenn.problem.region import Region
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.premise import ground
 from smilenn.prove.realise import onto_premise
-from smilenn.region import Region
 
 PARTNERS = 48  # tuples drawn for each row
 STEPS = 10  # gradient steps from the best of them

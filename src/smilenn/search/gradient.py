@@ -29,7 +29,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from smilenn.problem import Problem, Row
-from smilenn.region import Region
+from smilenn.problem.region import Region
 from smilenn.search.oracle import Oracle
 from smilenn.search.pool import greedy
 

@@ -25,7 +25,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse.csgraph import connected_components
 
 from smilenn.errors import SmileError
-from smilenn.region import Region
+from smilenn.problem.region import Region
 
 _LISTS = 4096  # candidate vertices or grid points a block may have before the linear program takes over
 

@@ -21,11 +21,11 @@ from fractions import Fraction
 import numpy as np
 
 from smilenn.domain import Domain
+from smilenn.problem.region import Region
 from smilenn.properties import Concave, Convex, Dominates, Lipschitz, Monotone, Robust, Symmetric, ground
 from smilenn.properties.base import Property
 from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Spoken
-from smilenn.region import Region
 
 SLACK = 2.0**-30  # by how much a unit that rises is let rise at least: rounding must not turn it
 CURVES = (Convex, Concave, Symmetric, Dominates, Lipschitz)

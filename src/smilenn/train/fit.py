@@ -30,8 +30,7 @@ from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
 from smilenn.prove.model import prove
 from smilenn.prove.portfolio import choose
-from smilenn.prove.tree import Trees
-from smilenn.prove.verdict import Proved, Verdict
+from smilenn.prove.tree.tree import Trees
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.cases import planned, without_clauses
 from smilenn.train.config import Config
@@ -46,6 +45,7 @@ from smilenn.train.phases import Task, check, posttrain_round, pretrain_epoch, t
 from smilenn.train.repair import repair
 from smilenn.train.spline import start_spline
 from smilenn.train.state import State, load_state, rngs, save_state
+from smilenn.verdict import Proved, Verdict
 
 logger = logging.getLogger(__name__)
 

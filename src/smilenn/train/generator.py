@@ -23,18 +23,18 @@ import numpy as np
 from smilenn.model.snapshot import Snapshot
 from smilenn.problem import Problem, Row, build
 from smilenn.properties.claim import Claim
-from smilenn.prove.branch import Branch
-from smilenn.prove.closed_form import ClosedForm
 from smilenn.prove.portfolio import choose, generate
 from smilenn.prove.prover import allowance
-from smilenn.prove.sweep import local_maxima
-from smilenn.prove.tree import Trees, tree_key
-from smilenn.prove.verdict import Maximum
+from smilenn.prove.rules.closed_form import ClosedForm
+from smilenn.prove.rules.sweep import local_maxima
+from smilenn.prove.tree.branch import Branch
+from smilenn.prove.tree.tree import Trees, tree_key
 from smilenn.search.gradient import search
 from smilenn.search.pool import Pool
 from smilenn.train.config import Config
 from smilenn.train.demand import demanding, flip_margin, unit
 from smilenn.train.losses import Pressure
+from smilenn.verdict import Maximum
 
 RARELY = 8  # refreshes of a pool without violations between two searches
 

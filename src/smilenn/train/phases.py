@@ -23,7 +23,7 @@ from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.model.select import select
 from smilenn.prove.portfolio import choose
-from smilenn.prove.slopes import applies, slope_tree
+from smilenn.prove.rules.slopes import applies, slope_tree
 from smilenn.train.adam import adam_step, forget_gradients
 from smilenn.train.backward import Backward
 from smilenn.train.config import Config

@@ -35,9 +35,9 @@ from scipy.optimize import linprog
 
 from smilenn.domain import Domain
 from smilenn.model.net import SmileNet
+from smilenn.problem.region import Region
 from smilenn.properties.claim import Claim
 from smilenn.properties.premise import ground
-from smilenn.region import Region
 from smilenn.train.coordinates import FAR, ROOM, WORST, Side, read_sides, room
 
 STEEP = 128.0  # largest κ, outputs (divided by their scale) per step of a premise's row across the unit box

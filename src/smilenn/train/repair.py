@@ -28,8 +28,8 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, Row, build_all
 from smilenn.properties.claim import Claim
 from smilenn.prove.portfolio import generate
-from smilenn.prove.signs import Signs
-from smilenn.prove.slopes import applies, slope_tree
+from smilenn.prove.rules.signs import Signs
+from smilenn.prove.rules.slopes import applies, slope_tree
 from smilenn.train.config import Config
 from smilenn.train.feasible import forget
 

@@ -32,11 +32,11 @@ from smilenn.model.encoders import Distance, Encoder
 from smilenn.model.encoders.robust import robust_encoder
 from smilenn.model.net import SmileNet
 from smilenn.model.spread import Spread
+from smilenn.problem.region import Region
 from smilenn.properties.base import Property
 from smilenn.properties.forms import Outputs
 from smilenn.properties.premise import ground
 from smilenn.properties.spec import lower_all
-from smilenn.region import Region
 from smilenn.train.averaged import averaged
 from smilenn.train.config import Config
 from smilenn.train.distances import THETA

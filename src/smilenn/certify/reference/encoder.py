@@ -1,0 +1,231 @@
+"""What an encoder leaves of a premise, in `Fraction`: docs/certificate.md, section 3.1.
+
+    e = box(layer_l(… layer_1(u) …)), branch by branch;   every computed e_1..e_k satisfies the premise returned here
+
+Of every number that the encoder computes a spread is kept: its range in all copies, the range of its difference between
+any two of them, and whether it rises (is certainly not smaller in copy 1) or falls (is certainly not larger). A layer
+moves by at most E what it computes from given numbers, hence a difference by at most 2E; equal numbers through the same
+operations stay equal, and rounding to nearest is non-decreasing. For the reference checker only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from smilenn.certify.reference.model import ETA, ZERO, U, Vector, bounded, lin, scaler
+from smilenn.certify.reference.net import Branch, Layer, Net
+from smilenn.certify.reference.premise import ExtraRow, Premise
+from smilenn.certify.reference.strict import Refused
+
+ANYTHING = Fraction(2**1024)
+"""Beyond every float: what a pinned module returns is cut to a box of floats before anything is done with it."""
+MOST_BITS = 1 << 13
+"""Of a denominator. A layer of an honest encoder adds some hundred, a forged one thousands, which would be slow."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """lo ≤ y ≤ hi in all copies, low ≤ y_1 − y_2 ≤ high; what rises and falls is the same number in all copies.
+
+    low ≤ 0 ≤ high always. For k ≠ 2 the difference is that of any two copies, and rises and falls go together.
+    """
+
+    lo: Fraction
+    hi: Fraction
+    low: Fraction
+    high: Fraction
+    rises: bool
+    falls: bool
+
+    @property
+    def size(self) -> Fraction:
+        """Y = max(|lo|, |hi|)."""
+        return max(abs(self.lo), abs(self.hi))
+
+
+# low = 0 if y rises, else max(min(low, 0), lo − hi);  high = 0 if y falls, else min(max(high, 0), hi − lo)
+def settled(lo: Fraction, hi: Fraction, low: Fraction, high: Fraction, rises: bool, falls: bool) -> Spread:
+    """A spread after a step; Refused if it needs too many bits, so that many layers cannot keep a checker busy."""
+    low = ZERO if rises else max(min(low, ZERO), lo - hi)
+    high = ZERO if falls else min(max(high, ZERO), hi - lo)
+    if any(v.denominator.bit_length() > MOST_BITS for v in (lo, hi, low, high)):
+        raise Refused(f"The ranges of the encoder's layers need numbers of more than {MOST_BITS} bits.")
+    return Spread(lo, hi, low, high, rises, falls)
+
+
+# u_i = mult_i·(x_i − shift_i): range mult·([lo, hi] − shift) ± e_u over the hull of the copies' bounds, difference
+# mult·[δ_lo, δ_hi] ± 2·e_u;  rises if δ_lo ≥ 0, falls if δ_hi ≤ 0 (k = 2, no group), pinned coordinates do both
+def inputs(net: Net, premise: Premise) -> list[Spread]:
+    """The spreads of the model units u, [m]."""
+    d, out = net.domain, []
+    grouped = {i for group in d.groups for i in group}
+    for i, error in enumerate(scaler(d)[1]):
+        mult, shift = d.mult[i], d.shift[i]
+        lo = mult * (min(copy[i] for copy in premise.lo) - shift) - error
+        hi = mult * (max(copy[i] for copy in premise.hi) - shift) + error
+        low, high, rises = lo - hi, hi - lo, premise.pinned[i]
+        falls = rises
+        if premise.copies == 2:
+            low = mult * premise.strip_lo[i] - 2 * error
+            high = mult * premise.strip_hi[i] + 2 * error
+            if i not in grouped:
+                rises, falls = rises or premise.strip_lo[i] >= 0, falls or premise.strip_hi[i] <= 0
+        out.append(settled(lo, hi, low, high, rises, falls))
+    return out
+
+
+# ---- layers ---------------------------------------------------------------------------------------------------------
+
+Tensors = Callable[[str], list[Vector]]
+"""A layer's tensors by their names, a vector as one row."""
+
+
+# clip((y_source − start)·rate, 0, 1): range [0, 1], difference rate·[low, high] ± 2E,
+# E = ((1 + u)² − 1)·D·rate + 2η(1 + rate + D),  D = max(|lo − start|, |hi − start|)
+def _ramps(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[Spread]:
+    out = []
+    for place, start, rate in zip(layer.source, tensors("start")[0], tensors("rate")[0], strict=True):
+        y = given[place]
+        # neither y − start nor the product may overflow: infinity times a rate that is flushed to zero is NaN
+        far = bounded(max(abs(y.lo - start), abs(y.hi - start)))
+        bounded(far * rate)
+        error = ((1 + U) ** 2 - 1) * far * rate + 2 * ETA * (1 + rate + far)
+        low, high = rate * y.low - 2 * error, rate * y.high + 2 * error
+        out.append(settled(ZERO, Fraction(1), low, high, y.rises, y.falls))
+    return out
+
+
+# Σ w_i·y_i + b: the ranges of interval arithmetic, E = LIN(w, b; Y, 0) on both sides of the values, 2E of differences;
+# rises if every y with w > 0 rises and every y with w < 0 falls; falls if every y with w > 0 falls and …
+def _sum(w: Vector, b: Fraction, given: Sequence[Spread]) -> tuple[Spread, Fraction]:
+    """The spread of a sum, and how large its terms may be together."""
+    error, reach = lin(w, b, [y.size for y in given], [ZERO] * len(given))
+    lo, hi, low, high = b - error, b + error, -2 * error, 2 * error
+    rises = falls = True
+    for a, y in zip(w, given, strict=True):
+        if a > 0:
+            lo, hi, low, high = lo + a * y.lo, hi + a * y.hi, low + a * y.low, high + a * y.high
+            rises, falls = rises and y.rises, falls and y.falls
+        elif a < 0:
+            lo, hi, low, high = lo + a * y.hi, hi + a * y.lo, low + a * y.high, high + a * y.low
+            rises, falls = rises and y.falls, falls and y.rises
+    return settled(lo, hi, low, high, rises, falls), reach
+
+
+# weight·[y, base] + bias
+def _linear(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[Spread]:
+    return [_sum(w, b, given)[0] for w, b in zip(tensors("weight"), tensors("bias")[0], strict=True)]
+
+
+# max(y, 0) in the first c coordinates, min(y, 0) in the others: applied to the ends; differences stay
+def _kinks(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[Spread]:
+    out = []
+    for i, y in enumerate(given):
+        bend = max if i < layer.convex else min
+        out.append(settled(bend(y.lo, ZERO), bend(y.hi, ZERO), y.low, y.high, y.rises, y.falls))
+    return out
+
+
+# means of the blocks of a side × side image, row by row: sums with weights 1/block² and N = block²
+def _pool(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[Spread]:
+    out, block = [], layer.block
+    side = math.isqrt(layer.inputs)
+    for top in range(0, side, block):
+        for left in range(0, side, block):
+            part = [given[i * side + j] for i in range(top, top + block) for j in range(left, left + block)]
+            spread, reach = _sum([Fraction(1, block**2)] * len(part), ZERO, part)
+            bounded(block**2 * reach)  # the sum is taken before it is divided
+            out.append(spread)
+    return out
+
+
+# max_i |y_i − w_i| + b: range [b − E, F + b + E], F = max|w_i| + max Y_i, E = u·F + η + u·(F + u·F + η + |b|) + η;
+# difference ±(D + 2E), D the largest |low| or |high|, by the reverse triangle inequality of the maximum norm
+def _distance(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[Spread]:
+    size, far = max(y.size for y in given), max(max(-y.low, y.high) for y in given)
+    same = all(y.rises and y.falls for y in given)
+    out = []
+    for w, b in zip(tensors("weight"), tensors("bias")[0], strict=True):
+        most = max(map(abs, w)) + size
+        error = U * most + ETA + U * (most + U * most + ETA + abs(b)) + ETA
+        apart = far + 2 * error
+        out.append(settled(b - error, most + b + error, -apart, apart, same, same))
+    return out
+
+
+# any function of y: equal if every y is equal in all copies
+def _pinned(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[Spread]:
+    same = all(y.rises and y.falls for y in given)
+    return [settled(-ANYTHING, ANYTHING, -2 * ANYTHING, 2 * ANYTHING, same, same)] * layer.outputs
+
+
+LAYERS = {
+    "ramps": _ramps,
+    "linear": _linear,
+    "kinks": _kinks,
+    "pool": _pool,
+    "distance": _distance,
+    "pinned": _pinned,
+}
+
+
+# y is cut to [lo, hi], which is non-decreasing and 1-Lipschitz: so are its range's ends, and differences stay
+def boxed(y: Spread, lo: Fraction, hi: Fraction) -> Spread:
+    """The spread after the cut; a range beside the box becomes one point of it."""
+    return settled(min(max(y.lo, lo), hi), min(max(y.hi, lo), hi), y.low, y.high, y.rises, y.falls)
+
+
+def outputs(net: Net, branch: Branch, u: Sequence[Spread]) -> list[Spread]:
+    """The spreads of what a branch with layers computes, before the box; Refused if a number could overflow."""
+    y = [u[i] for i in branch.columns]
+    base: list[Spread] = []
+    for spread in y:
+        bounded(spread.size)
+    for layer in branch.layers:
+        given = [*y, *base[: layer.base]]
+        y = LAYERS[layer.kind](layer, lambda name, layer=layer: net.tensors[layer.prefix + name], given)
+        for spread in y if layer.kind != "pinned" else ():
+            bounded(spread.size)
+        base = base or y
+    return y
+
+
+# ---- the premise on e -----------------------------------------------------------------------------------------------
+
+
+def encoded(net: Net, premise: Premise) -> Premise:
+    """The premise on e that all e_1..e_k computed from inputs of the premise satisfy; itself without an encoder."""
+    if not net.encoder:
+        return premise
+    k, inner, u = premise.copies, net.inner, inputs(net, premise)
+    lo: list[Vector] = [[] for _ in range(k)]
+    hi: list[Vector] = [[] for _ in range(k)]
+    pinned: list[bool] = []
+    strip_lo: Vector = []
+    strip_hi: Vector = []
+    for branch in net.encoder:
+        for i in () if branch.layers else branch.columns:
+            for c in range(k):
+                lo[c].append(premise.lo[c][i])
+                hi[c].append(premise.hi[c][i])
+            pinned.append(premise.pinned[i])
+            strip_lo += premise.strip_lo[i : i + 1]
+            strip_hi += premise.strip_hi[i : i + 1]
+        for y in outputs(net, branch, u) if branch.layers else ():
+            at = len(pinned)
+            spread = boxed(y, inner.lo[at], inner.hi[at])
+            for c in range(k):
+                lo[c].append(spread.lo)
+                hi[c].append(spread.hi)
+            pinned.append(k > 1 and spread.rises and spread.falls)
+            strip_lo += [spread.low] if k == 2 else []
+            strip_hi += [spread.high] if k == 2 else []
+    extra = [
+        ExtraRow({(c, net.passed[i]): v for (c, i), v in row.coef.items()}, row.rhs, row.equality, row.slack)
+        for row in premise.extra
+        if all(i in net.passed for _, i in row.coef)
+    ]
+    return Premise(inner, k, list(inner.whole), lo, hi, pinned, strip_lo, strip_hi, extra)

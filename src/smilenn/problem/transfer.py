@@ -1,0 +1,70 @@
+"""A claim about inputs x becomes a claim about encoded inputs e = E(x) that implies it.
+
+If Q(x_1..x_k) then Q̃(E(x_1)..E(x_k)), where Q̃ says of every coordinate of e what the layers leave of Q: pinned where
+nothing that it reads may differ, δ_lo ≤ e_1 − e_2 ≤ δ_hi for two copies, and nothing otherwise. Rows of Q over
+coordinates that the encoder passes on unchanged stay as they are; all others are dropped, which only enlarges Q̃. So a
+proof on e-space is a proof of the claim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.model.spread import Encoding, Spread
+from smilenn.problem.region import Region
+from smilenn.properties.claim import Claim, Inequality, Term
+from smilenn.properties.premise import Premise
+
+
+def transfer(claim: Claim, premise: Premise, encoding: Encoding, space: Domain) -> Claim:
+    """The claim on e-space; `premise` is that of `claim` on the encoder's own domain."""
+    spread = encoding.propagate(_spread(Region.of(premise)))
+    passed = {space.coordinates[i] for i in np.flatnonzero(~encoding.encoded)} | {
+        name for name in space.slices if all(not encoding.encoded[i] for i in space.indices(name))
+    }
+    for row in claim.then:
+        for term in row.terms:
+            if term.kind == "in" and term.name not in passed:
+                raise SmileError(
+                    f"{row.text()!r} speaks of {term.name!r}, which the encoder does not pass on; give it a branch "
+                    "without layers."
+                )
+    when = [row for row in claim.when if all(term.name in passed for term in row.terms)]
+    equal, pinned = [], premise.pinned
+    for name in space.slices:
+        own = space.indices(name)
+        if encoding.encoded[own[0]]:
+            if spread.same[own[0]] and claim.copies > 1:
+                equal.append(name)
+            elif claim.copies == 2:
+                when += _strip(name, spread.low[own[0]], spread.high[own[0]])
+        elif claim.copies > 1 and all(pinned[i] for i in encoding.domain.indices(name)):
+            equal.append(name)
+    free = [name for name in space.slices if name not in equal]
+    return replace(claim, when=tuple(when), others="free", equal=tuple(equal), free=tuple(free))
+
+
+def _spread(region: Region) -> Spread:
+    """What the premise says of each coordinate of u."""
+    lo, hi = region.lo.min(axis=0), region.hi.max(axis=0)
+    if region.copies == 2:
+        low, high = region.delta_lo, region.delta_hi
+    else:
+        low, high = np.where(region.pinned, 0.0, lo - hi), np.where(region.pinned, 0.0, hi - lo)
+    rises, falls = region.pinned | (low >= 0), region.pinned | (high <= 0)
+    return Spread(lo, hi, low, high, rises, falls)
+
+
+def _strip(name: str, low: float, high: float) -> list[Inequality]:
+    """low ≤ e_1 − e_2 ≤ high, bounds that are infinite left out."""
+    rows = []
+    for bound, sign in ((high, 1), (low, -1)):
+        if np.isfinite(bound):
+            terms = (Term(Fraction(sign), 0, "in", name), Term(Fraction(-sign), 1, "in", name))
+            rows.append(Inequality(terms, sign * Fraction(float(bound))))
+    return rows

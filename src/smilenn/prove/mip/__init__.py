@@ -1,0 +1,1 @@
+"""Mixed-integer models of a row, and the solvers they run on."""

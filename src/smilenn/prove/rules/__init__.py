@@ -1,0 +1,1 @@
+"""Every way to show a row without a search, one file each."""

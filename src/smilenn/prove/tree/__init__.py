@@ -1,0 +1,1 @@
+"""LP branch-and-bound, whose tree a certificate carries."""
