@@ -105,9 +105,11 @@ def _checked(folder: Path, model: str, proofs: Sequence[ClaimProof], profile: st
 
 def _with_room(proof: ClaimProof, claim: Claim, rows: Sequence[RowReport], scales: Mapping[str, float]) -> ClaimProof:
     """The same proof with room where rounding alone was missing; clauses have none."""
-    room = [_two_digits(row.excess) if row.excess > 0 else Fraction(0) for row in rows[: len(claim.rows)]]
-    given = [r if r <= most_room(stated, scales) else Fraction(0) for r, stated in zip(room, claim.rows, strict=True)]
-    return replace(proof, room=given) if any(given) else proof
+    room = []
+    for row, stated in zip(rows, claim.rows, strict=False):
+        wanted = _two_digits(row.excess) if row.excess > 0 else Fraction(0)
+        room.append(wanted if wanted <= min(most_room(stated, scales), 2 * row.margin) else Fraction(0))
+    return replace(proof, room=room) if any(room) else proof
 
 
 def _two_digits(value: Fraction) -> Fraction:

@@ -2066,7 +2066,9 @@ def check_claim(net: Net, entry: Any, reader: Reader, version: int) -> ClaimRepo
 
 
 def with_room(net: Net, claim: Claim, rows: list[RowReport], given: Any) -> list[RowReport]:
-    """§5.4: what rows of the conclusion are granted for rounding, 10^-9 of the right side, or of an output's scale."""
+    """§5.4: what rows of the conclusion are granted for rounding: 10^-9 of the right side, or of an output's scale, and
+    no more than twice the margin, so that nothing but rounding is excused.
+    """
     stated = [row for row in claim.then for _ in range(2 if row[1] == "==" else 1)]
     need(is_texts(given) and len(given) == len(stated), "the room of a claim is malformed")
     rooms = list(map(rational, given))
@@ -2074,7 +2076,7 @@ def with_room(net: Net, claim: Claim, rows: list[RowReport], given: Any) -> list
         most = (abs(rhs) or scale_of(net, terms)) / 10**9
         need(0 <= room <= most, "a row takes too much room for rounding")
     rooms += [Fraction(0)] * (len(rows) - len(rooms))  # of clauses
-    return [replace(row, room=room) for row, room in zip(rows, rooms, strict=True)]
+    return [replace(row, room=min(room, 2 * row.margin)) for row, room in zip(rows, rooms, strict=True)]
 
 
 def scale_of(net: Net, terms: Iterable[tuple[Fraction, int, str, str]]) -> Fraction:

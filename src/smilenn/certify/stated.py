@@ -93,7 +93,8 @@ def first_version(
 
 def _moved(row: RowReport, stated: Inequality, scales: Mapping[str, float]) -> RowReport:
     raised = row.rhs - stated.rhs
-    return replace(row, rhs=stated.rhs, room=raised if 0 < raised <= most_room(stated, scales) else Fraction(0))
+    granted = 0 < raised <= min(most_room(stated, scales), 2 * row.margin)
+    return replace(row, rhs=stated.rhs, room=raised if granted else Fraction(0))
 
 
 def _stated(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> tuple[Claim, ...] | None:

@@ -192,7 +192,8 @@ def _check_claim(entry: Entry, shared: Shared) -> ClaimReport:
         else:
             rule = leaf_rule if proof.rule == "leaf" else slope_rule
             bound, leaves = rule(model, premise, psi, proof, budget)
-        rows.append(RowReport(row_text(row), proof.rule, bound, margin, row.rhs, leaves, room))
+        usable = min(room, 2 * margin)  # what is excused is rounding: no more than twice what it may do
+        rows.append(RowReport(row_text(row), proof.rule, bound, margin, row.rhs, leaves, usable))
     return ClaimReport(claim.sentence, formula(claim), tuple(rows))
 
 
