@@ -15,6 +15,11 @@ class AlteredError(SmileError):
     """A file of a model folder is not the file that was saved there."""
 
 
+def printable(text: str) -> str:
+    """A text of a file on one line: it can neither break lines nor move a terminal's cursor."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def listed(names: object, limit: int = 8) -> str:
     """Join names for a message, cutting long lists: ``'a', 'b' and 3 more``.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import SIGNATURE, dump_json, parse_json, read_folder, read_manifest
 
 FORMAT, VERSION = "smilenn-signature", 1
+MOST_BYTES = 4096  # of signature.json
 
 
 def sign(folder: Path | str, key: Path | str) -> str:
@@ -38,16 +40,16 @@ def sign(folder: Path | str, key: Path | str) -> str:
 
 
 def verify(folder: Path | str, key: Path | str) -> str:
-    """The public key in hexadecimal if it has signed the folder as it is; else an `AlteredError` that says what fails.
+    """The digest of the manifest that the key has signed; else an `AlteredError` that says what fails.
 
     `key` is a PEM file or 64 hexadecimal digits. Only the manifest is looked at: the hashes that it lists are for the
-    checkers to compare.
+    checkers to compare, which must report the same digest.
     """
     public = public_key(key)
     _, ed25519, invalid = _library()
     place = Path(folder) / SIGNATURE
     manifest = _manifest(folder)
-    if not place.exists():
+    if not place.exists() and not place.is_symlink():
         raise AlteredError(f"{str(folder)!r} is not signed; sign it with smile sign, or check it without a key.")
     entry = _entry(place)
     if entry["key"] != public:
@@ -57,7 +59,7 @@ def verify(folder: Path | str, key: Path | str) -> str:
         verifier.verify(bytes.fromhex(entry["signature"]), _message(manifest))
     except (invalid, ValueError):
         raise AlteredError(f"The signature of {str(folder)!r} does not fit its files; sign the folder again.") from None
-    return public
+    return str(manifest["digest"])
 
 
 def new_key(private: Path | str) -> str:
@@ -115,9 +117,11 @@ def _read(path: Path) -> bytes:
 
 def _entry(place: Path) -> dict[str, str]:
     """The content of signature.json, every key and value as the specification has it."""
+    if not stat.S_ISREG(place.lstat().st_mode) or place.stat().st_size > MOST_BYTES:
+        raise AlteredError(f"{str(place)!r} is not a regular file of a signature; sign the folder again.")
     entry = parse_json(_read(place), str(place))
     good = isinstance(entry, dict) and set(entry) == {"format", "version", "key", "signature"}
-    good = good and entry["format"] == FORMAT and entry["version"] == VERSION
+    good = good and entry["format"] == FORMAT and entry["version"] is VERSION
     for name, digits in (("key", 64), ("signature", 128)):
         good = good and isinstance(entry[name], str) and re.fullmatch(f"[0-9a-f]{{{digits}}}", entry[name])
     if not good:

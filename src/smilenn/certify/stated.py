@@ -9,6 +9,8 @@ sides of the certificate's claims; `first_version` moves it to where version 2 h
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -19,8 +21,9 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.folder import parse_json
 from smilenn.properties.claim import Claim, Inequality
-from smilenn.properties.forms import Outputs
+from smilenn.properties.forms import ROLES, Outputs
 from smilenn.properties.spec import lower_all, properties_from_json
+from smilenn.properties.wording import output_words
 
 MODEL, PROPERTIES = "model.json", "properties.json"
 ROUNDING = Fraction(1, 10**9)  # of a right side, or of an output's scale: what may be called rounding
@@ -47,26 +50,38 @@ def uncovered(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> str:
     try:
         document = parse_json(files[PROPERTIES], PROPERTIES)
         stated = properties_from_json(document["properties"])
-        claims = lower_all(stated, *_space(parse_json(files[MODEL], MODEL)))
+        model = parse_json(files[MODEL], MODEL)
+        domain, outputs, columns = _space(model)
+        claims = lower_all(stated, domain, outputs, columns)
     except SmileError as error:
         return f"properties.json states what this version cannot translate ({str(error).rstrip('.')})"
     except (LookupError, TypeError, ValueError, AttributeError):
         return "properties.json states no properties that can be read"
-    if all(claim in proved for claim in claims):
-        return ""
-    return "properties.json states properties that the certificate does not prove"
+    if not all(claim in proved for claim in claims):
+        return "properties.json states properties that the certificate does not prove"
+    table = model.get("table", {})
+    if "task" in table and table.get("meaning") != [output_words(outputs, name) for name in outputs.names]:
+        return "the meaning of the outputs in model.json is not that of its task, target and classes"
+    return ""
 
 
 def _space(model: Mapping[str, Any]) -> tuple[Domain, Outputs, list[str] | None]:
     """The domain, outputs and columns of model.json that properties are translated with."""
     net = model["net"]
     table = model.get("table", model.get("learned", {}))
-    classes = table.get("class_outputs", table.get("classes", ()))
-    return (
-        Domain.from_json(net["domain"]),
-        Outputs(tuple(net["outputs"]), tuple(map(str, classes))),
-        table.get("columns"),
-    )
+    classes = tuple(map(str, table.get("class_outputs", table.get("classes", ()))))
+    role = ROLES.get(table.get("task", ""), "output")
+    outputs = Outputs(tuple(net["outputs"]), classes, str(table.get("target", "")), role)
+    return Domain.from_json(net["domain"]), outputs, table.get("columns")
+
+
+def first_digest(net: Mapping[str, Any], tensors: Mapping[str, bytes]) -> str:
+    """The digest by which a certificate of version 1 names a network (docs/certificate.md, §7)."""
+    described = {key: value for key, value in net.items() if key != "backbone"}
+    hasher = hashlib.sha256(json.dumps(described, sort_keys=True, separators=(",", ":")).encode("ascii"))
+    for name in sorted(tensors):
+        hasher.update(name.encode() + b"\0" + tensors[name])
+    return hasher.hexdigest()
 
 
 def first_version(

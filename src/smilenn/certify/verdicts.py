@@ -21,7 +21,7 @@ from smilenn.certify.check import Report, RowReport
 from smilenn.certify.process import check_apart
 from smilenn.certify.stated import first_version, uncovered
 from smilenn.errors import AlteredError, SmileError
-from smilenn.model.folder import parse_json, read_folder
+from smilenn.model.folder import parse_json, read_folder, read_manifest
 from smilenn.properties.claim import Claim
 from smilenn.verdict import Proved, Rejected, Unknown, Verdict
 
@@ -131,17 +131,20 @@ def inspect(
     folder: str | PathLike[str], *, reference: bool = False, key: str | PathLike[str] | None = None
 ) -> tuple[Verdict, Report | None]:
     """As `check`, with the checker's report where it accepted the files."""
+    signed = ""
     if key is not None:
         from smilenn.certify.signing import verify
 
         try:
-            verify(os.fspath(folder), os.fspath(key))
+            signed = verify(os.fspath(folder), os.fspath(key))
         except AlteredError as error:
             return Rejected(METHOD, reason=str(error).rstrip(".")), None
     found = examine(folder)
     if isinstance(found, Rejected):
         return found, None
     report = found.report if isinstance(found, Certificate) else check_apart(folder)
+    if signed and report.manifest != signed:
+        return Rejected(METHOD, reason="the folder was changed while it was checked"), None
     if reference:
         from smilenn.certify.reference.check import check_folder as second
 
@@ -162,7 +165,9 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
     if report.status == "refused":
         return Rejected(METHOD, reason=report.reason)
     files = read_folder(os.fspath(folder))
-    if report.certificate != hashlib.sha256(files[JSON_NAME]).hexdigest():
+    if report.manifest != read_manifest(os.fspath(folder))["digest"] or (
+        report.certificate != hashlib.sha256(files[JSON_NAME]).hexdigest()
+    ):
         raise SmileError(f"{os.fspath(folder)!r} was changed while it was read; check it again.")
     content = parse_json(files[JSON_NAME], JSON_NAME)
     proved = tuple(Claim.from_json(entry["claim"]) for entry in content["claims"])

@@ -94,6 +94,10 @@ def predictions(
         return pd.DataFrame(columns if certified is None else columns | {"certified": certified})
     labels: dict[str, np.ndarray] = {}
     parts = {"": found, "_probability": sure} | ({} if certified is None else {"_certified": certified})
+    names = estimator.outputs_.names
+    taken = [f"{name}{end}" for name in names for end in ("_probability", "_certified") if f"{name}{end}" in names]
+    if taken:  # a label's own column could pass for the certificate of another
+        raise SmileError(f"The label {taken[0]!r} has the name of a column of predictions; rename the label.")
     for k, name in enumerate(estimator.outputs_.names):
         labels |= {f"{name}{end}": values.reshape(len(frame), -1)[:, k] for end, values in parts.items()}
     return pd.DataFrame(labels)

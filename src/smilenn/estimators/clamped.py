@@ -21,12 +21,14 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
 from smilenn.certify.certify import certify
 from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
+from smilenn.estimators.judgement import Judgement, certified_part, current
 from smilenn.estimators.recall import FIRST_PINNED
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
@@ -76,11 +78,24 @@ class Clamped(BaseEstimator, ABC):
         self.net_ = clamp_fair(self._predicted, self.domain_, list(self.protected), float(self.eps), X)
         claims = self._property().lower(self.net_.domain)
         certificate = _steady_only(certify(self.net_, claims, table=self.table()), self.net_)
-        self.certificate_: Certificate | None = certificate
-        self.verdict_: Verdict = (
-            checked_verdict(certificate) if certificate.accepted else Unknown(METHOD, reason=certificate.shortfall)
-        )
+        unknown = Unknown(METHOD, reason=certificate.shortfall)
+        self._judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
         return self
+
+    @property
+    def verdict_(self) -> Verdict:
+        """`Proved` (certified) or `Unknown`; of a clamp that was changed since it was judged always the latter."""
+        return self._judged().verdict
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """The certificate with the checker's report; None without one, or after a change."""
+        return self._judged().certificate
+
+    def _judged(self) -> Judgement:
+        check_is_fitted(self, "net_")
+        claims = self._property().lower(self.net_.domain)
+        return current(self._judgement, self.net_, claims, self.table())
 
     def table(self) -> dict[str, Any]:
         """How the columns of a frame become inputs, JSON-ready; the certificate's digest covers it."""
@@ -135,14 +150,16 @@ class Clamped(BaseEstimator, ABC):
         foreign, centre = parts(out._predicted, out.domain_, out.protected)
         out.net_, _ = load_net(folder, backbone=foreign, modules={CENTRE: centre})
         if first:
-            out.certificate_, out.verdict_ = None, Unknown(reason=FIRST_PINNED)
+            out._judgement = Judgement(Unknown(reason=FIRST_PINNED))
             return out
         found = examine(Path(folder))
         stated = [claim.to_json() for claim in out._property().lower(out.net_.domain)]
         if not isinstance(found, Certificate) or [claim.to_json() for claim in found.claims] != stated:
             reason = "it proves other claims" if isinstance(found, Certificate) else found.reason
             raise AlteredError(f"The certificate in {str(folder)!r} does not check: {reason}; fit the clamp again.")
-        out.certificate_, out.verdict_ = found, checked_verdict(found)
+        if found.model != certified_part(out.net_, out.table()):
+            raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
+        out._judgement = Judgement(checked_verdict(found), found)
         return out
 
     def outputs(self, X: pd.DataFrame) -> np.ndarray:

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from smilenn.certify.about import About, assumptions
 from smilenn.certify.verdicts import Certificate
+from smilenn.domain import Domain
 from smilenn.estimators.judgement import CHANGED, INTERRUPTED, Judgement, current, judge, unjudged
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
@@ -35,6 +36,7 @@ class Judged(ABC):
 
     certify_time_limit: float
     net_: SmileNet
+    domain_: Domain
     claims_: tuple[Claim, ...]
     outputs_: Outputs
     seconds_: float
@@ -86,6 +88,8 @@ class Judged(ABC):
 
     def _judged(self) -> Judgement:
         self._check_fitted()
+        if self.domain_ != self.net_.domain:  # rows would reach the network by another way than was certified
+            return Judgement(Unknown(reason=CHANGED), None, CHANGED)
         return current(self._judgement, self.net_, self.claims_, self.table())
 
     def _conclude(

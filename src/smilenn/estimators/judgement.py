@@ -132,7 +132,7 @@ def current(
     """The judgement if it speaks of `net`, its table and the claims as they are now; else that it does not."""
     verdict, certificate = judgement.verdict, judgement.certificate
     try:
-        changed = bool(verdict.weights) and verdict.weights != net.snapshot().digest
+        changed = net.hooked or (bool(verdict.weights) and verdict.weights != net.snapshot().digest)
         changed = changed or (certificate is not None and certificate.model != certified_part(net, table))
     except SmileError:  # weights that are not finite, or a gap below zero
         changed = True

@@ -14,10 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smilenn.certify.stated import first_digest
 from smilenn.certify.verdicts import Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
-from smilenn.errors import AlteredError
+from smilenn.errors import AlteredError, printable
 from smilenn.estimators.judgement import NO_PROPERTY, Judgement, certified_part
+from smilenn.model.bundle import certified_tensors
 from smilenn.model.encoders.pinned import Pinned
 from smilenn.model.folder import read_manifest
 from smilenn.problem import digest
@@ -45,6 +47,8 @@ def recall(folder: Path, estimator: SmileEstimator, noted: Verdict, certificate:
     if known is not None and known.claims == claims:
         known = replace(known, claims=claims)  # the same rows, with the comments that properties.json has
     if known is not None and known.report.version == 1:  # checked under its own digest; named by the present one
+        if known.model != first_digest(net.describe(), certified_tensors(net)):
+            raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
         known = replace(known, model=certified_part(net, estimator.table()))
     stored = noted.counterexample if isinstance(noted, Violated) else None
     example = None if stored is None else replay(stored, claims, net.domain, net.outputs, net.predict)
@@ -56,7 +60,7 @@ def recall(folder: Path, estimator: SmileEstimator, noted: Verdict, certificate:
         return Judgement(Unknown(reason=str(found), **about), None, str(found))
     if known.accepted:
         return Judgement(replace(checked_verdict(known), seconds=noted.seconds, **about), known)
-    why = noted.reason if isinstance(noted, Unknown) and noted.reason else known.shortfall
+    why = printable(noted.reason) if isinstance(noted, Unknown) and noted.reason else known.shortfall
     return Judgement(Unknown(checked_verdict(known).method, known.bound, noted.seconds, why, **about), known, why)
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
-from smilenn.errors import AlteredError, SmileError, listed
+from smilenn.errors import AlteredError, SmileError, listed, printable
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.recall import recall
@@ -134,7 +134,7 @@ def load(
         estimator.seed_, estimator.seconds_ = learned["seed"], learned["seconds"]
         estimator.interrupted_ = learned["interrupted"]
         estimator.n_iter_ = learned.get("n_iter", len(documents[HISTORY]))
-        estimator.reasons_ = learned.get("reasons", "")
+        estimator.reasons_ = printable(str(learned.get("reasons", "")))
         quality = learned.get("quality")
         estimator.quality_ = None if quality is None else Standing.from_json(quality)
         first = {"task": model.get("task", ""), **learned}  # as version 1 had it

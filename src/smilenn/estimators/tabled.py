@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smilenn.estimators.targets import ROLES
-from smilenn.properties.forms import Outputs
+from smilenn.errors import AlteredError
+from smilenn.estimators.targets import class_names
+from smilenn.properties.forms import ROLES, Outputs
 from smilenn.properties.wording import output_words
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ def take_table(estimator: SmileEstimator, table: Mapping[str, Any], outputs: tup
     estimator.outputs_ = Outputs(outputs, tuple(str(name) for name in classes), estimator.target_name_, role)
     if "classes" in table:
         estimator.classes_ = np.array(table["classes"], dtype=np.dtype(table["classes_dtype"]))
+        named = class_names(estimator.classes_) if estimator.classes_.ndim == 1 else ()
+        if "class_outputs" in table and classes and named != tuple(classes):
+            raise AlteredError(
+                "The classes of model.json are not those that its outputs are named after; save it again."
+            )
 
 
 def _meaning(estimator: SmileEstimator) -> list[str]:

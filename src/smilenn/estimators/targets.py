@@ -18,10 +18,9 @@ import numpy as np
 
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.checks import class_weights
-from smilenn.properties.forms import Outputs, Role
+from smilenn.properties.forms import ROLES, Outputs
 
 Task = Literal["regression", "quantiles", "binary", "multiclass", "multilabel"]
-ROLES: dict[Task, Role] = {"regression": "number", "quantiles": "quantile", "multilabel": "label"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +50,13 @@ class Target:
 
 
 def class_names(classes: np.ndarray) -> tuple[str, ...]:
-    """Classes as names of outputs: whole numbers without a point."""
-    return tuple(str(int(c)) if isinstance(c, (float, np.floating)) else str(c) for c in classes)
+    """Classes as names of outputs: whole numbers without a point. Two classes never share a name."""
+    names = tuple(
+        str(int(c)) if isinstance(c, (float, np.floating)) and float(c).is_integer() else str(c) for c in classes
+    )
+    if len(set(names)) < len(names):
+        raise SmileError(f"Two of the classes {listed(names, 20)} have the same name; rename one of them.")
+    return names
 
 
 # ---- numbers --------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ import re
 import shutil
 import stat
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -46,8 +47,8 @@ def parse_json(data: bytes, name: str) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         out = dict(items)
         if len(out) != len(items):
-            keys = [key for key, _ in items]
-            raise ValueError(f"the key {listed(sorted({k for k in keys if keys.count(k) > 1}))} appears twice")
+            twice = [key for key, count in Counter(key for key, _ in items).items() if count > 1]
+            raise ValueError(f"the key {listed(sorted(twice))} appears twice")
         return out
 
     def constant(text: str) -> float:

@@ -13,6 +13,7 @@ one order for every row (`fixed-order`), or without any rounding on inputs of a 
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -195,6 +196,12 @@ class SmileNet(nn.Module):
         """Whether the order or the equality of two evaluations is promised bit for bit."""
         return self.profile == "fixed-order" or self.encoder is not None
 
+    @property
+    def hooked(self) -> bool:
+        """Whether somebody has hung code onto the network or its certified part: no certificate is about that."""
+        parts = (self, self.lower, self.second, *(() if self.encoder is None else self.encoder.modules()))
+        return any(part._forward_hooks or part._forward_pre_hooks or "forward" in vars(part) for part in parts)
+
     def assert_float64(self) -> None:
         """Raise if somebody has cast the certified part to another type: no certificate speaks of that network."""
         for name, tensor in self.certified_part():
@@ -225,15 +232,12 @@ class SmileNet(nn.Module):
     @torch.no_grad()
     def predict(self, x: np.ndarray, batch: int = 4096) -> np.ndarray:
         """Raw inputs x [B, m] → outputs [B, o], in batches, in evaluation mode."""
-        was_training = self.training
-        self.eval()
-        try:
-            parts = [
-                self(torch.as_tensor(x[i : i + batch], device=self.shift.device)).cpu().numpy()
-                for i in range(0, len(x), batch)
-            ]
-        finally:
-            self.train(was_training)
+        if self.training:  # a copy: another thread may be predicting with this one
+            return copy.deepcopy(self).eval().predict(x, batch)
+        parts = [
+            self(torch.as_tensor(x[i : i + batch], device=self.shift.device)).cpu().numpy()
+            for i in range(0, len(x), batch)
+        ]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.outputs)))
 
     # ---- weights ------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from smilenn.errors import SmileError, listed
 
 Form = tuple[tuple[int, str], ...]  # (coefficient, output) each
 Role = Literal["output", "number", "quantile", "label"]  # what a single output is, where there are no classes
+ROLES: dict[str, Role] = {"regression": "number", "quantiles": "quantile", "multilabel": "label"}  # by task
 
 
 @dataclass(frozen=True)

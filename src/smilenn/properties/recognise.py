@@ -119,9 +119,11 @@ def _unique(forms: Iterable[Linear]) -> tuple[Linear, ...]:
 def _both_ways(rows: Sequence[Conclusion], *, mirrored: bool) -> tuple[tuple[Linear, ...], Fraction] | None:
     """Forms with the bound on |g(a) − g(b)| that the rows give; `mirrored` premises turn one side into both."""
     sides: dict[Linear, list[Fraction | None]] = {}
+    by_terms: dict[frozenset[tuple[Fraction, str]], Linear] = {}  # whatever the order of their terms
     for row in rows:
-        negated = negation_among(row.form, sides)
+        negated = by_terms.get(frozenset(minus(row.form)))
         key, side = (row.form, 0) if negated is None else (negated, 1)
+        by_terms.setdefault(frozenset(key), key)
         known = sides.setdefault(key, [None, None])
         known[side] = row.rhs if known[side] is None else min(row.rhs, known[side])  # type: ignore[type-var]
     sizes = set()

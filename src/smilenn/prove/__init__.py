@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 # Names served on first use, so that importing the package loads neither a solver nor SciPy.
 _WHERE = {
     "ClosedForm": "rules.closed_form", "Sweep": "rules.sweep", "local_maxima": "rules.sweep",
-    "ReducedMip": "mip.reduced", "PaperMip": "mip.paper", "two_sided": "mip.paper", "Prover": "prover", "choose": "portfolio",
-    "generate": "portfolio", "prove_problem": "portfolio", "prove_all": "portfolio", "combine": "portfolio",
+    "ReducedMip": "mip.reduced", "PaperMip": "mip.paper", "two_sided": "mip.paper", "Prover": "prover",
+    "choose": "portfolio", "generate": "portfolio", "prove_problem": "portfolio", "prove_all": "portfolio",
+    "combine": "portfolio",
 }  # fmt: skip
 
 

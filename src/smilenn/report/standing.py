@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from smilenn.errors import printable
 from smilenn.report.quality import idle, measures
 
 NOTHING_LEARNED = 0.05  # R² below which a model is called hardly better than a constant
@@ -89,7 +90,7 @@ class Standing:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Standing:
         """Inverse of `to_json`."""
-        numbers = {str(name): float(value) for name, value in data["numbers"].items()}
+        numbers = {printable(str(name)): float(value) for name, value in data["numbers"].items()}
         return cls(int(data["rows"]), bool(data["held_out"]), int(data["steps"]), numbers)
 
 

@@ -1,7 +1,7 @@
 """Claims as the certificate holds them: docs/certificate.md, sections 3, 5.4 and 6.
 
     row     Σ coef·x[copy, name] + Σ coef·f[copy, name] ≤ rhs, or == rhs
-    room    0 ≤ room ≤ 10⁻⁹·max(σ, |rhs|),  room ≤ |rhs|/2 if rhs ≠ 0
+    room    0 ≤ room ≤ 10⁻⁹·|rhs|, or 10⁻⁹·σ if rhs = 0; of it no more than twice the margin counts
 
 σ is the largest output_scale of the outputs in the row. For the reference checker only.
 """

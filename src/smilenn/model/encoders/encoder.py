@@ -223,10 +223,20 @@ class Encoder(nn.Module):
             {
                 "name": branch.name,
                 "columns": branch.columns,
-                "layers": [layer.describe() for layer in branch.layers if isinstance(layer, Layer)],
+                "layers": [_described(layer) for layer in branch.layers if isinstance(layer, Layer)],
             }
             for branch in self._all()
         ]
+
+
+def _described(layer: Layer) -> dict[str, Any]:
+    """A layer's description; one of another class, or with another forward pass, is not called by a known kind.
+
+    Checkers know what the layers of this package compute. A subclass may compute something else, and so they refuse it.
+    """
+    known = type(layer) in (Ramps, Linear, Kinks, Pool, Distance, Pinned) and "forward" not in vars(layer)
+    own = f"{type(layer).__module__}.{type(layer).__qualname__}"
+    return layer.describe() if known else layer.describe() | {"kind": own}
 
 
 def _short(values: torch.Tensor, direction: int) -> torch.Tensor:
