@@ -8,14 +8,15 @@ Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input,
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from smilenn._version import __version__
+from smilenn.cli import options, paths
 from smilenn.cli.guard import Guarded, failed
+from smilenn.cli.options import NA, TABLE, Json, KeepNA, Model, Outside, Quiet
 
 app = typer.Typer(
     name="smile",
@@ -25,42 +26,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Task(StrEnum):
-    """What the target is."""
-
-    auto = "auto"
-    regression = "regression"
-    classification = "classification"
-
-
-class Boxes(StrEnum):
-    """The network's boxes: flip-free, or the paper's free pair."""
-
-    gap = "gap"
-    paper = "paper"
-
-
-class Missing(StrEnum):
-    """What to do with missing cells."""
-
-    error = "raise"
-    fill = "fill"
-
-
-class Outside(StrEnum):
-    """What to do with rows outside the domain."""
-
-    auto = "auto"
-    clamp = "clamp"
-    warn = "warn"
-    error = "raise"
-
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no explanations.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Model = Annotated[Path, typer.Argument(help="A model folder.", show_default=False)]
 
 
 def _version(asked: bool) -> None:
@@ -85,84 +50,48 @@ def smile(
 
 @app.command()
 def fit(
-    data: Annotated[Path, typer.Argument(help="A CSV file with a header.", show_default=False)],
-    target: Annotated[
-        list[str], typer.Option(help="The column to predict; repeat for several targets or labels.", show_default=False)
-    ],
-    out: Annotated[Path, typer.Option(help="The model folder to write; must not exist.", show_default=False)],
-    task: Annotated[
-        Task, typer.Option(help="auto: texts and two values are classes, other numbers a regression.")
-    ] = Task.auto,
-    quantile: Annotated[
-        list[float] | None, typer.Option(metavar="LEVEL", help="Predict this quantile of the target; repeat.")
-    ] = None,
-    increasing: Annotated[list[str] | None, typer.Option(help="Predictions must rise in this column; repeat.")] = None,
-    decreasing: Annotated[list[str] | None, typer.Option(help="Predictions must fall in this column; repeat.")] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            help="The class, label or target that --increasing and --decreasing speak of.", show_default="all"
-        ),
-    ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CLASS",
-            help="The class of two whose log-odds --increasing and --decreasing speak of.",
-            show_default="the last in sorted order",
-        ),
-    ] = None,
-    fair: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN:EPS", help="Changing this column alone changes the output by at most EPS."),
-    ] = None,
-    robust: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DELTA[:EPS]",
-            help="Changing all numbers by at most DELTA (or a share of their range, 5%) changes the output by at most "
-            "EPS (classification: default 1, on the logit).",
-        ),
-    ] = None,
-    spec: Annotated[list[Path] | None, typer.Option(help="A TOML file with further properties.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeat.")] = None,
-    category: Annotated[list[str] | None, typer.Option(help="A column of numbers to read as names; repeat.")] = None,
-    bounds: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN:LO:HI", help="The range of a column; default: the data's + 5 %.")
-    ] = None,
-    missing: Annotated[
-        Missing, typer.Option(help="Missing cells: refuse them, or fill in the median or most frequent text.")
-    ] = Missing.error,
-    boxes: Annotated[Boxes, typer.Option(help="Flip-free boxes, or the paper's.")] = Boxes.gap,
-    test: Annotated[float, typer.Option(help="Share of the rows held out to measure the quality.")] = 0.2,
-    seed: Annotated[int, typer.Option(help="Same seed, same model (on the same machine and versions).")] = 0,
-    epochs: Annotated[
-        int | None, typer.Option(help="Epochs of pretraining and of training, each.", show_default="the recipe's")
-    ] = None,
-    restarts: Annotated[int, typer.Option(help="Train this many networks and keep the best proved one.")] = 1,
-    threads: Annotated[int, typer.Option(min=1, help="Threads for training; the result depends on it.")] = 1,
-    time_limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Stop training after so long.", show_default="none")
-    ] = None,
-    certify_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.0, help="Search so long for a certificate afterwards; 0: none.")
-    ] = 60.0,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="A file to continue from, written while training.", show_default="none")
-    ] = None,
-    start: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            metavar="MODEL",
-            help="Begin with the weights of this model folder, on its domain; its properties, unless some are stated.",
-            show_default="none",
-        ),
-    ] = None,
+    data: options.Rows,
+    target: options.Target,
+    out: options.NewFolder,
+    increasing: options.Increasing = None,
+    decreasing: options.Decreasing = None,
+    fair: options.Fair = None,
+    robust: options.Robust = None,
+    spec: options.Spec = None,
+    output: options.Output = None,
+    positive: options.Positive = None,
+    task: options.TaskOption = options.Task.auto,
+    quantile: options.Quantile = None,
+    class_weight: options.ClassWeight = None,
+    drop: options.Drop = None,
+    id: options.LeftOut = None,
+    category: options.Category = None,
+    bounds: options.Bounds = None,
+    na: NA = None,
+    keep_na: KeepNA = None,
+    missing: options.MissingOption = options.Missing.error,
+    test: options.Test = 0.2,
+    boxes: options.BoxesOption = options.Boxes.gap,
+    seed: options.Seed = 0,
+    epochs: options.Epochs = None,
+    restarts: options.Restarts = 1,
+    threads: options.Threads = 1,
+    time_limit: options.TimeLimit = None,
+    certify_limit: options.CertifyLimit = 60.0,
+    checkpoint: options.Checkpoint = None,
+    start: options.From = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Train on a CSV file, prove and certify the properties and save the model."""
+    """Train on a table, prove and certify the properties and save the model."""
+    paths.check_new_folder(out)
+    paths.check_table(data)
+    for file in spec or ():
+        paths.check_rules(file)
+    if start is not None:
+        paths.check_model(start)
+    if checkpoint is not None:
+        paths.check_new_file(checkpoint, "--checkpoint", read=(data, *(spec or ())))
     from smilenn.cli import fitting as command
 
     request = command.Request(
@@ -192,6 +121,10 @@ def fit(
         checkpoint=checkpoint,
         missing=missing.value,
         start=start,
+        ids=tuple(id or ()),
+        na=tuple(na or ()),
+        keep_na=tuple(keep_na or ()),
+        class_weight=tuple(class_weight or ()),
     )
     raise typer.Exit(command.run(request, quiet=quiet, json=json))
 
@@ -199,15 +132,21 @@ def fit(
 @app.command()
 def predict(
     model: Model,
-    data: Annotated[Path, typer.Argument(help="A CSV file with the model's columns.", show_default=False)],
+    data: Annotated[Path, typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False)],
     out: Annotated[
         Path,
         typer.Option(
+            metavar="FILE",
             help="The CSV file to write: prediction[, probability[, certified]], or one column for each "
             "of several targets, labels or quantiles.",
             show_default=False,
         ),
     ],
+    id: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the output, first; repeat.")
+    ] = None,
+    na: NA = None,
+    keep_na: KeepNA = None,
     out_of_bounds: Annotated[Outside, typer.Option(help="Rows outside the domain; auto: the model's way.")] = (
         Outside.auto
     ),
@@ -215,15 +154,19 @@ def predict(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Predict the rows of a CSV file, however large.
+    """Predict the rows of a table, however large.
 
     For classifiers with --robust or --fair the column `certified` says which labels no such change can turn.
     """
+    paths.check_model(model)
+    paths.check_table(data)
+    paths.check_new_file(out, "--out", read=(data,))
     from smilenn.cli import predicting as command
 
-    raise typer.Exit(
-        command.run(model, data, out, out_of_bounds=out_of_bounds.value, chunk=chunk, quiet=quiet, json=json)
+    request = command.Request(
+        model, data, out, out_of_bounds.value, tuple(id or ()), tuple(na or ()), tuple(keep_na or ()), chunk
     )
+    raise typer.Exit(command.run(request, quiet=quiet, json=json))
 
 
 @app.command()
@@ -292,9 +235,13 @@ def report(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="A CSV file to measure on; of the file of `smile fit` the held-out rows.", show_default="none"
+            metavar="TABLE",
+            help="A table to measure on; of the file of `smile fit` the held-out rows.",
+            show_default="none",
         ),
     ] = None,
+    na: NA = None,
+    keep_na: KeepNA = None,
     card: Annotated[Path | None, typer.Option(help="A Markdown model card to write.", show_default="none")] = None,
     name: Annotated[str | None, typer.Option(help="The title.", show_default="the folder's name")] = None,
     references: Annotated[
@@ -308,9 +255,17 @@ def report(
     json: Json = False,
 ) -> None:
     """Write a report: rules and verdict, quality, accuracy against guarantee, slices, the tightest pairs."""
+    paths.check_model(model)
+    if data is not None:
+        paths.check_table(data)
+    for option, place in (("--out", out), ("--card", card)):
+        if place is not None:
+            paths.check_new_file(place, option, read=(data,))
     from smilenn.cli import reporting as command
 
-    request = command.Request(model, data, out, card, name, references, seconds, image)
+    request = command.Request(
+        model, data, out, card, name, references, seconds, image, tuple(na or ()), tuple(keep_na or ())
+    )
     raise typer.Exit(command.run(request, quiet=quiet, json=json))
 
 
@@ -323,6 +278,8 @@ def demo(
     json: Json = False,
 ) -> None:
     """Embedded data, a monotone and fair model, its certificate and a report to look at, in less than three minutes."""
+    if out is not None:
+        paths.check_new_folder(out)
     from smilenn.cli import demonstration as command
 
     raise typer.Exit(command.run(out, quiet=quiet, json=json))
@@ -397,10 +354,10 @@ def reproduce(
     from smilenn.experiments.study import Options
 
     models = out / "models" if save_models or reuse_models else None
-    options = Options(quick, tuple(seed or ()), data_dir, device, models, reuse_models)
+    chosen = Options(quick, tuple(seed or ()), data_dir, device, models, reuse_models)
     raise typer.Exit(
         command.run(
-            experiment, out, options, jobs=jobs, only=tuple(only or ()), cluster=cluster, with_figures=not no_figures,
+            experiment, out, chosen, jobs=jobs, only=tuple(only or ()), cluster=cluster, with_figures=not no_figures,
             finished=finished, quiet=quiet, json=json,
         )
     )  # fmt: skip

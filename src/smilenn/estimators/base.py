@@ -318,16 +318,24 @@ class SmileEstimator(Judged, BaseEstimator):
 
     def encoded(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The rows of X as the network sees them, raw units [n, m]; `first_row` numbers the first row in messages."""
+        x = self.read_rows(X, first_row=first_row)
+        return self.domain_.clamp(x, out_of_bounds=self.outside_, first_row=first_row)
+
+    def read_rows(self, X: Any, *, first_row: int = 0) -> np.ndarray:
+        """The rows of X with their missing cells filled, raw units [n, m]; those outside the domain stay outside."""
         self._check_fitted()
         # an array's columns are those of the training data, in that order: the domain keeps one-hot columns together
         frame = filled(check_inputs(X, type(self).__name__, self.columns_), self.fill_)
-        return self.domain_.encode(frame, out_of_bounds=self.outside_, first_row=first_row)
+        return self.domain_.read(frame, first_row=first_row)
 
     def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The network's outputs for the rows of X, float64 [n], or [n, o] of several; `first_row` numbers the first row
         in messages.
         """
-        x = self.encoded(X, first_row=first_row)
+        return self.outputs_at(self.encoded(X, first_row=first_row))
+
+    def outputs_at(self, x: np.ndarray) -> np.ndarray:
+        """The same for x [n, m] as `encoded` gives it."""
         found = self.net_.predict(x)
         return found[:, 0] if found.shape[1] == 1 else found
 
