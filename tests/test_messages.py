@@ -34,7 +34,7 @@ def smile(*arguments) -> tuple[int, str]:
         ("x,,y\n1,2,3\n", " has no name; name it in the header."),
         ("x,y\n", "has a header but no rows; add at least one."),
         ("x,x,y\n1,2,3\n", "has the column 'x' twice; rename or remove one of them."),
-        ("x,y\n1,2,3\n4,5,6\n", "has a row with more cells than the header; check its commas."),
+        ("x,y\n1,2,3\n4,5,6\n", "has a row with more cells than the header; check its separators."),
         ("x,y\n1,inf\n2,3\n", "row 2, column 'y' is inf; give a finite number."),
     ],
 )

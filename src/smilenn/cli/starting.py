@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from smilenn.cli.fitting import Request
 
 TRAINING = "training.json"
+KINDS: dict[type, str] = {SmileRegressor: "regression", SmileClassifier: "classification"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +55,8 @@ class Start:
             return type(self.model)
         if judged is not type(self.model):
             raise SmileError(
-                f"{str(request.start)!r} is a {type(self.model).__name__}, but the options or the target ask for a "
-                f"{judged.__name__}; fit anew, without --from."
+                f"{str(request.start)!r} is a {KINDS[type(self.model)]}, but the options or the target ask for a "
+                f"{KINDS[judged]}; fit anew, without --from."
             )
         return judged
 
