@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import smilenn
 from smilenn import SmileClassifier
-from smilenn.cli import app
+from smilenn.cli import app, options
 from smilenn.cli.spoken import in_options
 
 SOURCE = Path(smilenn.__file__).parent
@@ -124,3 +124,46 @@ def test_a_backbone_of_ones_own_cannot_be_loaded_by_a_command(tmp_path):
     model.fit(frame, np.arange(20) > 9).save(tmp_path / "m")
     code, out = smile("prove", tmp_path / "m")
     assert code == 2 and "only Python code that builds it can load this model" in out and "backbone=" not in out
+
+
+# ---- choices --------------------------------------------------------------------------------------------------------
+
+
+def test_choices_are_those_of_the_package():
+    from smilenn.experiments.proofs import JOBS
+    from smilenn.experiments.reproduce import STUDIES
+    from smilenn.prove.portfolio import PROVERS
+
+    assert options.PROVERS == PROVERS
+    assert options.JOBS == JOBS
+    assert set(options.EXPERIMENTS) == {*STUDIES, "all"}
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "names"),
+    [
+        ("prove", ["nowhere", "--prover", "magic"], options.PROVERS),
+        ("bench", ["magic"], options.SUBJECTS),
+        ("bench", ["proof", "--job", "magic"], options.JOBS),
+        ("reproduce", ["magic", "--out", "nowhere"], options.EXPERIMENTS),
+    ],
+)
+def test_help_and_errors_list_the_same_choices(command, arguments, names):
+    listed = options.choices(names)
+    assert listed in smile(command, "--help")[1]
+    code, out = smile(command, *arguments)
+    assert code == 2 and out.strip().endswith(f"'magic'; there are: {listed}.")
+
+
+@pytest.mark.parametrize("option", ["--task", "--missing", "--boxes"])
+def test_choices_of_fit(data, tmp_path, option):
+    shown = re.search(rf"{option} +<([^>]+)>", smile("fit", "--help")[1])[1]
+    code, out = smile("fit", data, "--target", "y", "--out", tmp_path / "m", option, "magic")
+    assert code == 2 and ", ".join(f"'{name}'" for name in shown.split("|")) in out
+
+
+@pytest.mark.parametrize(
+    "command", ["fit", "predict", "report", "prove", "check", "sign", "demo", "bench", "reproduce"]
+)
+def test_help_names_no_types_of_python(command):
+    assert not re.search(r"list\[|Optional|Path\b|None\b", smile(command, "--help")[1].replace("such as None", ""))

@@ -16,7 +16,21 @@ import typer
 from smilenn._version import __version__
 from smilenn.cli import options, paths
 from smilenn.cli.guard import Guarded, failed
-from smilenn.cli.options import NA, TABLE, Json, KeepNA, Model, Outside, Quiet
+from smilenn.cli.options import (
+    EXPERIMENTS,
+    JOBS,
+    NA,
+    PROVERS,
+    SUBJECTS,
+    TABLE,
+    Json,
+    KeepNA,
+    Model,
+    Outside,
+    Quiet,
+    check_choice,
+    choices,
+)
 
 app = typer.Typer(
     name="smile",
@@ -173,16 +187,20 @@ def predict(
 def prove(
     model: Model,
     prover: Annotated[
-        str, typer.Option(help="auto, or one by name: closed-form, sweep, branch, mip, paper-mip.")
+        str, typer.Option(metavar="NAME", help=f"{choices(PROVERS)}; auto takes the cheapest that applies.")
     ] = "auto",
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.0, help="For the prover, and as much for the certificate.")
     ] = 60.0,
-    again: Annotated[bool, typer.Option("--again", help="Also if the folder holds an accepted certificate.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Prove again even if the certificate is already accepted.")
+    ] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Search for a counterexample, prove and certify, from the files; write the verdict and the certificate."""
+    check_choice(prover, PROVERS, "prover")
+    paths.check_model(model)
     from smilenn.cli import proving as command
 
     raise typer.Exit(command.run(model, prover=prover, time_limit=time_limit, again=again, quiet=quiet, json=json))
@@ -287,13 +305,18 @@ def demo(
 
 @app.command()
 def bench(
-    subject: Annotated[str, typer.Argument(help="train, predict, both (all), or proof.")] = "all",
-    case: Annotated[list[str] | None, typer.Option(help="A case, fair-20x4; repeat.", show_default="all")] = None,
+    subject: Annotated[
+        str, typer.Argument(metavar="SUBJECT", help=f"{choices(SUBJECTS)}; all is training and predicting.")
+    ] = "all",
+    case: Annotated[
+        list[str] | None, typer.Option(metavar="CASE", help="A case, fair-20x4; repeat.", show_default="all")
+    ] = None,
     job: Annotated[
-        list[str] | None, typer.Option(help="opt, prove, find or match; repeat.", show_default="the first three")
+        list[str] | None, typer.Option(metavar="JOB", help=f"{choices(JOBS)}; repeat.", show_default="the first three")
     ] = None,
     peer: Annotated[
-        list[str] | None, typer.Option(help="A peer, paper-highs; repeat.", show_default="all that are installed")
+        list[str] | None,
+        typer.Option(metavar="PEER", help="A peer, paper-highs; repeat.", show_default="all that are installed"),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Networks per case or recipe.")] = 3,
     limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="For each solve of a peer.")] = 20.0,
@@ -319,13 +342,13 @@ def bench(
 @app.command()
 def reproduce(
     experiment: Annotated[
-        str, typer.Argument(help="monotonicity, robustness, fairness, tabular, random, or all.", show_default=False)
+        str, typer.Argument(metavar="EXPERIMENT", help=f"{choices(EXPERIMENTS)}.", show_default=False)
     ],
     out: Annotated[Path, typer.Option(help="The folder for cells, rows, tables and figures.", show_default=False)],
     quick: Annotated[bool, typer.Option("--quick", help="Small data and few epochs: minutes on two cores.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Cells that run at the same time, one thread each.")] = 2,
     seed: Annotated[
-        list[int] | None, typer.Option(min=0, help="A seed; repeat.", show_default="the experiment's")
+        list[int] | None, typer.Option(metavar="SEED", min=0, help="A seed; repeat.", show_default="the experiment's")
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only cells with this value, model=default; repeat.")
@@ -350,6 +373,7 @@ def reproduce(
     json: Json = False,
 ) -> None:
     """Run the paper's experiments: every table and figure, with baselines; finished cells are kept."""
+    check_choice(experiment, EXPERIMENTS, "experiment")
     from smilenn.cli import reproducing as command
     from smilenn.experiments.study import Options
 

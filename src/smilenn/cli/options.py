@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from smilenn.errors import SmileError
 
 
 class Task(StrEnum):
@@ -38,6 +41,28 @@ class Outside(StrEnum):
     clamp = "clamp"
     warn = "warn"
     error = "raise"
+
+
+# choices by name: help and errors list them in this order, in these words
+PROVERS = ("auto", "closed-form", "sweep", "signs", "branch", "mip", "paper-mip")
+SUBJECTS = ("all", "train", "predict", "proof")
+JOBS = ("opt", "prove", "find", "match")
+EXPERIMENTS = ("monotonicity", "robustness", "fairness", "tabular", "random", "all")
+
+
+def choices(names: Sequence[str]) -> str:
+    """Names to choose from.
+
+    >>> choices(("opt", "prove", "find"))
+    'opt, prove or find'
+    """
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def check_choice(name: str, names: Sequence[str], what: str) -> None:
+    """A name that is none of the choices is an error that lists them."""
+    if name not in names:
+        raise SmileError(f"There is no {what} {name!r}; there are: {choices(names)}.")
 
 
 RULES, DATA, TRAINING = "Rules", "Data", "Training"  # the panels of ``smile fit --help``
