@@ -47,7 +47,7 @@ class Outside(StrEnum):
 PROVERS = ("auto", "closed-form", "sweep", "signs", "branch", "mip", "paper-mip")
 SUBJECTS = ("all", "train", "predict", "proof")
 JOBS = ("opt", "prove", "find", "match")
-EXPERIMENTS = ("monotonicity", "robustness", "fairness", "tabular", "random", "all")
+EXPERIMENTS = ("monotonicity", "robustness", "fairness", "tabular", "random", "trace", "all")
 
 
 def choices(names: Sequence[str]) -> str:

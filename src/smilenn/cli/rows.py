@@ -86,7 +86,7 @@ def is_classification(request: Request, y: pd.Series | pd.DataFrame) -> bool:
     for name, column in zip(request.target, columns, strict=True):
         values = column.unique()
         if len(values) < 2:
-            raise SmileError(f"The target {name!r} has one value only, {values[0]!r}; there is nothing to learn.")
+            raise SmileError(f"The target {name!r} has one value only, {str(values[0])!r}; there is nothing to learn.")
         text = not pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
         if text and (request.task == "regression" or request.quantiles):
             raise SmileError(f"The target {name!r} holds texts, so it cannot be a regression.")

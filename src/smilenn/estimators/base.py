@@ -38,6 +38,8 @@ from smilenn.estimators.checks import (
     merged,
     scaled_note,
 )
+from smilenn.estimators.example import example_html
+from smilenn.estimators.hidden import refuse_hidden
 from smilenn.estimators.judged import Judged
 from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
 from smilenn.estimators.outside import all_carried
@@ -187,9 +189,11 @@ class SmileEstimator(Judged, BaseEstimator):
         return None
 
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
-        """Properties as claims on the fitted domain and outputs."""
+        """Properties as claims on the fitted domain and outputs; those that its encoder hides are refused."""
         self._check_fitted()
-        return self.lower_on(properties, self.domain_, self.columns_, self.outputs_)
+        claims = self.lower_on(properties, self.domain_, self.columns_, self.outputs_)
+        refuse_hidden(claims, self.net_)
+        return claims
 
     def lower_on(
         self,
@@ -365,6 +369,8 @@ class SmileEstimator(Judged, BaseEstimator):
         for claim in self.claims_:
             lines += claim_lines(claim, self.outputs_, self.domain_)
         text = "<br>".join(html.escape(line) for line in lines)
+        example = self.counterexample()
+        text += "" if example is None else example_html(example, len(self.domain_.columns))
         return f'{diagram}<div style="border-left: 4px solid {colour}; padding-left: 0.6em">{text}</div>'
 
     def __sklearn_tags__(self) -> Any:
