@@ -87,6 +87,8 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
 
     if not 0 <= request.seed < 2**32:
         raise SmileError(f"--seed {request.seed} is not a seed; write a whole number from 0 to 2³² − 1.")
+    if not 0.0 <= request.test < 1.0:
+        raise SmileError(f"--test {request.test} is not a share; write one such as 0.2, or 0 for none.")
     torch.set_num_threads(request.threads)
     source = Source.find(request.data, na=request.na, keep_na=request.keep_na)
     start = None if request.start is None else Start.read(request, request.start, source)

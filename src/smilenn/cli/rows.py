@@ -143,8 +143,6 @@ def class_weight(request: Request, y: pd.Series | pd.DataFrame | None) -> dict[A
 
 def held_back_rows(strata: np.ndarray, share: float, seed: int) -> np.ndarray:
     """[n] bool: rows that training never sees, of each class in `strata` [n]; none where they would say too little."""
-    if not 0.0 <= share < 1.0:
-        raise SmileError(f"--test {share} is not a share; write one such as 0.2, or 0 for none.")
     if share * len(strata) < LEAST_TEST:
         return np.zeros(len(strata), dtype=bool)
     codes = pd.Series(pd.factorize(strata)[0])

@@ -7,8 +7,9 @@ one table of phrases; names of columns, which stand in quotes, are left alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-PHRASES: tuple[tuple[str, str], ...] = (
+PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # the domain
     (r"; widen the bounds or choose out_of_bounds='clamp'", "; widen the domain (--bounds of smile fit), or let smile "
      "predict move such rows to its edge: --out-of-bounds clamp"),
