@@ -258,7 +258,7 @@ BAD_FIT = [
     (None, ["--spec", "absent.toml"], r"absent\.toml.* cannot be read"),
     # the rest
     (None, ["--test", "1.5"], "--test 1.5 is not a share"),
-    (None, ["--time-limit", "0"], "time_limit must be more than 0"),
+    (None, ["--time-limit", "0"], "--time-limit must be more than 0"),
 ]
 
 

@@ -187,7 +187,7 @@ def test_stray_text_among_numbers_is_found_beside_missing_cells(tmp_path):
 def test_predict_as_json(fitted, tmp_path):
     code, out, err = smile("predict", fitted / "model", fitted / "data.csv", "--out", tmp_path / "p.csv", "--json")
     assert code == 0 and err == ""
-    assert json.loads(out) == {"model": str(fitted / "model"), "rows": 160, "out": str(tmp_path / "p.csv")}
+    assert json.loads(out) == {"model": str(fitted / "model"), "rows": 160, "moved": 0, "out": str(tmp_path / "p.csv")}
 
 
 def test_the_checker_names_the_values_of_a_two_valued_column(fitted):

@@ -92,7 +92,7 @@ def test_a_model_that_python_made(place, tmp_path):
         (("--decreasing", "x"), "keeps other properties (Raising 'x', everything else equal"),
         (
             ("--task", "classification"),
-            "is a SmileRegressor, but the options or the target ask for a SmileClassifier; fit anew",
+            "is a regression, but the options or the target ask for a classification; fit anew",
         ),
         (("--drop", "zip"), "was fitted on the columns 'x', 'zip'; the data has 'x', in this order."),
         (("--quantile", "0.1", "--quantile", "0.9"), "has the outputs ''; the data has 'q0.1', 'q0.9'; fit anew"),

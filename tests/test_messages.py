@@ -34,7 +34,7 @@ def smile(*arguments) -> tuple[int, str]:
         ("x,,y\n1,2,3\n", " has no name; name it in the header."),
         ("x,y\n", "has a header but no rows; add at least one."),
         ("x,x,y\n1,2,3\n", "has the column 'x' twice; rename or remove one of them."),
-        ("x,y\n1,2,3\n4,5,6\n", "has a row with more cells than the header; check its commas."),
+        ("x,y\n1,2,3\n4,5,6\n", "has a row with more cells than the header; check its separators."),
         ("x,y\n1,inf\n2,3\n", "row 2, column 'y' is inf; give a finite number."),
     ],
 )
@@ -69,7 +69,7 @@ def test_options_that_say_nothing(tmp_path, arguments, message):
 
 def test_benchmarks_that_do_not_exist():
     assert smile("bench", "nothing")[1].startswith("smile: There is no benchmark 'nothing'; there are: ")
-    assert "There is no case or job 'nothing'; there are: " in smile("bench", "proof", "--case", "nothing")[1]
+    assert "There is no case 'nothing'; there are: " in smile("bench", "proof", "--case", "nothing")[1]
     assert "belong to smile bench proof; leave them out." in smile("bench", "prediction", "--job", "prove")[1]
     assert "belong to smile bench proof; leave them out." in smile("bench", "train", "--job", "prove")[1]
 

@@ -83,7 +83,7 @@ def test_interruption_keeps_finished_cells(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["alchemy"], "There is no experiment 'alchemy'; choose one of 'monotonicity', 'robustness', 'fairness', "),
+        (["alchemy"], "There is no experiment 'alchemy'; there are: monotonicity, robustness, fairness, "),
         (["monotonicity", "--only", "model=best"], "There is no cell with model = 'best'"),
         (["monotonicity", "--only", "colour=red"], "No cell has a key 'colour'"),
         (["monotonicity", "--device", "gpu"], "The device is 'auto', 'cpu' or 'cuda', not 'gpu'."),

@@ -8,14 +8,29 @@ Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input,
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from smilenn._version import __version__
+from smilenn.cli import options, paths
 from smilenn.cli.guard import Guarded, failed
+from smilenn.cli.options import (
+    EXPERIMENTS,
+    JOBS,
+    NA,
+    PROVERS,
+    SUBJECTS,
+    TABLE,
+    Json,
+    KeepNA,
+    Model,
+    Outside,
+    Quiet,
+    check_choice,
+    choices,
+)
 
 app = typer.Typer(
     name="smile",
@@ -25,42 +40,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Task(StrEnum):
-    """What the target is."""
-
-    auto = "auto"
-    regression = "regression"
-    classification = "classification"
-
-
-class Boxes(StrEnum):
-    """The network's boxes: flip-free, or the paper's free pair."""
-
-    gap = "gap"
-    paper = "paper"
-
-
-class Missing(StrEnum):
-    """What to do with missing cells."""
-
-    error = "raise"
-    fill = "fill"
-
-
-class Outside(StrEnum):
-    """What to do with rows outside the domain."""
-
-    auto = "auto"
-    clamp = "clamp"
-    warn = "warn"
-    error = "raise"
-
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no explanations.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Model = Annotated[Path, typer.Argument(help="A model folder.", show_default=False)]
 
 
 def _version(asked: bool) -> None:
@@ -85,84 +64,48 @@ def smile(
 
 @app.command()
 def fit(
-    data: Annotated[Path, typer.Argument(help="A CSV file with a header.", show_default=False)],
-    target: Annotated[
-        list[str], typer.Option(help="The column to predict; repeat for several targets or labels.", show_default=False)
-    ],
-    out: Annotated[Path, typer.Option(help="The model folder to write; must not exist.", show_default=False)],
-    task: Annotated[
-        Task, typer.Option(help="auto: texts and two values are classes, other numbers a regression.")
-    ] = Task.auto,
-    quantile: Annotated[
-        list[float] | None, typer.Option(metavar="LEVEL", help="Predict this quantile of the target; repeat.")
-    ] = None,
-    increasing: Annotated[list[str] | None, typer.Option(help="Predictions must rise in this column; repeat.")] = None,
-    decreasing: Annotated[list[str] | None, typer.Option(help="Predictions must fall in this column; repeat.")] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            help="The class, label or target that --increasing and --decreasing speak of.", show_default="all"
-        ),
-    ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CLASS",
-            help="The class of two whose log-odds --increasing and --decreasing speak of.",
-            show_default="the last in sorted order",
-        ),
-    ] = None,
-    fair: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN:EPS", help="Changing this column alone changes the output by at most EPS."),
-    ] = None,
-    robust: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DELTA[:EPS]",
-            help="Changing all numbers by at most DELTA (or a share of their range, 5%) changes the output by at most "
-            "EPS (classification: default 1, on the logit).",
-        ),
-    ] = None,
-    spec: Annotated[list[Path] | None, typer.Option(help="A TOML file with further properties.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeat.")] = None,
-    category: Annotated[list[str] | None, typer.Option(help="A column of numbers to read as names; repeat.")] = None,
-    bounds: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN:LO:HI", help="The range of a column; default: the data's + 5 %.")
-    ] = None,
-    missing: Annotated[
-        Missing, typer.Option(help="Missing cells: refuse them, or fill in the median or most frequent text.")
-    ] = Missing.error,
-    boxes: Annotated[Boxes, typer.Option(help="Flip-free boxes, or the paper's.")] = Boxes.gap,
-    test: Annotated[float, typer.Option(help="Share of the rows held out to measure the quality.")] = 0.2,
-    seed: Annotated[int, typer.Option(help="Same seed, same model (on the same machine and versions).")] = 0,
-    epochs: Annotated[
-        int | None, typer.Option(help="Epochs of pretraining and of training, each.", show_default="the recipe's")
-    ] = None,
-    restarts: Annotated[int, typer.Option(help="Train this many networks and keep the best proved one.")] = 1,
-    threads: Annotated[int, typer.Option(min=1, help="Threads for training; the result depends on it.")] = 1,
-    time_limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Stop training after so long.", show_default="none")
-    ] = None,
-    certify_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.0, help="Search so long for a certificate afterwards; 0: none.")
-    ] = 60.0,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="A file to continue from, written while training.", show_default="none")
-    ] = None,
-    start: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            metavar="MODEL",
-            help="Begin with the weights of this model folder, on its domain; its properties, unless some are stated.",
-            show_default="none",
-        ),
-    ] = None,
+    data: options.Rows,
+    target: options.Target,
+    out: options.NewFolder,
+    increasing: options.Increasing = None,
+    decreasing: options.Decreasing = None,
+    fair: options.Fair = None,
+    robust: options.Robust = None,
+    spec: options.Spec = None,
+    output: options.Output = None,
+    positive: options.Positive = None,
+    task: options.TaskOption = options.Task.auto,
+    quantile: options.Quantile = None,
+    class_weight: options.ClassWeight = None,
+    drop: options.Drop = None,
+    id: options.LeftOut = None,
+    category: options.Category = None,
+    bounds: options.Bounds = None,
+    na: NA = None,
+    keep_na: KeepNA = None,
+    missing: options.MissingOption = options.Missing.error,
+    test: options.Test = 0.2,
+    boxes: options.BoxesOption = options.Boxes.gap,
+    seed: options.Seed = 0,
+    epochs: options.Epochs = None,
+    restarts: options.Restarts = 1,
+    threads: options.Threads = 1,
+    time_limit: options.TimeLimit = None,
+    certify_limit: options.CertifyLimit = 60.0,
+    checkpoint: options.Checkpoint = None,
+    start: options.From = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Train on a CSV file, prove and certify the properties and save the model."""
+    """Train on a table, prove and certify the properties and save the model."""
+    paths.check_new_folder(out)
+    paths.check_table(data)
+    for file in spec or ():
+        paths.check_rules(file)
+    if start is not None:
+        paths.check_model(start)
+    if checkpoint is not None:
+        paths.check_new_file(checkpoint, "--checkpoint", read=(data, *(spec or ())))
     from smilenn.cli import fitting as command
 
     request = command.Request(
@@ -192,6 +135,10 @@ def fit(
         checkpoint=checkpoint,
         missing=missing.value,
         start=start,
+        ids=tuple(id or ()),
+        na=tuple(na or ()),
+        keep_na=tuple(keep_na or ()),
+        class_weight=tuple(class_weight or ()),
     )
     raise typer.Exit(command.run(request, quiet=quiet, json=json))
 
@@ -199,15 +146,21 @@ def fit(
 @app.command()
 def predict(
     model: Model,
-    data: Annotated[Path, typer.Argument(help="A CSV file with the model's columns.", show_default=False)],
+    data: Annotated[Path, typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False)],
     out: Annotated[
         Path,
         typer.Option(
+            metavar="FILE",
             help="The CSV file to write: prediction[, probability[, certified]], or one column for each "
             "of several targets, labels or quantiles.",
             show_default=False,
         ),
     ],
+    id: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the output, first; repeat.")
+    ] = None,
+    na: NA = None,
+    keep_na: KeepNA = None,
     out_of_bounds: Annotated[Outside, typer.Option(help="Rows outside the domain; auto: the model's way.")] = (
         Outside.auto
     ),
@@ -215,31 +168,39 @@ def predict(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Predict the rows of a CSV file, however large.
+    """Predict the rows of a table, however large.
 
     For classifiers with --robust or --fair the column `certified` says which labels no such change can turn.
     """
+    paths.check_model(model)
+    paths.check_table(data)
+    paths.check_new_file(out, "--out", read=(data,))
     from smilenn.cli import predicting as command
 
-    raise typer.Exit(
-        command.run(model, data, out, out_of_bounds=out_of_bounds.value, chunk=chunk, quiet=quiet, json=json)
+    request = command.Request(
+        model, data, out, out_of_bounds.value, tuple(id or ()), tuple(na or ()), tuple(keep_na or ()), chunk
     )
+    raise typer.Exit(command.run(request, quiet=quiet, json=json))
 
 
 @app.command()
 def prove(
     model: Model,
     prover: Annotated[
-        str, typer.Option(help="auto, or one by name: closed-form, sweep, branch, mip, paper-mip.")
+        str, typer.Option(metavar="NAME", help=f"{choices(PROVERS)}; auto takes the cheapest that applies.")
     ] = "auto",
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.0, help="For the prover, and as much for the certificate.")
     ] = 60.0,
-    again: Annotated[bool, typer.Option("--again", help="Also if the folder holds an accepted certificate.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Prove again even if the certificate is already accepted.")
+    ] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Search for a counterexample, prove and certify, from the files; write the verdict and the certificate."""
+    check_choice(prover, PROVERS, "prover")
+    paths.check_model(model)
     from smilenn.cli import proving as command
 
     raise typer.Exit(command.run(model, prover=prover, time_limit=time_limit, again=again, quiet=quiet, json=json))
@@ -292,9 +253,13 @@ def report(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="A CSV file to measure on; of the file of `smile fit` the held-out rows.", show_default="none"
+            metavar="TABLE",
+            help="A table to measure on; of the file of `smile fit` the held-out rows.",
+            show_default="none",
         ),
     ] = None,
+    na: NA = None,
+    keep_na: KeepNA = None,
     card: Annotated[Path | None, typer.Option(help="A Markdown model card to write.", show_default="none")] = None,
     name: Annotated[str | None, typer.Option(help="The title.", show_default="the folder's name")] = None,
     references: Annotated[
@@ -308,9 +273,17 @@ def report(
     json: Json = False,
 ) -> None:
     """Write a report: rules and verdict, quality, accuracy against guarantee, slices, the tightest pairs."""
+    paths.check_model(model)
+    if data is not None:
+        paths.check_table(data)
+    for option, place in (("--out", out), ("--card", card)):
+        if place is not None:
+            paths.check_new_file(place, option, read=(data,))
     from smilenn.cli import reporting as command
 
-    request = command.Request(model, data, out, card, name, references, seconds, image)
+    request = command.Request(
+        model, data, out, card, name, references, seconds, image, tuple(na or ()), tuple(keep_na or ())
+    )
     raise typer.Exit(command.run(request, quiet=quiet, json=json))
 
 
@@ -323,6 +296,8 @@ def demo(
     json: Json = False,
 ) -> None:
     """Embedded data, a monotone and fair model, its certificate and a report to look at, in less than three minutes."""
+    if out is not None:
+        paths.check_new_folder(out)
     from smilenn.cli import demonstration as command
 
     raise typer.Exit(command.run(out, quiet=quiet, json=json))
@@ -330,13 +305,18 @@ def demo(
 
 @app.command()
 def bench(
-    subject: Annotated[str, typer.Argument(help="train, predict, both (all), or proof.")] = "all",
-    case: Annotated[list[str] | None, typer.Option(help="A case, fair-20x4; repeat.", show_default="all")] = None,
+    subject: Annotated[
+        str, typer.Argument(metavar="SUBJECT", help=f"{choices(SUBJECTS)}; all is training and predicting.")
+    ] = "all",
+    case: Annotated[
+        list[str] | None, typer.Option(metavar="CASE", help="A case, fair-20x4; repeat.", show_default="all")
+    ] = None,
     job: Annotated[
-        list[str] | None, typer.Option(help="opt, prove, find or match; repeat.", show_default="the first three")
+        list[str] | None, typer.Option(metavar="JOB", help=f"{choices(JOBS)}; repeat.", show_default="the first three")
     ] = None,
     peer: Annotated[
-        list[str] | None, typer.Option(help="A peer, paper-highs; repeat.", show_default="all that are installed")
+        list[str] | None,
+        typer.Option(metavar="PEER", help="A peer, paper-highs; repeat.", show_default="all that are installed"),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Networks per case or recipe.")] = 3,
     limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="For each solve of a peer.")] = 20.0,
@@ -362,13 +342,13 @@ def bench(
 @app.command()
 def reproduce(
     experiment: Annotated[
-        str, typer.Argument(help="monotonicity, robustness, fairness, tabular, random, or all.", show_default=False)
+        str, typer.Argument(metavar="EXPERIMENT", help=f"{choices(EXPERIMENTS)}.", show_default=False)
     ],
     out: Annotated[Path, typer.Option(help="The folder for cells, rows, tables and figures.", show_default=False)],
     quick: Annotated[bool, typer.Option("--quick", help="Small data and few epochs: minutes on two cores.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Cells that run at the same time, one thread each.")] = 2,
     seed: Annotated[
-        list[int] | None, typer.Option(min=0, help="A seed; repeat.", show_default="the experiment's")
+        list[int] | None, typer.Option(metavar="SEED", min=0, help="A seed; repeat.", show_default="the experiment's")
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only cells with this value, model=default; repeat.")
@@ -393,14 +373,15 @@ def reproduce(
     json: Json = False,
 ) -> None:
     """Run the paper's experiments: every table and figure, with baselines; finished cells are kept."""
+    check_choice(experiment, EXPERIMENTS, "experiment")
     from smilenn.cli import reproducing as command
     from smilenn.experiments.study import Options
 
     models = out / "models" if save_models or reuse_models else None
-    options = Options(quick, tuple(seed or ()), data_dir, device, models, reuse_models)
+    chosen = Options(quick, tuple(seed or ()), data_dir, device, models, reuse_models)
     raise typer.Exit(
         command.run(
-            experiment, out, options, jobs=jobs, only=tuple(only or ()), cluster=cluster, with_figures=not no_figures,
+            experiment, out, chosen, jobs=jobs, only=tuple(only or ()), cluster=cluster, with_figures=not no_figures,
             finished=finished, quiet=quiet, json=json,
         )
     )  # fmt: skip

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import typer
 
-from smilenn.errors import SmileError, listed
+from smilenn.cli.options import SUBJECTS, check_choice
+from smilenn.errors import SmileError
 from smilenn.experiments import overhead, prediction
 from smilenn.experiments.proofs import CASES, JOBS, LARGE, SCALING, USUAL, Job, draw, line, records, summary
 
-SUBJECTS = ("all", "training", "prediction", "proof")
-SHORT = {"train": "training", "predict": "prediction"}
+LONG = {"training": "train", "prediction": "predict"}  # what subjects were called once
 
 
 def run(
@@ -24,22 +24,21 @@ def run(
     plot: Path | None, data_dir: Path | None, json: bool,
 ) -> int:  # fmt: skip
     """Measure and print; the exit code is 0 whatever the ratios are."""
-    subject = SHORT.get(subject, subject)
-    if subject not in SUBJECTS:
-        raise SmileError(f"There is no benchmark {subject!r}; there are: {listed(SUBJECTS)}.")
+    subject = LONG.get(subject, subject)
+    check_choice(subject, SUBJECTS, "benchmark")
+    for name in job:
+        check_choice(name, JOBS, "job")
     if subject != "proof":
         if case or job or peer or plot is not None:
             raise SmileError("--case, --job, --peer and --plot belong to smile bench proof; leave them out.")
-        if subject in ("all", "training"):
+        if subject in ("all", "train"):
             training(seeds, data_dir, json)
-        if subject in ("all", "prediction"):
+        if subject in ("all", "predict"):
             _prediction(json)
         return 0
     known = {c.name: c for c in (*CASES, *SCALING, *LARGE)}
-    for given, names in ((case, known), (job, JOBS)):
-        wrong = [name for name in given if name not in names]
-        if wrong:
-            raise SmileError(f"There is no case or job {wrong[0]!r}; there are: {listed(tuple(names), 40)}.")
+    for name in case:
+        check_choice(name, tuple(known), "case")
     chosen = [known[name] for name in case] or list(SCALING if plot else CASES)
     jobs: Sequence[Job] = [name for name in JOBS if name in job] or (["prove"] if plot else list(USUAL))
     if plot is not None and not plot.absolute().parent.is_dir():

@@ -16,6 +16,7 @@ import typer
 from smilenn.certify import check as checker
 from smilenn.certify.verdicts import check
 from smilenn.cli.guard import INTERRUPTED
+from smilenn.cli.spoken import in_options
 from smilenn.cli.words import cell_list, domain_text, judgement_text
 from smilenn.datasets.credit import make_credit
 from smilenn.datasets.split import split
@@ -86,7 +87,7 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
         say(f"   Nobody's score falls by earning more, nor moves by more than {EPS:g} through race: that is certified.")
     say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
     if loaded.certificate_ is None:
-        tell(f"\nThe model is in {str(folder)!r}. It has no certificate: {loaded.certificate_note_}")
+        tell(f"\nThe model is in {str(folder)!r}. It has no certificate: {in_options(loaded.certificate_note_)}")
         verdict = loaded.verdict_
     else:
         verdict = say_checked(folder, say, tell)

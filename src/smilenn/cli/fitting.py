@@ -1,4 +1,4 @@
-"""``smile fit``: a CSV file and properties in, a model folder and a verdict out."""
+"""``smile fit``: a table and properties in, a model folder and a verdict out."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ import typer
 
 from smilenn.certify.statement import claim_lines
 from smilenn.cli.guard import INTERRUPTED
+from smilenn.cli.rows import class_weight, held_back_rows, is_classification, named_columns, read_data
+from smilenn.cli.source import STANDARD_INPUT, Source
 from smilenn.cli.starting import TRAINING, Start
-from smilenn.cli.table import file_digest, read_header, read_table
+from smilenn.cli.table import FIRST_ROW
 from smilenn.cli.words import domain_text, judgement_record, judgement_text, logit_words
-from smilenn.datasets.base import Dataset
-from smilenn.datasets.split import held_back
-from smilenn.domain import Domain
+from smilenn.domain import Domain, OutOfBounds
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.checks import numbered
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.missing import filled, learn_fill
+from smilenn.estimators.outside import all_carried
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.start import check_columns
 from smilenn.estimators.store import save
 from smilenn.estimators.targets import Target
 from smilenn.estimators.trend import Contradiction, TrendWarning, contradictions
-from smilenn.model.folder import refuse_existing, without_infinities
+from smilenn.model.folder import without_infinities
 from smilenn.progress import Progress, display, duration
 from smilenn.properties.base import Property
 from smilenn.properties.forms import Outputs
@@ -42,7 +43,6 @@ from smilenn.train.config import Config
 from smilenn.train.state import CheckpointError
 
 UNTRAINED = 3  # exit code where not one step of training was completed
-LEAST_TEST = 10  # with fewer rows to test on, none are held out
 
 
 @dataclass(frozen=True)
@@ -75,20 +75,26 @@ class Request:
     checkpoint: Path | None = None
     missing: str = "raise"
     start: Path | None = None
+    ids: tuple[str, ...] = ()
+    na: tuple[str, ...] = ()
+    keep_na: tuple[str, ...] = ()
+    class_weight: tuple[str, ...] = ()
 
 
 def run(request: Request, *, quiet: bool, json: bool) -> int:
     """Train, prove, certify, save, say; the exit code is the verdict's."""
     import torch
 
-    refuse_existing(request.out)
     if not 0 <= request.seed < 2**32:
         raise SmileError(f"--seed {request.seed} is not a seed; write a whole number from 0 to 2³² − 1.")
+    if not 0.0 <= request.test < 1.0:
+        raise SmileError(f"--test {request.test} is not a share; write one such as 0.2, or 0 for none.")
     torch.set_num_threads(request.threads)
-    start = None if request.start is None else Start.read(request, request.start)
+    source = Source.find(request.data, na=request.na, keep_na=request.keep_na)
+    start = None if request.start is None else Start.read(request, request.start, source)
     stated_at = read_properties(request, start)
     properties = tuple(item for _, item in stated_at)
-    frame, y = read_data(request, None if start is None else start.model.domain_)
+    frame, y = read_data(request, source, None if start is None else start.model.domain_)
     kind = SmileClassifier if is_classification(request, y) else SmileRegressor
     complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
     if start is None:
@@ -105,6 +111,8 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         own["quantiles"] = request.quantiles
     if request.positive is not None:
         own["positive"] = positive_class(request, kind)
+    if request.class_weight:
+        own["class_weight"] = class_weight(request, y if kind is SmileClassifier else None)
     estimator = kind(
         **own,
         properties=properties,
@@ -119,11 +127,14 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     only = request.target[0] if len(request.target) == 1 else ""
     target = estimator.read_target(y.to_numpy(), request.target).called(only)
     check_properties(estimator, stated_at, frame, target.outputs)
+    check_rows(estimator, complete, target.outputs, source)
     in_test = held_back_rows(target.strata, request.test, request.seed)
     say = typer.echo if not (quiet or json) else (lambda text: None)
+    for name in source.index_columns(named_columns(request)):
+        say(f"Left out: {name!r}, a column without a name that numbers the rows.")
     say(f"{len(frame)} rows, {len(domain.features)} features; predicting {listed(request.target, 12)} ({target.task}).")
     if start is not None:
-        say(start.sentence(request))
+        say(start.sentence(request, source))
     say(f"The domain: {domain_text(domain)}.")
     for sentence in rows_outside(complete, request.bounds):
         warnings.warn(sentence, stacklevel=1)
@@ -146,7 +157,7 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
             estimator.quality_ = standing(estimator, frame, target, in_test)
     except KeyboardInterrupt:
         estimator.interrupted_ = True  # what was measured at the end of training stays
-    keep(estimator, request, in_test, None if start is None else start.training)
+    keep(estimator, request, source, in_test, None if start is None else start.training)
     try:
         if request.checkpoint is not None and not estimator.interrupted_:
             forget(request.checkpoint, request.restarts)
@@ -186,7 +197,11 @@ def positive_class(request: Request, kind: type) -> str:
 
 
 def keep(
-    estimator: SmileRegressor | SmileClassifier, request: Request, in_test: np.ndarray, before: dict[str, Any] | None
+    estimator: SmileRegressor | SmileClassifier,
+    request: Request,
+    source: Source,
+    in_test: np.ndarray,
+    before: dict[str, Any] | None,
 ) -> None:
     """Save; Ctrl-C in the middle of it, which leaves no half-written folder, does not lose the model either.
 
@@ -196,12 +211,14 @@ def keep(
     also = {
         TRAINING: {
             "data": request.data.name,
-            "sha256": file_digest(request.data),
+            "sha256": source.digest(),
             "target": request.target[0] if len(request.target) == 1 else list(request.target),
             "rows": len(in_test),
             "held_out": int(in_test.sum()),
             "test": request.test,
             "seed": request.seed,
+            **({"na": list(request.na)} if request.na else {}),
+            **({"keep_na": list(request.keep_na)} if request.keep_na else {}),
             **({} if before is None else {"start": before}),
         }
     }
@@ -283,7 +300,8 @@ def report(
         typer.echo(f"Saved in {str(request.out)!r} after {duration(estimator.seconds_)} of training.")
         if estimator.certificate_ is not None:
             typer.echo(f"To check the certificate from the files: smile check {request.out}")
-        typer.echo(f"To look at it: smile report {request.out} --data {request.data} --out report.html")
+        given = "" if request.data == STANDARD_INPUT else f" --data {request.data}"
+        typer.echo(f"To look at it: smile report {request.out}{given} --out report.html")
 
 
 # ---- options --------------------------------------------------------------------------------------------------------
@@ -337,6 +355,20 @@ def check_properties(
             raise SmileError(f"{where}: {error}") from None
 
 
+def check_rows(
+    estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, outputs: Outputs, source: Source
+) -> None:
+    """Every row on the domain, before any training: an error names the row of the file, not one of the chosen rows."""
+    domain = estimator.domain
+    assert domain is not None
+    claims = estimator.lower_on(estimator.all_properties(), domain, tuple(frame.columns), outputs)
+    outside: OutOfBounds = "clamp" if all_carried(claims, domain) else "raise"
+    try:
+        domain.encode(frame, out_of_bounds=outside, first_row=FIRST_ROW)
+    except SmileError as error:
+        raise SmileError(f"{source.name}: {error}") from None
+
+
 def read_bounds(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
     """``COLUMN:LO:HI`` options."""
     out = {}
@@ -386,79 +418,3 @@ def stated(
             sentence = f"{sentence} (On the log-odds: {logit_words(float(item.eps))}.)"
         out.append(sentence)
     return out
-
-
-# ---- data -----------------------------------------------------------------------------------------------------------
-
-
-def read_data(request: Request, domain: Domain | None = None) -> tuple[pd.DataFrame, pd.Series | pd.DataFrame]:
-    """Features and target(s); columns that the options name must exist, and a target may not be a feature.
-
-    Columns that are categories of a `domain`, if there is one, are read as names.
-    """
-    header = read_header(request.data)
-    for option, names in (("--target", request.target), ("--drop", request.drop), ("--category", request.category)):
-        unknown = [name for name in names if name not in header]
-        if unknown:
-            raise SmileError(
-                f"{option}: {str(request.data)!r} has no column {listed(unknown)}; it has {listed(header, 20)}."
-            )
-    features = [
-        ("--increasing", request.increasing),
-        ("--decreasing", request.decreasing),
-        ("--fair", tuple(text.rpartition(":")[0] for text in request.fair)),
-        ("--drop", request.drop),
-        ("--bounds", tuple(text.rsplit(":", 2)[0] for text in request.bounds)),
-    ]
-    for option, names in features:
-        both = [name for name in request.target if name in names]
-        if both:
-            raise SmileError(f"The target {both[0]!r} is among the features: {option} names it; remove it there.")
-    twice = [name for name in request.target if request.target.count(name) > 1]
-    if twice:
-        raise SmileError(f"--target {twice[0]} was given twice; name each column once.")
-    may_lack = [name for name in header if name not in request.target] if request.missing == "fill" else []
-    names = () if domain is None else tuple(f.name for f in domain.features if f.categories and not f.columns)
-    frame = read_table(request.data, text=(*request.category, *names), may_lack=may_lack)
-    y = frame[request.target[0]] if len(request.target) == 1 else frame[list(request.target)]
-    frame = frame.drop(columns=[*request.target, *request.drop])
-    if frame.shape[1] == 0:
-        raise SmileError(f"{str(request.data)!r} has no feature left beside the target {listed(request.target)}.")
-    return frame, y
-
-
-def is_classification(request: Request, y: pd.Series | pd.DataFrame) -> bool:
-    """Whether the target is classes, or several are labels; asked for, or judged by the values."""
-    columns = [y[name] for name in y.columns] if isinstance(y, pd.DataFrame) else [y]
-    for name, column in zip(request.target, columns, strict=True):
-        values = column.unique()
-        if len(values) < 2:
-            raise SmileError(f"The target {name!r} has one value only, {values[0]!r}; there is nothing to learn.")
-        text = not pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-        if text and (request.task == "regression" or request.quantiles):
-            raise SmileError(f"The target {name!r} holds texts, so it cannot be a regression.")
-        if text and len(columns) > 1:
-            raise SmileError(
-                f"The target {name!r} holds texts; several targets are numbers, or labels that are 0 or 1."
-            )
-        if text:
-            return True
-    if request.quantiles:
-        if request.task == "classification":
-            raise SmileError("--quantile is for numbers, not for --task classification.")
-        return False
-    if request.task != "auto":
-        return request.task == "classification"
-    wanted = {0, 1} if len(columns) > 1 else None
-    return all(column.nunique() == 2 and (wanted is None or set(column.unique()) <= wanted) for column in columns)
-
-
-def held_back_rows(strata: np.ndarray, share: float, seed: int) -> np.ndarray:
-    """[n] bool: rows that training never sees, of each class in `strata` [n]; none where they would say too little."""
-    if not 0.0 <= share < 1.0:
-        raise SmileError(f"--test {share} is not a share; write one such as 0.2, or 0 for none.")
-    if share * len(strata) < LEAST_TEST:
-        return np.zeros(len(strata), dtype=bool)
-    codes = pd.Series(pd.factorize(strata)[0])
-    kind = "binary" if codes.nunique() > 1 else "regression"  # stratified, or not
-    return held_back(Dataset("data", pd.DataFrame(index=range(len(strata))), codes, kind), seed, share)

@@ -13,6 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from smilenn.cli.spoken import in_options
 from smilenn.errors import AlteredError, SmileError
 
 ALTERED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -74,9 +75,9 @@ def failed(error: BaseException, debug: bool) -> int:
         typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
     match error:
         case AlteredError():
-            sentence, code = str(error), ALTERED
+            sentence, code = in_options(str(error)), ALTERED
         case SmileError():
-            sentence, code = str(error), BAD_INPUT
+            sentence, code = in_options(str(error)), BAD_INPUT
         case KeyboardInterrupt():
             sentence, code = "interrupted; nothing was written.", INTERRUPTED
         case BrokenPipeError():
@@ -84,7 +85,7 @@ def failed(error: BaseException, debug: bool) -> int:
         case OSError(filename=name, strerror=reason) if name is not None:
             sentence, code = f"{str(name)!r} cannot be used: {reason}.", BAD_INPUT
         case MemoryError():
-            sentence, code = "the memory does not suffice; give fewer rows or a smaller --chunk.", BAD_INPUT
+            sentence, code = "not enough memory; give fewer rows or a smaller --chunk.", BAD_INPUT
         case _:
             text = " ".join(str(error).split()) or "no message"
             sentence = f"an error that should not happen ({type(error).__name__}: {text}); please report it"
@@ -94,4 +95,4 @@ def failed(error: BaseException, debug: bool) -> int:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    typer.echo(f"smile: warning: {message}", err=True)
+    typer.echo(f"smile: warning: {in_options(str(message))}", err=True)

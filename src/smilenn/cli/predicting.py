@@ -1,4 +1,4 @@
-"""``smile predict``: predictions for a CSV file of any size, a chunk at a time."""
+"""``smile predict``: predictions for a table of any size, a chunk at a time."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import json as json_module
 import os
 import time
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import typer
 
+from smilenn.cli.rows import category_names
+from smilenn.cli.source import Source
+from smilenn.cli.starting import find_source, read_training
 from smilenn.cli.table import FIRST_ROW, read_chunks
-from smilenn.errors import SmileError
+from smilenn.errors import SmileError, listed
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.steady import steady
@@ -23,31 +27,63 @@ from smilenn.properties.library import Fair, Robust
 from smilenn.report.write import replaced
 
 
-def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, quiet: bool, json: bool) -> int:
+@dataclass(frozen=True)
+class Request:
+    """The options of the command."""
+
+    model: Path
+    data: Path
+    out: Path
+    out_of_bounds: str = "auto"
+    ids: tuple[str, ...] = ()
+    na: tuple[str, ...] = ()
+    keep_na: tuple[str, ...] = ()
+    chunk: int = 50_000
+
+
+@dataclass
+class Moved:
+    """Rows outside the domain that were moved to its edge: how many, and the first of them in words."""
+
+    count: int = 0
+    first: str = ""
+
+    def sentence(self, rows: int) -> str:
+        """For `rows` predictions in all."""
+        were = "was" if self.count == 1 else "were"
+        return f"{self.first}; {self.count} of {rows} rows {were} moved to the edge of the domain."
+
+
+def run(request: Request, *, quiet: bool, json: bool) -> int:
     """Write the columns of `predictions` for every row; the file appears only when all rows are done."""
     begun = time.perf_counter()
-    estimator = load(model)
-    if out_of_bounds != "auto":
-        estimator.outside_ = out_of_bounds  # type: ignore[assignment]
-    if out.exists() and data.exists() and out.samefile(data):
-        raise SmileError(f"--out {str(out)!r} is the file that is read; name another one.")
+    estimator = load(request.model)
+    if request.out_of_bounds != "auto":
+        estimator.outside_ = request.out_of_bounds  # type: ignore[assignment]
+    source = find_source(request.data, read_training(request.model), request.na, request.keep_na)
+    columns = needed_columns(estimator, source, request.ids)
     change = changes(estimator)
     if change is not None and not np.isfinite(change).all():
         warnings.warn(
             f"No label is certified: {estimator.certificate_note_ or 'no bound carries to all inputs.'}", stacklevel=1
         )
-    names = [f.name for f in estimator.domain_.features if f.categories and not f.columns]
-    last, shown = FIRST_ROW, 0.0
+    names = category_names(estimator.domain_) | {name: source.missing for name in request.ids}
+    last, shown, moved = FIRST_ROW, 0.0, Moved()
     with (
         display("off" if quiet or json else "auto") as show,
-        replaced(out) as temporary,
+        replaced(request.out) as temporary,
         open(temporary, "w", encoding="utf-8", newline="") as file,
     ):
-        for first, frame in read_chunks(data, chunk, text=names):
+        for first, frame in read_chunks(source, request.chunk, names, only=columns):
             try:
-                predicted = predictions(estimator, frame, first, change)
+                x = inside(estimator, frame, first, moved)
             except SmileError as error:
-                raise SmileError(f"{str(data)!r}: {error}") from None
+                raise SmileError(f"{source.name}: {error}") from None
+            predicted = predictions(estimator, estimator.outputs_at(x), change)
+            for place, name in enumerate(request.ids):
+                if name in predicted.columns:
+                    raise SmileError(f"--id {name} has the name of a column of predictions; rename it in the file.")
+                predicted.insert(place, name, frame[name].to_numpy())
             predicted.to_csv(file, index=False, header=first == FIRST_ROW, lineterminator="\n")
             last = first + len(frame)
             spent = time.perf_counter() - begun
@@ -56,14 +92,60 @@ def run(model: Path, data: Path, out: Path, *, out_of_bounds: str, chunk: int, q
                 show(Progress("predict", last - FIRST_ROW, seconds=spent, message=f"{last - FIRST_ROW} rows"))
         file.flush()
         os.fsync(file.fileno())
+    say(request, estimator, last - FIRST_ROW, moved, quiet=quiet, json=json)
+    return 0
+
+
+def say(
+    request: Request,
+    estimator: SmileRegressor | SmileClassifier,
+    rows: int,
+    moved: Moved,
+    *,
+    quiet: bool,
+    json: bool,
+) -> None:
+    """How many rows were predicted, and how many of them were moved into the domain."""
     if json:
-        record = {"model": str(model), "rows": last - FIRST_ROW, "out": str(out)}
+        record = {"model": str(request.model), "rows": rows, "moved": moved.count, "out": str(request.out)}
         typer.echo(json_module.dumps(record, ensure_ascii=False))
     elif not quiet:
         binary = isinstance(estimator, SmileClassifier) and estimator.task == "binary"
         whose = f" The probability is that of {estimator.positive_class!r}." if binary else ""  # type: ignore[union-attr]
-        typer.echo(f"{last - FIRST_ROW} predictions written to {str(out)!r}.{whose}")
-    return 0
+        typer.echo(f"{rows} predictions written to {str(request.out)!r}.{whose}")
+    if moved.count and (estimator.outside_ == "warn" or not quiet):
+        typer.echo(f"smile: warning: {moved.sentence(rows)}", err=True)
+
+
+def needed_columns(estimator: SmileRegressor | SmileClassifier, source: Source, ids: tuple[str, ...]) -> set[str]:
+    """The columns to read: the model's, and identifiers, which must not be called like a prediction."""
+    for option, names in (("the model needs", estimator.domain_.columns), ("--id names", ids)):
+        absent = [name for name in names if name not in source.header]
+        if absent:
+            noun = "column" if len(absent) == 1 else "columns"
+            raise SmileError(
+                f"{source.name} lacks the {noun} {listed(absent)}, which {option}; it has {listed(source.header, 20)}."
+            )
+    twice = [name for name in ids if ids.count(name) > 1]
+    if twice:
+        raise SmileError(f"--id {twice[0]} was given twice; name each column once.")
+    return {*estimator.domain_.columns, *ids}
+
+
+def inside(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int, moved: Moved) -> np.ndarray:
+    """The rows of a chunk as the network sees them, [n, m]; rows that are moved into the domain are counted."""
+    domain, x = estimator.domain_, estimator.read_rows(frame, first_row=first)
+    outside = (x < domain.lo) | (x > domain.hi)
+    if not outside.any():
+        return x
+    mode = "raise" if estimator.outside_ == "raise" else "clamp"
+    clamped = domain.clamp(x, out_of_bounds=mode, first_row=first)
+    if not moved.first:
+        row, i = (int(v) for v in np.argwhere(outside)[0])
+        span = f"[{domain.lo[i]:g}, {domain.hi[i]:g}]"
+        moved.first = f"Row {first + row}, column {domain.coordinates[i]!r}: {x[row, i]:g} lies outside {span}"
+    moved.count += int(outside.any(axis=1).sum())
+    return clamped
 
 
 def changes(estimator: SmileRegressor | SmileClassifier) -> np.ndarray | None:
@@ -73,15 +155,14 @@ def changes(estimator: SmileRegressor | SmileClassifier) -> np.ndarray | None:
 
 
 def predictions(
-    estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int, change: np.ndarray | None
+    estimator: SmileRegressor | SmileClassifier, output: np.ndarray, change: np.ndarray | None
 ) -> pd.DataFrame:
-    """The output columns for one chunk whose first row has the number `first`.
+    """The columns to write for the outputs [n] or [n, o] of one chunk.
 
     One output: ``prediction``, and of classes ``probability`` (of the positive one of two, or of the predicted one of
     several) and ``certified``. Several: a column for each target or quantile by its name; of labels ``NAME``,
     ``NAME_probability`` and ``NAME_certified``.
     """
-    output = estimator.outputs(frame, first_row=first)
     if not isinstance(estimator, SmileClassifier):
         names = estimator.outputs_.names if output.ndim == 2 else ("prediction",)
         return pd.DataFrame(output.reshape(len(output), len(names)), columns=list(names))
@@ -99,5 +180,5 @@ def predictions(
     if taken:  # a label's own column could pass for the certificate of another
         raise SmileError(f"The label {taken[0]!r} has the name of a column of predictions; rename the label.")
     for k, name in enumerate(estimator.outputs_.names):
-        labels |= {f"{name}{end}": values.reshape(len(frame), -1)[:, k] for end, values in parts.items()}
+        labels |= {f"{name}{end}": values.reshape(len(output), -1)[:, k] for end, values in parts.items()}
     return pd.DataFrame(labels)

@@ -11,9 +11,9 @@ from typing import Any
 import pandas as pd
 import typer
 
-from smilenn.cli.fitting import held_back_rows
-from smilenn.cli.starting import read_training, unseen
-from smilenn.cli.table import file_digest, read_header, read_table
+from smilenn.cli.rows import category_names, held_back_rows
+from smilenn.cli.starting import find_source, read_training, unseen
+from smilenn.cli.table import FIRST_ROW, read_table
 from smilenn.cli.words import judgement_record
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
@@ -35,6 +35,8 @@ class Request:
     references: bool = False
     seconds: float = 60.0
     image: str | None = None
+    na: tuple[str, ...] = ()
+    keep_na: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,28 +98,25 @@ def read_image(text: str | None) -> tuple[int, int] | None:
 def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> Given:
     """The rows of ``--data``; of the file the model was fitted on, those it has not seen."""
     assert request.data is not None
-    header, targets = read_header(request.data), [estimator.target_name_]
+    fitted_on = read_training(request.model)
+    source = find_source(request.data, fitted_on, request.na, request.keep_na)
+    targets = [estimator.target_name_]
     if estimator.task in ("regression", "multilabel") and len(estimator.outputs_.names) > 1:
         targets = list(estimator.outputs_.names)
-    lacking = [name for name in targets if name not in header or not name]
-    known = not lacking
+    lacking = [name for name in targets if name not in source.header or not name]
     columns = set(estimator.domain_.columns)
-    names = [f.name for f in estimator.domain_.features if f.categories and not f.columns]
+    text = category_names(estimator.domain_)
     frame = read_table(
-        request.data,
-        text=names,
-        only={*columns, *(targets if known else ())},
-        may_lack=columns if estimator.fill_ else (),
+        source, text, only={*columns, *(() if lacking else targets)}, may_lack=columns if estimator.fill_ else ()
     )
-    if not known:
+    estimator.encoded(frame, first_row=FIRST_ROW)  # an error names the row of the file, not one of the chosen rows
+    if lacking:
         if request.references:
-            raise SmileError(f"{str(request.data)!r} has no target column {lacking[0]!r}, which --references needs.")
-        missing = f"{str(request.data)!r} has no column {lacking[0]!r}: the report measures no quality."
-        warnings.warn(missing, stacklevel=1)
+            raise SmileError(f"{source.name} has no target column {lacking[0]!r}, which --references needs.")
+        warnings.warn(f"{source.name} has no column {lacking[0]!r}: the report measures no quality.", stacklevel=1)
         return Given(frame)
     y, X = frame[targets[0]] if len(targets) == 1 else frame[targets], frame.drop(columns=targets)
-    fitted_on = read_training(request.model)
-    if fitted_on.get("sha256") != file_digest(request.data):
+    if fitted_on.get("sha256") != source.digest():
         if request.references:
             wanted = f", {fitted_on['data']!r}" if "data" in fitted_on else ""
             raise SmileError(f"--references are trained on the rows of `smile fit`; give the file it read{wanted}.")

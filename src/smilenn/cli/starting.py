@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smilenn.cli.table import file_digest
+from smilenn.cli.source import Source
 from smilenn.errors import SmileError
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from smilenn.cli.fitting import Request
 
 TRAINING = "training.json"
+KINDS: dict[type, str] = {SmileRegressor: "regression", SmileClassifier: "classification"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +35,12 @@ class Start:
     training: dict[str, Any]
 
     @classmethod
-    def read(cls, request: Request, folder: Path) -> Start:
+    def read(cls, request: Request, folder: Path, source: Source) -> Start:
         """From its folder; options that contradict it, and rows to test on that it has seen, are refused."""
         if request.bounds or request.category:
             raise SmileError("--from brings the domain of its model; leave --bounds and --category out.")
         model, training = load(folder), read_training(folder)
-        if training.get("sha256") == file_digest(request.data):
+        if training.get("sha256") == source.digest():
             before, now = ((d["seed"], d["test"]) for d in (training, {"seed": request.seed, "test": request.test}))
             if before != now:
                 raise SmileError(
@@ -54,8 +55,8 @@ class Start:
             return type(self.model)
         if judged is not type(self.model):
             raise SmileError(
-                f"{str(request.start)!r} is a {type(self.model).__name__}, but the options or the target ask for a "
-                f"{judged.__name__}; fit anew, without --from."
+                f"{str(request.start)!r} is a {KINDS[type(self.model)]}, but the options or the target ask for a "
+                f"{KINDS[judged]}; fit anew, without --from."
             )
         return judged
 
@@ -68,10 +69,10 @@ class Start:
             out["positive"] = self.model.positive
         return out
 
-    def sentence(self, request: Request) -> str:
+    def sentence(self, request: Request, source: Source) -> str:
         """What is begun with, and whether the rows to measure on are new to it."""
         begun = f"Starting from the weights of {str(request.start)!r}"
-        if unseen({"sha256": file_digest(request.data), "start": self.training}):
+        if unseen({"sha256": source.digest(), "start": self.training}):
             return f"{begun}, which has not seen the held-out rows either."
         return f"{begun}, which was fitted on another file: held-out rows that are in there too are not new to it."
 
@@ -84,6 +85,12 @@ def read_training(model: Path) -> dict[str, Any]:
     """What `smile fit` noted of its data; empty for models that were saved otherwise."""
     files = read_folder(model)
     return parse_json(files[TRAINING], TRAINING) if TRAINING in files else {}
+
+
+def find_source(data: Path, training: dict[str, Any], na: tuple[str, ...], keep_na: tuple[str, ...]) -> Source:
+    """A table to be read as `smile fit` read its own: the texts for missing cells that it was told are taken over."""
+    noted = [[text for text in training.get(name, ()) if isinstance(text, str)] for name in ("na", "keep_na")]
+    return Source.find(data, na=(*noted[0], *na), keep_na=(*noted[1], *keep_na))
 
 
 def unseen(fitted_on: dict[str, Any]) -> bool | None:

@@ -1,131 +1,145 @@
-"""CSV files: read strictly, whole or in chunks, with errors that name the file, the row and the column.
+"""Cells of tables: read strictly, whole or in chunks, with errors that name the file, the row and the column.
 
 Rows are counted as a spreadsheet shows them: the header is row 1, the first row of data row 2.
 """
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import warnings
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+import itertools
+import shlex
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
+from smilenn.cli.source import MISSING, Source, read_parquet, readable
 from smilenn.errors import SmileError, listed
 
 FIRST_ROW = 2
-MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null"]
+BLANKS = tuple(" " * n for n in range(1, 9))
 
 
-def read_header(path: Path) -> list[str]:
-    """The column names, read before anything else: duplicates, which pandas would rename, are errors."""
-    with _readable(path), open(path, encoding="utf-8-sig", newline="") as file:
-        names = next((row for row in csv.reader(file) if row), [])
-    if not names:
-        raise SmileError(f"{str(path)!r} is empty; give a CSV file with a header and rows.")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise SmileError(f"{str(path)!r} has the column {listed(twice)} twice; rename or remove one of them.")
-    if "" in names:
-        raise SmileError(f"Column {names.index('') + 1} of {str(path)!r} has no name; name it in the header.")
-    return names
+def read_chunks(
+    source: Source, rows: int, text: Mapping[str, Collection[str]] | None = None, *, only: Collection[str] | None = None
+) -> Iterator[tuple[int, pd.DataFrame]]:
+    """The table in frames of up to `rows` rows, each with the number of its first row; at least one row or an error.
 
-
-def read_chunks(path: Path, rows: int, text: Collection[str] = ()) -> Iterator[tuple[int, pd.DataFrame]]:
-    """The file in frames of up to `rows` rows, each with the number of its first row; at least one row or an error.
-
-    `text` names columns whose values are names even where they look like numbers.
+    `text` names columns whose values are names even where they look like numbers, each with names that are known: these
+    are no missing cells whatever they are. `only` keeps these columns; the others may hold anything.
     """
-    names = read_header(path)
+    wanted = [name for name in source.header if only is None or name in only]
+    twice = sorted({name for name in wanted if wanted.count(name) > 1})
+    if twice:
+        raise SmileError(f"{source.name} has the column {listed(twice)} twice; rename or remove one of them.")
+    known = dict(text or {})
+    parts = _parquet(source, rows, known) if source.form == "parquet" else _csv(source, rows, known, wanted)
     first = FIRST_ROW
-    with _readable(path):
+    for frame in parts:
+        if len(frame):
+            yield first, frame[wanted]
+            first += len(frame)
+    if first == FIRST_ROW:
+        raise SmileError(f"{source.name} has a header but no rows; add at least one.")
+
+
+def read_table(
+    source: Source,
+    text: Mapping[str, Collection[str]] | None = None,
+    *,
+    only: Collection[str] | None = None,
+    may_lack: Collection[str] = (),
+) -> pd.DataFrame:
+    """The whole table; missing, infinite and stray text cells are errors that name row and column.
+
+    `text` and `only` as in `read_chunks`; columns of `may_lack` may have missing cells.
+    """
+    frames = [frame for _, frame in read_chunks(source, 1_000_000_000, text, only=only)]
+    for name in frames[0].columns:
+        _check_column(source, str(name), frames[0][name], name in may_lack)
+    return frames[0]
+
+
+def _csv(source: Source, rows: int, text: dict[str, Collection[str]], wanted: list[str]) -> Iterator[pd.DataFrame]:
+    # columns that are not read keep their place, so that a row with too many cells is still noticed
+    names = [name if name in wanted else f"\0{i}" for i, name in enumerate(source.header)]
+    with readable(source):
         reader = pd.read_csv(
-            path,
+            source.path,
+            sep=source.separator,
+            decimal=source.decimal,
+            compression="gzip" if source.form == "gzip" else None,
+            header=0,
+            names=names,
             chunksize=rows,
             index_col=False,
-            dtype={name: str for name in text if name in names},  # type: ignore[arg-type]
+            dtype={name: str for name in names if name in text or name not in wanted},  # type: ignore[arg-type]
             keep_default_na=False,
-            na_values=MISSING,
+            na_values={name: _missing(source, text.get(name, ())) for name in names},
             encoding="utf-8-sig",
             low_memory=False,
         )
         with reader:
-            for frame in reader:
-                yield first, frame
-                first += len(frame)
-    if first == FIRST_ROW:
-        raise SmileError(f"{str(path)!r} has a header but no rows; add at least one.")
+            yield from reader
 
 
-def read_table(
-    path: Path, text: Collection[str] = (), *, only: Collection[str] | None = None, may_lack: Collection[str] = ()
-) -> pd.DataFrame:
-    """The whole file; missing, infinite and stray text cells are errors that name row and column.
-
-    `only` keeps these columns; columns of `may_lack` may have missing cells.
-    """
-    frames = [frame for _, frame in read_chunks(path, 1_000_000_000, text)]
-    frame = frames[0] if only is None else frames[0][[name for name in frames[0].columns if name in only]]
-    for name in frame.columns:
-        _check_column(path, str(name), frame[name], name in may_lack)
-    return frame
+def _missing(source: Source, known: Collection[str]) -> list[str]:
+    """Texts that mean a missing cell in a column with these known names, with blanks around them too."""
+    texts = [text for text in source.missing if text not in known]
+    spaced = [f"{a}{text}{b}" for text in texts if text for a in ("", " ") for b in ("", " ")]
+    return [*spaced, *(("", *BLANKS) if "" in texts else ())]
 
 
-def file_digest(path: Path) -> str:
-    """SHA-256 of the file, hexadecimal."""
-    with _readable(path), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _parquet(source: Source, rows: int, text: dict[str, Collection[str]]) -> Iterator[pd.DataFrame]:
+    """Parquet knows missing cells: texts are taken as they are, but for those of ``--na``."""
+    with readable(source):
+        frame = read_parquet(source).set_axis(list(source.header), axis=1)
+    further = [name for name in source.missing if name not in MISSING]
+    if further:
+        frame = frame.replace(further, np.nan).infer_objects()
+    for start in range(0, len(frame), rows):
+        yield frame.iloc[start : start + rows].reset_index(drop=True)
 
 
-def _check_column(path: Path, name: str, column: pd.Series, may_lack: bool) -> None:
+def _check_column(source: Source, name: str, column: pd.Series, may_lack: bool) -> None:
     missing = column.isna().to_numpy()
+    if missing.all():
+        raise SmileError(f"{source.name}: every cell of column {name!r} is missing; leave it out: --drop {name}.")
     if missing.any() and not may_lack:
-        raise _cell(
-            path, int(np.flatnonzero(missing)[0]), name, "is missing; drop the row, fill it in, or use --missing fill."
-        )
+        row = int(np.flatnonzero(missing)[0])
+        numeric = pd.api.types.is_numeric_dtype(column)
+        raise _cell(source, row, name, _missing_words("" if numeric else _written(source, row, name)))
     if pd.api.types.is_bool_dtype(column):
         return
     if pd.api.types.is_numeric_dtype(column):
         infinite = np.flatnonzero(np.isinf(column.to_numpy(dtype=np.float64)))
         if infinite.size:
-            raise _cell(path, infinite[0], name, f"is {column.iloc[infinite[0]]}; give a finite number.")
+            raise _cell(source, infinite[0], name, f"is {column.iloc[infinite[0]]}; give a finite number.")
         return
     stray = pd.to_numeric(column, errors="coerce").isna().to_numpy() & ~missing
     if stray.any() and not (stray | missing).all():
         row = int(np.flatnonzero(stray)[0])
         raise _cell(
-            path, row, name, f"holds the text {column.iloc[row]!r} among numbers; correct the cell, or use --category."
-        )
+            source, row, name,
+            f"holds the text {column.iloc[row]!r} among numbers; correct the cell, or use --category or --na.",
+        )  # fmt: skip
 
 
-def _cell(path: Path, index: int, name: str, what: str) -> SmileError:
-    return SmileError(f"{str(path)!r}, row {FIRST_ROW + int(index)}, column {name!r} {what}")
+def _missing_words(written: str) -> str:
+    """The remedies; a cell of texts that is `written` somehow may be a value."""
+    remedy = "drop the row, fill it in, or use --missing fill"
+    if not written:
+        return f"is missing; {remedy}."
+    return f"is missing ({written!r}); {remedy}, or --keep-na {shlex.quote(written)} if that is a value."
 
 
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """What may go wrong with a file, in one sentence each."""
-    try:
-        if path.is_dir():
-            raise SmileError(f"{str(path)!r} is a folder; give a CSV file.")
-        with warnings.catch_warnings():
-            # a row longer than the header would otherwise lose its last cells
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            yield
-    except FileNotFoundError:
-        raise SmileError(f"There is no file {str(path)!r}; check the path.") from None
-    except UnicodeDecodeError:
-        raise SmileError(f"{str(path)!r} is not a text file in UTF-8; save it as CSV in UTF-8.") from None
-    except pd.errors.EmptyDataError:
-        raise SmileError(f"{str(path)!r} is empty; give a CSV file with a header and rows.") from None
-    except pd.errors.ParserWarning:
-        raise SmileError(f"{str(path)!r} has a row with more cells than the header; check its commas.") from None
-    except (pd.errors.ParserError, csv.Error) as error:
-        reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
-        raise SmileError(f"{str(path)!r} is not a readable CSV file: {reason}.") from None
-    except OSError as error:
-        raise SmileError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from None
+def _written(source: Source, index: int, name: str) -> str:
+    """A cell as it stands in a CSV file; empty where it cannot be told."""
+    if source.form == "parquet":
+        return ""
+    row = next(itertools.islice(source.rows(), index + 1, None), [])
+    place = source.header.index(name)
+    return row[place].strip() if place < len(row) else ""
+
+
+def _cell(source: Source, index: int, name: str, what: str) -> SmileError:
+    return SmileError(f"{source.name}, row {FIRST_ROW + int(index)}, column {name!r} {what}")

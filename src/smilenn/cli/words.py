@@ -11,6 +11,7 @@ import pandas as pd
 
 from smilenn.certify.statement import claim_lines, claim_sentence
 from smilenn.certify.verdicts import claim_words, shown_bound
+from smilenn.cli.spoken import in_options
 from smilenn.domain import Domain
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
@@ -78,7 +79,9 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
             held = "his holds for every input of the domain, whatever the backbone does."
             lines.append(f"Certified{but}. T{held}" if but else f"Certified: t{held}")
         case Proved():
-            lines.append(f"{_capital(verdict.sentence())}{but}. Not certified: {estimator.certificate_note_}")
+            lines.append(
+                f"{_capital(verdict.sentence())}{but}. Not certified: {in_options(estimator.certificate_note_)}"
+            )
         case Violated(counterexample=Counterexample() as example):
             names = [output_words(estimator.outputs_, name) for name in estimator.net_.outputs]
             named = {name: example.outputs[:, i] for i, name in enumerate(names)}
@@ -89,7 +92,7 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
         case _:
             lines.append(f"Not certified, and no bound was checked{but}.")
     if isinstance(verdict, Unknown) and verdict.reason:
-        lines.append(f"Why: {verdict.reason.rstrip('.')}.")
+        lines.append(f"Why: {in_options(verdict.reason).rstrip('.')}.")
     if certificate is not None:
         for claim, bound, holds in zip(certificate.claims, certificate.bounds, certificate.holds, strict=True):
             said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_)
@@ -127,10 +130,13 @@ def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, A
         "bound": estimator.violation_bound_,
         "certified": certificate is not None and certificate.accepted,
         "certificate": certificate.sha256 if certificate is not None and certificate.accepted else None,
-        "note": estimator.certificate_note_,
+        "note": in_options(estimator.certificate_note_),
         "shortfall": "" if quality is None else quality.shortfall,
         "claims": claims,
     }
+    for name in ("sentence", "reason"):
+        if isinstance(record.get(name), str):
+            record[name] = in_options(record[name])
     return without_infinities(record)
 
 

@@ -208,6 +208,10 @@ class Domain:
         values outside [lo, hi] are clamped, raise or warn (and are clamped). `first_row` numbers the first row in
         messages, for files read in chunks.
         """
+        return self.clamp(self.read(data, first_row=first_row), out_of_bounds=out_of_bounds, first_row=first_row)
+
+    def read(self, data: Any, *, first_row: int = 0) -> np.ndarray:
+        """The same without the last step: values outside [lo, hi] are left where they are."""
         frame = as_frame(data, columns=self.columns)
         absent = [column for column in self.columns if column not in frame.columns]
         if absent:
@@ -221,7 +225,7 @@ class Domain:
         x = np.empty((len(frame), self.size), dtype=np.float64)
         for feature in self.features:
             x[:, self.slices[feature.name]] = encode_feature(feature, frame, first_row)
-        return self.clamp(x, out_of_bounds=out_of_bounds, first_row=first_row)
+        return x
 
     def decode(self, x: np.ndarray) -> pd.DataFrame:
         """x [n, m] → a data frame with the user's columns and category names."""

@@ -38,6 +38,8 @@ from smilenn.estimators.checks import (
     merged,
     scaled_note,
 )
+from smilenn.estimators.example import example_html
+from smilenn.estimators.hidden import refuse_hidden
 from smilenn.estimators.judged import Judged
 from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
 from smilenn.estimators.outside import all_carried
@@ -187,9 +189,11 @@ class SmileEstimator(Judged, BaseEstimator):
         return None
 
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
-        """Properties as claims on the fitted domain and outputs."""
+        """Properties as claims on the fitted domain and outputs; those that its encoder hides are refused."""
         self._check_fitted()
-        return self.lower_on(properties, self.domain_, self.columns_, self.outputs_)
+        claims = self.lower_on(properties, self.domain_, self.columns_, self.outputs_)
+        refuse_hidden(claims, self.net_)
+        return claims
 
     def lower_on(
         self,
@@ -318,16 +322,24 @@ class SmileEstimator(Judged, BaseEstimator):
 
     def encoded(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The rows of X as the network sees them, raw units [n, m]; `first_row` numbers the first row in messages."""
+        x = self.read_rows(X, first_row=first_row)
+        return self.domain_.clamp(x, out_of_bounds=self.outside_, first_row=first_row)
+
+    def read_rows(self, X: Any, *, first_row: int = 0) -> np.ndarray:
+        """The rows of X with their missing cells filled, raw units [n, m]; those outside the domain stay outside."""
         self._check_fitted()
         # an array's columns are those of the training data, in that order: the domain keeps one-hot columns together
         frame = filled(check_inputs(X, type(self).__name__, self.columns_), self.fill_)
-        return self.domain_.encode(frame, out_of_bounds=self.outside_, first_row=first_row)
+        return self.domain_.read(frame, first_row=first_row)
 
     def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The network's outputs for the rows of X, float64 [n], or [n, o] of several; `first_row` numbers the first row
         in messages.
         """
-        x = self.encoded(X, first_row=first_row)
+        return self.outputs_at(self.encoded(X, first_row=first_row))
+
+    def outputs_at(self, x: np.ndarray) -> np.ndarray:
+        """The same for x [n, m] as `encoded` gives it."""
         found = self.net_.predict(x)
         return found[:, 0] if found.shape[1] == 1 else found
 
@@ -357,6 +369,8 @@ class SmileEstimator(Judged, BaseEstimator):
         for claim in self.claims_:
             lines += claim_lines(claim, self.outputs_, self.domain_)
         text = "<br>".join(html.escape(line) for line in lines)
+        example = self.counterexample()
+        text += "" if example is None else example_html(example, len(self.domain_.columns))
         return f'{diagram}<div style="border-left: 4px solid {colour}; padding-left: 0.6em">{text}</div>'
 
     def __sklearn_tags__(self) -> Any:

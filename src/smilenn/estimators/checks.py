@@ -86,15 +86,26 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
         raise SmileError(f"X has {len(frame)} rows but y has {len(values)} values; give one value per row.")
     if np.iscomplexobj(values):
         raise SmileError("Complex data not supported; give real numbers as targets.")
-    among = [one for one in (*names, *([name] if name else [])) if one in frame.columns]
-    if among:
-        raise SmileError(f"The target {among[0]!r} is among the features; drop that column from X.")
+    _refuse_target_among(frame, values, names or (name,))
     missing = np.argwhere(pd.isna(values))
     if missing.size:
         raise SmileError(f"Row {int(missing[0][0])} of the target is missing (NaN); drop the row or fill it in.")
     if values.ndim == 2 and not names:
         names = tuple(f"y{i}" for i in range(values.shape[1]))
-    return values, name, names
+    return values, "" if name in frame.columns else name, names
+
+
+def _refuse_target_among(frame: pd.DataFrame, values: np.ndarray, names: Sequence[str]) -> None:
+    """A target y [n] or [n, o] is among the features where a column of its name holds the same values.
+
+    One that only shares a feature's name, as ``X["income"] * 2`` does, is a target like any other; several targets are
+    outputs of their own names, which must be none of a feature.
+    """
+    for i, name in enumerate(names):
+        if name in frame.columns:
+            column = values[:, i] if values.ndim == 2 else values
+            if values.ndim == 2 or pd.Series(column).equals(frame[name].reset_index(drop=True)):
+                raise SmileError(f"The target {name!r} is among the features; drop that column from X.")
 
 
 def check_weights(sample_weight: Any, rows: int) -> np.ndarray:
@@ -133,7 +144,7 @@ def class_weights(codes: np.ndarray, classes: np.ndarray, wanted: Any, weight: n
     factors = [wanted.get(label, 1.0) for label in classes.tolist()]
     for label, factor in zip(classes, factors, strict=True):
         if not isinstance(factor, numbers.Real) or not 0 <= float(factor) < math.inf:
-            raise SmileError(f"class_weight of {label!r} is {factor!r}; weights are finite and not negative.")
+            raise SmileError(f"class_weight of {str(label)!r} is {factor}; weights are finite and not negative.")
     return weight * np.array(factors, dtype=np.float64)[codes]
 
 

@@ -11,16 +11,19 @@ from sklearn.exceptions import NotFittedError
 
 from smilenn.certify.about import About, assumptions
 from smilenn.certify.verdicts import Certificate
-from smilenn.domain import Domain
+from smilenn.estimators.example import example_frame
 from smilenn.estimators.judgement import CHANGED, INTERRUPTED, Judgement, current, judge, unjudged
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
 from smilenn.prove.model import prove
 from smilenn.prove.tree.tree import Trees
-from smilenn.verdict import Unknown, Verdict
+from smilenn.verdict import Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from smilenn.domain import Domain
     from smilenn.model.net import SmileNet
 
 LEAST_SECONDS = 1.0  # for the certificate, however little training has left
@@ -77,6 +80,17 @@ class Judged(ABC):
         If no certificate was asked for it is the prover's, as good as its floating-point arithmetic.
         """
         return self.verdict_.violation_bound
+
+    def counterexample(self, verdict: Verdict | None = None) -> pd.DataFrame | None:
+        """Inputs that break a property, as a data frame with the columns of the training data and the outputs.
+
+        One row a copy of the network, ``a``, ``b``, …; None unless the verdict is `Violated`. `verdict` is one of
+        `smilenn.prove` on this model; None takes ``verdict_``.
+        """
+        found = self.verdict_ if verdict is None else verdict
+        if not isinstance(found, Violated) or found.counterexample is None:
+            return None
+        return example_frame(found.counterexample, self.domain_, self.outputs_)
 
     @abstractmethod
     def lower(self, properties: Sequence[Any]) -> tuple[Claim, ...]:

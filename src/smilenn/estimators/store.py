@@ -13,7 +13,7 @@ Everything but a `backbone` function is restored; a network with a backbone of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,12 +103,16 @@ def _certificate(estimator: SmileEstimator) -> dict[str, bytes]:
 
 
 def load(
-    folder: Path | str, *, backbone: nn.Module | None = None, modules: Mapping[str, nn.Module] | None = None
+    folder: Path | str,
+    *,
+    backbone: nn.Module | Callable[[int, int], nn.Module] | None = None,
+    modules: Mapping[str, nn.Module] | None = None,
 ) -> SmileRegressor | SmileClassifier:
     """The estimator that was saved as `folder`; every file is checked against its hash.
 
-    `backbone` is the module of an estimator that was fitted with one of the user's own, `modules` the user's own pinned
-    modules of its encoder by the names of their branches; their weights are overwritten.
+    `backbone` is that of an estimator that was fitted with one of the user's own, as `fit` took it, a function (inputs,
+    embedding) → module, or the module itself; `modules` are the user's own pinned modules of its encoder by the names
+    of their branches. Their weights are overwritten.
     A certificate is checked again: "certified" is what the checker says now, and a model without one is unknown
     whatever was noted when it was saved. A missing or unreadable file raises `SmileError`; a changed one, or a
     certificate of another model or other claims, raises `AlteredError`.

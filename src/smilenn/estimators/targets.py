@@ -70,7 +70,7 @@ def numbers(y: np.ndarray, names: Sequence[str], levels: Sequence[float] | None)
         row = next(
             i for i, value in enumerate(np.asarray(y, dtype=object).reshape(len(y), -1)) if not _are_numbers(value)
         )
-        raise SmileError(f"Row {row} of the target is {y[row]!r}; a regression needs numbers.") from None
+        raise SmileError(f"Row {row} of the target is {str(y[row])!r}; a regression needs numbers.") from None
     bad = np.argwhere(~np.isfinite(values))
     if bad.size:
         raise SmileError(f"Row {int(bad[0][0])} of the target is {values[tuple(bad[0])]}; give a finite number.")
@@ -139,7 +139,7 @@ def decisions(y: np.ndarray, names: Sequence[str]) -> Target:
             "Unknown label type: the target mixes numbers and texts; give every class one kind of name."
         ) from None
     if len(classes) == 1:
-        raise SmileError(f"The target has one class only, {classes[0]!r}; a classifier needs two.")
+        raise SmileError(f"The target has one class only, {str(classes[0])!r}; a classifier needs two.")
     called = class_names(classes)
     if len(classes) == 2:
         return Target(codes.astype(np.float64)[:, None], "binary", Outputs(("",), called), classes)

@@ -11,7 +11,7 @@ two, so multiplying and dividing back are exact, and predictions survive the rou
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,12 +51,16 @@ def save_net(
 
 
 def load_net(
-    folder: Path | str, *, backbone: nn.Module | None = None, modules: Mapping[str, nn.Module] | None = None
+    folder: Path | str,
+    *,
+    backbone: nn.Module | Callable[[int, int], nn.Module] | None = None,
+    modules: Mapping[str, nn.Module] | None = None,
 ) -> tuple[SmileNet, dict[str, Any]]:
     """The network of a model folder, ready to predict, and the content of its JSON files by name (``model.json`` too).
 
-    `backbone` supplies the module of a network that was saved with one of the user's own, `modules` the pinned modules
-    of its encoder by the names of their branches; their weights are overwritten with the saved ones.
+    `backbone` supplies the module of a network that was saved with one of the user's own, or the function (inputs,
+    embedding) → module that `fit` was given; `modules` the pinned modules of its encoder by the names of their
+    branches. Their weights are overwritten with the saved ones.
     """
     folder = Path(folder)
     files = read_folder(folder)
@@ -69,6 +73,7 @@ def load_net(
         raise SmileError(f"{str(folder / MODEL)!r} does not describe a network; save the model again.")
     import torch
 
+    backbone = _made(backbone, model["net"], str(folder / MODEL))
     where = str(folder / WEIGHTS)
     with torch.device("meta"):  # shapes first: a description may ask for more memory than there is
         shapes = rebuild_net(model["net"], backbone=backbone, modules=modules, where=str(folder / MODEL))
@@ -82,6 +87,27 @@ def load_net(
     if selftest.NAME in documents:
         selftest.replay(net, documents[selftest.NAME], str(folder / selftest.NAME))
     return net, documents
+
+
+def _made(
+    backbone: nn.Module | Callable[[int, int], nn.Module] | None, description: Mapping[str, Any], where: str
+) -> nn.Module | None:
+    """The user's own backbone, built for the network that is described where it is a function."""
+    import torch
+
+    if backbone is None or isinstance(backbone, torch.nn.Module):
+        return backbone
+    try:
+        inputs, embedding = Domain.from_json(description["domain"]).size, int(description["embedding"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise SmileError(f"{where} does not describe a network ({error}); save the model again.") from None
+    if not callable(backbone):
+        raise SmileError("backbone must be a torch module, or a function (inputs, embedding) that returns one.")
+    with torch.random.fork_rng(devices=[]):
+        made = backbone(inputs, embedding)
+    if not isinstance(made, torch.nn.Module):
+        raise SmileError("backbone must be a torch module, or a function (inputs, embedding) that returns one.")
+    return made
 
 
 def rebuild_net(

@@ -17,6 +17,8 @@ from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Any, Literal
 
+import numpy as np
+
 from smilenn.errors import SmileError, listed
 
 COPIES = "abcd"  # the names of the copies x_1..x_k in texts
@@ -33,6 +35,8 @@ def exact(value: Any) -> Fraction:
     >>> exact(0.1)
     Fraction(1, 10)
     """
+    if isinstance(value, np.ndarray) and value.ndim == 0:  # a number of numpy in its box
+        value = value[()]
     if isinstance(value, bool) or not isinstance(value, (Real, str)):
         raise SmileError(f"{value!r} is not a number; give a finite one.")
     if isinstance(value, str) and len(value) > 400:
@@ -46,7 +50,8 @@ def exact(value: Any) -> Fraction:
                 raise ValueError(text)  # Fraction('1e3000000') would take seconds and megabytes
             result = Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise SmileError(f"{value!r} is not a finite number; give one such as 0.1 or 1/3.") from None
+        shown = str(value) if isinstance(value, np.generic) and not isinstance(value, str) else repr(value)
+        raise SmileError(f"{shown} is not a finite number; give one such as 0.1 or 1/3.") from None
     if abs(result) > LARGEST:
         raise SmileError("A number beyond 1e300 was given; choose other units.")
     return result

@@ -1,0 +1,235 @@
+"""The options that commands share, and those of ``smile fit``, in the panels of its help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smilenn.errors import SmileError
+
+
+class Task(StrEnum):
+    """What the target is."""
+
+    auto = "auto"
+    regression = "regression"
+    classification = "classification"
+
+
+class Boxes(StrEnum):
+    """The network's boxes: flip-free, or the paper's free pair."""
+
+    gap = "gap"
+    paper = "paper"
+
+
+class Missing(StrEnum):
+    """What to do with missing cells."""
+
+    error = "raise"
+    fill = "fill"
+
+
+class Outside(StrEnum):
+    """What to do with rows outside the domain."""
+
+    auto = "auto"
+    clamp = "clamp"
+    warn = "warn"
+    error = "raise"
+
+
+# choices by name: help and errors list them in this order, in these words
+PROVERS = ("auto", "closed-form", "sweep", "signs", "branch", "mip", "paper-mip")
+SUBJECTS = ("all", "train", "predict", "proof")
+JOBS = ("opt", "prove", "find", "match")
+EXPERIMENTS = ("monotonicity", "robustness", "fairness", "tabular", "random", "trace", "all")
+
+
+def choices(names: Sequence[str]) -> str:
+    """Names to choose from.
+
+    >>> choices(("opt", "prove", "find"))
+    'opt, prove or find'
+    """
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def check_choice(name: str, names: Sequence[str], what: str) -> None:
+    """A name that is none of the choices is an error that lists them."""
+    if name not in names:
+        raise SmileError(f"There is no {what} {name!r}; there are: {choices(names)}.")
+
+
+RULES, DATA, TRAINING = "Rules", "Data", "Training"  # the panels of ``smile fit --help``
+TABLE = "CSV (also .gz), Parquet, or - for the standard input."
+NA = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na", metavar="TEXT", help="A further text that means a missing cell; repeat.", rich_help_panel=DATA
+    ),
+]
+KeepNA = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep-na", metavar="TEXT", help="A text such as None that is a value, not missing; repeat.",
+        rich_help_panel=DATA,
+    ),
+]  # fmt: skip
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no explanations.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.", show_default=False)]
+
+# ---- smile fit ----
+
+Rows = Annotated[Path, typer.Argument(metavar="TABLE", help=f"The rows to learn from: {TABLE}", show_default=False)]
+Target = Annotated[
+    list[str],
+    typer.Option(metavar="COLUMN", help="The column to predict; repeat for several.", show_default=False),
+]
+NewFolder = Annotated[
+    Path, typer.Option(metavar="FOLDER", help="The model folder to write; must not exist.", show_default=False)
+]
+Increasing = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Predictions must rise in this column; repeat.", rich_help_panel=RULES),
+]
+Decreasing = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Predictions must fall in this column; repeat.", rich_help_panel=RULES),
+]
+Fair = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN:EPS",
+        help="Changing this column alone changes the output by at most EPS; repeat.",
+        rich_help_panel=RULES,
+    ),
+]
+Robust = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="DELTA[:EPS]",
+        help="Changing all numbers by at most DELTA (or a share of their range, 5%) changes the output by at most "
+        "EPS (classification: default 1, on the logit).",
+        rich_help_panel=RULES,
+    ),
+]
+Spec = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="A TOML file with further properties; repeat.", rich_help_panel=RULES),
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The class, label or target that --increasing and --decreasing speak of.",
+        show_default="all",
+        rich_help_panel=RULES,
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CLASS",
+        help="The class of two whose log-odds --increasing and --decreasing speak of.",
+        show_default="the last in sorted order",
+        rich_help_panel=RULES,
+    ),
+]
+TaskOption = Annotated[
+    Task,
+    typer.Option(help="auto: texts and two values are classes, other numbers a regression.", rich_help_panel=DATA),
+]
+Quantile = Annotated[
+    list[float] | None,
+    typer.Option(metavar="LEVEL", help="Predict this quantile of the target; repeat.", rich_help_panel=DATA),
+]
+ClassWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="balanced|CLASS:WEIGHT",
+        help="Weight of the rows of a class; repeat. balanced: equal totals.",
+        rich_help_panel=DATA,
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Leave this column out, whatever it holds; repeat.", rich_help_panel=DATA),
+]
+LeftOut = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="An identifier: not learned from; repeat.", rich_help_panel=DATA),
+]
+Category = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A column of numbers to read as names; repeat.", rich_help_panel=DATA),
+]
+Bounds = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN:LO:HI",
+        help="The range of a column; default: the data's + 5 %. Repeat.",
+        rich_help_panel=DATA,
+    ),
+]
+MissingOption = Annotated[
+    Missing,
+    typer.Option(help="Missing cells: refuse them, or fill in the median or most frequent text.", rich_help_panel=DATA),
+]
+Test = Annotated[float, typer.Option(help="Share of the rows held out to measure the quality.", rich_help_panel=DATA)]
+BoxesOption = Annotated[Boxes, typer.Option(help="Flip-free boxes, or the paper's.", rich_help_panel=TRAINING)]
+Seed = Annotated[
+    int,
+    typer.Option(help="Same seed, same model (on the same machine and versions).", rich_help_panel=TRAINING),
+]
+Epochs = Annotated[
+    int | None,
+    typer.Option(
+        help="Epochs of pretraining and of training, each.", show_default="the recipe's", rich_help_panel=TRAINING
+    ),
+]
+Restarts = Annotated[
+    int,
+    typer.Option(min=1, help="Train this many networks and keep the best proved one.", rich_help_panel=TRAINING),
+]
+Threads = Annotated[
+    int,
+    typer.Option(min=1, help="Threads for training; the result depends on it.", rich_help_panel=TRAINING),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Stop training after so long.", show_default="none", rich_help_panel=TRAINING),
+]
+CertifyLimit = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.0,
+        help="Time limit for the certificate search afterwards; 0 skips it.",
+        rich_help_panel=TRAINING,
+    ),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="A file to continue from, written while training.",
+        show_default="none",
+        rich_help_panel=TRAINING,
+    ),
+]
+From = Annotated[
+    Path | None,
+    typer.Option(
+        "--from",
+        metavar="MODEL",
+        help="Begin with the weights of this model folder, on its domain; its properties, unless some are stated.",
+        show_default="none",
+        rich_help_panel=TRAINING,
+    ),
+]

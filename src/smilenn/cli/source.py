@@ -1,0 +1,215 @@
+"""Where a table is and how it is written: CSV, compressed CSV or Parquet, in a file or on the standard input.
+
+The form is read from the first bytes, not from the name. Of the separators ``,`` ``;`` and tab the one is taken that
+cuts the first rows into as many cells as the header, the widest of several, the comma of equals. Beside another
+separator than the comma, ``1,5`` is a number with a decimal comma, if that is certain: no cell of the first rows is
+written with a decimal point, and in one of them the digits after the comma cannot be thousands.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import itertools
+import re
+import shutil
+import sys
+import tempfile
+import warnings
+import weakref
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import pandas as pd
+
+from smilenn.errors import SmileError, listed
+
+STANDARD_INPUT = Path("-")
+MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+SAMPLE = 1000  # rows from which the separator and the decimal sign are read
+UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)*$")  # what pandas calls a column without a name
+COMMA, POINT = re.compile(r"[+-]?\d+,\d+$"), re.compile(r"[+-]?\d+\.\d+$")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}$")
+
+Form = Literal["csv", "gzip", "parquet"]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table that can be read more than once: its columns, how its cells are separated, which texts mean "missing".
+
+    A column without a name is called ``Unnamed: 0`` by its place, as pandas does. `keep` holds the temporary file of
+    the standard input, which is removed with this object.
+    """
+
+    path: Path
+    name: str
+    form: Form = "csv"
+    header: tuple[str, ...] = ()
+    separator: str = ","
+    decimal: str = "."
+    missing: tuple[str, ...] = MISSING
+    keep: Any = field(default=None, repr=False)
+
+    @classmethod
+    def find(cls, path: Path, *, na: Collection[str] = (), keep_na: Collection[str] = ()) -> Source:
+        """The table at `path`, ``-`` for the standard input; `na` are further texts for missing cells, `keep_na` texts
+        that are values all the same.
+        """
+        texts = missing_texts(na, keep_na)
+        if path != STANDARD_INPUT:
+            found = cls(path, repr(str(path)), missing=texts)
+        else:
+            received = _Received()
+            found = cls(received.path, "'standard input'", missing=texts, keep=received)
+        with readable(found):
+            return _described(found)
+
+    def text(self) -> IO[str]:
+        """The characters of a CSV file, decompressed."""
+        if self.form == "gzip":
+            return gzip.open(self.path, "rt", encoding="utf-8-sig", newline="")
+        return open(self.path, encoding="utf-8-sig", newline="")
+
+    def rows(self) -> Iterator[list[str]]:
+        """The cells of a CSV file as they are written, header first, without blank lines."""
+        with self.text() as file:
+            yield from (row for row in csv.reader(file, delimiter=self.separator) if row)
+
+    def digest(self) -> str:
+        """SHA-256 of the bytes, hexadecimal."""
+        with readable(self), open(self.path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def index_columns(self, wanted: Collection[str]) -> list[str]:
+        """Columns that only number the rows: those without a name, but for the ones that are `wanted`."""
+        return [name for name in self.header if UNNAMED.match(name) and name not in wanted]
+
+
+def missing_texts(na: Collection[str], keep_na: Collection[str]) -> tuple[str, ...]:
+    """The texts that mean a missing cell: the usual ones and `na`, without `keep_na`."""
+    unusual = [text for text in keep_na if text not in MISSING]
+    if unusual:
+        raise SmileError(
+            f"--keep-na {unusual[0]}: that text is a value anyway; texts for missing cells are {listed(MISSING, 20)}."
+        )
+    both = [text for text in na if text in keep_na]
+    if both:
+        raise SmileError(f"--na and --keep-na both name {both[0]!r}; give one of them.")
+    return tuple(text for text in dict.fromkeys((*MISSING, *na)) if text not in keep_na)
+
+
+@contextmanager
+def readable(source: Source) -> Iterator[None]:
+    """What may go wrong with a file, in one sentence each."""
+    name = source.name
+    try:
+        if source.path.is_dir():
+            raise SmileError(f"{name} is a folder; give a CSV file.")
+        with warnings.catch_warnings():
+            # a row longer than the header would otherwise lose its last cells
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            yield
+    except FileNotFoundError:
+        raise SmileError(f"There is no file {name}; check the path.") from None
+    except UnicodeDecodeError:
+        raise SmileError(f"{name} is not a text file in UTF-8; save it as CSV in UTF-8.") from None
+    except pd.errors.EmptyDataError:
+        raise SmileError(f"{name} is empty; give a CSV file with a header and rows.") from None
+    except pd.errors.ParserWarning:
+        raise SmileError(f"{name} has a row with more cells than the header; check its separators.") from None
+    except (pd.errors.ParserError, csv.Error) as error:
+        reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
+        raise SmileError(f"{name} is not a readable CSV file: {reason}.") from None
+    except (EOFError, gzip.BadGzipFile):
+        raise SmileError(f"{name} is cut off or not a gzip file; compress it again.") from None
+    except OSError as error:
+        raise SmileError(f"{name} cannot be read: {error.strerror or error}.") from None
+
+
+def read_parquet(source: Source) -> pd.DataFrame:
+    """A Parquet file as a frame, by pyarrow or else by polars."""
+    try:
+        import pyarrow  # noqa: F401  # pandas reads through it
+    except ModuleNotFoundError:
+        try:
+            import polars
+        except ModuleNotFoundError:
+            raise SmileError(
+                f"{source.name} is a Parquet file, which pyarrow reads; pip install pyarrow, or save it as CSV."
+            ) from None
+        table = polars.read_parquet(source.path)
+        return pd.DataFrame({name: table[name].to_numpy() for name in table.columns})
+    return pd.read_parquet(source.path).reset_index(drop=True)
+
+
+class _Received:
+    """The standard input as a temporary file: the header, the cells and the digest are read one after the other.
+
+    The file goes with this object, or at the end of the process.
+    """
+
+    def __init__(self) -> None:
+        with tempfile.NamedTemporaryFile(prefix="smile-", suffix=".input", delete=False) as file:
+            self.path = Path(file.name)
+            weakref.finalize(self, self.path.unlink, missing_ok=True)
+            shutil.copyfileobj(sys.stdin.buffer, file)
+
+
+def _described(source: Source) -> Source:
+    """The source with its form, header, separator and decimal sign."""
+    with open(source.path, "rb") as file:
+        first = file.read(4)
+    if first == b"PAR1":
+        found = replace(source, form="parquet")
+        return replace(found, header=_named(found, [str(name) for name in read_parquet(found).columns]))
+    if first == b"PK\x03\x04":
+        raise SmileError(f"{source.name} is a spreadsheet or an archive; save its table as CSV in UTF-8.")
+    source = replace(source, form="gzip" if first[:2] == b"\x1f\x8b" else "csv")
+    with source.text() as file:
+        sample = [line for line in itertools.islice(file, SAMPLE) if line.strip()]
+    if not sample:
+        raise SmileError(f"{source.name} is empty; give a CSV file with a header and rows.")
+    source = replace(source, separator=separator_of(sample))
+    rows = list(csv.reader(sample, delimiter=source.separator))
+    cells = [cell.strip() for row in rows[1:] for cell in row] if source.separator != "," else []
+    return replace(source, header=_named(source, rows[0]), decimal=_decimal(source, cells))
+
+
+def separator_of(lines: list[str]) -> str:
+    """The separator of a sample of lines, header first.
+
+    >>> separator_of(["a;b", "1,5;2"]), separator_of(["a", "1"])
+    (';', ',')
+    """
+    fits: dict[str, tuple[bool, int]] = {}
+    for separator in (",", ";", "\t"):
+        widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
+        whole = widths[:-1] if len(widths) > 2 else widths  # a quoted cell may end beyond the sample
+        fits[separator] = (widths[0] > 1 and set(whole) == {widths[0]}, widths[0])
+    return max(fits, key=lambda separator: fits[separator])  # of equals the first
+
+
+def _decimal(source: Source, cells: list[str]) -> str:
+    commas = [cell for cell in cells if COMMA.match(cell)]
+    if not commas:
+        return "."
+    points = [cell for cell in cells if POINT.match(cell)]
+    if points or all(THOUSANDS.match(cell) for cell in commas):
+        other = f" beside {points[0]!r}" if points else ""
+        raise SmileError(
+            f"{source.name} holds {commas[0]!r}{other}, which may be a decimal comma or thousands; write all numbers "
+            "with a decimal point and without thousands separators."
+        )
+    return ","
+
+
+def _named(source: Source, names: list[str]) -> tuple[str, ...]:
+    """The header with a name for a first column that has none; elsewhere that is an error."""
+    if "" in names[1:]:
+        raise SmileError(f"Column {names.index('', 1) + 1} of {source.name} has no name; name it in the header.")
+    return tuple("Unnamed: 0" if name == "" else name for name in names)

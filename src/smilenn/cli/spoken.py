@@ -1,0 +1,70 @@
+"""Messages of the package in the command line's words: options instead of parameters, commands instead of methods.
+
+The package speaks to people who write Python. What can reach somebody who types commands is put into options here, in
+one table of phrases; names of columns, which stand in quotes, are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    # the domain
+    (r"; widen the bounds or choose out_of_bounds='clamp'", "; widen the domain (--bounds of smile fit), or let smile "
+     "predict move such rows to its edge: --out-of-bounds clamp"),
+    (r"(?<![-\w'])bounds (names|gives) ", r"--bounds \1 "),
+    (r"Row (\d+), column ('.*?') is missing \(NaN\)", r"Row \1, column \2 is missing"),
+    # the target
+    (r"^Unknown label type: (continuous\. )?(\w)", lambda found: found[2].upper()),
+    (r"or use SmileRegressor", "or use --task regression"),
+    (r"Numbers are for SmileRegressor", "Numbers are for --task regression"),
+    (r"^positive (is|chooses) ", r"--positive \1 "),
+    (r"Monotone\(…, output=…\)", "--output"),
+    (r"^quantiles is (.*?)\[0\.1, 0\.5, 0\.9\]\.$", r"--quantile is \1--quantile 0.1 --quantile 0.9."),
+    (r"^class_weight is for rows of one class each; .*", "--class-weight is for rows of one class each; leave it out."),
+    (r"^class_weight is 'balanced' or a dictionary class → weight", "--class-weight is balanced or CLASS:WEIGHT"),
+    (r"^class_weight ", "--class-weight "),
+    # training
+    (r"^time_limit ", "--time-limit "),
+    (r"certify_time_limit", "--certify-limit"),
+    (r"^random_state ", "--seed "),
+    (r"^restarts ", "--restarts "),
+    (r"^Config\.(pretrain_)?epochs ", "--epochs "),
+    (r"was fitted with boxes='(\w+)', not '(\w+)'", r"was fitted with --boxes \1, not \2"),
+    (r"was fitted with (\w+)=(.*?), not (.*?); fit anew", r"was fitted with other constants of the network; fit anew"),
+    (r"without a start\.", "without --from."),
+    (r"; leave (bounds|kinds|groups) out\.", r"; leave --bounds and --category out."),
+    # properties, in options and in files of rules
+    (r"as in Robust\(0\.1, eps=([\d.]+)\)", r"as in --robust 0.1:\1"),
+    (r"as in Monotone\(increasing=\['income'\]\)", "as in --increasing income"),
+    (r"; add output=('.*?'|…), or another of", r"; add --output \1 (in a file of rules: output = \1), or another of"),
+    (r"as in Bounded\(0, 100\) or Bounded\(lo=0\)", "as in lo = 0 or hi = 100"),
+    (r"as in Ordered\(\['low', 'high'\]\)", 'as in outputs = ["low", "high"]'),
+    (r"as in Exclusive\('cat', 'dog'\)", 'as in outputs = ["cat", "dog"]'),
+    (r"as in SumAtMost\(\['rent', 'food'\], 'income'\)", 'as in outputs = ["rent", "food"], limit = "income"'),
+    (r"; give one such as Monotone\(.*?\) or a Claim", '; give a [[property]] table with a kind, such as "monotone"'),
+    (r"give a list of output names, or None for all", "give a list of output names, or leave it out for all"),
+    # proving
+    (r"Choose prover='auto'", "Choose --prover auto"),
+    (r"; call certify\(\)( and save it then| again| to judge .*)?", "; `smile prove --again` judges it as it is now"),
+    # models that only Python can load
+    (r"; build it and pass backbone=… when loading", "; only Python code that builds it can load this model"),
+    (r"; build them and pass modules=\{.*\} when loading", "; only Python code that builds them can load this model"),
+    (r"; pass the backbone it was saved with", "; only Python code with the backbone it was saved with can load it"),
+    (r"; save it again, or read the bare network with smilenn\.model\.bundle\.load_net", "; save it again"),
+    (r"holds a (\w+); this version knows 'SmileRegressor', 'SmileClassifier'", r"holds a \1, which Python alone loads"),
+    (r"; call torch\.set_flush_denormal\(False\)", "; run it on another machine, or on the CPU"),
+)  # fmt: skip
+COMPILED = tuple((re.compile(pattern), words) for pattern, words in PHRASES)
+
+
+def in_options(text: str) -> str:
+    """The message in the words of the command line.
+
+    >>> in_options("time_limit must be more than 0 seconds, not 0.0.")
+    '--time-limit must be more than 0 seconds, not 0.0.'
+    """
+    for pattern, words in COMPILED:
+        text = pattern.sub(words, text)
+    return text

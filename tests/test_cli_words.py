@@ -1,0 +1,169 @@
+"""What people who type commands read: options, no names of Python; the same choices in help and errors."""
+
+import ast
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import smilenn
+from smilenn import SmileClassifier
+from smilenn.cli import app, options
+from smilenn.cli.spoken import in_options
+
+SOURCE = Path(smilenn.__file__).parent
+# a call, a keyword, a parameter with an underscore, a class or module of the package
+PYTHON = re.compile(r"\w\((?!s\))|\w=(?!=)|\b[a-z]+_[a-z_]+\b|\bSmile[A-Z]\w+|\bConfig\b|\bsmilenn\.|\bNone\b|\bTrue\b")
+# nothing that a command does leads there: the rooms for people who write Python, and whose files are read elsewhere
+ELSEWHERE = ("experiments", "baselines", "datasets", "certify/check", "testing", "calibration", "estimators/clamped",
+             "model/clamp", "model/threads", "train/losses", "model/encoders")  # fmt: skip
+ONLY_PYTHON = {
+    "parameters without an option": "out_of_bounds is|validation_fraction|backbone_share|encoder=|Config|output_scale",
+    "arrays and sparse data": "n_samples|set_output|toarray|0 feature|requires y|sample_weight|reshape",
+    "encoders": "encoder was made",
+    "networks that a program builds or trains by itself": "boxes='paper' has|project_|smilenn.prove|SmileNet",
+    "points of a data frame": "LocalRobust",
+    "a truth value of a verdict": "more than two values",
+    "names beside the positional ones": "Exclusive: give the labels",
+}
+
+
+def messages():
+    """Every sentence of an error or a warning, and every reason, its values left out: (file, line, text)."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        place = path.relative_to(SOURCE).as_posix()
+        if place.startswith(ELSEWHERE):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Error", "warn", "Unknown", "unjudged")):
+                yield place, node.lineno, " ".join(spoken(part) for part in node.args)
+            elif isinstance(node, ast.Assign) and re.fullmatch(r"[A-Z_]+", ast.unparse(node.targets[0])):
+                yield place, node.lineno, spoken(node.value) if " " in spoken(node.value) else ""
+
+
+def spoken(node) -> str:
+    """The words of a text that is put together."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(v.value if isinstance(v, ast.Constant) else "…" for v in node.values)
+    return spoken(node.left) + spoken(node.right) if isinstance(node, ast.BinOp) else ""
+
+
+def test_no_message_names_python_on_the_command_line():
+    """Every sentence that a command may print, through the one place that puts options into it."""
+    found = [
+        f"{place}:{line}: {in_options(text)}"
+        for place, line, text in messages()
+        if PYTHON.search(in_options(text)) and not any(re.search(way, text) for way in ONLY_PYTHON.values())
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_columns_keep_their_names():
+    for text in ("Row 5, column 'time_limit' holds 1.5", "'a' names 'bounds names x', which", "the classes are 'None'"):
+        assert in_options(text) == text
+
+
+def smile(*arguments):
+    """Exit code and everything that was printed."""
+    done = CliRunner().invoke(app, [str(a) for a in arguments], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    return done.exit_code, done.output
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    path = tmp_path_factory.mktemp("words") / "data.csv"
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.uniform(0, 10, 60).round(3), "g": rng.choice(list("uvw"), 60)})
+    frame.assign(y=(3 * frame["x"]).round(2), c=frame["g"], k=np.arange(60) % 2).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--target", "y", "--increasing", "x", "--time-limit", "0"], "--time-limit must be more than 0 seconds"),
+        (["--target", "y", "--increasing", "x", "--epochs", "-1"], "--epochs must be at least 0"),
+        (["--target", "y", "--increasing", "x", "--bounds", "z:0:1"], "--bounds names 'z'"),
+        (["--target", "y", "--quantile", "0.9", "--quantile", "0.1"], "--quantile is [0.9, 0.1]"),
+        (["--target", "y", "--increasing", "x", "--task", "classification"], "or use --task regression."),
+        (["--target", "y", "--robust", "0.1"], "as in --robust 0.1:2."),
+        (["--target", "k", "--increasing", "x", "--positive", "2"], "--positive is '2', which is not a class"),
+        (["--target", "c", "--drop", "g", "--increasing", "x"], "; add --output 'w' (in a file of rules: output"),
+        (["--target", "c", "--drop", "g", "--increasing", "x", "--positive", "u"], "--positive chooses one of two"),
+    ],
+)  # fmt: skip
+def test_options_instead_of_parameters(data, tmp_path, options, said):
+    code, out = smile("fit", data, "--out", tmp_path / "m", "--quiet", *options)
+    assert code == 2 and said in out, out
+    assert not re.search(r"time_limit|epochs_|SmileRegressor|Robust\(|Config|output=|\bquantiles", out)
+
+
+def test_no_certificate_is_said_in_options(data, tmp_path):
+    quick = ("--epochs", "3", "--certify-limit", "0", "--quiet")
+    code, out = smile("fit", data, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", *quick)
+    assert code == 3 and "(--certify-limit is 0)" in out and "certify_time_limit" not in out
+    code, out = smile("predict", tmp_path / "m", data, "--out", tmp_path / "p.csv")
+    assert code == 0
+    assert "certify()" not in out
+
+
+def test_a_backbone_of_ones_own_cannot_be_loaded_by_a_command(tmp_path):
+    import torch
+
+    def backbone(inputs, embedding):
+        return torch.nn.Sequential(torch.nn.Linear(inputs, embedding), torch.nn.Tanh())
+
+    frame = pd.DataFrame({"x": np.arange(20.0)})
+    quick = smilenn.Config(pretrain_epochs=2, epochs=1, posttrain_rounds=0, least_quality=0.0)
+    model = SmileClassifier(increasing=["x"], backbone=backbone, config=quick, certify_time_limit=0, random_state=0)
+    model.fit(frame, np.arange(20) > 9).save(tmp_path / "m")
+    code, out = smile("prove", tmp_path / "m")
+    assert code == 2 and "only Python code that builds it can load this model" in out and "backbone=" not in out
+
+
+# ---- choices --------------------------------------------------------------------------------------------------------
+
+
+def test_choices_are_those_of_the_package():
+    from smilenn.experiments.proofs import JOBS
+    from smilenn.experiments.reproduce import STUDIES
+    from smilenn.prove.portfolio import PROVERS
+
+    assert options.PROVERS == PROVERS
+    assert options.JOBS == JOBS
+    assert (*STUDIES, "all") == options.EXPERIMENTS
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "names"),
+    [
+        ("prove", ["nowhere", "--prover", "magic"], options.PROVERS),
+        ("bench", ["magic"], options.SUBJECTS),
+        ("bench", ["proof", "--job", "magic"], options.JOBS),
+        ("reproduce", ["magic", "--out", "nowhere"], options.EXPERIMENTS),
+    ],
+)
+def test_help_and_errors_list_the_same_choices(command, arguments, names):
+    listed = options.choices(names)
+    assert listed in smile(command, "--help")[1]
+    code, out = smile(command, *arguments)
+    assert code == 2 and out.strip().endswith(f"'magic'; there are: {listed}.")
+
+
+@pytest.mark.parametrize("option", ["--task", "--missing", "--boxes"])
+def test_choices_of_fit(data, tmp_path, option):
+    shown = re.search(rf"{option} +<([^>]+)>", smile("fit", "--help")[1])[1]
+    code, out = smile("fit", data, "--target", "y", "--out", tmp_path / "m", option, "magic")
+    assert code == 2 and ", ".join(f"'{name}'" for name in shown.split("|")) in out
+
+
+@pytest.mark.parametrize(
+    "command", ["fit", "predict", "report", "prove", "check", "sign", "demo", "bench", "reproduce"]
+)
+def test_help_names_no_types_of_python(command):
+    assert not re.search(r"list\[|Optional|Path\b|None\b", smile(command, "--help")[1].replace("such as None", ""))
