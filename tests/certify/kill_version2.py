@@ -38,7 +38,7 @@ def _numbers() -> list[int]:
     numbers += [rng.getrandbits(52) >> rng.randrange(52) for _ in range(50)] + [i << 52 for i in range(0, 2047, 37)]
     numbers += [0, 1 << 63, 1, 2, 3, (1 << 52) - 1, 1 << 52, 0x7FF << 52, (0x7FF << 52) - 1, 0x7FF << 52 | 1]
     return numbers + [(0x3FF + 50) << 52 | i for i in range(1, 16)] + [
-        (0x3FF + 53) << 52, (0x3FF + 13) << 52, 0x3F1 << 52
+        (0x3FF + 53) << 52, (0x3FF + 13) << 52, 0x3F1 << 52, (0x3FF - 681) << 52
     ]  # fmt: skip
 
 
@@ -57,6 +57,13 @@ def floats(loaded: SimpleNamespace) -> Any:
             continue
         out.append((value, m.shortest(m.Double(bits)), m.double(abs(value), bool(bits >> 63)).bits))
         out += [m.fl(value * F(n, d)) for n, d in FACTORS]
+    before, m.fl = m.fl, lambda _: F(-1)  # no digits would do
+    try:
+        out.append(m.shortest(m.Double(0x3FF << 52)))
+    except AssertionError as error:
+        out.append(str(error))
+    finally:
+        m.fl = before
     return (
         out,
         [m.floor_log2(F(n, d)) for n in range(1, 20) for d in range(1, 20)],
@@ -85,6 +92,11 @@ def fast_floats(loaded: SimpleNamespace) -> Any:
         if found is not None:
             value = F(found[0][0], 1 << found[1])
             out += [m.fl(value * F(n, d)) for n, d in FACTORS]
+    before, m.sys = m.sys, SimpleNamespace(byteorder="big")  # words are read as if they had been stored there
+    try:
+        out.append([m.decoded(struct.pack(">Q", bits)) for bits in numbers])
+    finally:
+        m.sys = before
     for size in (0, 2, 3, 7):
         for at in range(0, len(numbers) - size, 5):
             out.append(m.decoded(struct.pack(f"<{size}Q", *numbers[at : at + size])))
@@ -226,6 +238,8 @@ def _tables() -> Iterator[forge2.Files]:
         ("certificate.json", lambda c: c.update(version=1)),
         ("certificate.json", lambda c: c.update(version=True)),
         ("certificate.json", lambda c: c["claims"][0].pop("room")),
+        ("certificate.json", lambda c: c.update(claims=[1])),
+        ("certificate.json", lambda c: c.update(claims=[{}])),
     ):
         yield forge2.edited(good, name, change)
     old = forge2.as_version_1(good)
@@ -284,7 +298,17 @@ def _manifests() -> Iterator[tuple[forge2.Files, dict[str, Any]]]:
         "signature.json",
     ):
         yield files, {"files": good["files"] | {name: {"sha256": forge2.sha256(b""), "bytes": 0}}}
-    for entry in ({"bytes": 1}, {"sha256": "0" * 64}, {"bytes": 1.0}, {"bytes": -1}, {"more": 1}, {"sha256": "A" * 64}):
+    for entry in (
+        {"bytes": 1},
+        {"sha256": "0" * 64},
+        {"bytes": 1.0},
+        {"bytes": -1},
+        {"more": 1},
+        {"sha256": "A" * 64},
+        {"sha256": 1},
+        {"sha256": None},
+        {"bytes": True},
+    ):
         yield files, {"files": good["files"] | {"model.json": good["files"]["model.json"] | entry}}
     for name in files:
         yield files, {"files": {key: value for key, value in good["files"].items() if key != name}}
