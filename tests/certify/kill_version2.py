@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import itertools
 import json
 import random
 import shutil
@@ -24,7 +25,7 @@ TEXTS = (
     "2.4703282292062327e-324", "2.4703282292062328e-324", "2.2250738585072011e-308", "9007199254740993.0", "1E+5",
     "123.456e-7", "1e999999999", "1e-999999999", "0e99999999999", "x", "1.", "0." + "0" * 323 + "5", "0.5e-324",
     "9" * 308 + ".0", "9" * 309 + ".0", "9" * 310 + "e-2", "0." + "0" * 324 + "9e1", "3e-324", "2e-324", "1e-325",
-    "0.1e310", "0.1e309", "25e-325", "0.24e-323",
+    "0.1e310", "0.1e309", "25e-325", "0.24e-323", "1e310", "1e311", "100e309", "1e-329", "1e-330", "1e-331",
 )  # fmt: skip
 
 
@@ -197,6 +198,16 @@ def _rooms() -> Iterator[forge2.Files]:
         claim = forge2.small_claim((terms, "<=", 0), copies=2)
         for room in ("1024/1000000000", "1/1000000000", "0"):
             yield forge2.as_version_2(forge2.small_files(claim, net=net, tensors=tensors), rooms=[[room]])
+    names = {"outputs": ["", "large"], "output_scale": [1.0, 1024.0]}
+    for terms, room in itertools.product(
+        ([(1, 0, "")], [(1, 0, ""), (1, 0, "y")], [(1, 0, ""), (-1, 0, "y")], [(1, 0, "y")]), ("0", "1/1000000000")
+    ):  # the single output by no name, by its own, by both
+        yield forge2.as_version_2(forge2.small_files(forge2.small_claim((terms, "<=", 0))), rooms=[[room]])
+    for room in ("1024/1000000000", "1/1000000000"):  # an output whose name is empty is one of several
+        claim = forge2.small_claim(([(1, 0, "")], "<=", 0))
+        yield forge2.as_version_2(forge2.small_files(claim, net=names, tensors=tensors), rooms=[[room]])
+    for rooms in ([0], [None], ["1e-9"], [["0"]]):
+        yield forge2.as_version_2(forge2.small_files(), rooms=[rooms])
     equal = forge2.small_files(forge2.small_claim(([(1, 0, "y"), (-1, 0, "x")], "==", 0)))
     for rooms in (["1/1000000000"] * 2, ["0", "1/1000000000"], ["1/1000000000", "0"], ["0"], ["0"] * 3):
         yield forge2.as_version_2(equal, rooms=[rooms])
