@@ -26,6 +26,7 @@ from typing import Any
 import kill_cases
 import kill_lemmas
 import kill_networks  # beside this file, and found where that is
+import kill_numbers
 import kill_signs
 import kill_small
 import kill_sweeps
@@ -59,7 +60,7 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         if p.name == "encoded-1"
     ]
     single: list[Check] = [(check.__name__, check) for check in parts]  # cheap and sharp: first
-    modules = (kill_small, kill_signs, kill_sweeps, kill_cases, kill_lemmas, kill_version2)
+    modules = (kill_small, kill_signs, kill_sweeps, kill_cases, kill_lemmas, kill_version2, kill_numbers)
     small = [check for module in modules for check in module.checks(target)]
     return single + small + whole + limits + kill_networks.checks(target)
 

@@ -8,9 +8,7 @@ import itertools
 import json
 import random
 import shutil
-import struct
 import tempfile
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from fractions import Fraction as F
 from pathlib import Path
@@ -32,7 +30,7 @@ TEXTS = (
 FACTORS = ((1, 3), (-2, 7), (3, 4), (5, 8), (2**53 + 1, 2**53), (2**54 + 1, 2**54), (2**53 - 1, 2**53), (1, 2**60))
 
 
-def _numbers() -> list[int]:
+def float_bits() -> list[int]:
     """Bits of floats of all kinds."""
     rng = random.Random(0)
     numbers = [rng.getrandbits(64) & ~((1 << rng.randrange(56)) - 1) for _ in range(150)]
@@ -51,7 +49,7 @@ def floats(loaded: SimpleNamespace) -> Any:
             out.append(m.parsed(text).bits)
         except ValueError as error:
             out.append(str(error))
-    for bits in _numbers():
+    for bits in float_bits():
         value = m.decoded(bits)
         if value is None:
             out.append(None)
@@ -70,88 +68,6 @@ def floats(loaded: SimpleNamespace) -> Any:
         [m.floor_log2(F(n, d)) for n in range(1, 20) for d in range(1, 20)],
         [m._floor_log10(F(10) ** e) for e in range(-30, 30)],
     )
-
-
-def fast_floats(loaded: SimpleNamespace) -> Any:
-    """Bits, rounding and decimals in the fast checker."""
-    m, out = loaded.check, []
-    numbers = _numbers()
-    for text in (
-        *TEXTS,
-        *(f"-{text}" for text in TEXTS),
-        *(repr(float(i) / 3) for i in range(1, 60)),
-        "1" * 399 + "e-390",
-    ):
-        try:
-            value = m.real(text)
-            out.append((F(value), value.bits, value.text))
-        except ValueError as error:
-            out.append(str(error))
-    for bits in numbers:
-        found = m.decoded(struct.pack("<Q", bits))
-        out.append(found)
-        if found is not None:
-            value = F(found[0][0], 1 << found[1])
-            out += [m.fl(value * F(n, d)) for n, d in FACTORS]
-    before, m.sys = m.sys, SimpleNamespace(byteorder="big")  # words are read as if they had been stored there
-    try:
-        out.append([m.decoded(struct.pack(">Q", bits)) for bits in numbers])
-    finally:
-        m.sys = before
-    for size in (0, 2, 3, 7):
-        for at in range(0, len(numbers) - size, 5):
-            out.append(m.decoded(struct.pack(f"<{size}Q", *numbers[at : at + size])))
-    ties = [
-        (n, d)
-        for n in (1, 3, 2**53 - 1, 2**53 + 1, 2**54 - 1, 2**54 + 2, 2**54 + 6)
-        for d in (1, 2, 2**1074, 2**1075, 2**1076)
-    ]
-    return (
-        out,
-        [m.nearest(n * k, d * 7) for n, d in ties for k in (6, 7, 8)],
-        [m.nearest(n << 1000, d) for n, d in ties],
-    )
-
-
-def fast_encodings(loaded: SimpleNamespace) -> Any:
-    """E and Python's JSON in the fast checker; names and digests of manifests."""
-    m, out = loaded.check, []
-    for text in ENCODED:
-        for ask in (lambda t: m.encoded(m.parse(t, "it")), lambda t: m.canonical(json.loads(t))):
-            try:
-                out.append(ask(text))
-            except m.CheckError as error:
-                out.append(str(error))
-    names = [*NAMES, *(c for c in map(chr, range(33, 127))), *("a" + c for c in map(chr, range(33, 127)))]
-    manifests = [{"b": {"sha256": "1", "bytes": 2}, "a": {"sha256": "3", "bytes": 4}}, {}]
-    firsts = [b'{"b": 1, "digest": 5, "a": [0.5, "\\u00e9"]}', b'{"digest": 1}']
-    said = [m.manifest_digest(listed) for listed in manifests], [m.first_manifest_digest(text) for text in firsts]
-    return out, [(name, m.plain(name), m.printable(name)) for name in names], said
-
-
-def fast_lengths(loaded: SimpleNamespace) -> Any:
-    """β of a premise: of bounds, strips, the scaler, ω, weights and claims; and what a row costs then."""
-    m, out = loaded.check, []
-    plain = {"boxes": "gap", "skip": False, "auxiliaries": "affine"}
-    for feature, tensors, net in (
-        ({}, {}, {}), ({"mult": 2.0**-9}, {}, {}), ({"shift": 2.0**-7}, {}, {}), ({"hi": 1.0 + 2.0**-30}, {}, {}),
-        ({}, {"lower.slope": [[2.0**-40]]}, {}), ({}, {"head_bias": [2.0**-1074]}, {}),
-        ({"mult": 0.75}, {}, {"profile": "dyadic", "grid": 5}),
-    ):  # fmt: skip
-        files = forge2.small_files(feature=feature, tensors=tensors, net=plain | net)
-        read = m.Net(m.parse(files["model.json"], ""), m.Weights(files["weights.safetensors"]))
-        for when in ([], [([(1, 0, "x")], "<=", "1/3")], [([(1, 0, "x"), (-1, 1, "x")], "<=", "1/7")]):
-            claim = m.Claim(forge2.small_claim(([(1, 0, "y")], "<=", 2), copies=2, when=when))
-            steps = [
-                bisect_left(range(9000), most, key=lambda digits, c=claim: m.Premise(read, c, 1 << digits).weight)
-                for most in (2, 3)
-            ]
-            premise = m.Premise(read, claim, 1 << 20000)
-            reader = m.Reader(b"")
-            reader.spend(0, premise)
-            reader.spend(3, premise, 2)
-            out.append((steps, premise.scale, premise.weight, reader.nodes, reader.work))
-    return out
 
 
 ENCODED = [
@@ -198,7 +114,7 @@ def _rooms() -> Iterator[forge2.Files]:
         claim = forge2.small_claim((terms, "<=", 0), copies=2)
         for room in ("1024/1000000000", "1/1000000000", "0"):
             yield forge2.as_version_2(forge2.small_files(claim, net=net, tensors=tensors), rooms=[[room]])
-    names = {"outputs": ["", "large"], "output_scale": [1.0, 1024.0]}
+    names = {"outputs": ["large", ""], "output_scale": [1024.0, 1.0]}
     for terms, room in itertools.product(
         ([(1, 0, "")], [(1, 0, ""), (1, 0, "y")], [(1, 0, ""), (-1, 0, "y")], [(1, 0, "y")]), ("0", "1/1000000000")
     ):  # the single output by no name, by its own, by both
@@ -413,6 +329,5 @@ def checks(target: str) -> list[tuple[str, Callable[[SimpleNamespace], Any]]]:
     fast = target == "fast"
     parts = [(f"version 2, part {part}", functools.partial(_asked, part=part, fast=fast)) for part in range(PARTS)]
     if fast:
-        single = (fast_floats, fast_encodings, fast_lengths)
-        return [*((check.__name__.replace("_", " "), check) for check in single), *parts]
+        return parts
     return [("floats in integers", floats), ("encodings", encodings), ("lengths of numbers", lengths), *parts]
