@@ -81,6 +81,12 @@ def lemmas():
 
 
 @pytest.fixture(scope="session")
+def killing():
+    """The module kill_suite.py, which imports its parts beside it."""
+    return _with_parts("kill_suite")
+
+
+@pytest.fixture(scope="session")
 def fuzzing():
     """The module fuzzing.py, which imports kill_cases.py beside it."""
     return _with_parts("fuzzing")

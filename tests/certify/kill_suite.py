@@ -26,6 +26,7 @@ from typing import Any
 import kill_cases
 import kill_lemmas
 import kill_networks  # beside this file, and found where that is
+import kill_numbers
 import kill_signs
 import kill_small
 import kill_sweeps
@@ -59,7 +60,7 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         if p.name == "encoded-1"
     ]
     single: list[Check] = [(check.__name__, check) for check in parts]  # cheap and sharp: first
-    modules = (kill_small, kill_signs, kill_sweeps, kill_cases, kill_lemmas, kill_version2)
+    modules = (kill_small, kill_signs, kill_sweeps, kill_cases, kill_lemmas, kill_version2, kill_numbers)
     small = [check for module in modules for check in module.checks(target)]
     return single + small + whole + limits + kill_networks.checks(target)
 
@@ -188,6 +189,7 @@ TEXTS = [
     b"9" * 308, b"9" * 309, b"[" * 64 + b"]" * 64, b"[" * 65 + b"]" * 65, b'{"a":' * 64 + b"1" + b"}" * 64,
     b'{"a":' * 65 + b"1" + b"}" * 65, b"[" * 64 + b"1" + b"]" * 64, b'["[[[["' + b',"\\\\[",' + b'"\\"["]', b"", b" ",
     b"{", b"\xff",
+    *(b"%d" % (s * (2**1024 - 2**970) - d) for s in (1, -1) for d in (-1, 0, 1)), b"%d.0" % (2**1024 - 2**970),
     b'"' + b"[" * 70 + b'"', b'["' + b"a" * 99 + b'"]', b"[[],[],[[1]]]", b"[" * 63 + b"{}" + b"]" * 63,
 ]  # fmt: skip
 

@@ -754,7 +754,8 @@ def strict_json() -> Iterator[Entry]:
     files, _, _ = small()
     texts = {
         "duplicate-key": b'{"a": 1, "a": 1}', "nan": b'{"a": NaN}', "infinity": b'{"a": -Infinity}',
-        "beyond-floats": b'{"a": 1e400}', "long-number": b'{"a": ' + b"1" * 401 + b"}",
+        "beyond-floats": b'{"a": 1e400}', "whole-beyond-floats": b'{"a": 1' + b"0" * 309 + b"}",
+        "long-number": b'{"a": ' + b"1" * 401 + b"}",
         "long-float": b'{"a": 0.' + b"1" * 400 + b"}", "deep": b"[" * 65 + b"]" * 65, "very-deep": b"[" * 100_000,
         "deep-behind-a-quote": b'["\\"", ' + b"[" * 64 + b"]" * 64 + b"]",
         "deep-objects": b'{"a":' * 65 + b"1" + b"}" * 65,
@@ -1366,6 +1367,14 @@ def stated() -> Iterator[Entry]:
     good = f2.rehashed(files | {"model.json": zero})
     yield "table-minus-zero", "hash", good | {"model.json": zero.replace(b"-0.0", b"0.0")}
     yield "table-number-in-other-digits", "", good | {"model.json": zero.replace(b"-0.0", b"-0.000e7")}
+    for name, why, number in (
+        ("large", "", 2**1024 - 2**970 - 1), ("too-large", "unreadable", 2**970 - 2**1024),
+        ("long", "unreadable", 10**399),
+    ):  # fmt: skip
+        whole = {"model.json": json.dumps(model | {"table": {"a": number}}).encode()}
+        yield f"table-whole-number-{name}", why, f2.rehashed(files | whole)
+        behind = {"model.json": json.dumps(model | {"net": model["net"] | {"backbone": number}}).encode()}
+        yield f"backbone-whole-number-{name}", why, files | behind
     yield "table-before-net", "", good | {"model.json": json.dumps(dict(reversed(json.loads(zero).items()))).encode()}
     yield "other-keys-of-the-model", "", files | {"model.json": json.dumps(model | {"more": "\ud800"}).encode()}
     properties: dict[str, tuple[str, Any]] = {

@@ -15,8 +15,8 @@ from smilenn.certify import check
 from smilenn.certify.reference import check as check_reference
 
 ODD = [
-    None, True, 0, 1, -1, 2, 255, 10**18, 1.0, 0.5, -0.0, 1e300, "", "1/0", "1e3", "-1", "1/3", "x0", "0" * 401, "a:b",
-    "a\nb", "F64", [], [1], {}, {"a": 1},
+    None, True, 0, 1, -1, 2, 255, 10**18, 10**350, 1.0, 0.5, -0.0, 1e300, "", "1/0", "1e3", "-1", "1/3", "x0",
+    "0" * 401, "a:b", "a\nb", "F64", [], [1], {}, {"a": 1},
 ]  # fmt: skip
 NAMES = ["a:b", "a\nb", "", "../x", "backbone.x", "__metadata__"]
 

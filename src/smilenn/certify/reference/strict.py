@@ -127,6 +127,10 @@ def parse_json(data: bytes, name: str) -> Any:
             raise ValueError(f"a number has more than {LONGEST_NUMBER} characters")
         return text
 
+    def whole(text: str) -> int:
+        parsed(short(text))  # what is too large for a float is not readable, with a point or without
+        return int(text)
+
     try:
         text = data.decode("utf-8")
         depth = 0
@@ -139,7 +143,7 @@ def parse_json(data: bytes, name: str) -> Any:
             object_pairs_hook=pairs,
             parse_constant=constant,
             parse_float=lambda t: parsed(short(t)),
-            parse_int=lambda t: int(short(t)),
+            parse_int=whole,
         )
     except ValueError as error:
         raise Unreadable(f"{name} is not readable JSON: {error}.") from None
