@@ -13,6 +13,7 @@ from smilenn.certify.about import About, assumptions
 from smilenn.certify.verdicts import Certificate
 from smilenn.estimators.example import example_frame
 from smilenn.estimators.judgement import CHANGED, INTERRUPTED, Judgement, current, judge, unjudged
+from smilenn.model.bundle import has_pinned
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
@@ -175,13 +176,6 @@ class Judged(ABC):
     def _check_fitted(self) -> None:
         if "net_" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
-
-
-def has_pinned(net: SmileNet) -> bool:
-    """Whether the network has modules whose inside the checker does not read."""
-    from smilenn.model.encoders.pinned import Pinned
-
-    return any(isinstance(module, Pinned) for module in net.modules())
 
 
 def _interrupted(found: Verdict | None) -> bool:

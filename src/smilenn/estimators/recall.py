@@ -19,8 +19,7 @@ from smilenn.certify.verdicts import Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.errors import AlteredError, printable
 from smilenn.estimators.judgement import NO_PROPERTY, Judgement, certified_part
-from smilenn.model.bundle import certified_tensors
-from smilenn.model.encoders.pinned import Pinned
+from smilenn.model.bundle import certified_tensors, has_pinned
 from smilenn.model.folder import read_manifest
 from smilenn.problem import digest
 from smilenn.prove.realise import replay
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
 
 NO_CERTIFICATE = "the folder holds no certificate, so nothing was checked; call certify()"
 FIRST_PINNED = (
-    "the model was saved in format version 1, which gave equal rows of a pinned module unequal bits; call certify()"
+    "the model was saved in format version 1, which gave equal rows of a pinned module unequal bits; certify or fit it "
+    "again"
 )
 
 
@@ -66,8 +66,7 @@ def recall(folder: Path, estimator: SmileEstimator, noted: Verdict, certificate:
 
 def _found(folder: Path, net: SmileNet) -> Certificate | str:
     """The certificate as the checker finds it, or why there is none that counts."""
-    pinned = net.encoder is not None and any(isinstance(part, Pinned) for part in net.encoder.modules())
-    if pinned and read_manifest(folder)["version"] == 1:
+    if has_pinned(net) and read_manifest(folder)["version"] == 1:
         return FIRST_PINNED
     found = examine(folder)
     if isinstance(found, Rejected):

@@ -1,0 +1,63 @@
+"""Folders that 0.1 wrote: read as they are, proved as far as they check today, unknown where pinned modules take part.
+
+`version1` holds a model without encoder, one with a pinned module and a clamp, saved by 0.1 and certified there.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.linear_model import LinearRegression
+
+import smilenn
+from smilenn.certify import check
+from smilenn.certify.reference import check as reference
+from smilenn.errors import SmileError
+from smilenn.estimators.clamped import ClampedRegressor
+
+HERE = Path(__file__).parent / "version1"
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(1)
+    columns = {"income": rng.uniform(1, 9, 120), "age": rng.uniform(18, 90, 120), "sex": rng.integers(0, 2, 120)}
+    frame = pd.DataFrame(columns)
+    return frame, (frame.income + 0.02 * (frame.age - 50)).rename("score")
+
+
+def module():
+    return torch.nn.Sequential(torch.nn.Linear(2, 9), torch.nn.ReLU(), torch.nn.Linear(9, 3))
+
+
+def test_a_model_of_version_1_is_proved_again_and_marked(data, tmp_path):
+    for checker in (check, reference):
+        report = checker.check_folder(HERE / "plain")
+        assert report.status == "certified" and report.version == 1
+    assert "version 1" in check.check_folder(HERE / "plain").lines()[0]
+    model = smilenn.load(HERE / "plain")
+    assert model.verdict_.status == "proved" and np.isfinite(model.predict(data[0])).all()
+    with pytest.raises(SmileError, match=r"call certify\(\)"):
+        model.save(tmp_path / "m")
+    assert model.certify(time_limit=20).status == "proved"
+    model.save(tmp_path / "m")
+    assert check.check_folder(tmp_path / "m").version == 2 and smilenn.check(tmp_path / "m").status == "proved"
+
+
+def test_a_pinned_model_of_version_1_is_unknown_until_it_is_certified_again(data):
+    assert check.check_folder(HERE / "pinned").status == reference.check_folder(HERE / "pinned").status == "refused"
+    model = smilenn.load(HERE / "pinned", modules={"rest": module()})
+    assert model.verdict_.status == "unknown" and "version 1" in model.verdict_.sentence()
+    assert model.certificate_ is None and np.isfinite(model.predict(data[0])).all()
+    assert model.certify(time_limit=20).status == "proved"
+
+
+def test_a_clamp_of_version_1_is_unknown(data, tmp_path):
+    frame, y = data
+    clamp = ClampedRegressor.load(HERE / "clamp", LinearRegression().fit(frame, y))
+    assert clamp.verdict_.status == "unknown" and "fit it again" in clamp.verdict_.sentence()
+    assert clamp.certificate_ is None and np.isfinite(clamp.predict(frame)).all()
+    with pytest.raises(SmileError, match="fit it again"):
+        clamp.save(tmp_path / "m")
