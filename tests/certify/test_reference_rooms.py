@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from smilenn.certify import check_reference
+from smilenn.certify import check, check_reference
 from smilenn.certify.check_reference import check_folder
 
 F = Fraction
@@ -47,22 +47,24 @@ def test_a_room_covers_rounding_and_nothing_else(forge2, checked):
     [
         ("3", 1.0, F(3, 10**9)),
         ("-3", 1.0, F(3, 10**9)),
-        ("2", 8.0, F(8, 10**9)),
+        ("2", 8.0, F(2, 10**9)),
         ("0", 0.5, F(1, 2 * 10**9)),
-        ("1/10000000000", 1.0, F(1, 2 * 10**10)),
-        ("1/1000000000", 1.0, F(1, 2 * 10**9)),
-        ("2/1000000000", 1.0, F(1, 10**9)),
-        ("3/1000000000", 1.0, F(1, 10**9)),
+        ("0", 8.0, F(8, 10**9)),
+        ("1/10000000000", 1.0, F(1, 10**19)),
+        ("-1/1000000000", 1.0, F(1, 10**18)),
+        ("2000000000", 1.0, F(2)),
     ],
 )
-def test_the_largest_room(forge2, checked, rhs, scale, most):
-    """0 ≤ room ≤ 10⁻⁹·max(σ, |rhs|), and at most |rhs|/2 unless rhs = 0; one part in 10³⁰⁰ more is refused."""
+def test_the_largest_room(forge2, put2, rhs, scale, most):
+    """0 ≤ room ≤ 10⁻⁹·|rhs|, or 10⁻⁹·σ if rhs = 0; one part in 10³⁰⁰ more is refused, by both checkers."""
     files = forge2.small_files(forge2.small_claim(([(1, 0, "y")], "<=", rhs)), net={"output_scale": [scale]})
-    assert checked(with_room(forge2, files, str(most))).status in ("certified", "unknown")
     more = most * (1 + F(1, 10**300))
-    for bad in (str(more), "-" + str(most / 10**200), str(most * 2)):
-        report = checked(with_room(forge2, files, bad))
-        assert report.status == "refused" and "room" in report.reason
+    for checker in (check, check_reference):
+        good = checker.check_folder(put2(with_room(forge2, files, str(most))))
+        assert good.status in ("certified", "unknown") and good.claims[0].rows[0].room == most
+        for bad in (str(more), "-" + str(most / 10**200), str(most * 2)):
+            report = checker.check_folder(put2(with_room(forge2, files, bad)))
+            assert report.status == "refused" and "room" in report.reason
 
 
 def test_the_scale_of_a_room_is_that_of_the_outputs_in_the_row(forge2, checked):
