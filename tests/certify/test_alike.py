@@ -4,7 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from smilenn.certify import check, exact_floats, strict
+from smilenn.certify import check
+from smilenn.certify.reference import floats as exact_floats
+from smilenn.certify.reference import strict
 
 
 @pytest.fixture(scope="module")
