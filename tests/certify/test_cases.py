@@ -249,8 +249,9 @@ def test_a_problem_is_without_clauses():
 
 
 def test_the_checkers_agree_on_small_folders(cased):
-    names = ("check", "check_reference", "reader")
-    loaded = types.SimpleNamespace(**{name: importlib.import_module(f"smilenn.certify.{name}") for name in names})
+    places = {"check": "check", "check_reference": "reference.check", "reader": "reference.reader"}
+    modules = {name: importlib.import_module(f"smilenn.certify.{place}") for name, place in places.items()}
+    loaded = types.SimpleNamespace(**modules)
     given = [cased.Cased(seed).files for seed in range(300)]
     fast, slow = (cased.kill_small.answers(loaded, given, one) for one in (True, False))
     assert [(a[0], a[2]) for a in fast] == [(b[0], b[2]) for b in slow]

@@ -7,7 +7,7 @@ from smilenn.certify import check
 
 def test_the_fast_checker_answers_whatever_the_files_hold(fuzzing, tmp_path):
     def read(folder):
-        _, _, files = check.read_folder(str(folder))
+        _, files = check.read_folder(str(folder))
         check.parse(files["certificate.json"], "certificate.json")
         check.parse(files["model.json"], "model.json")
         check.tensors_of(files["weights.safetensors"])

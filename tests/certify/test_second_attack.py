@@ -216,7 +216,7 @@ def test_a_label_with_the_name_of_a_column_of_predictions_is_refused(table):
     y = pd.DataFrame({"a": (table.income > 5).astype(int), "a_certified": (table.debt > 2).astype(int)})
     model = SmileClassifier(protected={}, **QUICK).fit(table, y)
     with pytest.raises(SmileError, match="rename the label"):
-        predictions(model, table, 2, None)
+        predictions(model, model.outputs(table), None)
 
 
 def test_prediction_in_training_mode_leaves_the_mode_alone(classifier, table):

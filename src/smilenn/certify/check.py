@@ -171,7 +171,7 @@ def check_folder(path: str | os.PathLike[str]) -> Report:
 
 
 def _check(folder: str) -> Report:
-    version, manifest, files = read_folder(folder)
+    version, files = read_folder(folder)
     model = parse(files["model.json"], "model.json")
     net = Net(model, Weights(files["weights.safetensors"]))
     content, data = parse(files["certificate.json"], "certificate.json"), files["certificate.bin"]
@@ -197,6 +197,7 @@ def _check(folder: str) -> Report:
     good = all(row.holds for claim in claims for row in claim.rows)
     status, name = "certified" if good else "unknown", sha256(files["certificate.json"])
     meaning = net.meaning(model) if version == 2 else ()
+    manifest = parse(files.get("manifest.json", b"{}"), "manifest.json").get("digest", "")
     return Report(status, "", name, net.profile, tuple(net.given.lines), tuple(claims), version, meaning, manifest)
 
 
@@ -304,8 +305,8 @@ def is_object(value: object, *keys: str) -> bool:
     return isinstance(value, dict) and len(value) == len(keys) and all(map(value.__contains__, keys))
 
 
-def read_folder(folder: str) -> tuple[int, str, dict[str, bytes]]:
-    """Version, the manifest's digest and the files of §6, after all that the manifest lists have shown their hashes."""
+def read_folder(folder: str) -> tuple[int, dict[str, bytes]]:
+    """The version and the files of §6, with the manifest, after all that it lists have shown their hashes."""
     text = read_file(folder, "manifest.json")
     manifest = parse(text, "manifest.json")
     need(isinstance(manifest, dict) and manifest.get("format") == "smilenn-model", "manifest.json is no manifest")
@@ -333,7 +334,7 @@ def read_folder(folder: str) -> tuple[int, str, dict[str, bytes]]:
     for name in FILES:
         if name not in files:
             raise UnreadableError(f"the folder has no {name}")
-    return version, digest, files
+    return version, {**files, "manifest.json": text}
 
 
 def plain(name: str) -> bool:
