@@ -16,10 +16,11 @@ import coverage
 sys.path.insert(0, sys.argv[1])
 import kill_suite, mutation
 names = [name for target in mutation.TARGETS.values() for name in target]
-watch = coverage.Coverage(branch=True, data_file=None, source_pkgs=[f"smilenn.certify.{mutation.place_of(name)}" for name in names])
+places = {name: f"smilenn.certify.{mutation.place_of(name)}" for name in names}
+watch = coverage.Coverage(branch=True, data_file=None, source_pkgs=list(places.values()))
 watch.exclude('if __name__ == "__main__":')
 watch.start()
-loaded = types.SimpleNamespace(**{name: importlib.import_module(f"smilenn.certify.{mutation.place_of(name)}") for name in names})
+loaded = types.SimpleNamespace(**{name: importlib.import_module(place) for name, place in places.items()})
 for target in mutation.TARGETS:
     for _, check in kill_suite.checks(target, pathlib.Path(sys.argv[2])):
         check(loaded)
