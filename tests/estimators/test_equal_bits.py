@@ -216,3 +216,31 @@ def test_a_million_pairs_of_a_clamped_model(threads, inner):
         threads(1 + k % 2)
         few = X.iloc[rng.integers(0, len(X), 50)].assign(x0=rng.uniform(0, 9, 50).astype(np.float32))
         assert apart(model, few.iloc[rng.integers(0, 50, 25_000)], rng).max() <= 1.0
+
+
+class Restless(nn.Module):
+    """The same weights by name, but another answer at every call."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls, self.inner = 0, perceptron()
+
+    def forward(self, y):
+        self.calls += 1
+        return self.inner(y) + self.calls
+
+
+def test_a_folder_that_lost_its_self_test_is_tested_when_it_is_loaded(tmp_path):
+    import smilenn
+    from smilenn.model.folder import read_folder, write_folder
+
+    class Still(Restless):
+        def forward(self, y):
+            return self.inner(y)
+
+    monotone(Still).save(tmp_path / "m")
+    files = {name: data for name, data in read_folder(tmp_path / "m").items() if name != "selftest.json"}
+    write_folder(tmp_path / "n", files)
+    assert isinstance(smilenn.load(tmp_path / "n", modules={"rest": Still()}).verdict_, Proved)
+    with pytest.raises(SmileError, match="other bits"):
+        smilenn.load(tmp_path / "n", modules={"rest": Restless()})

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from smilenn.domain import Domain
 from smilenn.properties.forms import Outputs
 
-UNSIGNED = "unsigned"
 PINNED = "pinned modules give equal rows equal bits"
 
 
-def assumptions(*, pinned: bool | None = None, manifest: str = UNSIGNED) -> tuple[str, ...]:
+def assumptions(*, pinned: bool | None = None) -> tuple[str, ...]:
     """What is assumed and not checked, one short line each.
 
-    `pinned` says whether the network has pinned modules, None where nobody knows; `manifest` is ``unsigned`` or
-    ``signed by KEY``.
+    `pinned` says whether the network has pinned modules, None where nobody knows.
     """
     modules = {True: (PINNED,), None: (f"{PINNED}, where the model has any",), False: ()}[pinned]
     return (
@@ -23,7 +21,7 @@ def assumptions(*, pinned: bool | None = None, manifest: str = UNSIGNED) -> tupl
         "PyTorch's elementwise operations and sums are as documented",
         *modules,
         "the mapping from table columns to inputs is that of model.json",
-        f"the manifest is {manifest}",
+        "the files come from whom you think: no signature was checked (smile check --key checks one)",
     )
 
 

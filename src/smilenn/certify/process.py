@@ -18,7 +18,7 @@ from typing import Any
 
 from smilenn.certify import check
 from smilenn.certify.check import ClaimReport, Report, RowReport
-from smilenn.errors import SmileError
+from smilenn.errors import SmileError, printable
 
 FRACTIONS = ("bound", "margin", "rhs", "room")
 
@@ -33,7 +33,8 @@ def check_apart(folder: str | os.PathLike[str]) -> Report:
         report = read_report(json.loads(done.stdout))
     except (ValueError, LookupError, TypeError):
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-        raise SmileError(f"The checker ended without a report ({last[0]}); check again with more memory.") from None
+        why = printable(last[0])
+        raise SmileError(f"The checker ended without a report ({why}); check again with more memory.") from None
     if report.exit_code != done.returncode:
         raise SmileError(f"The checker reports {report.status!r} and ends with {done.returncode}; check again.")
     return report

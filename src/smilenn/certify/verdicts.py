@@ -203,7 +203,10 @@ def _over(row: RowReport) -> Fraction:
 
 def _alike(report: Report, other: Any) -> bool:
     """Whether two checkers found the same; each has a class of reports of its own."""
-    rows = [[(row.bound, row.margin, row.rhs) for claim in one.claims for row in claim.rows] for one in (report, other)]
+    rows = [
+        [(row.rule, row.bound, row.margin, row.rhs, row.room) for claim in one.claims for row in claim.rows]
+        for one in (report, other)
+    ]
     return report.status == other.status and rows[0] == rows[1]
 
 
