@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 import smilenn
 from smilenn import Config, SmileClassifier, SmileRegressor
+from smilenn.certify.about import assumptions, in_short
 from smilenn.cli import app
 from smilenn.model.folder import read_folder, write_folder
 
@@ -393,8 +394,10 @@ def test_check_accepts_what_was_certified_and_nothing_else(model, uncertified, t
     assert smile("prove", model)[0] == 0
     code, out, _ = smile("check", model, "--reference")
     assert code == 0 and "Certified" in out and "reference checker finds the same" in out
+    assert out.count(in_short(assumptions(pinned=False))) == 1
     code, out, _ = smile("check", model, "--json")
     assert code == 0 and json.loads(out)["status"] == "proved" and len(json.loads(out)["certificate"]) == 64
+    assert json.loads(out)["assumed"] == [item.line for item in assumptions(pinned=False)]
     assert smilenn.check(model).violation_bound < 1e-9
     assert smilenn.load(model).verdict_.certificate == smilenn.check(model).certificate
     again = tmp_path / "again"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smilenn.certify.about import About
+from smilenn.certify.about import HEADING, About, Assumption
 from smilenn.certify.verdicts import claim_words
 from smilenn.domain import Domain
 from smilenn.properties.claim import Claim
@@ -25,7 +25,7 @@ def statement(
     certificate: Certificate,
     outputs: Outputs | None = None,
     domain: Domain | None = None,
-    assumed: Sequence[str] | None = None,
+    assumed: Sequence[Assumption] | None = None,
 ) -> str:
     """The domain, every claim with its bound, what is assumed, and the certificate's name; one line each.
 
@@ -41,8 +41,8 @@ def statement(
         lines += [f"- {said} {claim_words(bound, holds)}", *(f"  {line}" for line in more)]
     lines.append(f"The domain: {'; '.join(certificate.report.domain if domain is None else ranges(domain))}.")
     lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256}).")
-    lines.append("Assumed, not checked:")
-    lines += [f"- {line}" for line in (about.assumed if assumed is None else assumed)]
+    lines.append(HEADING)
+    lines += [f"- {item.line}" for item in (about.assumed if assumed is None else assumed)]
     return "\n".join(lines)
 
 

@@ -15,11 +15,11 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
-from smilenn.certify.about import About
+from smilenn.certify.about import About, Assumption, assumptions, describes_pinned, once_signed
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.process import check_apart
-from smilenn.certify.stated import first_version, uncovered
+from smilenn.certify.stated import MODEL, first_version, uncovered
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import parse_json, read_folder, read_manifest
 from smilenn.properties.claim import Claim
@@ -41,7 +41,7 @@ class Certificate:
     notes : why a proof search stopped early, where one did.
     seconds : what proving and checking took.
     interrupted : whether Ctrl-C cut a search off.
-    about : what the claims speak of in the user's words, and what is assumed; for `statement` only.
+    about : what the claims speak of in the user's words, and what is assumed.
     """
 
     files: dict[str, bytes]
@@ -124,13 +124,22 @@ def check(folder: str | PathLike[str], *, reference: bool = False, key: str | Pa
     unreadable file raises `SmileError`. With `reference` the slow checker runs as well and must find the same. With
     `key`, a public key as a PEM file or in hexadecimal, a folder that this key has not signed is rejected.
     """
-    return inspect(folder, reference=reference, key=key)[0]
+    return inspect(folder, reference=reference, key=key).verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """A verdict with the checker's report where it accepted the files, and what that report assumes."""
+
+    verdict: Verdict
+    report: Report | None = None
+    assumed: tuple[Assumption, ...] = ()
 
 
 def inspect(
     folder: str | PathLike[str], *, reference: bool = False, key: str | PathLike[str] | None = None
-) -> tuple[Verdict, Report | None]:
-    """As `check`, with the checker's report where it accepted the files."""
+) -> Inspection:
+    """As `check`, with the report."""
     signed = ""
     if key is not None:
         from smilenn.certify.signing import verify
@@ -138,20 +147,22 @@ def inspect(
         try:
             signed = verify(os.fspath(folder), os.fspath(key))
         except AlteredError as error:
-            return Rejected(METHOD, reason=str(error).rstrip(".")), None
+            return Inspection(Rejected(METHOD, reason=str(error).rstrip(".")))
     found = examine(folder)
     if isinstance(found, Rejected):
-        return found, None
+        return Inspection(found)
     report = found.report if isinstance(found, Certificate) else check_apart(folder)
     if signed and report.manifest != signed:
-        return Rejected(METHOD, reason="the folder was changed while it was checked"), None
+        return Inspection(Rejected(METHOD, reason="the folder was changed while it was checked"))
     if reference:
         from smilenn.certify.reference.check import check_folder as second
 
         if not _alike(check_apart(folder) if report.version == 1 else report, second(folder)):
             why = "the two checkers disagree; please report this certificate as a bug"
-            return Rejected(METHOD, reason=why), None
-    return (verdict(found) if isinstance(found, Certificate) else found), report
+            return Inspection(Rejected(METHOD, reason=why))
+    about = found.about if isinstance(found, Certificate) else About()
+    assumed = once_signed(about.assumed) if signed else about.assumed
+    return Inspection(verdict(found) if isinstance(found, Certificate) else found, report, assumed)
 
 
 def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
@@ -180,7 +191,9 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
     missing = uncovered(files, proved)
     if missing:
         return Unknown(METHOD, reason=missing)
-    return Certificate(own, report, proved, content["weights" if report.version == 1 else "model"])
+    pinned = describes_pinned(parse_json(files[MODEL], MODEL)["net"])
+    about = About(assumed=assumptions(pinned=pinned))
+    return Certificate(own, report, proved, content["weights" if report.version == 1 else "model"], about=about)
 
 
 def verdict(certificate: Certificate) -> Verdict:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from smilenn.certify.about import in_short
 from smilenn.certify.certificate import JSON_NAME
 from smilenn.certify.signing import public_key
 from smilenn.certify.verdicts import inspect
@@ -23,12 +24,14 @@ def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bo
         read_manifest(model)  # a missing folder, or one that is none, is said as elsewhere; the rest is the checker's
     if not (model / JSON_NAME).exists():
         raise SmileError(f"{str(model)!r} has no certificate.json; `smile prove` writes one where it can.")
-    verdict, report = inspect(model, reference=reference, key=None if key is None else str(key))
+    found = inspect(model, reference=reference, key=None if key is None else str(key))
+    verdict, report = found.verdict, found.report
     quality = stored_quality(model)
     but = f", but {quality.shortfall}" if quality is not None and quality.shortfall else ""
     if json:
         measured = None if quality is None else quality.to_json()
-        record = {"model": str(model), **verdict_to_json(verdict), "quality": measured}
+        assumed = [item.line for item in found.assumed]
+        record = {"model": str(model), **verdict_to_json(verdict), "quality": measured, "assumed": assumed}
         typer.echo(json_module.dumps(without_infinities(record)))
     elif quiet:
         typer.echo(f"{verdict.sentence()}{but}")
@@ -43,6 +46,8 @@ def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bo
         if key is not None and report is not None:
             typer.echo(f"Signed by {public_key(str(key))}.")
         typer.echo(f"{verdict.sentence()[0].upper()}{verdict.sentence()[1:]}{but}.")
+        if found.assumed:
+            typer.echo(in_short(found.assumed))
         if quality is not None:
             typer.echo(f"As measured after training, not checked here. {quality.sentence()}")
     return verdict.exit_code

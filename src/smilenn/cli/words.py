@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from smilenn.certify.about import in_short
 from smilenn.certify.statement import claim_lines, claim_sentence
 from smilenn.certify.verdicts import claim_words, shown_bound
 from smilenn.cli.spoken import in_options
@@ -99,6 +100,7 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
             lines += [f"  - {said} {claim_words(bound, holds, unit)}", *(f"    {line}" for line in more)]
         took = f"; proof and check took {duration(certificate.seconds)}" if certificate.seconds else ""
         lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256[:12]}…){took}.")
+        lines.append(in_short(certificate.about.assumed))
     if estimator.quality_ is not None:
         lines.append(estimator.quality_.sentence())
     return "\n".join(lines)
@@ -133,6 +135,7 @@ def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, A
         "note": in_options(estimator.certificate_note_),
         "shortfall": "" if quality is None else quality.shortfall,
         "claims": claims,
+        "assumed": [] if certificate is None else [item.line for item in certificate.about.assumed],
     }
     for name in ("sentence", "reason"):
         if isinstance(record.get(name), str):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from smilenn._version import __version__
+from smilenn.certify.about import HEADING
 from smilenn.certify.verdicts import shown_bound
 from smilenn.progress import duration
 from smilenn.report.elements import capital, change_text, estimate_text
@@ -58,6 +59,8 @@ def card(found: Findings) -> str:
         parts.append("None was asked for.")
     if found.certificate:
         parts.append(f"Certificate (SHA-256): `{found.certificate}`. To check it: `smile check FOLDER`.")
+    if found.assumed:
+        parts += [HEADING, "\n".join(f"- {plain(item.line)}" for item in found.assumed)]
     if found.quality is not None:
         what = {True: "held-out", False: "training", None: "given"}[found.held_out]
         lines = [[m.name, estimate_text(m.model), number(m.constant, 3)] for m in found.quality.metrics]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from smilenn.certify.about import Assumption
 from smilenn.certify.statement import claim_lines
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
@@ -60,6 +61,7 @@ class Findings:
     sentence: str
     rules: tuple[Rule, ...]
     certificate: str
+    assumed: tuple[Assumption, ...]
     limits: tuple[str, ...]
     given: int
     held_out: bool | None
@@ -169,6 +171,7 @@ def gather(
         sentence=verdict.sentence(),
         rules=_rules(model),
         certificate=certificate.sha256 if certificate is not None and certificate.accepted else "",
+        assumed=() if certificate is None else certificate.about.assumed,
         limits=_limits(model, held_out, rows is not None),
         given=0 if isinstance(given, int) else len(given),
         held_out=held_out,
