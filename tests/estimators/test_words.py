@@ -1,8 +1,11 @@
 """What stands beside a verdict: the class it speaks of, comments that nobody checked, the data's trend, the quality."""
 
+import copy
 import html
 import re
 import warnings
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +17,7 @@ import smilenn
 from smilenn import Config, Monotone, SmileClassifier, SmileError, SmileRegressor
 from smilenn.certify.about import assumptions, in_short, once_signed
 from smilenn.certify.statement import statement
+from smilenn.certify.verdicts import verdict
 from smilenn.cli.words import judgement_record, judgement_text
 from smilenn.estimators.trend import TrendWarning
 from smilenn.properties.claim import Claim, row
@@ -101,6 +105,33 @@ def test_every_assumption_has_its_row_on_the_trust_page():
         name = item.name.removesuffix(", if any")
         assert any(name in row for row in rows), item
     assert len(rows) == 1 + 8 and assumptions(pinned=True)[-1] not in once_signed(assumptions(pinned=True))
+
+
+def test_room_for_rounding_stands_in_the_sentence_wherever_it_is_shown(careful):
+    """The rows as checked, but for a bound that is above 0 by 7.4e-12, which room covers."""
+    model, room = copy.copy(careful), Fraction(74, 10**13)
+    certificate = careful.certificate_
+    claims = tuple(
+        replace(
+            claim, rows=tuple(replace(row, bound=row.rhs + room, margin=Fraction(0), room=room) for row in claim.rows)
+        )
+        for claim in certificate.report.claims
+    )
+    wider = replace(certificate, report=replace(certificate.report, claims=claims))
+    model._judgement = replace(careful._judgement, certificate=wider, verdict=verdict(wider))
+    assert wider.accepted and wider.rooms == (room,)
+    said = "Raising 'debt', everything else equal, never lowers the log-odds of 'loan' = 'bad' by more than 7.4e-12."
+    found = gather(model)
+    texts = [wider.statement, judgement_text(model), page(found), card(found), model._repr_html_()]
+    texts = [html.unescape(text.replace("\\", "")) for text in texts]
+    for text in texts:
+        assert said in text and "The same holds for the probability" not in text
+    for text in texts[:4]:
+        assert re.search("certified with 7.4e-12( in log-odds)? of room for rounding", text)
+    assert found.rules[0].formula.endswith("<= 0.0000000000074") and found.rules[0].formula in texts[2]
+    assert judgement_record(model)["claims"][0]["sentence"] == said
+    assert "none breaks a certified rule by more than its room for rounding." in texts[2]
+    assert "none breaks a certified rule." in page(gather(careful))
 
 
 # ---- which class ----------------------------------------------------------------------------------------------------

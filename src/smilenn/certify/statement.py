@@ -1,11 +1,13 @@
 """A certificate as a person reads it: what holds, for which inputs, up to what, and what is taken for granted.
 
-Every sentence is made from the rows of a claim (properties/wording.py). What a user or a file wrote beside a claim
-stands below it as a comment that nobody has checked.
+Every sentence is made from the rows of a claim (properties/wording.py). Where a row holds only up to some room for
+rounding, the sentence is that of the row with its room: it says what was checked, not what was asked. What a user or a
+file wrote beside a claim stands below it as a comment that nobody has checked.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from smilenn.certify.about import HEADING, About, Assumption
@@ -36,9 +38,10 @@ def statement(
     about: About = certificate.about
     outputs, domain = outputs or about.outputs, domain or about.domain
     lines = ["For all inputs of the domain, whatever the backbone does:"]
-    for claim, bound, holds in zip(certificate.claims, certificate.bounds, certificate.holds, strict=True):
-        said, *more = claim_lines(claim, outputs, domain)
-        lines += [f"- {said} {claim_words(bound, holds)}", *(f"  {line}" for line in more)]
+    for i, claim in enumerate(certificate.claims):
+        said, *more = claim_lines(claim, outputs, domain, certificate.rooms[i])
+        word = claim_words(certificate.bounds[i], certificate.holds[i])
+        lines += [f"- {said} [{word}]", *(f"  {line}" for line in more)]
     lines.append(f"The domain: {'; '.join(certificate.report.domain if domain is None else ranges(domain))}.")
     lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256}).")
     lines.append(HEADING)
@@ -60,15 +63,18 @@ def ranges(domain: Domain) -> list[str]:
     return out
 
 
-def claim_lines(claim: Claim, outputs: Outputs | None, domain: Domain | None) -> list[str]:
-    """The claim's sentence, then what follows for probabilities, then a comment; the last two where there are any."""
-    return [
-        claim_sentence(claim, outputs, domain),
-        *filter(None, (beside(claim, outputs, domain), comment(claim, outputs, domain))),
-    ]
+def claim_lines(
+    claim: Claim, outputs: Outputs | None, domain: Domain | None, room: Fraction = Fraction(0)
+) -> list[str]:
+    """The claim's sentence, then what follows for probabilities, then a comment; the last two where there are any.
+
+    `room` is what the rows were granted for rounding.
+    """
+    follows = beside(claim.with_room(room), outputs, domain)
+    return [claim_sentence(claim, outputs, domain, room), *filter(None, (follows, comment(claim, outputs, domain)))]
 
 
-def claim_sentence(claim: Claim, outputs: Outputs | None, domain: Domain | None) -> str:
+def claim_sentence(claim: Claim, outputs: Outputs | None, domain: Domain | None, room: Fraction = Fraction(0)) -> str:
     """The sentence of the rows, with the user's own values of the text columns that the claim changes or compares.
 
     >>> from smilenn.domain import Feature
@@ -78,5 +84,5 @@ def claim_sentence(claim: Claim, outputs: Outputs | None, domain: Domain | None)
     "Attribute-flip fairness: changing 'smoker' alone changes the output by at most 1. ('smoker': 'no' or 'yes'.)"
     """
     note = "" if domain is None else values_note(claim, domain)
-    sentence = say(claim, outputs, domain)
+    sentence = say(claim.with_room(room), outputs, domain)
     return f"{sentence} ({note}.)" if note else sentence

@@ -80,6 +80,16 @@ class Certificate:
             return tuple(math.inf for _ in self.claims)
         return tuple(rounded_up(max(map(_over, found.rows))) for found in self.report.claims)
 
+    @cached_property
+    def rooms(self) -> tuple[Fraction, ...]:
+        """The room that each claim takes for rounding, the largest of its rows; 0 for one that is not certified."""
+        if not self.report.claims:
+            return tuple(Fraction(0) for _ in self.claims)
+        return tuple(
+            max(map(_over, found.rows)) if holds else Fraction(0)
+            for found, holds in zip(self.report.claims, self.holds, strict=True)
+        )
+
     @property
     def bound(self) -> float:
         """The largest of `bounds`."""
@@ -109,12 +119,15 @@ class Certificate:
 
 
 def claim_words(bound: float, holds: bool, unit: str = "") -> str:
-    """``[certified]``, ``[certified up to 7.4e-12, for rounding]`` or ``[not certified: … at most 0.3]``."""
+    """``certified``, ``certified with 7.4e-12 of room for rounding`` or ``not certified: … at most 0.3``.
+
+    The sentence that it stands beside has the room in it (statement.py, `claim_lines`).
+    """
     if holds:
-        return f"[certified up to {shown_bound(bound)}{unit}, for rounding]" if bound else "[certified]"
+        return f"certified with {shown_bound(bound)}{unit} of room for rounding" if bound else "certified"
     if math.isinf(bound):
-        return "[not certified: no bound was checked]"
-    return f"[not certified: may fail, by at most {shown_bound(bound)}{unit}]"
+        return "not certified: no bound was checked"
+    return f"not certified: may fail, by at most {shown_bound(bound)}{unit}"
 
 
 def check(folder: str | PathLike[str], *, reference: bool = False, key: str | PathLike[str] | None = None) -> Verdict:

@@ -14,7 +14,7 @@ import pandas as pd
 import typer
 
 from smilenn.certify import check as checker
-from smilenn.certify.verdicts import check
+from smilenn.certify.verdicts import check, shown_bound
 from smilenn.cli.guard import INTERRUPTED, exit_code
 from smilenn.cli.spoken import in_options
 from smilenn.cli.words import cell_list, domain_text, judgement_record, judgement_text
@@ -82,8 +82,10 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     say(cell_list(few.assign(score=test.target.head(5), predicted=loaded.predict(few).round(1))))
     say("\n6. What if? One applicant, changed in one thing at a time:")
     say(cell_list(what_if(loaded, test.frame.iloc[[0]])))
-    if model.verdict_.status == "proved":
-        say(f"   Nobody's score falls by earning more, nor moves by more than {EPS:g} through race: that is certified.")
+    if loaded.verdict_.exit_code == 0:
+        room = f", up to {shown_bound(loaded.verdict_.bound)} for rounding" if loaded.verdict_.bound > 0 else ""
+        rules = f"Nobody's score falls by earning more, nor moves by more than {EPS:g} through race{room}"
+        say(f"   {rules}: that is certified.")
     say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
     if loaded.certificate_ is None:
         tell(f"\nThe model is in {str(folder)!r}. It has no certificate: {in_options(loaded.certificate_note_)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from smilenn.certify.about import HEADING
@@ -23,8 +24,9 @@ def verdict_html(estimator: SmileEstimator) -> str:
     if estimator.quality_ is not None:
         but = estimator.quality_.shortfall
         lines = [f"{lines[0]}, but {but}" if but else lines[0], estimator.quality_.sentence()]
-    for claim in estimator.claims_:
-        lines += claim_lines(claim, estimator.outputs_, estimator.domain_)
+    for i, claim in enumerate(estimator.claims_):
+        room = Fraction(0) if certificate is None else certificate.rooms[i]
+        lines += claim_lines(claim, estimator.outputs_, estimator.domain_, room)
     text = "<br>".join(html.escape(line) for line in lines)
     if certificate is not None:
         assumed = "".join(f"<li>{html.escape(item.line)}</li>" for item in certificate.about.assumed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
@@ -37,6 +38,7 @@ BRIGHTEST = 1.1  # pixels from 0 to 1, and the domain's margin
 class Rule:
     """One claim: sentence, formula, whether the checker certified it, and the checked bound on its violation.
 
+    Sentence and formula of a certified claim have the room in them that it takes for rounding.
     `more` are what follows for probabilities and a comment that nobody checked, where there are such.
     """
 
@@ -190,11 +192,11 @@ def gather(
 def _rules(model: Reported) -> tuple[Rule, ...]:
     certificate, out = model.certificate_, []
     for i, claim in enumerate(model.claims_):
-        holds, bound = False, math.inf
+        holds, bound, room = False, math.inf, Fraction(0)
         if certificate is not None and i < len(certificate.holds):
-            holds, bound = certificate.holds[i], certificate.bounds[i]
-        said, *more = claim_lines(claim, model.outputs_, model.domain_)
-        out.append(Rule(said, claim.formula(), holds, bound, tuple(more)))
+            holds, bound, room = certificate.holds[i], certificate.bounds[i], certificate.rooms[i]
+        said, *more = claim_lines(claim, model.outputs_, model.domain_, room)
+        out.append(Rule(said, claim.with_room(room).formula(), holds, bound, tuple(more)))
     return tuple(out)
 
 

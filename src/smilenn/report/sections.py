@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from smilenn.calibration import MOST, Calibration, temperature
 from smilenn.certify.statement import claim_sentence
+from smilenn.certify.verdicts import rounded_up, shown_bound
 from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
 from smilenn.report import figures
@@ -126,7 +128,7 @@ def guarantee(found: Findings) -> str:
         return ""
     parts = []
     if trade.rule:
-        parts.append(f"<p>The guarantee: {text(trade.rule)}</p>")
+        parts.append(f"<p>The rule that ε belongs to: {text(trade.rule)}</p>")
     trained = any(point.kind in ("free", "unaware", "other") for point in trade.points)
     idle = next(point for point in trade.points if point.kind == "constant")
     names = {"free": "no rules", "unaware": "unaware"}
@@ -144,7 +146,7 @@ def guarantee(found: Findings) -> str:
          "–" if p.variation is None else change_text(p.variation), text(p.status))
         for p in trade.points
     ]  # fmt: skip
-    parts.append(table(("model", text(trade.metric), "ε guaranteed", "largest change found", "status"), lines))
+    parts.append(table(("model", text(trade.metric), "ε asked for", "largest change found", "status"), lines))
     if trained:
         parts.append(
             '<p class="soft">References were trained for this report, each within its share of the time. Other ε: the '
@@ -200,9 +202,11 @@ def pairs(found: Findings) -> str:
         parts.append(f'<div class="pairs">{"".join(cards)}</div>')
     if not parts:
         return ""
+    beyond = " by more than its room for rounding" if any(r.certified and r.bound > 0 for r in found.rules) else ""
     start = (
         f"<p>The inputs that come closest to breaking each rule, looked for around {around} and evaluated by the "
-        "network. Marked lines differ between the copies. Closer ones may exist; none breaks a certified rule.</p>"
+        "network. Marked lines differ between the copies. Closer ones may exist; none breaks a certified rule"
+        f"{beyond}.</p>"
     )
     return start + "\n".join(parts)
 
@@ -256,14 +260,14 @@ def variation(found: Findings) -> str:
         proved = None
         if certificate is not None and probe.claim in certificate.claims and certificate.report.claims:
             rows = certificate.report.claims[certificate.claims.index(probe.claim)].rows
-            most = max(float(row.bound + row.margin - row.rhs) for row in rows)
-            proved = most + (probe.limit or 0.0)
+            most = max(row.bound + row.margin - row.rhs for row in rows)
+            proved = rounded_up(most + Fraction(probe.limit or 0.0))
         plot = figures.variation_plot(probe, proved, _left(probe, found))
         sentence = claim_sentence(probe.claim, found.model.outputs_, found.model.domain_)
         largest = float(probe.value.max()) + (probe.limit or 0.0)
-        shown = (
-            "" if proved is None or not math.isfinite(proved) else f" Proved for all inputs: at most {number(proved)}."
-        )
+        shown = ""
+        if proved is not None and math.isfinite(proved):
+            shown = f" Proved for all inputs: at most {shown_bound(proved)}."
         plots.append(
             figure(plot, f"{text(sentence)} Largest found around {len(probe.value)} rows: {number(largest)}.{shown}")
         )

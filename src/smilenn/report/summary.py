@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from smilenn.certify.about import HEADING
-from smilenn.certify.verdicts import shown_bound
+from smilenn.certify.verdicts import claim_words
 from smilenn.domain import Domain
 from smilenn.progress import duration
 from smilenn.report.elements import bullets, table
@@ -38,11 +36,7 @@ def summary(found: Findings) -> str:
     parts.append(f'<div class="tiles">{shown}</div>')
     parts.append("<h3>What the model must obey, for every input of the domain</h3>")
     for rule in found.rules:
-        tone, word = ("good", "certified") if rule.certified else ("open", "not certified")
-        if rule.certified and rule.bound > 0:
-            word = f"certified up to {shown_bound(rule.bound)}, for rounding"
-        elif not rule.certified and math.isfinite(rule.bound):
-            word = f"not certified: may fail, by at most {shown_bound(rule.bound)}{found.unit}"
+        tone, word = "good" if rule.certified else "open", claim_words(rule.bound, rule.certified, found.unit)
         more = "".join(f'<p class="soft">{text(line)}</p>' for line in rule.more)
         parts.append(
             f'<div class="rule"><p><b>{text(rule.sentence)}</b></p>{more}'
