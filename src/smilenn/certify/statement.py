@@ -79,9 +79,9 @@ def claim_sentence(claim: Claim, outputs: Outputs | None, domain: Domain | None,
 
     >>> from smilenn.domain import Feature
     >>> from smilenn.properties import Fair
-    >>> domain = Domain((Feature("smoker", "binary", categories=("no", "yes")), Feature("x")))
-    >>> claim_sentence(Fair("smoker", 1).lower(domain)[0], None, domain)
-    "Attribute-flip fairness: changing 'smoker' alone changes the output by at most 1. ('smoker': 'no' or 'yes'.)"
+    >>> domain = Domain((Feature("cat", "binary", categories=("no", "yes")), Feature("x")))
+    >>> claim_sentence(Fair("cat", 1).lower(domain)[0], Outputs(target="cost", role="number"), domain)
+    "Attribute-flip fairness: changing 'cat' alone changes the predicted 'cost' by at most 1. ('cat': 'no' or 'yes'.)"
     """
     note = "" if domain is None else values_note(claim, domain)
     sentence = say(claim.with_room(room), outputs, domain)

@@ -59,9 +59,14 @@ class Property(ABC):
         places = domain.columns if columns is None else columns
         return self._renamed(lambda name: _feature_name(domain, name, type(self).__name__, places))
 
-    def sentence(self) -> str:
-        """The property as one English sentence."""
-        return self._sentence("the output" if self.speaks_of is None else repr(self.speaks_of))
+    def sentence(self, target: str = "") -> str:
+        """The property as one English sentence about the predicted `target`.
+
+        A property does not know what will be predicted: without a name it speaks of "the output". The sentences of its
+        claims (`lower`) name what the model predicts: a number, the log-odds of a class, a margin.
+        """
+        called = f"the predicted {target!r}" if target else "the output"
+        return self._sentence(called if self.speaks_of is None else repr(self.speaks_of))
 
     @abstractmethod
     def formula(self) -> str:

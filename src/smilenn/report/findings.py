@@ -17,6 +17,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.properties.library import Fair
+from smilenn.properties.naming import forms_words
 from smilenn.report.model import Reported, Rows, rows_of
 from smilenn.report.probe import Probe, probe
 from smilenn.report.quality import Quality, measure
@@ -228,8 +229,8 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
         )
     if any(isinstance(item, Fair) for item in model.all_properties()):
         out.append(
-            "Fairness here means: changing the protected columns alone moves the output by no more than ε. It says "
-            "nothing of other columns that stand in for them, nor of how the data came to be."
+            f"Fairness here means: changing the protected columns alone moves {_spoken_of(model)} by no more than ε. "
+            "It says nothing of other columns that stand in for them, nor of how the data came to be."
         )
     if model.fill_:
         out.append("Missing cells are filled before prediction; the rules speak of the filled rows.")
@@ -244,6 +245,12 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
     if data and held_out is False:
         out.append("The rows measured here were used in training: quality on new rows will be lower.")
     return tuple(out)
+
+
+def _spoken_of(model: Reported) -> str:
+    """What a rule that names no output speaks of, in words."""
+    forms = model.outputs_.forms(None, "", directed=False)
+    return forms_words([tuple((Fraction(c), name) for c, name in form) for form in forms], model.outputs_, "any")
 
 
 def _standing(model: Reported, rows: Rows | None, output: np.ndarray | None, held_out: bool | None) -> Standing | None:
