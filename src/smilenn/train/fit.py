@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from smilenn.certify.deploy import deploy
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
@@ -35,6 +34,7 @@ from smilenn.train.boxed import boxed_epoch
 from smilenn.train.cases import planned, without_clauses
 from smilenn.train.config import Config
 from smilenn.train.curved import Units, merge_
+from smilenn.train.deploy import deploy
 from smilenn.train.distances import distance_epoch, has_distances, recentre
 from smilenn.train.encoded import choose_kinds, encoded_epoch, keep_best, parameter_groups
 from smilenn.train.ensemble import Ensemble
