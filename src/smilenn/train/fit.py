@@ -43,6 +43,7 @@ from smilenn.train.generator import Generator
 from smilenn.train.losses import LossKind, decides, task_loss
 from smilenn.train.phases import Task, check, posttrain_round, pretrain_epoch, train_epoch
 from smilenn.train.repair import repair
+from smilenn.train.row_order import in_order
 from smilenn.train.spline import start_spline
 from smilenn.train.state import State, load_state, rngs, save_state
 from smilenn.verdict import Proved, Verdict
@@ -109,7 +110,7 @@ def fit(
     config = Config() if config is None else config
     if cases is None:
         cases = planned(claims, net.domain, net.outputs, x, 2.0 * y - 1.0 if decides(loss) else y)
-    stated, claims = claims, without_clauses(claims, cases, net.domain)
+    stated, claims = claims, [in_order(claim) for claim in without_clauses(claims, cases, net.domain)]
     net.train()
     net.set_profile("f64-aux")
     run = _Run(
