@@ -7,7 +7,6 @@ from torch import nn
 
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
-from smilenn.certify.deploy import deploy
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import load_net, save_net
@@ -15,6 +14,7 @@ from smilenn.model.encoders import Branch, Distance, Encoder, Pinned, Pool
 from smilenn.model.encoders.monotone import monotone_encoder
 from smilenn.model.net import SmileNet
 from smilenn.properties import Fair, Monotone, Robust
+from smilenn.train.deploy import deploy
 
 
 def table():

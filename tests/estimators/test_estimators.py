@@ -15,8 +15,8 @@ from smilenn import Config, Convex, Fair, Monotone, Proved, Robust, SmileClassif
 from smilenn.datasets import make_credit
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError
-from smilenn.estimators.checks import held_out
 from smilenn.model.backbones import MLP
+from smilenn.train.held import held_out
 
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
 SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}

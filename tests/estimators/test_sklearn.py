@@ -12,7 +12,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import smilenn
 from smilenn import Config, SmileClassifier, SmileError, SmileRegressor
-from smilenn.estimators.checks import LEAST_ROWS, class_weights, merged
+from smilenn.estimators.checks import class_weights, merged
+from smilenn.train.settings import LEAST_ROWS
 
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5, least_quality=0.0)
 SMALL = {"hidden": 6, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}

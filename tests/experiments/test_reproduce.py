@@ -14,8 +14,8 @@ from smilenn.estimators.classifier import SmileClassifier
 from smilenn.experiments import evolution, fairness, monotonicity, reproduce, robustness
 from smilenn.experiments.recipe import store
 from smilenn.experiments.study import Options
-from smilenn.train import robust
 from smilenn.train.config import Config
+from smilenn.train.recipes import distances
 
 FILES = {"monotonicity.md", "monotonicity.json", "monotonicity.jsonl"}
 
@@ -143,7 +143,7 @@ def test_saved_models_are_estimator_folders(tmp_path, monkeypatch):
 
 def test_the_default_is_one_distance_net_for_all_deltas(tmp_path, monkeypatch):
     monkeypatch.setattr(robustness, "STEPS", 2)
-    monkeypatch.setitem(robust.SIZES, "cpu", ((16,), 8, 3e7))
+    monkeypatch.setitem(distances.SIZES, "cpu", ((16,), 8, 3e7))
     rows = robustness.compute("default", 0, True, options=Options(quick=True, models=tmp_path))
     assert [row["delta"] for row in rows] == list(robustness.DELTAS)
     assert all(row["certified"] and row["verified"] <= row["pgd"] <= row["clean"] for row in rows)

@@ -18,9 +18,11 @@ from smilenn.train.config import Config
 from smilenn.train.encoded import centres, members_loss, parameter_groups, seen, shares
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.fit import fit
+from smilenn.train.held import kept_rows
 from smilenn.train.losses import task_loss
 from smilenn.train.phases import Task
-from smilenn.train.recipe import encoded, kept_rows
+from smilenn.train.recipes import Design, recipe_for
+from smilenn.train.recipes import Task as Wanted
 
 TWO = Outputs(("low", "high"), ())
 PROPERTIES = {
@@ -48,12 +50,11 @@ def network(case: str, members: int = 2, properties: Any = None) -> tuple[SmileN
     several = case.startswith("two")
     domain, x, y = data(several)
     outputs, stated = TWO if several else Outputs(), properties or PROPERTIES[case]
-    found = encoded(
-        domain, x, stated, output_scale=y.std(axis=0), start=y.mean(axis=0), classify=False, sizes=(5,),
-        outputs=outputs, y=y, members=members,
-    )  # fmt: skip
-    assert found is not None
-    return found.net.train(), x, y, lower_all(stated, domain, outputs)
+    claims, design = lower_all(stated, domain, outputs), Design(backbone_sizes=(5,), members=members)
+    wanted = Wanted.of(domain, x, claims, size=y.std(axis=0), start=y.mean(axis=0), outputs=outputs, y=y, design=design)
+    found = recipe_for(wanted)
+    assert found.family != "plain"
+    return found.net.train(), x, y, claims
 
 
 def optimizer(net: SmileNet, ensemble: Ensemble) -> torch.optim.Adam:

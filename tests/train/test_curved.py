@@ -25,12 +25,13 @@ from smilenn import (
 from smilenn.certify.certify import certify
 from smilenn.estimators.trend import TrendWarning
 from smilenn.problem import build_all
-from smilenn.properties import Outputs
+from smilenn.properties import Outputs, lower_all
 from smilenn.prove.rules.signs import Signs
-from smilenn.train.asked import Asked, asked, directions
 from smilenn.train.config import Config
 from smilenn.train.curved import Units, merge_
-from smilenn.train.recipe import encoded
+from smilenn.train.recipes import Task, recipe_for
+from smilenn.train.recipes.shapes import Shape, directions, shapes
+from smilenn.train.recipes.stated import read
 from smilenn.train.spline import bounded
 
 DOMAIN = Domain((
@@ -41,7 +42,8 @@ QUICK = Config(epochs=15, learning_rate=3e-3, batch_size=512)
 
 
 def wanted(*properties):
-    (one,) = asked(DOMAIN, properties, Outputs(), np.ones((1, 1)))
+    stated = read(lower_all(properties, DOMAIN), Outputs(), DOMAIN)
+    (one,) = shapes(DOMAIN, stated, Outputs(), np.ones((1, 1)))
     return one
 
 
@@ -106,8 +108,8 @@ def test_random_weights_are_certified_once_they_are_kept(properties):
     """Nothing depends on training: units with any outputs, knots and context, put back in their place."""
     torch.manual_seed(1)
     x = DOMAIN.sample(200, np.random.default_rng(0))
-    found = encoded(DOMAIN, x, properties, output_scale=1.0, start=0.0, classify=False)
-    assert found is not None
+    found = recipe_for(Task.of(DOMAIN, x, lower_all(properties, DOMAIN)))
+    assert found.family == "curved"
     lower, units = found.net.lower, found.net.lower.keep
     assert isinstance(units, Units)
     fixed = lower.weight[:, units.encoded :].detach().clone()
@@ -210,4 +212,4 @@ def test_a_run_that_was_cut_off_continues_bit_for_bit_and_is_saved(tmp_path):
 
 
 def test_asked_of_nothing_allows_everything():
-    assert Asked().allows(-1, np.array([1.0, -2.0, 0.0, 3.0]), DOMAIN.mult)
+    assert Shape().allows(-1, np.array([1.0, -2.0, 0.0, 3.0]), DOMAIN.mult)

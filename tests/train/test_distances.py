@@ -21,7 +21,8 @@ from smilenn.train.augment import augmented
 from smilenn.train.config import Config
 from smilenn.train.distances import recentre
 from smilenn.train.fit import fit
-from smilenn.train.robust import robust_net, robust_recipe
+from smilenn.train.recipes.distances import distance_net, sized_distance_net
+from smilenn.train.recipes.task import Design
 
 PIXELS = Domain.box([0.0] * 64, [1.0] * 64, [f"p{i}" for i in range(64)])
 DELTAS = (0.01, 0.05, 0.1)
@@ -36,7 +37,8 @@ def trained(config=CONFIG, units=(32,)):
     data = load_digits_zero("train")
     torch.manual_seed(0)
     properties = [Robust(delta, 2 * delta) for delta in DELTAS]
-    net, claims = robust_net(PIXELS, properties, small(units)), lower_all(properties, PIXELS)
+    claims = lower_all(properties, PIXELS)
+    net = distance_net(PIXELS, claims, small(units))
     x, y = data.frame.astype(np.float64), data.target.to_numpy(dtype=np.float64)
     return fit(net, x, y, claims, loss="bce", config=config), claims, x, y
 
@@ -73,7 +75,7 @@ def test_training_is_reproducible():
 def test_columns_with_unequal_delta_are_scaled_so_that_each_may_move_by_its_own():
     domain = Domain.box([0.0, 0.0, -1.0], [1.0, 4.0, 1.0], ["a", "b", "c"])
     properties = [Robust({"a": 0.1, "b": 1.0, "c": 0.05}, 0.5)]
-    net = robust_net(domain, properties).eval()
+    net = distance_net(domain, lower_all(properties, domain)).eval()
     rng = np.random.default_rng(0)
     reach = np.array([0.1, 1.0, 0.05])
     x = rng.uniform([0, 0, -1], [1, 4, 1], (4000, 3))
@@ -117,7 +119,7 @@ def test_an_interrupted_run_is_settled():
 
     data = load_digits_zero("train")
     properties = [Robust(0.05, 0.1)]
-    net = robust_net(PIXELS, properties, small((8,)))
+    net = distance_net(PIXELS, lower_all(properties, PIXELS), small((8,)))
     x, y = data.frame.astype(np.float64), data.target.to_numpy(dtype=np.float64)
     result = fit(net, x, y, lower_all(properties, PIXELS), loss="bce", config=CONFIG, callback=stop)
     assert result.interrupted
@@ -127,21 +129,24 @@ def test_an_interrupted_run_is_settled():
 
 def test_a_distance_net_needs_two_coordinates():
     with pytest.raises(SmileError, match="two coordinates, not by 3"):
-        robust_net(PIXELS, [Robust(0.1, 0.2)], robust_encoder(PIXELS, np.full(64, 0.1), units=(4,), outputs=3))
+        distance_net(
+            PIXELS, Robust(0.1, 0.2).lower(PIXELS), robust_encoder(PIXELS, np.full(64, 0.1), units=(4,), outputs=3)
+        )
 
 
 def test_sizes_go_by_the_machine_and_the_data():
     pixels = Domain.box([0.0] * 784, [1.0] * 784)
-    rule = [Robust(0.1, 1)]
-    big, long = robust_recipe(pixels, rule, 60_000, "cuda", image=True)
-    small, short = robust_recipe(pixels, rule, 60_000, "cpu", image=True)
+    rule, image = Robust(0.1, 1).lower(pixels), Design("image")
+    big, long = sized_distance_net(pixels, rule, 60_000, design=Design("image", device="cuda"))
+    small, short = sized_distance_net(pixels, rule, 60_000, design=image)
     assert big.encoder is not None and small.encoder is not None
     kinds = [[layer["kind"] for layer in made.describe()[0]["layers"]] for made in (big.encoder, small.encoder)]
     assert kinds == [["distance"] * 3, ["pool"] + ["distance"] * 3]
     assert (long.epochs, long.augment) == (80, "affine")
     assert (short.epochs, short.augment) == (4, "none")
-    assert robust_recipe(PIXELS, rule, 1_000, image=True)[1].augment == "affine"
-    assert robust_recipe(PIXELS, rule, 1_000)[1].augment == "none"
+    rule = Robust(0.1, 1).lower(PIXELS)
+    assert sized_distance_net(PIXELS, rule, 1_000, design=image)[1].augment == "affine"
+    assert sized_distance_net(PIXELS, rule, 1_000)[1].augment == "none"
 
 
 def test_config_knows_its_augmentations():
@@ -159,8 +164,8 @@ def test_a_share_of_epsilon_is_the_backbones(outputs):
     o = 1 if outputs is None else 3
     torch.manual_seed(0)
     encoder = robust_encoder(PIXELS, np.full(64, 0.1), units=(8,), outputs=max(2, o))
-    net = robust_net(PIXELS, properties, encoder, outputs, 0.5, ConvNet(8, (4, 8), 8, o)).eval()
     claims = lower_all(properties, PIXELS, outputs or ("",))
+    net = distance_net(PIXELS, claims, encoder, outputs, 0.5, ConvNet(8, (4, 8), 8, o)).eval()
     x = np.random.default_rng(0).uniform(size=(500, 64))
     recentre(net, torch.as_tensor(x))
     net.encoder.fit_box_(net.scale(torch.as_tensor(x)), 1.0)
@@ -184,7 +189,7 @@ def test_a_backbone_learns_beside_the_distances():
     x, y = data.frame.astype(np.float64), data.target.to_numpy(dtype=np.float64)
     torch.manual_seed(0)
     properties = [Robust(0.05, 0.5)]
-    net = robust_net(PIXELS, properties, small((8,)), None, 0.6, ConvNet(8, (8, 16), 16, 1))
+    net = distance_net(PIXELS, lower_all(properties, PIXELS), small((8,)), None, 0.6, ConvNet(8, (8, 16), 16, 1))
     before = [p.detach().clone() for p in net.backbone.parameters()]
     result = fit(net, x, y, lower_all(properties, PIXELS), loss="bce", config=CONFIG.replace(epochs=8, batch_size=16))
     assert result.verdict is not None and result.verdict.status == "proved"
@@ -198,7 +203,7 @@ def test_a_backbone_learns_beside_the_distances():
 @pytest.mark.parametrize("share", [-0.1, 1.0, 2])
 def test_shares_beyond_epsilon_are_refused(share):
     with pytest.raises(SmileError, match="share of ε"):
-        robust_net(PIXELS, [Robust(0.1, 0.2)], small((4,)), None, share)
+        distance_net(PIXELS, Robust(0.1, 0.2).lower(PIXELS), small((4,)), None, share)
 
 
 def test_a_share_needs_distances():

@@ -22,7 +22,6 @@ from smilenn.cli.table import FIRST_ROW
 from smilenn.cli.words import domain_text, judgement_record, judgement_text, logit_words
 from smilenn.domain import Domain, OutOfBounds
 from smilenn.errors import SmileError, listed
-from smilenn.estimators.checks import numbered
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.missing import filled, learn_fill
 from smilenn.estimators.outside import all_carried
@@ -40,6 +39,7 @@ from smilenn.properties.premise import ground
 from smilenn.properties.spec import load_properties
 from smilenn.report.standing import Standing, measured, steps_of
 from smilenn.train.config import Config
+from smilenn.train.settings import numbered
 from smilenn.train.state import CheckpointError
 
 

@@ -3,7 +3,7 @@
     X ─▶ Domain ─▶ x [n, m]        properties ─▶ claims        y ─▶ output scale and head bias
                         SmileNet ─▶ train.fit ─▶ certificate, checked ─▶ verdict_
 
-`__init__` only stores; training.py chooses the network and trains it.
+`__init__` only stores; train/recipes/ chooses the network and train/restarts.py trains it.
 
 With fewer than `LEAST_ROWS` (200) rows equal ones are merged and the rest is put in order: what is learned then depends
 neither on the order of the rows nor on whether a row is repeated or weighted. One batch holds them all.
@@ -28,7 +28,6 @@ from sklearn.utils import estimator_html_repr
 from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
 from smilenn.errors import SmileError
 from smilenn.estimators.checks import (
-    LEAST_ROWS,
     check_device,
     check_inputs,
     check_target,
@@ -43,7 +42,6 @@ from smilenn.estimators.outside import all_carried
 from smilenn.estimators.start import check_columns, check_task, fitted_start
 from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, Task
-from smilenn.estimators.training import train
 from smilenn.estimators.trend import TrendWarning, contradictions
 from smilenn.progress import Progress, display
 from smilenn.properties.base import Property
@@ -54,13 +52,17 @@ from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.spec import as_property, lower_all
 from smilenn.report.standing import Standing, measured, spaced, steps_of
 from smilenn.train.config import Config
+from smilenn.train.settings import LEAST_ROWS, Settings
 
 if TYPE_CHECKING:
     from torch import nn
 
     from smilenn.model.auxiliaries import AuxiliaryKind
     from smilenn.model.encoders import Encoder
+    from smilenn.model.net import SmileNet
     from smilenn.model.snapshot import Boxes
+    from smilenn.train.recipes import Design
+    from smilenn.train.restarts import Trained
 
 EncoderMaker = Callable[[Domain, np.ndarray], "Encoder"]
 
@@ -287,24 +289,57 @@ class SmileEstimator(Judged, BaseEstimator):
             target = replace(target, y=numbers)
         target, weight = self._start(target, weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
-            chosen, seed, reasons, held = train(
-                self, domain, x, target, claims, columns, weight, show, checkpoint,
-                None if before is None else before.net_,
-            )  # fmt: skip
+            trained = self._train(
+                domain, x, target, claims, weight, show, checkpoint, None if before is None else before.net_
+            )
+            chosen = trained.fit
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
             self.net_, self.history_, self.outputs_ = chosen.net, chosen.history, target.outputs
-            self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted
-            self.reasons_ = " ".join([*implied, reasons]) + scaled_note(frame)
+            self.seed_, self.seconds_, self.interrupted_ = trained.seed, chosen.seconds, chosen.interrupted
+            self.reasons_ = " ".join([*implied, trained.reasons]) + scaled_note(frame)
             self.target_name_, self.fill_ = target_name, fill
             self.n_features_in_, self.n_iter_ = frame.shape[1], len(chosen.history)
             if target.classes is not None:
                 self.classes_ = target.classes
             if named:
                 self.feature_names_in_ = np.array(frame.columns, dtype=object)
-            self.quality_ = self._standing(*rows, held)
+            self.quality_ = self._standing(*rows, trained.held)
             left = None if self.time_limit is None else begun + self.time_limit - perf_counter()
             self._conclude(chosen.verdict, show, left, chosen.trees)
         return self
+
+    def _train(
+        self,
+        domain: Domain,
+        x: np.ndarray,
+        target: Target,
+        claims: tuple[Claim, ...],
+        weight: np.ndarray,
+        callback: Callable[[Progress], None] | None,
+        checkpoint: Path | str | None,
+        start: SmileNet | None,
+    ) -> Trained:
+        """The best of the restarts, as `best_run` has it; x [n, m] raw training rows."""
+        from smilenn.train.recipes import Task as Wanted
+        from smilenn.train.restarts import Labelled, best_run
+
+        assert target.scale is not None and target.start is not None
+        task = Wanted.of(
+            domain, x, claims, size=target.scale, start=target.start, classify=target.classes is not None,
+            outputs=target.outputs, y=target.y, design=self._design(),
+        )  # fmt: skip
+        settings = Settings(self.restarts, self.random_state, self.validation_fraction, self.time_limit, self.config)
+        labelled = Labelled(target.y, target.strata, weight, target.loss)
+        return best_run(task, labelled, settings, callback=callback, checkpoint=checkpoint, start=start)
+
+    def _design(self) -> Design:
+        """What the parameters say of the network."""
+        from smilenn.train.recipes import Design
+
+        return Design(
+            self.encoder, self.boxes, self.auxiliaries, self.hidden, self.embedding, self.backbone,
+            self.backbone_sizes, self.backbone_share, self.members, str(self.device),
+        )  # fmt: skip
 
     def _standing(self, x: np.ndarray, y: np.ndarray, held: np.ndarray) -> Standing:
         """The quality on the rows of x [n, m] that were held out ([n] bool), or on all where none were."""

@@ -6,7 +6,6 @@ import math
 import numbers
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from smilenn.domain import as_frame
 from smilenn.errors import SmileError, listed
 
 SCALED = 1e-9  # what rounding leaves of a mean of 0 and a deviation of 1
-LEAST_ROWS = 200  # with fewer training rows nothing is held out, and equal rows are merged in a fixed order
 
 
 class CellTypeError(SmileError, TypeError):
@@ -186,18 +184,3 @@ def check_device(device: str) -> None:
         raise SmileError(f"device {device!r} is none that torch knows; use 'cpu' or 'cuda'.") from None
     if known.type == "cuda" and (known.index or 0) >= torch.cuda.device_count():
         raise SmileError(f"device {device!r} is not there: torch sees {torch.cuda.device_count()} GPUs; use 'cpu'.")
-
-
-def held_out(strata: np.ndarray, share: float, rng: np.random.RandomState) -> np.ndarray:
-    """[n] bool: a random share of the rows, of each class in `strata` [n]."""
-    held = np.zeros(len(strata), dtype=bool)
-    for value in np.unique(strata):
-        members = np.flatnonzero(strata == value)
-        held[rng.permutation(members)[: round(share * len(members))]] = True
-    return held
-
-
-def numbered(checkpoint: Path | str, i: int, restarts: int) -> Path:
-    """A checkpoint file for each restart."""
-    path = Path(checkpoint)
-    return path if restarts == 1 else path.with_name(f"{path.name}.{i}")

@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.checks import class_weights
 from smilenn.properties.forms import ROLES, Outputs
+
+if TYPE_CHECKING:
+    from smilenn.train.losses import LossKind
 
 Task = Literal["regression", "quantiles", "binary", "multiclass", "multilabel"]
 
@@ -40,6 +43,14 @@ class Target:
     def called(self, name: str) -> Target:
         """The same target, known by the name of its column ('' without one) in sentences."""
         return replace(self, outputs=replace(self.outputs, target=name))
+
+    @property
+    def loss(self) -> LossKind:
+        """What training minimises."""
+        from smilenn.train.losses import Quantiles
+
+        losses: dict[str, LossKind] = {"regression": "mse", "multiclass": "ce", "quantiles": Quantiles(self.levels)}
+        return losses.get(self.task, "bce")
 
     @property
     def strata(self) -> np.ndarray:

@@ -188,13 +188,13 @@ def _slope(premise: Premise, rows: Sequence[Conclusion]) -> Meaning:
 
 
 def _traded(premise: Premise, rows: Sequence[Conclusion]) -> Traded | None:
-    """``a.s ≤ b.s`` and ``(a.w − b.w) + rate·(a.s − b.s) == 0``."""
+    """``a.s ≤ b.s`` and ``(a.w − b.w) + rate·(a.s − b.s) == 0``, or the same with the copies swapped."""
     slack = _shared(rows)
     if len(premise.tied) != 1 or len(premise.strips) != 1 or premise.fixed or premise.free or slack is None:
         return None
     (strong, way), *_ = premise.strips.items()
     (row,) = premise.tied
-    if tuple(way) != (None, 0) or row.op != "==" or row.rhs or len(row.terms) != 4:
+    if tuple(way) not in ((None, 0), (0, None)) or row.op != "==" or row.rhs or len(row.terms) != 4:
         return None
     coef = {(term.copy, term.name): term.coef for term in row.terms}
     weak = next((term.name for term in row.terms if term.name != strong), None)
@@ -203,7 +203,8 @@ def _traded(premise: Premise, rows: Sequence[Conclusion]) -> Traded | None:
     if any(coef[0, name] != -coef[1, name] for name in (strong, weak)) or not coef[0, weak]:
         return None
     rate = coef[0, strong] / coef[0, weak]
-    return Traded(strong, weak, rate, _unique(r.form for r in rows), slack) if rate > 0 else None
+    forms = _unique(r.form if way[0] is None else minus(r.form) for r in rows)  # g(b) − g(a), the copies swapped
+    return Traded(strong, weak, rate, forms, slack) if rate > 0 else None
 
 
 def _permuted(premise: Premise, rows: Sequence[Conclusion], domain: Domain | None) -> Permuted | None:

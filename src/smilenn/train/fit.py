@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from smilenn.certify.deploy import deploy
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
@@ -35,6 +34,7 @@ from smilenn.train.boxed import boxed_epoch
 from smilenn.train.cases import planned, without_clauses
 from smilenn.train.config import Config
 from smilenn.train.curved import Units, merge_
+from smilenn.train.deploy import deploy
 from smilenn.train.distances import distance_epoch, has_distances, recentre
 from smilenn.train.encoded import choose_kinds, encoded_epoch, keep_best, parameter_groups
 from smilenn.train.ensemble import Ensemble
@@ -43,6 +43,7 @@ from smilenn.train.generator import Generator
 from smilenn.train.losses import LossKind, decides, task_loss
 from smilenn.train.phases import Task, check, posttrain_round, pretrain_epoch, train_epoch
 from smilenn.train.repair import repair
+from smilenn.train.row_order import in_order
 from smilenn.train.spline import start_spline
 from smilenn.train.state import State, load_state, rngs, save_state
 from smilenn.verdict import Proved, Verdict
@@ -109,7 +110,7 @@ def fit(
     config = Config() if config is None else config
     if cases is None:
         cases = planned(claims, net.domain, net.outputs, x, 2.0 * y - 1.0 if decides(loss) else y)
-    stated, claims = claims, without_clauses(claims, cases, net.domain)
+    stated, claims = claims, [in_order(claim) for claim in without_clauses(claims, cases, net.domain)]
     net.train()
     net.set_profile("f64-aux")
     run = _Run(

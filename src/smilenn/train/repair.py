@@ -23,7 +23,6 @@ from time import perf_counter
 import numpy as np
 import torch
 
-from smilenn.certify.deploy import is_tight
 from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, Row, build_all
 from smilenn.properties.claim import Claim
@@ -31,6 +30,7 @@ from smilenn.prove.portfolio import generate
 from smilenn.prove.rules.signs import Signs
 from smilenn.prove.rules.slopes import applies, slope_tree
 from smilenn.train.config import Config
+from smilenn.train.deploy import is_tight
 from smilenn.train.feasible import forget
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,6 @@ import torch
 
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
-from smilenn.certify.deploy import deploy
 from smilenn.certify.reference.check import check_folder as check_reference
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
@@ -16,6 +15,7 @@ from smilenn.model.bundle import load_net, save_net
 from smilenn.model.net import SmileNet
 from smilenn.properties import Fair, Lipschitz, Monotone, Robust
 from smilenn.train.config import Config
+from smilenn.train.deploy import deploy
 from smilenn.train.fit import fit
 from smilenn.train.repair import repair
 
