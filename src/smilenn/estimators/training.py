@@ -151,7 +151,8 @@ def _recipe(
     assert target.scale is not None and target.start is not None
     from smilenn.model.encoders import Encoder
     from smilenn.train.averaged import averaged
-    from smilenn.train.recipe import DISTANCES, Recipe, encoded, refuse_unpinned, steps
+    from smilenn.train.distances import has_distances
+    from smilenn.train.recipe import Recipe, encoded, refuse_unpinned, steps
 
     plain = estimator.boxes != "gap" or estimator.auxiliaries != "relu"
     if estimator.encoder == "none" or (estimator.encoder == "auto" and plain):
@@ -167,7 +168,7 @@ def _recipe(
             share=estimator.backbone_share, members=estimator.members,
             y=target.y, backbone=None if estimator.backbone is None else partial(_module, estimator.backbone),
         )  # fmt: skip
-        if estimator.backbone_share and (recipe is None or not recipe.reasons.startswith(DISTANCES)):
+        if estimator.backbone_share and (recipe is None or not has_distances(recipe.net)):
             raise SmileError(
                 "backbone_share is for distance nets: classifiers whose only properties are Robust ones that move all "
                 "of many columns, or of an image; leave it at 0."
