@@ -18,8 +18,7 @@ import numpy as np
 import torch
 
 from smilenn.certify import check
-from smilenn.certify.certificate import ClaimProof, Leaf, LeafProof, RowProof, SweepProof, dump, model_digest
-from smilenn.certify.emit import leaf_proof, witness
+from smilenn.certify.certificate import dump, model_digest
 from smilenn.certify.reference import check as check_reference
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
@@ -28,7 +27,10 @@ from smilenn.model.folder import dump_json, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
+from smilenn.prove.proof import ClaimProof, Leaf, LeafProof, RowProof, SweepProof
 from smilenn.prove.tree.branch import Branch
+from smilenn.prove.tree.written import leaf_proof
+from smilenn.prove.witness import witness
 
 LIMIT = 60.0  # seconds per proof
 

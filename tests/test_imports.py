@@ -14,6 +14,7 @@ LAYER = {
     "_version": 0,
     "errors": 0,
     "progress": 0,
+    "reason": 0,
     "versions": 0,
     "calibration": 1,
     "domain": 1,

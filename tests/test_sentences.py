@@ -33,6 +33,7 @@ from smilenn.properties.alternatives import OneOf
 from smilenn.properties.claim import exact
 from smilenn.properties.forms import Outputs
 from smilenn.properties.local import LocalRobust
+from smilenn.reason import told
 from smilenn.report.model import rows_of
 
 ROOT = Path(__file__).parents[1]
@@ -147,7 +148,7 @@ def test_targets_and_columns():
 
 def test_a_verdict_is_not_yes_or_no():
     with pytest.raises(TypeError, match="A verdict has more than two values; compare verdict.status or use isinstance"):
-        bool(Unknown("none", 1.0, 0.0, reason="too little time"))
+        bool(Unknown("none", 1.0, 0.0, told("too little time")))
 
 
 def test_snapshots_have_the_shapes_they_say():

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Symmetric,
     )
     from smilenn.prove.model import prove
+    from smilenn.reason import Reason
     from smilenn.train.config import Config
     from smilenn.train.fit import Fit, fit
     from smilenn.verdict import Counterexample, Proved, Rejected, Unknown, Verdict, Violated
@@ -63,6 +64,7 @@ _HOME = {
         "Bounded", "Claim", "Concave", "Convex", "Custom", "Dominates", "Exclusive", "Fair", "Lipschitz",
         "LocalRobust", "Monotone", "OneOf", "Ordered", "Robust", "Safe", "SumAtMost", "Symmetric",
     ),
+    "smilenn.reason": ("Reason",),
     "smilenn.verdict": ("Counterexample", "Proved", "Rejected", "Unknown", "Verdict", "Violated"),
     "smilenn.train.config": ("Config",),
     "smilenn.train.fit": ("Fit", "fit"),
@@ -95,6 +97,7 @@ __all__ = [
     "Ordered",
     "Progress",
     "Proved",
+    "Reason",
     "Rejected",
     "Robust",
     "Safe",

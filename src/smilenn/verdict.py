@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from smilenn.reason import Reason, Why, Whys, has, sentence
+
 
 def _rounded_up(value: float) -> str:
     """Two digits, never less than the value."""
@@ -131,15 +133,24 @@ class Violated(Verdict):
 
 @dataclass(frozen=True, eq=False)
 class Unknown(Verdict):
-    """Neither proved nor refuted; `bound` is what was proved, `reason` says why it stopped.
+    """Neither proved nor refuted; `bound` is what was proved, `why` says why it stopped, `reason` in words.
 
     `point` [k, m] (raw units), where present, is a tuple at which the *box* allows a violation; the backbone does not
     use that freedom there, so it refutes nothing.
     """
 
-    reason: str = ""
+    why: Whys = ()
     point: np.ndarray | None = None
     status: ClassVar[str] = "unknown"
+
+    @property
+    def reason(self) -> str:
+        """Why it stopped, for people; code asks `because`."""
+        return sentence(self.why)
+
+    def because(self, *reasons: Reason) -> bool:
+        """Whether one of `reasons` is why."""
+        return has(self.why, *reasons)
 
     def sentence(self) -> str:
         """Names the proved bound and the reason."""
@@ -149,10 +160,15 @@ class Unknown(Verdict):
 
 @dataclass(frozen=True, eq=False)
 class Rejected(Verdict):
-    """A file did not check: `reason` says which and why."""
+    """A file did not check: `why` says which and why, `reason` in words."""
 
-    reason: str = ""
+    why: Whys = ()
     status: ClassVar[str] = "rejected"
+
+    @property
+    def reason(self) -> str:
+        """What is wrong with the files, for people."""
+        return sentence(self.why)
 
     def sentence(self) -> str:
         """The reason."""
@@ -168,15 +184,15 @@ class Maximum:
     upper : proved upper bound (dual side; +inf if nothing is known).
     lower : value of `point`, re-evaluated in float64 (−inf without a point).
     point : [k, m] model units, a member of the region, or None.
-    complete : the search ran to its end (optimality, infeasibility or the asked target), no limit was hit.
-    note : one line on how and, if incomplete, why it stopped.
+    stopped : why the search did not run to its end (optimality, infeasibility or the asked target); None if it did.
+    note : one line on how.
     error : what the tolerances of a solver and rounding may add to `upper`; 0 where `upper` contains it already.
     """
 
     upper: float
     lower: float = float("-inf")
     point: np.ndarray | None = None
-    complete: bool = True
+    stopped: Why | None = None
     note: str = ""
     seconds: float = 0.0
     nodes: int = 0
@@ -186,3 +202,13 @@ class Maximum:
         """A bound that is no number is none."""
         if np.isnan(self.upper):
             object.__setattr__(self, "upper", float("inf"))
+
+    @property
+    def complete(self) -> bool:
+        """Whether the search ran to its end, no limit was hit."""
+        return self.stopped is None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search."""
+        return self.stopped is not None and self.stopped.reason is Reason.INTERRUPTED

@@ -28,6 +28,7 @@ from smilenn.model.encoders import Branch, Distance, Encoder, Kinks, Linear, Pin
 from smilenn.model.folder import dump_json
 from smilenn.model.net import SmileNet
 from smilenn.properties.claim import Claim, row
+from smilenn.prove.proof import ALL_COPIES
 
 
 def _sibling(name: str) -> ModuleType:
@@ -195,11 +196,11 @@ def _tree(rng: np.random.Generator, net: SmileNet, premise: Any) -> c.LeafProof:
                 i = int(rng.choice(plain))
                 low, high = float(premise.lo[0][i]), float(premise.hi[0][i])
                 theta = float(rng.uniform(min(low, high), max(low, high)))
-                nodes.append(c.Input(c.ALL_COPIES if pinned[i] else copy, i, theta))
+                nodes.append(c.Input(ALL_COPIES if pinned[i] else copy, i, theta))
             case _:
                 g = int(rng.integers(len(groups)))
                 together = all(pinned[i] for i in groups[g])
-                nodes.append(c.Group(c.ALL_COPIES if together else copy, g))
+                nodes.append(c.Group(ALL_COPIES if together else copy, g))
                 open_ += len(groups[g]) - 2
         open_ += 2
     return c.LeafProof(8, units, tuple(nodes))

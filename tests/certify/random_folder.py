@@ -31,6 +31,7 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, Inequality, Term, row
 from smilenn.properties.premise import _sorted_rows, ground, holds_exactly, pins
+from smilenn.prove.proof import ALL_COPIES
 from smilenn.prove.rules.order import ordered
 
 
@@ -370,12 +371,12 @@ def random_leaves(
                 theta = float(
                     rng.choice([rng.uniform(domain.lo[i], domain.hi[i]), domain.lo[i], np.rint(domain.hi[i])])
                 )
-                nodes.append(c.Input(c.ALL_COPIES if pinned[i] else copy, i, theta))
+                nodes.append(c.Input(ALL_COPIES if pinned[i] else copy, i, theta))
                 open_ += 2
             case _:
                 g = int(rng.integers(len(domain.groups)))
                 whole = bool(pinned[list(domain.groups[g])].all())
-                nodes.append(c.Group(c.ALL_COPIES if whole else copy, g))
+                nodes.append(c.Group(ALL_COPIES if whole else copy, g))
                 open_ += len(domain.groups[g])
     return c.LeafProof(bits, units, tuple(nodes))
 
@@ -427,7 +428,7 @@ def slope_proof(net: SmileNet, claim: Claim, inequality: Inequality) -> c.SlopeP
         undecided = [j for j in range(len(kappa)) if j not in phase and low[j] < 1e-9 and top[j] > -1e-9 and kappa[j]]
         if not undecided:
             return None
-        nodes.append(c.Phase(c.ALL_COPIES, undecided[0]))
+        nodes.append(c.Phase(ALL_COPIES, undecided[0]))
         stack += [[*path, (undecided[0], 1)], [*path, (undecided[0], -1)]]
     return c.SlopeProof(20, tuple(nodes))
 

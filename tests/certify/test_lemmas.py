@@ -16,7 +16,6 @@ import pytest
 
 from smilenn.certify import certificate as c
 from smilenn.certify import check
-from smilenn.certify.emit import leaf_proof
 from smilenn.certify.reference import check as check_reference
 from smilenn.certify.reference import encoder as exact_encoder
 from smilenn.certify.reference import model as exact_model
@@ -28,12 +27,14 @@ from smilenn.domain import Domain, Feature
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Fair, Robust
+from smilenn.prove.proof import MULTIPLIER_BITS, Lemma
 from smilenn.prove.tree import grow
 from smilenn.prove.tree.branch import Branch
+from smilenn.prove.tree.written import leaf_proof
 from smilenn.prove.witness import witness
 
 LOADED = SimpleNamespace(check=check, check_reference=check_reference, reader=reader)
-ONE = 1 << c.MULTIPLIER_BITS  # a multiplier of one
+ONE = 1 << MULTIPLIER_BITS  # a multiplier of one
 
 
 def told(small, files):
@@ -71,7 +72,7 @@ def random_lemma(rng, model, premise, bits):
     else:
         slope = rng.normal(size=(k, m)) * scale * (rng.random(size=(k, m)) < 0.6)
     whole = (np.clip(np.rint(v), -(2**31), 2**31 - 1).astype(int).tolist() for v in (beta, theta, slope.ravel()))
-    return c.Lemma(unit, *map(tuple, whole))
+    return Lemma(unit, *map(tuple, whole))
 
 
 def record(lemma):
@@ -404,7 +405,7 @@ def test_the_best_theta_reaches_the_exact_maximum(folders, tmp_path, seed):
     (model, premise), rng, grid = tiny(folders, tmp_path / "m", seed), np.random.default_rng(seed), 8
     every = [(x, units_at(model, x)) for x in vertices(model, premise, 0)]
     slope = random_lemma(rng, model, premise, 3).slope
-    lemmas = [c.Lemma(0, (8, -8), theta, slope) for theta in itertools.product(range(-grid, 1), repeat=2)]
+    lemmas = [Lemma(0, (8, -8), theta, slope) for theta in itertools.product(range(-grid, 1), repeat=2)]
     best = min(constant(model, premise, lemma, 3) for lemma in lemmas)
     most = max(excess(lemmas[0], 3, premise.domain, s, x) for x, s in every)
     steep = max(abs(copy[0]) for _, s in every for copy in s)
@@ -421,7 +422,7 @@ def corner(corpus, *nodes, lemmas, bits=0, units=(), rhs="1/4"):
     return corpus.made(net, claim, [[0.5, 0.5]], c.LeafProof(bits, units, nodes, lemmas))
 
 
-HULL = c.Lemma(0, (1,), (), (1, 0))
+HULL = Lemma(0, (1,), (), (1, 0))
 """relu(x + y − 1) ≤ x: off, −x ≤ 0; on, y − 1 ≤ 0; so r = 0."""
 
 
@@ -436,7 +437,7 @@ def test_a_lemma_closes_what_no_slope_does(corpus, small):
     status, _, rows = told(small, corner(corpus, c.Leaf((), (), (), (ONE,)), lemmas=(HULL,)))
     assert status == "certified" and rows[0][:2] == ("leaf", 0)
     # half of it, and half of the unit by t = 1/4: relu(s)/2 ≤ s/4 + 1/4, and x/2 + (x + y)/4 − x is largest at (0, 1)
-    leaf, hull = c.Leaf((), (1,), (), (ONE // 2,)), c.Lemma(0, (4,), (), (4, 0))
+    leaf, hull = c.Leaf((), (1,), (), (ONE // 2,)), Lemma(0, (4,), (), (4, 0))
     status, _, rows = told(small, corner(corpus, leaf, lemmas=(hull,), bits=2, units=(0,)))
     assert rows[0][1] == F(1, 4)
     # more than one: −relu(s) is left, at most 0, and x
@@ -453,7 +454,7 @@ def test_a_lemma_by_hand(corpus, folders, small, tmp_path):
     domain = Domain((Feature("x", "continuous", 0.0, 1.0, shift=0.25, mult=2.0),))
     net = corpus.plain(domain, [[1.0]], [-0.5], [1.0])
     claim = Claim(2, (corpus.less("x", "1/4"), corpus.more("x", "1/4")), (corpus.difference(9),))
-    lemma = c.Lemma(0, (4, -4), (-1, -2), (4, -2))
+    lemma = Lemma(0, (4, -4), (-1, -2), (4, -2))
 
     def bound(lemma, *y, bits=2):
         lemmas = (lemma,) * len(y)
@@ -481,7 +482,7 @@ def test_a_lemma_by_hand(corpus, folders, small, tmp_path):
 
 def test_a_lemma_is_about_the_whole_premise_and_used_in_every_cell(corpus, small):
     """Split at x = 1/2: r stays that of the square, also where x ≥ 1/2."""
-    lemma, leaf = c.Lemma(0, (1,), (), (0, 0)), c.Leaf((), (), (), (ONE,))  # relu(x + y − 1) ≤ 1
+    lemma, leaf = Lemma(0, (1,), (), (0, 0)), c.Leaf((), (), (), (ONE,))  # relu(x + y − 1) ≤ 1
     nodes = (c.Input(0, 0, 0.5), leaf, leaf)
     _, _, rows = told(small, corner(corpus, *nodes, lemmas=(lemma,)))
     assert rows[0][1] == 1  # 1 − x at x = 0, though relu(x + y − 1) ≤ 1/2 there
@@ -521,7 +522,7 @@ def test_no_bit_of_a_lemma_or_its_multiplier_makes_a_bound_too_low(corpus, small
     files = corner(corpus, c.Leaf((), (), (), (ONE,)), lemmas=(HULL,))
     net = corpus.plain(corpus.box("x"), [[2.0]], [-1.0], [1.0])
     claim = Claim(2, (corpus.less("x", "1/4"),), (corpus.difference(9),))  # reached: relu(1/2) at x = (3/4, 1/2)
-    two = c.Lemma(0, (4, -4), (-1, -2), (4, -2))
+    two = Lemma(0, (4, -4), (-1, -2), (4, -2))
     proof = c.LeafProof(2, (), (c.Leaf((), (), (), (ONE,)),), (two,))
     said = set()
     for made, least in ((files, F(0)), (corpus.made(net, claim, [[0.5], [0.5]], proof), F(1, 2))):
@@ -573,7 +574,7 @@ def test_a_network_without_units_has_no_lemmas(folders, small, tmp_path):
     m, leaf = made.net.domain.size, c.Leaf((), (), (), (0,))
     proof = dataclasses.replace(
         made.proofs[0],
-        rows=[c.LeafProof(0, (), (leaf,), (c.Lemma(0, (1,), (), (0,) * m),))] * len(made.proofs[0].rows),
+        rows=[c.LeafProof(0, (), (leaf,), (Lemma(0, (1,), (), (0,) * m),))] * len(made.proofs[0].rows),
     )
     assert told(small, folders.files_of(made.net, [proof]))[0] == "refused"
 

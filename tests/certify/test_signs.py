@@ -9,8 +9,8 @@ import torch
 
 from smilenn import Concave, Convex, Domain, Dominates, Feature, Monotone, Symmetric
 from smilenn.certify import check
-from smilenn.certify.certificate import ClaimProof, SignsProof, dump, model_digest
-from smilenn.certify.emit import emit, witness
+from smilenn.certify.certificate import dump, model_digest
+from smilenn.certify.emit import emit
 from smilenn.certify.reference import check as check_reference
 from smilenn.certify.reference import reader
 from smilenn.model.backbones import MLP
@@ -19,9 +19,12 @@ from smilenn.model.folder import dump_json, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
-from smilenn.prove.portfolio import choose, prove_problem
+from smilenn.prove.portfolio import prove_problem
+from smilenn.prove.proof import ClaimProof, SignsProof
 from smilenn.prove.realise import violations
 from smilenn.prove.rules.signs import Signs
+from smilenn.prove.rules.table import choose
+from smilenn.prove.witness import witness
 from smilenn.search.oracle import Oracle
 
 DOMAIN = Domain((

@@ -17,13 +17,13 @@ from smilenn import Config, Monotone, Proved, Robust, SmileClassifier, SmileErro
 from smilenn.certify import certify as certifying
 from smilenn.certify.check import Report
 from smilenn.errors import AlteredError
-from smilenn.estimators import judgement
 from smilenn.estimators.trend import TrendWarning
 from smilenn.model.folder import read_folder, write_folder
 from smilenn.prove import portfolio
 from smilenn.prove.mip.solvers.base import Status
 from smilenn.prove.mip.solvers.highs import Highs
 from smilenn.prove.tree import grow
+from smilenn.reason import Reason, because
 
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
 ROUGH = Config(pretrain_epochs=3, epochs=0, posttrain_rounds=0, feasible_start=False, repair=False, least_quality=0.0)
@@ -311,7 +311,7 @@ def test_ctrl_c_in_a_linear_program_is_not_lost(monkeypatch):
 def test_ctrl_c_in_the_proof_ends_the_fit(monkeypatch):
     from smilenn.train import fit as training
 
-    monkeypatch.setattr(training, "prove", lambda *a, **o: Unknown("HiGHS", reason="interrupted"))
+    monkeypatch.setattr(training, "prove", lambda *a, **o: Unknown("HiGHS", why=because(Reason.INTERRUPTED)))
     model = easy()
     assert model.interrupted_ and model.certificate_ is None and model.verdict_.status == "unknown"
 
@@ -338,7 +338,7 @@ def test_what_the_checker_refuses_is_no_certificate(monkeypatch):
     model = easy()
     assert model.certificate_ is None and model.verdict_.status == "unknown"
     assert "the checker refused the proof (a leaf is missing)" in model.verdict_.sentence()
-    assert judgement.CHANGED not in model.certificate_note_
+    assert str(Reason.CHANGED.value) not in model.certificate_note_
 
 
 def test_progress_tells_of_the_certification():

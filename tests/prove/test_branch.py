@@ -20,6 +20,7 @@ from smilenn.prove.tree.branch import Branch
 from smilenn.prove.tree.leaf import Cell, Slopes, cut, flip_cut, rule_bound, rule_bounds, shape
 from smilenn.prove.tree.relaxation import BoxLP
 from smilenn.prove.tree.tree import Trees, tree_key
+from smilenn.reason import Reason, Why
 from smilenn.search.oracle import Oracle
 
 from .conftest import box, mixed, snapshot
@@ -284,7 +285,7 @@ def test_without_processes_the_proof_goes_on_in_one_and_says_so(monkeypatch, cap
         assert "The proof goes on in one process: no semaphores" in caplog.text
         assert found.complete and found.bound <= best.upper + 1e-3
     else:
-        assert not found.complete and found.note == "interrupted" and best.lower <= found.bound < np.inf
+        assert not found.complete and found.stopped == Why(Reason.INTERRUPTED) and best.lower <= found.bound < np.inf
 
 
 def test_an_interruption_keeps_what_was_proved(monkeypatch):
@@ -300,14 +301,14 @@ def test_an_interruption_keeps_what_was_proved(monkeypatch):
 
     monkeypatch.setattr(BoxLP, "solve", once)
     found = Branch().maximise(problem, r)
-    assert not found.complete and found.note == "interrupted"
+    assert not found.complete and found.stopped == Why(Reason.INTERRUPTED)
     assert truth - 1e-9 <= found.upper < np.inf
 
 
 def test_a_tree_has_a_largest_size():
     problem, r = hard()
     tree = Branch().search(problem, r, goal="optimum", most=9)
-    assert not tree.complete and tree.note.startswith("the tree reached its limit of 9 nodes")
+    assert not tree.complete and tree.stopped == Why.of(Reason.NODES, 9)
     assert tree.bound >= ReducedMip().maximise(problem, r, time_limit=30).lower
 
 
@@ -380,7 +381,7 @@ def test_ctrl_c_in_the_middle_of_a_split_keeps_what_was_known_of_the_cell(monkey
 
         monkeypatch.setattr(BoxLP, "solve", once)
         tree = Branch(workers=1).search(problem, r, goal="optimum", time_limit=60)
-        assert tree.note == "interrupted" and all(len(n.children) != 1 for n in [tree.root])
+        assert tree.stopped == Why(Reason.INTERRUPTED) and all(len(n.children) != 1 for n in [tree.root])
         bounds.append(tree.bound)
     assert (np.diff(bounds) <= 1e-9).all() and bounds[-1] < bounds[0]
 

@@ -13,12 +13,14 @@ from smilenn.errors import SmileError
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.premise import holds_exactly
 from smilenn.prove.mip.reduced import ReducedMip
-from smilenn.prove.portfolio import choose, combine, generate, prove_all, prove_problem
+from smilenn.prove.portfolio import combine, generate, prove_all, prove_problem
 from smilenn.prove.prover import Prover
 from smilenn.prove.realise import onto_premise
 from smilenn.prove.rules.closed_form import ClosedForm
+from smilenn.prove.rules.table import choose
 from smilenn.prove.tree import branch
 from smilenn.prove.tree.relaxation import BoxLP
+from smilenn.reason import Reason, Why
 from smilenn.verdict import Maximum, Proved, Unknown, Violated
 
 
@@ -140,8 +142,8 @@ class Slow(Prover):
 
     def maximise(self, problem, row, *, time_limit=1.0, goal="optimum", target=0.0):
         if time_limit < 4:
-            return Maximum(9.0 - time_limit, complete=False, note="the time limit was reached", nodes=1)
-        return Maximum(6.0, 0.5, problem.region.lo, False, "the time limit was reached", nodes=1)
+            return Maximum(9.0 - time_limit, stopped=Why(Reason.TIME), nodes=1)
+        return Maximum(6.0, 0.5, problem.region.lo, Why(Reason.TIME), nodes=1)
 
 
 def test_time_outs_double_until_a_counterexample_appears(make):
@@ -164,7 +166,7 @@ def test_interruption_gives_the_best_bound(make):
         make.robust(["x0"], 0.1, 1), make.snapshot(make.box(1), np.random.default_rng(6), auxiliaries="affine")
     )
     verdict = prove_all([problem, problem], prover=Interrupted())
-    assert isinstance(verdict, Unknown) and verdict.reason == "interrupted"
+    assert isinstance(verdict, Unknown) and verdict.because(Reason.INTERRUPTED) and verdict.reason == "interrupted"
 
 
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals reach the main thread")
@@ -180,7 +182,7 @@ def test_ctrl_c_stops_the_solver(make):
     finally:
         timer.cancel()
         signal.signal(signal.SIGINT, before)
-    assert not found.complete and found.note == "interrupted" and found.seconds < 30
+    assert found.interrupted and not found.complete and found.seconds < 30
     assert np.isfinite(found.upper) and found.lower <= found.upper
 
 
@@ -218,7 +220,7 @@ def test_a_verdict_at_a_limit_has_the_best_proved_bound(slow, monkeypatch):
     problem, truth = slow
     assert isinstance(prove_problem(problem, prover="branch", time_limit=60.0), Proved)
     late = prove_problem(problem, prover="branch", time_limit=0.0)
-    assert isinstance(late, Unknown) and late.reason == "the time limit was reached"
+    assert isinstance(late, Unknown) and late.because(Reason.TIME) and late.reason == "the time limit was reached"
     assert truth <= late.bound < np.inf
     monkeypatch.setattr(branch, "MEMORY", 1e-4)  # GiB: some twenty nodes
     full = prove_problem(problem, prover="branch", time_limit=60.0)
@@ -238,7 +240,7 @@ def test_ctrl_c_in_a_tree_gives_a_verdict_with_what_was_proved(slow, monkeypatch
 
     monkeypatch.setattr(BoxLP, "solve", once)
     verdict = prove_all([problem], prover="branch", time_limit=60.0)
-    assert isinstance(verdict, Unknown) and verdict.reason == "interrupted"
+    assert isinstance(verdict, Unknown) and verdict.because(Reason.INTERRUPTED) and verdict.reason == "interrupted"
     assert truth <= verdict.bound < np.inf and len(calls) == 20
     calls.clear()
     two = prove_all([problem, problem], prover="branch", time_limit=60.0)

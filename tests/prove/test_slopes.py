@@ -9,7 +9,7 @@ from smilenn.domain import Domain, Feature
 from smilenn.model.snapshot import Snapshot
 from smilenn.problem import build
 from smilenn.properties.library import Fair, Lipschitz, Monotone
-from smilenn.prove.rules.slopes import applies, slope_tree
+from smilenn.prove.rules.slopes import SlopeRule, slope_tree
 
 from .conftest import box
 
@@ -58,7 +58,7 @@ def test_a_dip_between_whole_numbers_is_not_called_monotone():
     """f = x − 10 relu(x − ¼) + 10 relu(x − ¾) on {0, 1}: slope 1 at both ends, but the rule asks for the interval."""
     domain = Domain((Feature("x", "integer", 0, 1), Feature("y", "continuous", 0, 1)))
     problem, r = only(Monotone(["x"]), net(domain, [[1, 0], [1, 0]], [-0.25, -0.75], [-10, 10], [1, 0]))
-    assert applies(problem, r) is None
+    assert SlopeRule().refuses(problem, r) is None
     assert not slope_tree(problem, r).complete
 
 
@@ -73,7 +73,7 @@ def test_lipschitz_rows_bound_the_slope_from_both_sides():
 @pytest.mark.parametrize("prop", [Fair(["x0"], 0.1)])
 def test_refuses_what_is_not_ordered(prop):
     problem, r = only(prop, net(box(2), [[1, 0]], [0], [1]))
-    assert applies(problem, r) is not None
+    assert SlopeRule().refuses(problem, r) is not None
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("integer", True), ("continuous", False)])

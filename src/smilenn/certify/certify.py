@@ -18,7 +18,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from smilenn.certify.certificate import ClaimProof, dump, model_digest
+from smilenn.certify.certificate import dump, model_digest
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.emit import Emitted, emit, emit_claim, mirrored
 from smilenn.certify.process import check_apart
@@ -31,6 +31,7 @@ from smilenn.progress import Progress
 from smilenn.properties.cases import case_claims
 from smilenn.properties.claim import Claim
 from smilenn.prove.cases import known_cases
+from smilenn.prove.proof import ClaimProof
 from smilenn.prove.tree.tree import Trees
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from smilenn.certify.stated import MODEL, first_version, uncovered
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import parse_json, read_folder, read_manifest
 from smilenn.properties.claim import Claim
+from smilenn.reason import Reason, Whys, because, sentence, told
 from smilenn.verdict import Proved, Rejected, Unknown, Verdict
 
 METHOD = "exact check of the certificate"
@@ -48,7 +49,7 @@ class Certificate:
     report: Report
     claims: tuple[Claim, ...]
     model: str
-    notes: tuple[str, ...] = ()
+    notes: Whys = ()
     seconds: float = 0.0
     interrupted: bool = False
     about: About = field(default_factory=About)
@@ -102,13 +103,18 @@ class Certificate:
         return rounded_up(max((_over(row) for row in rows if row.holds), default=Fraction(0)))
 
     @property
-    def shortfall(self) -> str:
-        """Why the checker did not certify, as part of a sentence; empty if it did."""
+    def why(self) -> Whys:
+        """Why the checker did not certify; nothing if it did."""
         if self.accepted:
-            return ""
+            return ()
         if self.report.status != "unknown":
-            return f"the checker refused the proof ({self.report.reason})"
-        return "; ".join(dict.fromkeys(self.notes)) or "the proof leaves a violation open"
+            return because(Reason.PROOF_REFUSED, self.report.reason)
+        return self.notes or because(Reason.PROOF_OPEN)
+
+    @property
+    def shortfall(self) -> str:
+        """`why` as part of a sentence; empty if the checker certified."""
+        return sentence(self.why)
 
     @property
     def statement(self) -> str:
@@ -160,19 +166,18 @@ def inspect(
         try:
             signed = verify(os.fspath(folder), os.fspath(key))
         except AlteredError as error:
-            return Inspection(Rejected(METHOD, reason=str(error).rstrip(".")))
+            return Inspection(Rejected(METHOD, why=told(str(error).rstrip("."))))
     found = examine(folder)
     if isinstance(found, Rejected):
         return Inspection(found)
     report = found.report if isinstance(found, Certificate) else check_apart(folder)
     if signed and report.manifest != signed:
-        return Inspection(Rejected(METHOD, reason="the folder was changed while it was checked"))
+        return Inspection(Rejected(METHOD, why=because(Reason.CHANGED_MEANWHILE)))
     if reference:
         from smilenn.certify.reference.check import check_folder as second
 
         if not _alike(check_apart(folder) if report.version == 1 else report, second(folder)):
-            why = "the two checkers disagree; please report this certificate as a bug"
-            return Inspection(Rejected(METHOD, reason=why))
+            return Inspection(Rejected(METHOD, why=because(Reason.CHECKERS_DISAGREE)))
     about = found.about if isinstance(found, Certificate) else About()
     assumed = once_signed(about.assumed) if signed else about.assumed
     return Inspection(verdict(found) if isinstance(found, Certificate) else found, report, assumed)
@@ -187,7 +192,7 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
     if report.status == "unreadable":
         raise SmileError(report.reason)
     if report.status == "refused":
-        return Rejected(METHOD, reason=report.reason)
+        return Rejected(METHOD, why=told(report.reason))
     files = read_folder(os.fspath(folder))
     if report.manifest != read_manifest(os.fspath(folder))["digest"] or (
         report.certificate != hashlib.sha256(files[JSON_NAME]).hexdigest()
@@ -199,11 +204,11 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
     if report.version == 1:
         raised = first_version(report, files, proved)
         if raised is None:
-            return Rejected(METHOD, reason="the certificate holds other claims than properties.json")
+            return Rejected(METHOD, why=because(Reason.OTHER_PROPERTIES))
         report, proved = raised
     missing = uncovered(files, proved)
     if missing:
-        return Unknown(METHOD, reason=missing)
+        return Unknown(METHOD, why=told(missing))
     pinned = describes_pinned(parse_json(files[MODEL], MODEL)["net"])
     about = About(assumed=assumptions(pinned=pinned))
     return Certificate(own, report, proved, content["weights" if report.version == 1 else "model"], about=about)
@@ -212,12 +217,12 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
 def verdict(certificate: Certificate) -> Verdict:
     """What the checker said as a verdict on the claims as stated."""
     if certificate.report.status == "refused":
-        return Rejected(METHOD, reason=certificate.report.reason)
+        return Rejected(METHOD, why=told(certificate.report.reason))
     if certificate.accepted:
         assert certificate.report.excess is not None
         bound = rounded_up(certificate.report.excess)
         return Proved(METHOD, bound, tolerance=certificate.rounding, certificate=certificate.sha256)
-    return Unknown(METHOD, certificate.bound, reason="the certificate proves this bound and no less")
+    return Unknown(METHOD, certificate.bound, why=because(Reason.LARGER_BOUND))
 
 
 def _over(row: RowReport) -> Fraction:

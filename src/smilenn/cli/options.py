@@ -44,7 +44,7 @@ class Outside(StrEnum):
 
 
 # choices by name: help and errors list them in this order, in these words
-PROVERS = ("auto", "closed-form", "sweep", "signs", "branch", "mip", "paper-mip")
+PROVERS = ("auto", "order", "signs", "closed-form", "sweep", "slopes", "mip", "branch", "paper-mip")
 SUBJECTS = ("all", "train", "predict", "proof")
 JOBS = ("opt", "prove", "find", "match")
 EXPERIMENTS = ("monotonicity", "robustness", "fairness", "tabular", "random", "trace", "all")

@@ -30,7 +30,6 @@ from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.judgement import Judgement, certified_part, current
-from smilenn.estimators.recall import FIRST_PINNED
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
 from smilenn.model.folder import parse_json, read_folder
@@ -38,6 +37,7 @@ from smilenn.model.net import SmileNet
 from smilenn.model.selftest import unsteady
 from smilenn.properties.library import Fair
 from smilenn.properties.spec import properties_to_json
+from smilenn.reason import Reason, because
 from smilenn.verdict import Unknown, Verdict
 
 CUT = 1e-12  # probabilities nearer to 0 or 1 are moved there: a logit is a number
@@ -80,7 +80,7 @@ class Clamped(BaseEstimator, ABC):
         claims = self._property().lower(self.net_.domain)
         proved = replace(certify(self.net_, claims, table=self.table()), about=About(assumed=assumptions(pinned=True)))
         certificate = _steady_only(proved, self.net_)
-        unknown = Unknown(METHOD, reason=certificate.shortfall)
+        unknown = Unknown(METHOD, why=certificate.why)
         self._judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
         return self
 
@@ -152,7 +152,7 @@ class Clamped(BaseEstimator, ABC):
         foreign, centre = parts(out._predicted, out.domain_, out.protected)
         out.net_, _ = load_net(folder, backbone=foreign, modules={CENTRE: centre})
         if first:
-            out._judgement = Judgement(Unknown(reason=FIRST_PINNED))
+            out._judgement = Judgement(Unknown(why=because(Reason.FIRST_PINNED)))
             return out
         found = examine(Path(folder))
         stated = [claim.to_json() for claim in out._property().lower(out.net_.domain)]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smilenn.problem import build_all
-from smilenn.prove.portfolio import choose
-from smilenn.prove.rules.order import ordered
+from smilenn.prove.rules.table import choose
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
@@ -25,8 +24,7 @@ def explain(estimator: SmileEstimator) -> str:
     found: dict[str, int] = {}
     for problem in build_all([claim for claim in estimator.claims_ if not claim.either], net.snapshot()):
         for row in problem.rows:
-            signs = ordered(problem, row)
-            why = "the signs of the weights: no search" if signs else choose(problem, row).reason
+            why = choose(problem, row).reason
             found[why] = found.get(why, 0) + 1
     for claim in estimator.claims_:
         if claim.either:

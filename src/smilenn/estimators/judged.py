@@ -12,13 +12,14 @@ from sklearn.exceptions import NotFittedError
 from smilenn.certify.about import About, assumptions
 from smilenn.certify.verdicts import Certificate
 from smilenn.estimators.example import example_frame
-from smilenn.estimators.judgement import CHANGED, INTERRUPTED, Judgement, current, judge, unjudged
+from smilenn.estimators.judgement import Judgement, current, judge, unjudged, withdrawn
 from smilenn.model.bundle import has_pinned
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
 from smilenn.prove.model import prove
 from smilenn.prove.tree.tree import Trees
+from smilenn.reason import Reason, because, has, sentence
 from smilenn.verdict import Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Judged(ABC):
 
     @verdict_.setter
     def verdict_(self, verdict: Verdict) -> None:
-        self._judgement = Judgement(verdict, None, "the verdict was set from outside, without a certificate")
+        self._judgement = Judgement(verdict, None, because(Reason.SET_FROM_OUTSIDE))
 
     @property
     def certificate_(self) -> Certificate | None:
@@ -71,7 +72,7 @@ class Judged(ABC):
     @property
     def certificate_note_(self) -> str:
         """Why there is no accepted certificate, one sentence; empty where there is one."""
-        note = self._judged().note
+        note = sentence(self._judged().why)
         return f"{note[0].upper()}{note[1:]}." if note else ""
 
     @property
@@ -104,7 +105,7 @@ class Judged(ABC):
     def _judged(self) -> Judgement:
         self._check_fitted()
         if self.domain_ != self.net_.domain:  # rows would reach the network by another way than was certified
-            return Judgement(Unknown(reason=CHANGED), None, CHANGED)
+            return withdrawn(Reason.CHANGED)
         return current(self._judgement, self.net_, self.claims_, self.table())
 
     def _conclude(
@@ -118,7 +119,7 @@ class Judged(ABC):
 
         After Ctrl-C what was found by then counts, as far as it was checked.
         """
-        self._judgement = unjudged(found, INTERRUPTED)
+        self._judgement = unjudged(found, because(Reason.CERTIFICATION_INTERRUPTED))
         if _interrupted(found):
             self.interrupted_ = True
             return
@@ -148,7 +149,7 @@ class Judged(ABC):
         network that was changed is evaluated in plain float64 from now on: a profile without rounding was made for the
         old weights. Ctrl-C is raised and leaves the judgement as it was.
         """
-        if self._judged().note == CHANGED:
+        if has(self._judged().why, Reason.CHANGED):
             self.net_.set_profile("f64-aux")
         limit = self.certify_time_limit if time_limit is None else time_limit
         trees = Trees()
@@ -180,4 +181,4 @@ class Judged(ABC):
 
 def _interrupted(found: Verdict | None) -> bool:
     """Whether the prover was stopped by Ctrl-C, which it reports instead of raising."""
-    return isinstance(found, Unknown) and found.reason.startswith("interrupted")
+    return isinstance(found, Unknown) and found.because(Reason.INTERRUPTED)

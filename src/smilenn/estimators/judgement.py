@@ -25,18 +25,13 @@ from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.prove.tree.tree import Trees
+from smilenn.reason import Reason, Whys, because, told
 from smilenn.verdict import Proved, Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
 
 logger = logging.getLogger(__name__)
-
-CHANGED = "the network was changed after it was judged; call certify() to judge it as it is now"
-OTHER_CLAIMS = "the claims were changed after they were judged; call certify() to judge those of now"
-NOT_ASKED = "no certificate was asked for (certify_time_limit is 0)"
-NO_PROPERTY = "no property was asked for"
-INTERRUPTED = "the certification was interrupted"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +40,17 @@ class Judgement:
 
     verdict: Verdict
     certificate: Certificate | None = None
-    note: str = ""
+    why: Whys = ()
 
 
-def unjudged(found: Verdict | None, note: str) -> Judgement:
+def unjudged(found: Verdict | None, why: Whys) -> Judgement:
     """What is to be said before, or without, a check: nothing is proved and no bound was checked."""
-    return Judgement(Unknown(reason=NO_PROPERTY), None, NO_PROPERTY) if found is None else _concluded(found, None, note)
+    return withdrawn(Reason.NO_PROPERTY) if found is None else _concluded(found, None, why)
+
+
+def withdrawn(reason: Reason) -> Judgement:
+    """Nothing is known, for this reason."""
+    return Judgement(Unknown(why=because(reason)), None, because(reason))
 
 
 def judge(
@@ -71,11 +71,11 @@ def judge(
     trained network.
     """
     if found is None:
-        return unjudged(None, NO_PROPERTY)
-    if reason := _unsteady(net):
-        return _concluded(found, None, reason)
+        return unjudged(None, ())
+    if unsteady := _unsteady(net):
+        return _concluded(found, None, told(unsteady))
     if time_limit <= 0:
-        return Judgement(found, None, NOT_ASKED)
+        return Judgement(found, None, because(Reason.NOT_ASKED))
     from smilenn.certify.certify import certify
 
     try:
@@ -83,14 +83,12 @@ def judge(
             net, claims, time_limit=time_limit, callback=callback, since=since, trees=trees, table=table
         )
     except SmileError as error:
-        return _concluded(found, None, str(error).rstrip("."))
+        return _concluded(found, None, told(str(error).rstrip(".")))
     except Exception as error:  # hours of training end here: a bug in the emission must not lose the model
         logger.exception("the certification failed")
         what = " ".join(f"{type(error).__name__}: {error}".split())
-        return _concluded(found, None, f"the certification failed by an error that should not happen ({what})")
-    if not certificate.report.claims:
-        return _concluded(found, None, certificate.shortfall)
-    return _concluded(found, certificate, certificate.shortfall)
+        return _concluded(found, None, because(Reason.FAILED, what))
+    return _concluded(found, certificate if certificate.report.claims else None, certificate.why)
 
 
 def _unsteady(net: SmileNet) -> str:
@@ -103,27 +101,31 @@ def _unsteady(net: SmileNet) -> str:
         return str(error).rstrip(".")
 
 
-def _concluded(found: Verdict, certificate: Certificate | None, note: str) -> Judgement:
+def _concluded(found: Verdict, certificate: Certificate | None, why: Whys) -> Judgement:
     """The table at the top of this file."""
     seconds = found.seconds + (certificate.seconds if certificate is not None else 0.0)
     bound = math.inf if certificate is None else certificate.bound
     if isinstance(found, Violated):
-        return Judgement(replace(found, bound=bound, seconds=seconds), certificate, note)
+        return Judgement(replace(found, bound=bound, seconds=seconds), certificate, why)
     if certificate is not None and certificate.accepted:
         verdict = checked_verdict(certificate)
         return Judgement(replace(verdict, seconds=seconds, weights=found.weights, claims=found.claims), certificate)
-    reason, point = note, None
-    if isinstance(found, Proved):
-        reason = f"{note}; {found.method} finds no violation in floating point"
-    elif isinstance(found, Unknown):
-        point = found.point
-        if certificate is not None and found.reason:  # both searches failed, and the prover's says it best
-            reason = found.reason
-        elif math.isfinite(found.bound):
-            reason = f"{note}; {found.method} bounds it by {found.violation_bound:.3g} in floating point"
     method = METHOD if certificate is not None else found.method
-    verdict = Unknown(method, bound, seconds, reason, point, weights=found.weights, claims=found.claims)
-    return Judgement(verdict, certificate, note)
+    point = found.point if isinstance(found, Unknown) else None
+    whole = _with_floats(found, certificate is not None, why)
+    verdict = Unknown(method, bound, seconds, whole, point, weights=found.weights, claims=found.claims)
+    return Judgement(verdict, certificate, why)
+
+
+def _with_floats(found: Verdict, checked: bool, why: Whys) -> Whys:
+    """Why there is no certificate, and what the prover has to say beside it."""
+    if isinstance(found, Proved):
+        return (*why, *because(Reason.FLOATS_PROVE, found.method))
+    if checked and isinstance(found, Unknown) and found.why:  # both searches failed, and the prover's says it best
+        return found.why
+    if math.isfinite(found.bound):
+        return (*why, *because(Reason.FLOATS_BOUND, found.method, f"{found.violation_bound:.3g}"))
+    return why
 
 
 def current(
@@ -137,9 +139,9 @@ def current(
     except SmileError:  # weights that are not finite, or a gap below zero
         changed = True
     if changed:
-        return Judgement(Unknown(reason=CHANGED), None, CHANGED)
+        return withdrawn(Reason.CHANGED)
     if certificate is not None and certificate.claims != tuple(claims):
-        return Judgement(Unknown(reason=OTHER_CLAIMS), None, OTHER_CLAIMS)
+        return withdrawn(Reason.OTHER_CLAIMS)
     return judgement
 
 

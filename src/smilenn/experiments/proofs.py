@@ -40,7 +40,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from smilenn.certify.emit import leaf_proof
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
 from smilenn.model.snapshot import Boxes, Snapshot
@@ -55,10 +54,12 @@ from smilenn.prove.mip.solvers import Solver, Status, installed, solver
 from smilenn.prove.mip.solvers.gurobi import Gurobi
 from smilenn.prove.mip.solvers.highs import Highs
 from smilenn.prove.mip.solvers.scip import Scip
-from smilenn.prove.portfolio import choose
 from smilenn.prove.prover import Goal, Prover
 from smilenn.prove.rules.sweep import Sweep
+from smilenn.prove.rules.table import decider
 from smilenn.prove.tree.branch import Branch
+from smilenn.prove.tree.written import leaf_proof
+from smilenn.reason import Reason, Why
 
 Kind = Literal["fair", "robust", "monotone"]
 Job = Literal["opt", "prove", "find", "match"]
@@ -162,7 +163,7 @@ def records(
             snapshot, claim = instance(case, seed)
             problem = build(claim, snapshot)
             row = problem.rows[0]
-            ours = choose(problem, row).prover
+            ours: Prover = decider(problem, row)
             if problem.copies == 2 and case.inputs > 1 and case.hidden:
                 ours = Branch(workers=1)
             low, high = problem.region.unit_ranges(snapshot.hidden_weight, snapshot.hidden_bias)
@@ -175,7 +176,7 @@ def records(
             if not set(jobs) - {"match"}:
                 continue
             found = ours.maximise(problem, row, time_limit=120.0)
-            _go_on(found.note)
+            _go_on(found.stopped)
             best = (found.upper if found.complete else found.lower) + row.rhs  # the largest Σψ, or the best one known
             for job in jobs:
                 if job == "match":
@@ -231,18 +232,18 @@ def _ours(problem: Problem, prover: Prover, job: Job, best: float, limit: float 
     row = _shifted(problem.rows[0], job, best)
     if GOALS[job] == "prove" and not isinstance(prover, Sweep):  # the certificate of a sweep has nothing to write
         tree = Branch(workers=1).search(problem, row, time_limit=limit)
-        _go_on(tree.note)
+        _go_on(tree.stopped)
         leaf_proof(problem, tree)
         return process_time() - start, tree.nodes, tree.complete and tree.bound <= 0
     found = prover.maximise(problem, row, time_limit=limit, goal=GOALS[job])
-    _go_on(found.note)
+    _go_on(found.stopped)
     done = {"optimum": found.complete, "prove": found.upper <= 0, "find": found.lower > 0}[GOALS[job]]
     return process_time() - start, found.nodes, done
 
 
-def _go_on(note: str) -> None:
+def _go_on(stopped: Why | None) -> None:
     """A search that Ctrl-C ended returns what it has; a benchmark is over then."""
-    if "interrupted" in note:
+    if stopped is not None and stopped.reason is Reason.INTERRUPTED:
         raise KeyboardInterrupt
 
 

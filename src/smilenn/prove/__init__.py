@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "ClosedForm": "rules.closed_form", "Sweep": "rules.sweep", "local_maxima": "rules.sweep",
     "ReducedMip": "mip.reduced", "PaperMip": "mip.paper", "two_sided": "mip.paper", "Prover": "prover",
-    "choose": "portfolio", "generate": "portfolio", "prove_problem": "portfolio", "prove_all": "portfolio",
+    "choose": "rules.table", "generate": "portfolio", "prove_problem": "portfolio", "prove_all": "portfolio",
     "combine": "portfolio",
 }  # fmt: skip
 

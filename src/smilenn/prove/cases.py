@@ -33,6 +33,7 @@ from smilenn.prove.prover import FOREVER
 from smilenn.prove.realise import Forward, breaking, raw, violations
 from smilenn.prove.tree.tree import Trees
 from smilenn.prove.witness import witness
+from smilenn.reason import Reason, because
 from smilenn.search.oracle import Oracle
 from smilenn.verdict import Proved, Unknown, Verdict, Violated
 
@@ -112,7 +113,7 @@ def _solved(search: Search, cases: Cases, path: Path = ()) -> tuple[Cases, list[
 
 def _refined(search: Search, case: Case, path: Path, verdict: Unknown) -> tuple[Cases, list[Verdict]]:
     """A case that was not proved as it is: a violation, other weights, or two cases."""
-    if search.left() <= 0 or verdict.reason.startswith("interrupted"):
+    if search.left() <= 0 or verdict.because(Reason.INTERRUPTED):
         return case, [verdict]
     given = _given(search, path)
     u, value = _sampled(search, given)
@@ -140,7 +141,7 @@ def _proved(search: Search, path: Path, case: Case) -> Verdict:
     problem = build(case_claim(search.claim, path, case, search.domain), search.snapshot)
     verdict = prove_problem(problem, prover=search.prover, time_limit=search.left() / 4, trees=search.trees)
     if isinstance(verdict, Unknown):
-        return replace(verdict, reason=verdict.reason or "the boxes allow a violation in one of the cases")
+        return replace(verdict, why=verdict.why or because(Reason.BOX_OF_A_CASE))
     return verdict
 
 

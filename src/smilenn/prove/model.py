@@ -13,6 +13,7 @@ from smilenn.properties.spec import lower_all
 from smilenn.prove.cases import prove_cases
 from smilenn.prove.portfolio import combine, prove_problem
 from smilenn.prove.tree.tree import Trees
+from smilenn.reason import Reason
 from smilenn.verdict import Unknown, Verdict
 
 if TYPE_CHECKING:
@@ -72,6 +73,6 @@ def prove(
         else:
             problem = build(claim, snapshot)
             verdicts.append(prove_problem(problem, prover=prover, time_limit=left, forward=net.predict, trees=trees))
-        if isinstance(verdicts[-1], Unknown) and verdicts[-1].reason.startswith("interrupted"):
+        if isinstance(verdicts[-1], Unknown) and verdicts[-1].because(Reason.INTERRUPTED):
             break
     return combine(verdicts, complete=len(verdicts) == len(claims))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from smilenn.errors import SmileError
+from smilenn.reason import whys_from_json, whys_to_json
 from smilenn.verdict import Counterexample, Proved, Rejected, Unknown, Verdict, Violated
 
 KINDS = {kind.status: kind for kind in (Proved, Violated, Unknown, Rejected)}
@@ -30,11 +31,11 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
                 "x": c.x.tolist(), "outputs": c.outputs.tolist(), "violation": c.violation, "row": c.row,
             }  # fmt: skip
         case Unknown():
-            out["reason"] = verdict.reason
+            out |= {"reason": verdict.reason, "reasons": whys_to_json(verdict.why)}
             if verdict.point is not None:
                 out["point"] = verdict.point.tolist()
         case Rejected():
-            out["reason"] = verdict.reason
+            out |= {"reason": verdict.reason, "reasons": whys_to_json(verdict.why)}
     return out
 
 
@@ -50,8 +51,8 @@ def verdict_from_json(data: Mapping[str, Any], where: str = "verdict.json") -> V
         if kind is Unknown:
             point = data.get("point")
             array = None if point is None else np.array(point, dtype=np.float64)
-            return Unknown(*common, reason=str(data["reason"]), point=array)
-        return Rejected(*common, reason=str(data["reason"]))
+            return Unknown(*common, why=whys_from_json(data), point=array)
+        return Rejected(*common, why=whys_from_json(data))
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         why = str(error).split("\n")[0]
         raise SmileError(f"{where} does not hold a verdict ({why}); prove the model again.") from None

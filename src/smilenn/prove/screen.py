@@ -24,6 +24,7 @@ import numpy as np
 from smilenn.problem import Problem, Row
 from smilenn.prove.prover import FOREVER, Goal, Prover, allowance
 from smilenn.prove.tree.leaf import Rounding, Shape, box_shape
+from smilenn.reason import Reason, Why
 from smilenn.verdict import Maximum
 
 MOST = 1 << 22  # numbers in the largest array
@@ -50,7 +51,7 @@ class Screen(Prover):
     ) -> Maximum:
         """The bound, whatever the goal; it has no point to offer."""
         upper = float(screened(problem, [row])[0])
-        return Maximum(upper, complete=upper <= target, note=self.title)
+        return Maximum(upper, stopped=None if upper <= target else Why(Reason.BOUND_LEFT), note=self.title)
 
 
 def screened(problem: Problem, rows: Sequence[Row] | None = None) -> np.ndarray:

@@ -28,7 +28,7 @@ from smilenn.problem import Problem, Row, build_all
 from smilenn.properties.claim import Claim
 from smilenn.prove.portfolio import prove_problem
 from smilenn.prove.rules.order import ordered
-from smilenn.prove.rules.slopes import applies, slope_tree
+from smilenn.prove.rules.slopes import SlopeRule, slope_tree
 from smilenn.prove.tree.branch import Branch
 from smilenn.verdict import Proved
 
@@ -85,7 +85,7 @@ def _holds(problems: Sequence[Problem], time_limit: float) -> bool:
                 left <= 0
                 or not (
                     slope_tree(problem, row, time_limit=left).complete
-                    if applies(problem, row) is None
+                    if SlopeRule().refuses(problem, row) is None
                     else Branch().search(problem, row, time_limit=left, most=1).bound <= NOISE * row.scale
                 )
             ):

@@ -28,7 +28,8 @@ from smilenn.progress import Progress
 from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
 from smilenn.prove.model import prove
-from smilenn.prove.portfolio import choose
+from smilenn.prove.rules.rule import Cost
+from smilenn.prove.rules.table import decider
 from smilenn.prove.tree.tree import Trees
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.cases import planned, without_clauses
@@ -317,10 +318,10 @@ class _Run:
         state.enter("train")
 
     def _keep_if_proved(self) -> None:
-        """Remember the state if its claims are proved and it predicts best so far; asks cheap provers only."""
+        """Remember the state if its claims are proved and it predicts best so far; asks formulas only."""
         snapshot = self.net.snapshot()
         problems = [generator.problem(snapshot) for generator in self.task.generators]
-        if all(choose(problem, row).prover.name in CHEAP for problem in problems for row in problem.rows):
+        if all(decider(problem, row).cost is Cost.FORMULA for problem in problems for row in problem.rows):
             proved, _ = check(self.net, self.task)
             if proved:
                 self._keep()
@@ -382,7 +383,6 @@ class _Run:
             )
 
 
-CHEAP = ("closed-form", "sweep")  # exact provers of microseconds to milliseconds
 ROOM = 0.25  # of the range of an ensemble's outputs, left around it
 PLAIN_SHARE, ENCODED_SHARE = 0.7, 0.9  # of a time limit for training; what an encoder keeps is proved at once
 MIN_PROOF_SECONDS = 1.0  # the final proof gets at least this much, whatever the time limit

@@ -28,7 +28,7 @@ from smilenn.problem import Problem, Row, build_all
 from smilenn.properties.claim import Claim
 from smilenn.prove.portfolio import generate
 from smilenn.prove.rules.signs import Signs
-from smilenn.prove.rules.slopes import applies, slope_tree
+from smilenn.prove.rules.slopes import SlopeRule, slope_tree
 from smilenn.train.config import Config
 from smilenn.train.deploy import is_tight
 from smilenn.train.feasible import forget
@@ -136,7 +136,7 @@ def _shrink_signs(net: SmileNet, claims: Sequence[Claim], config: Config, e: tor
         net.lower.const += mean - net.lower(e).mean(dim=0)
         for problem in build_all(claims, net.snapshot()):
             for row in problem.rows:
-                if is_tight(problem, row) and applies(problem, row) is None:
+                if is_tight(problem, row) and SlopeRule().refuses(problem, row) is None:
                     limit = max(0.0, min(config.generator_seconds, until - perf_counter()))
                     if not slope_tree(problem, row, time_limit=limit).complete:
                         return False

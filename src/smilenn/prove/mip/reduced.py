@@ -30,7 +30,9 @@ from smilenn.problem.region import Region
 from smilenn.prove.mip.linear_model import Builder, LinearModel
 from smilenn.prove.mip.presolve import Reduced, presolve
 from smilenn.prove.mip.solvers import Solver, SolverResult, Status, solver
-from smilenn.prove.prover import EPS, FOREVER, GAP, Goal, Prover, allowance, evaluated
+from smilenn.prove.prover import EPS, FOREVER, GAP, Goal, allowance, evaluated
+from smilenn.prove.rules.rule import Cost, Rule
+from smilenn.reason import Reason, Why
 from smilenn.verdict import Maximum
 
 FORGIVEN = 1e-10  # relative to a row's scale: a tenth of the tolerance that solvers are given
@@ -50,14 +52,17 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class ReducedMip(Prover):
-    """The reduced MIP on a solver (HiGHS by default)."""
+class ReducedMip(Rule):
+    """The reduced MIP on a solver (HiGHS by default): a solver's word, which no certificate can repeat."""
 
     solver: Solver = field(default_factory=solver)
     twin_cuts: bool = True
     threads: int = 1
     name: ClassVar[str] = "mip"
     tolerance: ClassVar[float] = 1e-6
+    shows: ClassVar[str] = "ε = 0 otherwise, and three copies or more"
+    cost: ClassVar[Cost] = Cost.SEARCH
+    because: ClassVar[str] = "the claim is tight on the diagonal, or has three copies or more"
     challenged: ClassVar[bool] = True
 
     @property
@@ -68,6 +73,14 @@ class ReducedMip(Prover):
     def refuses(self, problem: Problem, row: Row) -> str | None:
         """Never: this is the general method."""
         return None
+
+    def declines(self, problem: Problem, row: Row) -> str | None:
+        """One or two copies with room: branch-and-bound is faster there, in the mean (docs/performance.md).
+
+        Its joint bounds do not cover three copies, and a claim with ε = 0 is met on the diagonal only within a
+        tolerance, which the MIP has.
+        """
+        return "Branch-and-bound is faster here." if problem.copies <= 2 and not problem.tight else None
 
     def maximise(
         self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "optimum", target: float = 0.0
@@ -104,9 +117,21 @@ def solved(
             above = np.inf
             continue
         break
-    finished = result.status in (Status.OPTIMAL, Status.ABOVE, Status.BELOW)
-    note = result.status.value + (f" ({result.detail})" if result.status is Status.ERROR and result.detail else "")
-    return Maximum(max(upper, best), best, at, finished, note, perf_counter() - start, nodes)
+    stopped = stop_of(result)
+    return Maximum(max(upper, best), best, at, stopped, result.status.value, perf_counter() - start, nodes)
+
+
+STOPS = {
+    Status.INFEASIBLE: Reason.INFEASIBLE, Status.UNBOUNDED: Reason.UNBOUNDED_MODEL, Status.TIME_LIMIT: Reason.TIME,
+    Status.INTERRUPTED: Reason.INTERRUPTED, Status.ERROR: Reason.SOLVER,
+}  # fmt: skip
+
+
+def stop_of(result: SolverResult) -> Why | None:
+    """Why a solver stopped short of its goal, None where it reached it."""
+    if result.status is Status.ERROR and result.detail:
+        return Why.of(Reason.SOLVER_SAYS, result.detail)
+    return Why(STOPS[result.status]) if result.status in STOPS else None
 
 
 def bound_of(result: SolverResult) -> float:

@@ -20,19 +20,24 @@ import numpy as np
 
 from smilenn.problem import Problem, Row
 from smilenn.prove.mip.presolve import Reduced, presolve
-from smilenn.prove.prover import FOREVER, Goal, Prover, allowance, evaluated
+from smilenn.prove.prover import FOREVER, Goal, allowance, evaluated
+from smilenn.prove.rules.rule import Cost, Rule
+from smilenn.reason import Reason, Why
 from smilenn.verdict import Maximum
 
 CHUNK = 1 << 19  # numbers per batch of objectives
 
 
 @dataclass(frozen=True)
-class ClosedForm(Prover):
+class ClosedForm(Rule):
     """Closed form in float64; at most 2^`patterns` patterns of positive units."""
 
     patterns: int = 14
     name: ClassVar[str] = "closed-form"
     tolerance: ClassVar[float] = 1e-9
+    shows: ClassVar[str] = "affine rows, and convex ones with few undecided units"
+    cost: ClassVar[Cost] = Cost.FORMULA
+    because: ClassVar[str] = "the row separates over the inputs"
 
     @property
     def title(self) -> str:
@@ -70,7 +75,7 @@ class ClosedForm(Prover):
         reduced = presolve(problem, row)
         why = self.refuses(problem, row) if problem.region.has_rows else self._refuses(reduced)
         if why is not None:
-            return Maximum(np.inf, complete=False, note=why, seconds=perf_counter() - start)
+            return Maximum(np.inf, stopped=Why.of(Reason.REFUSED, why), seconds=perf_counter() - start)
         best, at, done = -np.inf, None, 0
         for const, g in _patterns(reduced):
             u = reduced.region.argmax(g)
@@ -85,10 +90,10 @@ class ClosedForm(Prover):
         seconds = perf_counter() - start
         total = 1 << int((reduced.unit > 0).sum() + (reduced.flip > 0).sum())
         if done < total:
-            note = f"the time limit was reached after {done} of {total} patterns"
-            return Maximum(np.inf, lower, point, False, note, seconds, done)
+            stopped = Why.of(Reason.PATTERNS, done, total)
+            return Maximum(np.inf, lower, point, stopped, seconds=seconds, nodes=done)
         upper = max(best, lower) + allowance(problem, row)
-        return Maximum(upper, lower, point, True, f"closed form over {total} patterns", seconds, total)
+        return Maximum(upper, lower, point, None, f"closed form over {total} patterns", seconds, total)
 
 
 def _patterns(reduced: Reduced) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -8,17 +8,56 @@ at x_2. A sum Σ w·y rises if every term does: y rises and w > 0, or y falls an
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from smilenn.problem import Problem, Row
+from smilenn.prove.proof import OrderProof
+from smilenn.prove.prover import FOREVER, Goal
+from smilenn.prove.rules.rule import Cost, Emission, Rule
+from smilenn.prove.tree.tree import Trees
+from smilenn.verdict import Maximum
+
+
+@dataclass(frozen=True)
+class Order(Rule):
+    """A proof by the order of the inputs, or a refusal; floats summed in one order keep it without an error."""
+
+    name: ClassVar[str] = "order"
+    tolerance: ClassVar[float] = 1e-9
+    checked: ClassVar[str] = "order"
+    shows: ClassVar[str] = "monotone networks that sum in a fixed order"
+    cost: ClassVar[Cost] = Cost.SIGNS
+    because: ClassVar[str] = "every weight has the sign that the order asks for"
+
+    @property
+    def title(self) -> str:
+        """The name in verdicts."""
+        return "the order of the inputs"
+
+    def refuses(self, problem: Problem, row: Row) -> str | None:
+        """Sums in another order round another way: the slope rule shows these, with a margin."""
+        if problem.snapshot.profile != "fixed-order":
+            return "The network does not sum in a fixed order."
+        return None if ordered(problem, row) else "The signs of the weights do not show it."
+
+    def maximise(
+        self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "optimum", target: float = 0.0
+    ) -> Maximum:
+        """The bound 0 − rhs, rounding included."""
+        return Maximum(-row.rhs, note=self.title)
+
+    def emit(self, problem: Problem, row: Row, *, time_limit: float, trees: Trees | None = None) -> Emission:
+        """Nothing to write: the checkers look at the signs."""
+        return Emission(OrderProof())
 
 
 def ordered(problem: Problem, row: Row) -> bool:
     """Whether the signs of the weights prove the row, for real numbers and for floats summed in one order."""
     region, s = problem.region, problem.snapshot
-    if problem.copies != 2 or row.rhs < 0 or row.inputs.any() or row.outputs.sum(axis=0).any():
-        return False
-    if not s.zero_gap:
+    if problem.copies != 2 or row.rhs < 0 or row.inputs.any() or row.outputs.sum(axis=0).any() or not s.zero_gap:
         return False
     moving = ~region.pinned
     if (moving & region.grouped).any() or not ((region.delta_hi <= 0) | (region.delta_lo >= 0))[moving].all():

@@ -17,18 +17,25 @@ from typing import ClassVar
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.prover import FOREVER, Goal, Prover, allowance
+from smilenn.prove.proof import SignsProof
+from smilenn.prove.prover import FOREVER, Goal, allowance
+from smilenn.prove.rules.rule import Cost, Emission, Rule
+from smilenn.prove.tree.tree import Trees
 from smilenn.verdict import Maximum
 
 NOISE = 1e-15  # of the numbers involved: what one operation in floats may leave, or take; the checker is exact
 
 
 @dataclass(frozen=True)
-class Signs(Prover):
+class Signs(Rule):
     """A proof by the signs of the weights, or a refusal: there is no bound in between."""
 
     name: ClassVar[str] = "signs"
     tolerance: ClassVar[float] = 1e-9
+    checked: ClassVar[str] = "signs"
+    shows: ClassVar[str] = "convex, dominating and symmetric networks, every unit by itself"
+    cost: ClassVar[Cost] = Cost.SIGNS
+    because: ClassVar[str] = "every unit is convex or in order"
 
     @property
     def title(self) -> str:
@@ -68,6 +75,15 @@ class Signs(Prover):
         """The bound 0 − rhs."""
         start = perf_counter()
         return Maximum(-row.rhs, error=allowance(problem, row), seconds=perf_counter() - start)
+
+    def declines(self, problem: Problem, row: Row) -> str | None:
+        """Pairs without further rows, for which other rules also find the bound."""
+        pairs = problem.copies <= 2 and not problem.region.has_rows
+        return "Two copies without further rows are left to other rules." if pairs else None
+
+    def emit(self, problem: Problem, row: Row, *, time_limit: float, trees: Trees | None = None) -> Emission:
+        """Nothing to write: the checkers look at the signs."""
+        return Emission(SignsProof())
 
 
 def shares(outputs: np.ndarray) -> np.ndarray | None:

@@ -15,11 +15,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from smilenn.problem import Problem, Row
+from smilenn.prove.proof import ALL_COPIES, Empty, Group, Input, Leaf, Node, Phase, SlopeProof
+from smilenn.prove.prover import FOREVER, Goal, allowance, evaluated
+from smilenn.prove.rules.rule import Cost, Emission, Rule
+from smilenn.prove.tree.branch import Branch
+from smilenn.prove.tree.tree import Trees
+from smilenn.prove.tree.written import BITS, leaf_proof
+from smilenn.reason import Reason, Why
+from smilenn.verdict import Maximum
 
 CLEARLY = 1e-5  # of a coordinate's range: ends that cross by less are left to a linear program
 
@@ -43,33 +51,102 @@ class SlopeNode:
 
 @dataclass(frozen=True, eq=False)
 class SlopeTree:
-    """The tree and whether every leaf was closed.
+    """The tree, and why it stopped where not every leaf was closed.
 
     `pair` [2, m] (model units), where a cell with an interior failed: two of its points, ordered as the claim has them,
     between which F moves the wrong way (unless a unit that no split decided interferes).
     """
 
     root: SlopeNode
-    complete: bool
     nodes: int
     seconds: float
-    note: str = ""
+    stopped: Why | None = None
     pair: np.ndarray | None = None
 
+    @property
+    def complete(self) -> bool:
+        """Whether every leaf was closed."""
+        return self.stopped is None
 
-def applies(problem: Problem, row: Row) -> str | None:
-    """A sentence why the slope rule does not apply, or None."""
-    region, s = problem.region, problem.snapshot
-    if problem.copies != 2 or region.has_rows:
-        return "The slope rule needs two copies and no extra rows."
-    if row.rhs < 0 or row.outputs.sum(axis=0).any() or row.inputs.sum(axis=0).any():
-        return "The slope rule needs a difference of the two copies and a right side ≥ 0."
-    if not s.zero_gap:
-        return "The slope rule needs a box of zero width."
-    moving = ~region.pinned
-    if (moving & region.grouped).any() or not ((region.delta_hi <= 0) | (region.delta_lo >= 0))[moving].all():
-        return "The slope rule needs ordered pairs of numbers, the rest equal."
-    return None
+
+@dataclass(frozen=True)
+class SlopeRule(Rule):
+    """The slope rule; where a cell fails it, nothing is refuted and the next rule is asked."""
+
+    name: ClassVar[str] = "slopes"
+    tolerance: ClassVar[float] = 1e-9
+    checked: ClassVar[str] = "slope"
+    shows: ClassVar[str] = "ε = 0 on ordered pairs, with boxes of zero width"
+    cost: ClassVar[Cost] = Cost.SEARCH
+    because: ClassVar[str] = "the claim is tight on the diagonal of ordered pairs, and the box has no width"
+    decisive: ClassVar[bool] = False
+
+    @property
+    def title(self) -> str:
+        """The name in verdicts."""
+        return "the slopes of the network"
+
+    def refuses(self, problem: Problem, row: Row) -> str | None:
+        """A sentence why the slope rule does not apply, or None."""
+        region, s = problem.region, problem.snapshot
+        if problem.copies != 2 or region.has_rows:
+            return "The slope rule needs two copies and no extra rows."
+        if row.rhs < 0 or row.outputs.sum(axis=0).any() or row.inputs.sum(axis=0).any():
+            return "The slope rule needs a difference of the two copies and a right side ≥ 0."
+        if not s.zero_gap:
+            return "The slope rule needs a box of zero width."
+        moving = ~region.pinned
+        if (moving & region.grouped).any() or not ((region.delta_hi <= 0) | (region.delta_lo >= 0))[moving].all():
+            return "The slope rule needs ordered pairs of numbers, the rest equal."
+        return None
+
+    def declines(self, problem: Problem, row: Row) -> str | None:
+        """Rows with room, which a network may use."""
+        return "A right side above zero is room that the slopes cannot use." if row.rhs > 0 else None
+
+    def maximise(
+        self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "optimum", target: float = 0.0
+    ) -> Maximum:
+        """The bound 0 − rhs if every cell's slopes have the right sign; else none, and often a pair that fails."""
+        tree = slope_tree(problem, row, time_limit=time_limit)
+        upper = -row.rhs if tree.complete else np.inf
+        point, lower = evaluated(problem, row, tree.pair)
+        error = allowance(problem, row)
+        return Maximum(upper, lower, point, tree.stopped, self.title, tree.seconds, tree.nodes, error)
+
+    def emit(self, problem: Problem, row: Row, *, time_limit: float, trees: Trees | None = None) -> Emission:
+        """The tree over phases; where it stops, the root of the leaf rule, which bounds the violation.
+
+        The leaf rule cannot prove ε = 0 on the diagonal, so a larger tree of it would gain nothing.
+        """
+        tree = slope_tree(problem, row, time_limit=time_limit)
+        if tree.stopped is None:
+            return Emission(slope_proof(tree.root))
+        found = Branch().search(problem, row, time_limit=time_limit, most=1)
+        return Emission(leaf_proof(problem, found), Why.of(Reason.SLOPES, tree.stopped))
+
+
+def slope_proof(root: SlopeNode) -> SlopeProof:
+    """The tree in preorder; the largest multiplier of an empty leaf has BITS bits, for only their ratios matter."""
+    nodes: list[Node] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        stack += reversed(node.children)
+        nodes.append(_written(node))
+    return SlopeProof(BITS, tuple(nodes))
+
+
+def _written(node: SlopeNode) -> Node:
+    if node.split is not None:
+        kind, index, threshold = node.split
+        if kind == "input":
+            return Input(ALL_COPIES, index, threshold)
+        return Phase(ALL_COPIES, index) if kind == "phase" else Group(ALL_COPIES, index)
+    if node.empty is None:
+        return Leaf()
+    scale = 2**BITS / max(float(node.empty.max()), 1e-300)
+    return Empty(tuple(round(v * scale) for v in node.empty))
 
 
 def slope_tree(problem: Problem, row: Row, *, time_limit: float = 60.0, most: int = 20_000) -> SlopeTree:
@@ -84,7 +161,7 @@ def slope_tree(problem: Problem, row: Row, *, time_limit: float = 60.0, most: in
     stack, count = [root], 1
     while stack:
         if count > most or perf_counter() - start > time_limit:
-            return SlopeTree(root, False, count, perf_counter() - start, "the time limit was reached")
+            return SlopeTree(root, count, perf_counter() - start, Why(Reason.TIME))
         node = stack.pop()
         low, high = _ranges(problem, node.lo, node.hi)
         off = (node.phase < 0) | (high <= 0)
@@ -113,11 +190,10 @@ def slope_tree(problem: Problem, row: Row, *, time_limit: float = 60.0, most: in
         elif not _split_discrete(problem, node, deepest):
             i = int(worst.argmax())
             pair = _pair(problem, node, deepest, int(moving[i]), float(sigma[i]))
-            note = "a sliver of the domain may break the claim by less than the tolerance"
-            return SlopeTree(root, False, count, perf_counter() - start, note, pair)
+            return SlopeTree(root, count, perf_counter() - start, Why(Reason.SLIVER), pair)
         stack += reversed(node.children)
         count += len(node.children)
-    return SlopeTree(root, True, count, perf_counter() - start)
+    return SlopeTree(root, count, perf_counter() - start)
 
 
 def _crossed(problem: Problem, node: SlopeNode) -> tuple[np.ndarray | None, bool]:

@@ -29,16 +29,24 @@ import numpy as np
 from smilenn.model.snapshot import Snapshot
 from smilenn.problem import Problem, Row
 from smilenn.problem.region import Region
-from smilenn.prove.prover import FOREVER, Goal, Prover, allowance, evaluated
+from smilenn.prove.proof import SweepProof
+from smilenn.prove.prover import FOREVER, Goal, allowance, evaluated
+from smilenn.prove.rules.rule import Cost, Emission, Rule
+from smilenn.prove.tree.tree import Trees
+from smilenn.reason import Reason, Why
 from smilenn.verdict import Maximum
 
 
 @dataclass(frozen=True)
-class Sweep(Prover):
+class Sweep(Rule):
     """One-input sweep in float64."""
 
     name: ClassVar[str] = "sweep"
     tolerance: ClassVar[float] = 1e-9
+    checked: ClassVar[str] = "sweep"
+    shows: ClassVar[str] = "one input"
+    cost: ClassVar[Cost] = Cost.FORMULA
+    because: ClassVar[str] = "there is one input"
 
     @property
     def title(self) -> str:
@@ -64,20 +72,28 @@ class Sweep(Prover):
         start = perf_counter()
         why = self.refuses(problem, row)
         if why is not None:
-            return Maximum(np.inf, complete=False, note=why)
+            return Maximum(np.inf, stopped=Why.of(Reason.REFUSED, why))
         error = allowance(problem, row)
         if goal == "prove" and (order := _order(problem.region)):
             value = _ordered(problem, row, order)
             upper, many = float(value.max()) + error, len(value)
             if upper <= target:
-                return Maximum(upper, -np.inf, None, True, _note(many), perf_counter() - start, many)
+                return Maximum(upper, -np.inf, None, None, _note(many), perf_counter() - start, many)
         profile = _profile(problem, row)
         best, many = int(profile.value.argmax()), len(profile.t)
         upper, point, lower = float(profile.value[best]), None, -np.inf
         if goal != "prove" or upper + error > target:
             point, lower = evaluated(problem, row, profile.tuple_at(best)[:, None])
             upper = max(upper, lower)
-        return Maximum(upper + error, lower, point, True, _note(many), perf_counter() - start, many)
+        return Maximum(upper + error, lower, point, None, _note(many), perf_counter() - start, many)
+
+    def emit(self, problem: Problem, row: Row, *, time_limit: float, trees: Trees | None = None) -> Emission:
+        """Nothing to write: the checkers sweep themselves."""
+        return Emission(SweepProof())
+
+    def writes(self, problem: Problem, row: Row) -> bool:
+        """One copy or two, as the checkers sweep."""
+        return problem.copies <= 2
 
 
 def _note(many: int) -> str:

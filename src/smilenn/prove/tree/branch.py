@@ -8,20 +8,22 @@ from typing import ClassVar
 
 from smilenn.problem import Problem, Row
 from smilenn.prove.mip.solvers.base import Solver
-from smilenn.prove.prover import FOREVER, Goal, Prover, allowance
+from smilenn.prove.prover import FOREVER, Goal, allowance
+from smilenn.prove.rules.rule import Cost, Emission, Rule
 from smilenn.prove.tree.grow import Run
 from smilenn.prove.tree.parallel import SHARED_AT, cores, share
-from smilenn.prove.tree.splitting import raw_threshold as raw_threshold
-from smilenn.prove.tree.tree import Node as Node
 from smilenn.prove.tree.tree import Tree, Trees, stamp, tree_key
+from smilenn.prove.tree.written import leaf_proof
+from smilenn.reason import Reason, Why
 from smilenn.verdict import Maximum
 
 MOST_NODES = 1_000_000
+ROOM = 1e-8  # of the output scale: how far below the right side a search for a certificate aims
 MEMORY = 2.0  # GiB that the tree may take
 
 
 @dataclass(frozen=True)
-class Branch(Prover):
+class Branch(Rule):
     """LP branch-and-bound; `solver` None means HiGHS, `workers` 0 a process for every core (large trees only).
 
     `trees` are those of earlier searches: one of the same row is taken over, and the new one is kept there, its slopes
@@ -34,6 +36,10 @@ class Branch(Prover):
     name: ClassVar[str] = "branch"
     tolerance: ClassVar[float] = 1e-9
     challenged: ClassVar[bool] = True
+    checked: ClassVar[str] = "leaf"
+    shows: ClassVar[str] = "everything"
+    cost: ClassVar[Cost] = Cost.SEARCH
+    because: ClassVar[str] = "nothing cheaper applies"
 
     @property
     def title(self) -> str:
@@ -51,7 +57,7 @@ class Branch(Prover):
         kept = self.trees is not None
         tree = self.search(problem, row, time_limit=time_limit, goal=goal, target=target, written=kept)
         upper = tree.bound + allowance(problem, row)
-        return Maximum(upper, tree.value, tree.point, tree.complete, tree.note or self.title, tree.seconds, tree.nodes)
+        return Maximum(upper, tree.value, tree.point, tree.stopped, self.title, tree.seconds, tree.nodes)
 
     def search(
         self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "prove", target: float = 0.0,
@@ -79,6 +85,19 @@ class Branch(Prover):
         if self.trees is not None:
             self.trees[tree_key(problem, row)] = tree
         return tree
+
+    def emit(self, problem: Problem, row: Row, *, time_limit: float, trees: Trees | None = None) -> Emission:
+        """The tree with its slopes; the search aims a little below the right side, for rounding and margin."""
+        like = None if trees is None else trees.get(tree_key(problem, row))
+        found = self.search(problem, row, time_limit=time_limit, target=-ROOM * row.scale, like=like)
+        proof = leaf_proof(problem, found)
+        if found.stopped is not None:
+            return Emission(proof, found.stopped)
+        return Emission(proof, None if found.bound <= 0 else Why(Reason.BOX))
+
+    def remembering(self, trees: Trees | None) -> Branch:
+        """The same search with these `trees`, or its own where there are none."""
+        return self if trees is None else replace(self, trees=trees)
 
     def _solver(self) -> Solver:
         if self.solver is not None:

@@ -41,6 +41,7 @@ from smilenn.prove.tree.splitting import (
     phase_split,
 )
 from smilenn.prove.tree.tree import Node, Tree, leaves
+from smilenn.reason import Reason, Why
 from smilenn.search.gradient import search
 
 BOXES = 128  # linear programs kept at a time
@@ -98,7 +99,8 @@ class Run:
         self.last: tuple[Cell, Shape] | None = None
         self.point: np.ndarray | None = None
         self.value = -np.inf
-        self.count, self.pushed, self.note, self.complete = 0, 0, "", True
+        self.count, self.pushed = 0, 0
+        self.stopped: Why | None = None
         self.categories_first, self.exhausted = False, 0
         zeros = np.zeros((k, self.h), dtype=np.int8), np.zeros_like(row.flip, dtype=np.int8)
         self.nothing = Slopes(np.zeros((k, self.h)), np.zeros_like(row.flip), np.zeros(len(problem.region.rhs)))
@@ -117,7 +119,7 @@ class Run:
     # ---- the search ---------------------------------------------------------------------------------------------
 
     def grow(self, most: int, like: Tree | None = None, pause: float = math.inf) -> None:
-        """Split until done, or until there are `pause` nodes; the reasons for stopping early go to `note`.
+        """Split until done, or until there are `pause` nodes; why it stops early goes to `stopped`.
 
         Called again, it goes on.
         """
@@ -136,10 +138,10 @@ class Run:
                 if reached:
                     return
                 if self.count >= most:
-                    self.complete, self.note = False, f"the tree reached its limit of {most} nodes (memory is capped)"
+                    self.stop(Reason.NODES, most)
                     return
                 if perf_counter() - self.start > self.limit:
-                    self.complete, self.note = False, "the time limit was reached"
+                    self.stop(Reason.TIME)
                     return
                 if self.count >= pause:
                     return
@@ -152,7 +154,7 @@ class Run:
                     continue
                 plunge, self.current = None, node
                 if not self.split(node):
-                    self.complete, self.note = False, "a cell cannot be split further"
+                    self.stop(Reason.NO_SPLIT)
                     self.push(node)
                     return
                 if self._starts_over(like is None):
@@ -171,7 +173,7 @@ class Run:
                     self.push(plunge)
                     plunge = None
         except KeyboardInterrupt:
-            self.complete, self.note = False, "interrupted"
+            self.stop(Reason.INTERRUPTED)
             self._take_back()
         finally:
             if plunge is not None:
@@ -199,21 +201,25 @@ class Run:
         """These lemmas in place of those there were, and no more are looked for."""
         self.lessons = Lessons(self.problem, self.rounding, self.bits, lemmas)
 
+    def stop(self, reason: Reason, *details: object) -> None:
+        """The search ends before its goal."""
+        self.stopped = Why.of(reason, *details)
+
     def left(self) -> float:
         """Seconds of the time limit that are left."""
         return max(0.0, self.limit - (perf_counter() - self.start))
 
     def paused(self) -> bool:
         """Whether the search is to go on."""
-        return self.complete and not self._reached(None)
+        return self.stopped is None and not self._reached(None)
 
     def tree(self) -> Tree:
         """What was found."""
         found = leaves(self.root)
         self._prove(found)
         bound = max(leaf.bound for leaf in found)
-        return Tree(self.root, bound, self.point, self.value, self.complete, self.count, perf_counter() - self.start,
-                    self.lessons.lemmas, self.note)  # fmt: skip
+        seconds = perf_counter() - self.start
+        return Tree(self.root, bound, self.point, self.value, self.stopped, self.count, seconds, self.lessons.lemmas)
 
     def _threshold(self) -> float:
         """Cells with at most this bound need no further split."""

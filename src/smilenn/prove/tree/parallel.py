@@ -25,6 +25,7 @@ from smilenn.prove.tree.grow import Run
 from smilenn.prove.tree.leaf import Cell
 from smilenn.prove.tree.lemma import Lemmas
 from smilenn.prove.tree.tree import Node, Tree
+from smilenn.reason import Reason
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +101,7 @@ def share(run: Run, most: int, workers: int) -> None:
             for node, tree in zip(nodes, trees, strict=True):
                 _place(run, node, tree)
             if run.count >= most:
-                run.complete, run.note = False, f"the tree reached its limit of {most} nodes (memory is capped)"
+                run.stop(Reason.NODES, most)
             if run.count >= most or (run.goal != "optimum" and run.value > run.target):
                 with warnings.catch_warnings():  # joblib warns of work that is thrown away; it is meant to be
                     warnings.simplefilter("ignore", UserWarning)
@@ -108,7 +109,7 @@ def share(run: Run, most: int, workers: int) -> None:
                 break
         run.heap = []
     except KeyboardInterrupt:
-        run.complete, run.note = False, "interrupted"
+        run.stop(Reason.INTERRUPTED)
     except (OSError, PickleError, BrokenProcessPool) as error:  # no semaphores, no memory for processes, one was killed
         logger.warning("The proof goes on in one process: %s", error)
         run.heap = []
@@ -125,7 +126,7 @@ def _place(run: Run, node: Node, tree: Tree) -> None:
     if tree.point is not None and tree.value > run.value:
         run.point, run.value = tree.point, tree.value
     if not tree.complete:
-        run.complete, run.note = False, tree.note
+        run.stopped = tree.stopped
         if tree.bound > node.bound:
             return
     node.split, node.children, node.slopes = root.split, root.children, root.slopes

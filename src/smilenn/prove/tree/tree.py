@@ -19,6 +19,7 @@ from smilenn.properties.cases import Cases
 from smilenn.prove.tree.leaf import Cell, Slopes
 from smilenn.prove.tree.lemma import Lemmas
 from smilenn.prove.tree.splitting import Split
+from smilenn.reason import Why
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A finished or abandoned search: its root, proved bound and best point, and whether the goal was reached.
+    """A finished or abandoned search: its root, proved bound and best point, and why it stopped short of its goal.
 
     `lemmas` are what the slopes of its leaves refer to. `stamp` says what was maximised, where the tree is kept for
     later; the bounds of its leaves are the rule's there.
@@ -45,12 +46,16 @@ class Tree:
     bound: float
     point: np.ndarray | None
     value: float
-    complete: bool
+    stopped: Why | None
     nodes: int
     seconds: float
     lemmas: Lemmas
-    note: str = ""
     stamp: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the search reached its goal, no limit was hit."""
+        return self.stopped is None
 
 
 class Trees(dict[tuple[str, str], Tree]):
