@@ -12,8 +12,9 @@ from smilenn._version import __version__
 
 if TYPE_CHECKING:
     from smilenn.calibration import Calibration, calibrate
+    from smilenn.certify.network import SavedNet, certify_net, open_net
     from smilenn.certify.signing import sign
-    from smilenn.certify.verdicts import check
+    from smilenn.certify.verdicts import Certificate, check
     from smilenn.domain import Domain, Feature
     from smilenn.errors import AlteredError, SmileError
     from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
@@ -36,12 +37,16 @@ if TYPE_CHECKING:
         Monotone,
         OneOf,
         Ordered,
+        Property,
         Robust,
         Safe,
         SumAtMost,
         Symmetric,
+        UnregisteredWarning,
+        register_property,
     )
     from smilenn.prove.model import prove
+    from smilenn.prove.prover import Prover
     from smilenn.train.config import Config
     from smilenn.train.fit import Fit, fit
     from smilenn.verdict import Counterexample, Proved, Rejected, Unknown, Verdict, Violated
@@ -49,8 +54,9 @@ if TYPE_CHECKING:
 
 _HOME = {
     "smilenn.calibration": ("Calibration", "calibrate"),
+    "smilenn.certify.network": ("SavedNet", "certify_net", "open_net"),
     "smilenn.certify.signing": ("sign",),
-    "smilenn.certify.verdicts": ("check",),
+    "smilenn.certify.verdicts": ("Certificate", "check"),
     "smilenn.domain": ("Domain", "Feature"),
     "smilenn.errors": ("AlteredError", "SmileError"),
     "smilenn.estimators.clamped": ("ClampedClassifier", "ClampedRegressor"),
@@ -61,8 +67,10 @@ _HOME = {
     "smilenn.progress": ("Progress",),
     "smilenn.properties": (
         "Bounded", "Claim", "Concave", "Convex", "Custom", "Dominates", "Exclusive", "Fair", "Lipschitz",
-        "LocalRobust", "Monotone", "OneOf", "Ordered", "Robust", "Safe", "SumAtMost", "Symmetric",
+        "LocalRobust", "Monotone", "OneOf", "Ordered", "Property", "Robust", "Safe", "SumAtMost", "Symmetric",
+        "UnregisteredWarning", "register_property",
     ),
+    "smilenn.prove.prover": ("Prover",),
     "smilenn.verdict": ("Counterexample", "Proved", "Rejected", "Unknown", "Verdict", "Violated"),
     "smilenn.train.config": ("Config",),
     "smilenn.train.fit": ("Fit", "fit"),
@@ -74,6 +82,7 @@ __all__ = [
     "AlteredError",
     "Bounded",
     "Calibration",
+    "Certificate",
     "Claim",
     "ClampedClassifier",
     "ClampedRegressor",
@@ -94,10 +103,13 @@ __all__ = [
     "OneOf",
     "Ordered",
     "Progress",
+    "Property",
     "Proved",
+    "Prover",
     "Rejected",
     "Robust",
     "Safe",
+    "SavedNet",
     "SmileClassifier",
     "SmileError",
     "SmileNet",
@@ -105,14 +117,18 @@ __all__ = [
     "SumAtMost",
     "Symmetric",
     "Unknown",
+    "UnregisteredWarning",
     "Verdict",
     "Violated",
     "__version__",
     "calibrate",
+    "certify_net",
     "check",
     "fit",
     "load",
+    "open_net",
     "prove",
+    "register_property",
     "show_versions",
     "sign",
 ]

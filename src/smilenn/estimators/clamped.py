@@ -24,12 +24,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from smilenn.certify.certify import certify
+from smilenn.certify.network import FIRST_PINNED
 from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.judgement import Judgement, certified_part, current
-from smilenn.estimators.recall import FIRST_PINNED
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
 from smilenn.model.folder import parse_json, read_folder
