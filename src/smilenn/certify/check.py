@@ -51,6 +51,7 @@ PROPERTIES = "properties.json"  # compared with the certificate's claims, where 
 META = "__metadata__"  # an entry of a safetensors header that is no tensor
 EXIT = {"certified": 0, "refused": 1, "unreadable": 2, "unknown": 3}
 Ints = list[int]
+Whole = Sequence[int]
 Lemma = tuple[int, tuple[int, ...], list[tuple[int, ...]], tuple[int, ...]]  # unit, β, θ of every subset, h
 
 
@@ -135,11 +136,11 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """The report for other programs; numbers are fractions in hexadecimal."""
-        claims = [
-            {**vars(claim), "rows": [{k: v if isinstance(v, str) else hexadecimal(v) for k, v in vars(row).items()}
-                                     for row in claim.rows]}
-            for claim in self.claims
-        ]  # fmt: skip
+
+        def printed(row: RowReport) -> dict[str, Any]:
+            return {key: v if isinstance(v, str) else hexadecimal(v) for key, v in vars(row).items()}
+
+        claims = [{**vars(claim), "rows": [printed(row) for row in claim.rows]} for claim in self.claims]
         return {**vars(self), "claims": claims}
 
     def lines(self) -> list[str]:
@@ -629,53 +630,74 @@ class Net:
         need(isinstance(net, dict), "model.json describes no network")
         keys = "domain boxes auxiliaries hidden skip embedding outputs output_scale profile grid backbone"
         need(is_object(net, *keys.split(), *({"encoder"} & set(net))), "the network has missing or unknown parts")
+        self.sizes(net)
+        self.arithmetic(net)
+        self.outside(net)
+        self.weights = weights
+        self.given = Domain(net["domain"])
+        self.encoder = Encoder(self.given, net["encoder"], weights) if "encoder" in net else None
+        need(self.encoder is None or self.profile != "dyadic", "a dyadic network has no encoder")
+        self.space = self.encoder or self.given
+        self.m = self.space.m
+        self.tensors(self.shapes(net["auxiliaries"], net["skip"]))
+        self.widen()
+        self.assemble()
+        self.rounding = margins(self)  # E_o
+
+    def sizes(self, net: dict[str, Any]) -> None:
+        """Boxes, auxiliaries and their sizes, as model.json describes them."""
         need(net["boxes"] in ("gap", "paper"), "unknown boxes")
         need(net["auxiliaries"] in ("constant", "affine", "relu"), "unknown auxiliaries")
         need(is_int(net["embedding"]) and 1 <= net["embedding"] <= SIZE, "embedding is not a positive whole number")
+        need(is_int(net["hidden"]) and 0 <= net["hidden"] <= SIZE, "hidden is not a whole number, or too large")
+        need(isinstance(net["skip"], bool), "skip is neither true nor false")
+        need(net["auxiliaries"] != "relu" or net["hidden"] >= 1, "hidden is not a positive whole number")
+        self.paper, self.n = net["boxes"] == "paper", net["embedding"]
+        self.hidden = net["hidden"] if net["auxiliaries"] == "relu" else 0
+
+    def arithmetic(self, net: dict[str, Any]) -> None:
+        """The numeric profile, and the grid of profile dyadic."""
         self.profile, self.grid = net["profile"], net["grid"]
         need(self.profile in ("f64-aux", "fixed-order", "dyadic"), "unknown numeric profile")
         need(is_int(self.grid), "grid is malformed")
         need(1 <= self.grid <= 52 if self.profile == "dyadic" else self.grid == 0, "grid does not suit the profile")
-        need(is_int(net["hidden"]) and 0 <= net["hidden"] <= SIZE, "hidden is not a whole number, or too large")
-        need(isinstance(net["skip"], bool), "skip is neither true nor false")
+
+    def outside(self, net: dict[str, Any]) -> None:
+        """The outputs by name, and the powers of two they are multiplied by."""
         self.outputs, self.scales = net["outputs"], net["output_scale"]
         need(is_texts(self.outputs) and len(set(self.outputs)) == len(self.outputs) >= 1, "outputs need unique names")
         need(isinstance(self.scales, list) and len(self.scales) == len(self.outputs), "output_scale is malformed")
         for s in self.scales:
             good = isinstance(s, Real) and s >= Fraction(1, 1 << 1022) and s == power_below(s)
             need(good, "output_scale is no power of two")
-        self.weights = weights
-        self.given = Domain(net["domain"])
-        self.encoder = Encoder(self.given, net["encoder"], weights) if "encoder" in net else None
-        need(self.encoder is None or self.profile != "dyadic", "a dyadic network has no encoder")
-        self.space = self.encoder or self.given
-        self.paper, kind, skip = net["boxes"] == "paper", net["auxiliaries"], net["skip"]
-        self.m, self.n, self.o = self.space.m, net["embedding"], len(self.outputs)
-        n, m, o, h = self.n, self.m, self.o, net["hidden"] if kind == "relu" else 0
-        need(kind != "relu" or h >= 1, "hidden is not a positive whole number")
+        self.o = len(self.outputs)
+
+    def shapes(self, kind: str, skip: bool) -> dict[str, Ints]:
+        """The tensors that a network of this kind has, by name."""
+        n, m, o, h = self.n, self.m, self.o, self.hidden
         shapes = {"lower.const": [n], "second.const": [n], "head_weight": [o, n], "head_bias": [o]}
         for part in ("lower.", "second."):
             if (kind == "affine" or skip) and (self.paper or part == "lower."):
                 shapes[part + "slope"] = [n, m]
-            if kind == "relu":
+            if h:
                 shapes |= {part + "weight": [h, m], part + "bias": [h], part + "out": [n, h]}
         if kind == "affine" and not self.paper and self.encoder is None:
             shapes |= {"second.rise": [n, m], "second.fall": [n, m]}
-        tensors = {name: weights.numbers(name, shape) for name, shape in shapes.items()}
+        return shapes
+
+    def tensors(self, shapes: dict[str, Ints]) -> None:
+        """All tensors as whole numbers, times one 2^e; gaps must not be negative."""
+        read = {name: self.weights.numbers(name, shape) for name, shape in shapes.items()}
         gap = [f"second.{part}" for part in ("const", "rise", "fall", "out")]
-        signed = [tensors[name][0] for name in gap if name in shapes]
+        signed = [read[name][0] for name in gap if name in shapes]
         need(self.paper or all(v >= 0 for part in signed for v in part), "a gap is negative: the box could flip")
         self.zero_gap = not self.paper and not any(map(any, signed))
-        self.names = weights.certified()
-        # whole numbers: all weights times 2^e
-        self.e, self.t = max(e for _, e in tensors.values()), {}
+        self.names = self.weights.certified()
+        self.e, self.t = max(e for _, e in read.values()), {}
         for name, shape in shapes.items():
-            (values, e), width = tensors[name], shape[-1]
+            (values, e), width = read[name], shape[-1]
             flat = [v << self.e - e for v in values]
             self.t[name] = [flat[i : i + width] for i in range(0, len(flat), width)]
-        self.widen()
-        self.assemble(h)
-        self.rounding = margins(self)  # E_o
 
     def digest(self, model: dict[str, Any]) -> str:
         """§6: the SHA-256 of the certified part."""
@@ -717,9 +739,9 @@ class Net:
         none: list[Ints] = [[]] * self.n
         return [a + v for a, v in zip(self.t.get("lower.slope", none), self.t.get("lower.out", none), strict=True)]
 
-    def assemble(self, h: int) -> None:
+    def assemble(self) -> None:
         """Functions of raw inputs: slopes at 2^(e+em), constants at 2^(e+em+ex), outputs of hidden units at 2^e."""
-        t, none, zeros, space = self.t, [0] * self.m, [0] * h, self.space
+        h, t, none, zeros, space = self.hidden, self.t, [0] * self.m, [0] * self.hidden, self.space
         ends = [[scale.u[side] for scale in space.scale] for side in (0, 1)]
         self.em = exponent(space.mult)
         self.ex = max(*map(exponent, (space.shift, *ends)), *(v.denominator.bit_length() - 1 for v in self.omega))
@@ -824,8 +846,14 @@ class Encoder(Space):
 
     def read_layers(self, prefix: str, layers: list[Any], width: int) -> tuple[list[dict[str, Any]], int]:
         """The layers of a branch with their tensors, and the number of outputs."""
-        keys = {"ramps": "source", "linear": "inputs outputs base", "kinks": "size convex", "pool": "side block",
-                "distance": "inputs outputs", "pinned": "outputs module"}  # fmt: skip
+        keys = {
+            "ramps": "source",
+            "linear": "inputs outputs base",
+            "kinks": "size convex",
+            "pool": "side block",
+            "distance": "inputs outputs",
+            "pinned": "outputs module",
+        }
         need(len(layers) <= LAYERS, "a branch of the encoder has too many layers")
         base, out = 0, []
         for number, given in enumerate(layers):
@@ -1076,52 +1104,67 @@ class Premise:
 
     def ground(self) -> None:
         """Bounds, strips and extra rows from the rows of `when`."""
-        net, k, m, zero = self.net.given, self.k, self.net.given.m, Fraction(0)
+        net, k = self.net.given, self.k
         self.lo, self.hi = [list(net.lo) for _ in range(k)], [list(net.hi) for _ in range(k)]
-        strips: dict[int, list[Fraction]] = {}  # as given
         self.extra: list[tuple[Terms, Fraction, bool]] = []
+        strips: dict[int, list[Fraction]] = {}  # as given
         for terms, same, rhs in self.rows:
-            places = sorted(terms)
-            strip = k == len(places) == 2 and places[0][1] == places[1][1] and terms[places[0]] == -terms[places[1]]
-            if not places:
-                need(rhs >= 0 and (not same or rhs == 0), "the premise is empty: a row of it is false")
-            elif len(places) > 1 and not strip:
-                self.extra.append((terms, rhs, same))
-            else:
-                (c, i), a = places[0], terms[places[0]]
-                ends = strips.setdefault(i, [-WIDE, WIDE]) if strip else [self.lo[c][i], self.hi[c][i]]
-                if a > 0 or same:
-                    ends[1] = min(ends[1], rhs / a)
-                if a < 0 or same:
-                    ends[0] = max(ends[0], rhs / a)
-                if not strip:
-                    self.lo[c][i], self.hi[c][i] = ends
+            self.sort(terms, same, rhs, strips)
         for i, ends in strips.items():
             if net.whole[i]:
                 ends[:] = Fraction(math.ceil(ends[0])), Fraction(math.floor(ends[1]))
         self.pinned = self.stated = self.pins(strips)
-        for i in range(m):
+        self.tighten()
+        if self.net.grid:
+            self.loosen(strips)
+        self.delta = [self.difference(i, strips) for i in range(net.m)] if k == 2 else []
+
+    def sort(self, terms: Terms, same: bool, rhs: Fraction, strips: dict[int, list[Fraction]]) -> None:
+        """A row ``terms ≤ rhs`` (or = rhs) of `when` becomes a bound, an end of a strip, or an extra row."""
+        places = sorted(terms)
+        strip = self.k == len(places) == 2 and places[0][1] == places[1][1] and sum(terms.values()) == 0
+        if not places:
+            need(rhs >= 0 and (not same or rhs == 0), "the premise is empty: a row of it is false")
+            return
+        if len(places) > 1 and not strip:
+            self.extra.append((terms, rhs, same))
+            return
+        (c, i), a = places[0], terms[places[0]]
+        ends = strips.setdefault(i, [-WIDE, WIDE]) if strip else [self.lo[c][i], self.hi[c][i]]
+        if a > 0 or same:
+            ends[1] = min(ends[1], rhs / a)
+        if a < 0 or same:
+            ends[0] = max(ends[0], rhs / a)
+        if not strip:
+            self.lo[c][i], self.hi[c][i] = ends
+
+    def tighten(self) -> None:
+        """A pinned coordinate has the same bounds in all copies; whole-valued ones have whole bounds."""
+        for i in range(self.net.given.m):
             if self.pinned[i]:
                 low, high = max(line[i] for line in self.lo), min(line[i] for line in self.hi)
-                for c in range(k):
+                for c in range(self.k):
                     self.lo[c][i], self.hi[c][i] = low, high
-            for c in range(k if net.whole[i] else 0):
+            for c in range(self.k if self.net.given.whole[i] else 0):
                 self.lo[c][i], self.hi[c][i] = Fraction(math.ceil(self.lo[c][i])), Fraction(math.floor(self.hi[c][i]))
-        for i, by in enumerate(self.net.omega if self.net.grid else ()):  # §5.3; order and equality survive the grid
-            for c in range(k):
+
+    def loosen(self, strips: dict[int, list[Fraction]]) -> None:
+        """§5.3: how far the grid may carry inputs; order and equality survive it."""
+        zero = Fraction(0)
+        for i, by in enumerate(self.net.omega):
+            for c in range(self.k):
                 self.lo[c][i], self.hi[c][i] = self.lo[c][i] - by, self.hi[c][i] + by
             if i in strips:
                 low, high = strips[i]
-                strips[i] = [low - 2 * by if low < 0 else max(low - 2 * by, zero),
-                             high + 2 * by if high > 0 else min(high + 2 * by, zero)]  # fmt: skip
-        self.delta: list[tuple[Fraction, Fraction]] = []
-        for i in range(m if k == 2 else 0):
-            if self.pinned[i]:
-                self.delta.append((zero, zero))
-                continue
-            low, high = strips.get(i, (-WIDE, WIDE))
-            least, most = self.lo[0][i] - self.hi[1][i], self.hi[0][i] - self.lo[1][i]
-            self.delta.append((max(least, low), min(most, high)))
+                low = low - 2 * by if low < 0 else max(low - 2 * by, zero)
+                strips[i] = [low, high + 2 * by if high > 0 else min(high + 2 * by, zero)]
+
+    def difference(self, i: int, strips: dict[int, list[Fraction]]) -> tuple[Fraction, Fraction]:
+        """The range of x_i − y_i."""
+        if self.pinned[i]:
+            return Fraction(0), Fraction(0)
+        low, high = strips.get(i, (-WIDE, WIDE))
+        return max(self.lo[0][i] - self.hi[1][i], low), min(self.hi[0][i] - self.lo[1][i], high)
 
     def encode(self, encoder: Encoder) -> None:
         """§3.1: the premise on e."""
@@ -1379,8 +1422,8 @@ class Reader:
                 need(leaf is None or self.data[place] == 0, "the leaf rule has no empty leaves")
             elif turn == 0:
                 (kind, copy, index), shared = self.split(place), leaf is None
-                need(index < {1: net.units, 2: net.m, 3: len(net.space.groups), 5: len(net.flips)}.get(kind, 0),
-                     "a node has an unknown kind or splits something that is not there")  # fmt: skip
+                there = {1: net.units, 2: net.m, 3: len(net.space.groups), 5: len(net.flips)}.get(kind, 0)
+                need(index < there, "a node has an unknown kind or splits something that is not there")
                 if kind == 2:
                     need(index not in net.space.grouped, "a node splits a member of a group")
                     _, e = self.theta(place)
@@ -1624,6 +1667,15 @@ def leaf_rule(goal: Goal, proof: dict[str, Any], reader: Reader) -> Fraction:
     return Fraction(best or 0, psi.value_scale)
 
 
+@dataclass
+class Rest:
+    """What is left of Σ_c ψ_c on a leaf: a constant, slopes q_c on the inputs, weights κ_c on hidden units."""
+
+    total: int
+    q: list[Ints]
+    kappa: list[Ints]
+
+
 class Leaf:
     """The bound of one leaf after the other, for one row and its tree."""
 
@@ -1687,78 +1739,102 @@ class Leaf:
             total += self.psi.x * best
         return total
 
-    def bound(
-        self, tau: Sequence[int], slopes: Sequence[int], nu: Sequence[int], used: Sequence[int]
-    ) -> int | None:  # fmt: skip
+    def bound(self, tau: Whole, slopes: Whole, nu: Whole, used: Whole) -> int | None:
         """The four steps of §4.1; None if the leaf is closed."""
-        cell, psi, k, size = self.cell, self.psi, self.k, len(self.units)
-        if not cell.update():
+        ranges = self.intervals() if self.cell.update() else None
+        if ranges is None:
             return None
-        # 1. intervals [a_cj, b_cj], cut by phases
-        a = [[0 if p and v < 0 else v for v, p in zip(cell.low[c], cell.phase[1][c], strict=True)] for c in range(k)]
-        b = [[0 if p and v > 0 else v for v, p in zip(cell.high[c], cell.phase[0][c], strict=True)] for c in range(k)]
-        if any(v > w for c in range(k) for v, w in zip(a[c], b[c], strict=True)):
+        rest = Rest(self.psi.const, self.psi.q, self.psi.kappa)
+        if self.psi.flips and not self.unflip(rest, tau, *ranges):
             return None
-        total, q, kappa = psi.const, psi.q, psi.kappa
-        # 2. flip units: p·relu(d) ≤ τ·d + ρ
-        if psi.flips:
-            n = len(psi.flips)
-            q, kappa = [], []
-            for c in range(k):
-                t = [v * self.tau_scale for v in tau[c * n : c * n + n]]
-                for i, p in enumerate(psi.p[c]):
-                    low, high = self.flip_range(i, c, a[c], b[c])
-                    low = max(low, 0) if cell.turn[1][c][i] else low
-                    high = min(high, 0) if cell.turn[0][c][i] else high
-                    if low > high:
-                        return None
-                    total += single(low, high, p, t[i]) + t[i] * psi.flips[i][1]
-                q.append([v + dot(t, column) for v, column in zip(psi.q[c], self.flip_columns, strict=True)])
-                outs = zip(*(out for _, _, out in psi.flips), strict=True)
-                kappa.append([v + dot(t, column) for v, column in zip(psi.kappa[c], outs, strict=True)])
         if any(used):
-            q, kappa = [list(line) for line in q], [list(line) for line in kappa]
-            for v, (j, beta, lines, r) in zip(used, self.lemmas, strict=True):
-                if v:
-                    v *= self.use_scale
-                    total += v * r
-                    for c in range(k):
-                        kappa[c][j] -= v * beta[c]
-                        q[c] = [a + v * b for a, b in zip(q[c], lines[c], strict=True)]
-        # 3. hidden units: Σ_c κ_cj·relu(s_c) ≤ Σ_c t_cj·s_c + r_j
-        t = [slopes[c * size : c * size + size] for c in range(k)]
-        spread = [[0] * self.net.units for _ in range(k)]
-        for c in range(k):
+            self.use(rest, used)
+        size = len(self.units)
+        t = [slopes[c * size : c * size + size] for c in range(self.k)]
+        if not self.unkink(rest, t, *ranges):
+            return None
+        if any(nu):
+            self.subtract(rest, nu)
+        return rest.total + self.greatest(self.affine(rest.q, t))
+
+    def intervals(self) -> tuple[list[Ints], list[Ints]] | None:
+        """Step 1: intervals [a_cj, b_cj] of the hidden units, cut by phases; None if one is empty."""
+        cell = self.cell
+        a = [
+            [0 if p and v < 0 else v for v, p in zip(cell.low[c], cell.phase[1][c], strict=True)] for c in range(self.k)
+        ]
+        b = [
+            [0 if p and v > 0 else v for v, p in zip(cell.high[c], cell.phase[0][c], strict=True)]
+            for c in range(self.k)
+        ]
+        return (a, b) if all(v <= w for c in range(self.k) for v, w in zip(a[c], b[c], strict=True)) else None
+
+    def unflip(self, rest: Rest, tau: Whole, a: list[Ints], b: list[Ints]) -> bool:
+        """Step 2: flip units leave by p·relu(d) ≤ τ·d + ρ; False if no value of one is left."""
+        psi, turn, n = self.psi, self.cell.turn, len(self.psi.flips)
+        q, kappa = [], []
+        for c in range(self.k):
+            t = [v * self.tau_scale for v in tau[c * n : c * n + n]]
+            for i, p in enumerate(psi.p[c]):
+                low, high = self.flip_range(i, c, a[c], b[c])
+                low = max(low, 0) if turn[1][c][i] else low
+                high = min(high, 0) if turn[0][c][i] else high
+                if low > high:
+                    return False
+                rest.total += single(low, high, p, t[i]) + t[i] * psi.flips[i][1]
+            q.append([v + dot(t, column) for v, column in zip(psi.q[c], self.flip_columns, strict=True)])
+            outs = zip(*(out for _, _, out in psi.flips), strict=True)
+            kappa.append([v + dot(t, column) for v, column in zip(psi.kappa[c], outs, strict=True)])
+        rest.q, rest.kappa = q, kappa
+        return True
+
+    def use(self, rest: Rest, used: Whole) -> None:
+        """v·(Σ_c H_c·x_c + r − Σ_c β_c·relu(s_j(x_c))) ≥ 0 is added for every lemma."""
+        q, kappa = [list(line) for line in rest.q], [list(line) for line in rest.kappa]
+        for given, (j, beta, lines, r) in zip(used, self.lemmas, strict=True):
+            if given:
+                v = given * self.use_scale
+                rest.total += v * r
+                for c in range(self.k):
+                    kappa[c][j] -= v * beta[c]
+                    q[c] = [a + v * b for a, b in zip(q[c], lines[c], strict=True)]
+        rest.q, rest.kappa = q, kappa
+
+    def unkink(self, rest: Rest, t: list[Whole], a: list[Ints], b: list[Ints]) -> bool:
+        """Step 3: hidden units leave by Σ_c κ_cj·relu(s_c) ≤ Σ_c t_cj·s_c + r_j; False if no value of one is left."""
+        kappa, cell = rest.kappa, self.cell
+        spread = [[0] * self.net.units for _ in range(self.k)]
+        for c in range(self.k):
             for j, v in zip(self.units, t[c], strict=True):
                 spread[c][j] = v * self.t_scale
-        if k == 2:
+        if self.k == 2:
             kinks = kappa[0], spread[0], kappa[1], spread[1]
             for r in map(joint, a[0], b[0], a[1], b[1], cell.low[2], cell.high[2], *kinks):
                 if r is None:
-                    return None
-                total += r
+                    return False
+                rest.total += r
         else:
-            total += sum(sum(map(single, a[c], b[c], kappa[c], spread[c])) for c in range(k))
-        total += self.t_scale * sum(dot(t[c], self.offset) for c in range(k))
-        # extra rows: ν·(A·x − rhs) ≤ 0
-        if any(nu):
-            q = [list(line) for line in q]
-            for v, (terms, rhs, wider) in zip(nu, self.nu, strict=True):
-                total += v * rhs + abs(v) * wider
-                for (c, i), coef in terms.items():
-                    q[c][i] -= v * coef
+            rest.total += sum(sum(map(single, a[c], b[c], kappa[c], spread[c])) for c in range(self.k))
+        rest.total += self.t_scale * sum(dot(t[c], self.offset) for c in range(self.k))
+        return True
 
-        # 4. the affine remainder; a tied input takes the slopes of all copies in the first
+    def subtract(self, rest: Rest, nu: Whole) -> None:
+        """Extra rows of the premise: ν·(A·x − rhs) ≤ 0."""
+        q = [list(line) for line in rest.q]
+        for v, (terms, rhs, wider) in zip(nu, self.nu, strict=True):
+            rest.total += v * rhs + abs(v) * wider
+            for (c, i), coef in terms.items():
+                q[c][i] -= v * coef
+        rest.q = q
+
+    def affine(self, q: list[Ints], t: list[Whole]) -> list[Ints]:
+        """Step 4: slopes of the affine remainder; a tied input takes those of all copies in the first."""
         together, slope = [sum(column) for column in zip(*t, strict=True)], []
-        for c in range(k):
-            lines = [(together if c == 0 else ()) if pinned else t[c] for pinned in cell.pinned]
-            slope.append(
-                [
-                    v + self.t_scale * dot(line, column)
-                    for v, line, column in zip(q[c], lines, self.columns, strict=True)
-                ]
-            )
-        return total + self.greatest(slope)
+        for c in range(self.k):
+            lines = [(together if c == 0 else ()) if pinned else t[c] for pinned in self.cell.pinned]
+            terms = zip(q[c], lines, self.columns, strict=True)
+            slope.append([v + self.t_scale * dot(line, column) for v, line, column in terms])
+        return slope
 
     def flip_range(self, i: int, c: int, a: Ints, b: Ints) -> tuple[int, int]:
         """[α, β] of d_i: units that are decided count as affine, the others with weight·[0, b]."""
@@ -1961,8 +2037,10 @@ def rounding(count: int, total: Fraction, weights: Fraction, inputs: Fraction, e
     return gamma * total + (1 + gamma) * eta * (3 * count + 3 + weights + inputs)
 
 
-def lin(net: Net, rows: list[Ints], bias: Ints, inputs: list[tuple[Fraction, Fraction]],
-        scales: Sequence[Fraction] = ()) -> list[tuple[Fraction, Fraction]]:  # fmt: skip
+Sized = list[tuple[Fraction, Fraction]]  # size and error of values
+
+
+def lin(net: Net, rows: list[Ints], bias: Ints, inputs: Sized, scales: Sequence[Fraction] = ()) -> Sized:
     """Size and error of Σ w_i·y_i + b per row, from those of the y_i: Σ|w|e and what rounding adds."""
     unit, count = 1 << net.e, len(inputs)
     flat, common = integers([v for pair in inputs for v in pair])
