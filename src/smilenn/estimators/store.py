@@ -137,6 +137,8 @@ def load(
     """
     folder = Path(folder)
     net, documents = load_net(folder, backbone=backbone, modules=modules)
+    if "estimator" not in documents[MODEL]:
+        raise SmileError(f"{str(folder)!r} holds a network without an estimator; open it with smilenn.open_net.")
     for name in (PROPERTIES, VERDICT, HISTORY):
         if name not in documents:
             raise SmileError(f"The file {name!r} is missing in {str(folder)!r}; save the model again.")
