@@ -76,6 +76,15 @@ _HOME = {
     "smilenn.train.fit": ("Fit", "fit"),
     "smilenn.versions": ("show_versions",),
 }  # fmt: skip
+# what people look for under another name, and what to use instead
+_INSTEAD = {
+    "certify": "call certify() of a fitted estimator, or smilenn.certify_net for a network of your own",
+    "load_net": "smilenn.open_net reads a network and checks its certificate",
+    "save": "fitted estimators have save(); smilenn.certify_net writes a network of your own",
+    "save_net": "smilenn.certify_net writes a network with its certificate",
+    "register": "smilenn.register_property registers a property of your own",
+    "Solver": "import it from smilenn.prove.mip.solvers",
+}
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
@@ -138,7 +147,8 @@ def __getattr__(name: str) -> Any:
     if name == "prove":  # the package of the provers, which can be called
         return import_module("smilenn.prove")
     if name not in _MODULE:
-        raise AttributeError(f"module 'smilenn' has no attribute {name!r}")
+        hint = f"; {_INSTEAD[name]}" if name in _INSTEAD else ""
+        raise AttributeError(f"module 'smilenn' has no attribute {name!r}{hint}")
     value = getattr(import_module(_MODULE[name]), name)
     globals()[name] = value
     return value

@@ -13,6 +13,7 @@ from smilenn.prove.portfolio import PROVERS
 from smilenn.prove.rules.closed_form import ClosedForm
 from smilenn.prove.rules.signs import Signs
 from smilenn.prove.rules.sweep import Sweep
+from smilenn.prove.screen import Screen
 from smilenn.prove.tree.branch import Branch
 from smilenn.testing import ProverContract, SolverContract
 
@@ -67,6 +68,11 @@ class TestMip(ProverContract):
 class TestPaperMip(ProverContract):
     def prover(self):
         return PaperMip()
+
+
+class TestScreen(ProverContract):
+    def prover(self):
+        return Screen()
 
 
 def test_every_prover_has_its_contract():

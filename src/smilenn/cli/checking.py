@@ -11,6 +11,7 @@ from smilenn.certify.certificate import JSON_NAME
 from smilenn.certify.signing import public_key
 from smilenn.certify.stated import unregistered
 from smilenn.certify.verdicts import inspect
+from smilenn.cli.spoken import in_options
 from smilenn.errors import SmileError
 from smilenn.model.bundle import MODEL
 from smilenn.model.folder import MANIFEST, parse_json, read_folder, read_manifest, without_infinities
@@ -40,7 +41,7 @@ def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bo
             for line in report.lines():
                 typer.echo(line)
             if note := unregistered(read_folder(model)):
-                typer.echo(note)
+                typer.echo(in_options(note))
             if reference:
                 typer.echo("The reference checker finds the same.")
         if key is not None and report is not None:

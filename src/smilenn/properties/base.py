@@ -22,6 +22,7 @@ from smilenn.properties.wording import say
 
 Name = str | int  # a feature by its name, or by the position of its column
 Rename = Callable[[Name], str]
+HOOKS = {"_claims": "claims", "_renamed": "renamed", "_sentence": "sentence_about"}  # as they were called in 0.1
 
 
 class Property(ABC):
@@ -52,6 +53,11 @@ class Property(ABC):
     """
 
     kind: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for old in HOOKS.keys() & vars(cls).keys():
+            raise SmileError(f"{cls.__name__} defines {old}, which is called {HOOKS[old]} now; rename it.")
 
     # ---- what a property brings -------------------------------------------------------------------------------------
 

@@ -106,3 +106,12 @@ def numbered(data: Any, i: int, prefix: str = "") -> Property:
         return property_from_json(data)
     except SmileError as error:
         raise SmileError(f"{prefix}property {i}: {error}") from None
+
+
+def __getattr__(name: str) -> Any:
+    if name == "KINDS":
+        raise AttributeError(
+            "smilenn.properties.spec.KINDS is no more: smilenn.register_property adds a kind, and "
+            "smilenn.properties.registry.kinds() lists them"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

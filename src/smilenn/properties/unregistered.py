@@ -11,7 +11,7 @@ can say. The name is therefore treated like a comment: kept, shown, and never re
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self, final
@@ -137,9 +137,9 @@ def unregistered_note(document: Mapping[str, Any]) -> str:
     start = unregistered_kinds(document)
     if not start:
         return ""
-    modules: Iterable[str] = sorted({name.rsplit(".", 1)[0] for name in classes_of(document).values()})
-    named = f" (the folder names {listed(map(printable, modules))})" if modules else ""
+    modules = sorted({printable(name.rsplit(".", 1)[0]) for name in classes_of(document).values()})
+    named = f" (the folder names {listed(modules)})" if modules else ""
     return (
-        f"{start}, so their claims count as they are written and the names of the properties as comments that nobody "
-        f"checked; import the module that registers them first{named} to compare the two."
+        f"{start}: their claims are used as written, and the property's name is a comment that nobody checked; import "
+        f"the module that registers them{named} first to compare the two."
     )
