@@ -58,8 +58,10 @@ class Reason(Enum):
     NOT_ASKED = "no certificate was asked for (certify_time_limit is 0)"
     NO_PROPERTY = "no property was asked for"
     NO_CERTIFICATE = "the folder holds no certificate, so nothing was checked; call certify()"
+    NOT_CHECKED = "the folder holds no certificate, so nothing was checked"
     SET_FROM_OUTSIDE = "the verdict was set from outside, without a certificate"
     CHANGED = "the network was changed after it was judged; call certify() to judge it as it is now"
+    CHANGED_NET = "the network was changed after it was checked; call certify_net to check it as it is now"
     OTHER_CLAIMS = "the claims were changed after they were judged; call certify() to judge those of now"
     FIRST_PINNED = (
         "the model was saved in format version 1, which gave equal rows of a pinned module unequal bits; certify or "

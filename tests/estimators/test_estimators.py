@@ -224,7 +224,7 @@ def test_a_bare_network_is_not_an_estimator(tmp_path):
 
     net = SmileNet(Domain.box([0], [1]), MLP(1, (2,), 2), 2)
     save_net(tmp_path / "model", net, documents={n: {} for n in ("properties.json", "verdict.json", "history.json")})
-    with pytest.raises(SmileError, match="load_net"):
+    with pytest.raises(SmileError, match="open_net"):
         smilenn.load(tmp_path / "model")
 
 

@@ -23,7 +23,8 @@ from smilenn.model.folder import parse_json
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.forms import ROLES, Outputs
 from smilenn.properties.naming import output_words
-from smilenn.properties.spec import lower_all, properties_from_json
+from smilenn.properties.spec import lower_all
+from smilenn.properties.unregistered import stated_properties, unregistered_note
 
 MODEL, PROPERTIES = "model.json", "properties.json"
 ROUNDING = Fraction(1, 10**9)  # of a right side, or of an output's scale: what may be called rounding
@@ -43,13 +44,14 @@ def most_room(stated: Inequality, scales: Mapping[str, float]) -> Fraction:
 def uncovered(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> str:
     """Why the certificate does not cover all that properties.json states, as part of a sentence; empty if it does.
 
-    A folder without properties.json states its claims in the certificate alone.
+    A folder without properties.json states its claims in the certificate alone. A property whose class is not
+    registered here is what its claims say, which the checker compares with the certificate's (`unregistered`).
     """
     if PROPERTIES not in files:
         return ""
     try:
         document = parse_json(files[PROPERTIES], PROPERTIES)
-        stated = properties_from_json(document["properties"])
+        stated = stated_properties(document)
         model = parse_json(files[MODEL], MODEL)
         domain, outputs, columns = _space(model)
         claims = lower_all(stated, domain, outputs, columns)
@@ -63,6 +65,16 @@ def uncovered(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> str:
     if "task" in table and table.get("meaning") != [output_words(outputs, name) for name in outputs.names]:
         return "the meaning of the outputs in model.json is not that of its task, target and classes"
     return ""
+
+
+def unregistered(files: Mapping[str, bytes]) -> str:
+    """The sentence on properties whose classes are not registered here; empty where all are, or none is stated."""
+    if PROPERTIES not in files:
+        return ""
+    try:
+        return unregistered_note(parse_json(files[PROPERTIES], PROPERTIES))
+    except (LookupError, TypeError, ValueError, AttributeError):  # unreadable: `uncovered` says so
+        return ""
 
 
 def _space(model: Mapping[str, Any]) -> tuple[Domain, Outputs, list[str] | None]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import warnings
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
@@ -19,10 +20,11 @@ from smilenn.certify.about import About, Assumption, assumptions, describes_pinn
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.process import check_apart
-from smilenn.certify.stated import MODEL, first_version, uncovered
+from smilenn.certify.stated import MODEL, first_version, uncovered, unregistered
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import parse_json, read_folder, read_manifest
 from smilenn.properties.claim import Claim
+from smilenn.properties.unregistered import UnregisteredWarning
 from smilenn.reason import Reason, Whys, because, sentence, told
 from smilenn.verdict import Proved, Rejected, Unknown, Verdict
 
@@ -142,8 +144,14 @@ def check(folder: str | PathLike[str], *, reference: bool = False, key: str | Pa
     Returns `Proved` (certified), `Unknown` with the bound that was checked, or `Rejected` with the reason. A missing or
     unreadable file raises `SmileError`. With `reference` the slow checker runs as well and must find the same. With
     `key`, a public key as a PEM file or in hexadecimal, a folder that this key has not signed is rejected.
+
+    The verdict is on the claims of the folder. That they are those of its properties is checked too, but for properties
+    whose class is not registered here (`register_property`): an `UnregisteredWarning` names them.
     """
-    return inspect(folder, reference=reference, key=key).verdict
+    found = inspect(folder, reference=reference, key=key).verdict
+    if not isinstance(found, Rejected) and (note := unregistered(read_folder(os.fspath(folder)))):
+        warnings.warn(note, UnregisteredWarning, stacklevel=2)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

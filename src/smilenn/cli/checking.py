@@ -10,11 +10,13 @@ import typer
 from smilenn.certify.about import in_short
 from smilenn.certify.certificate import JSON_NAME
 from smilenn.certify.signing import public_key
+from smilenn.certify.stated import unregistered
 from smilenn.certify.verdicts import inspect
 from smilenn.cli.guard import exit_code
+from smilenn.cli.spoken import in_options
 from smilenn.errors import SmileError
 from smilenn.model.bundle import MODEL
-from smilenn.model.folder import MANIFEST, parse_json, read_manifest, without_infinities
+from smilenn.model.folder import MANIFEST, parse_json, read_folder, read_manifest, without_infinities
 from smilenn.prove.record import verdict_to_json
 from smilenn.report.standing import Standing
 
@@ -48,6 +50,8 @@ def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bo
                 typer.echo("The certificate holds, but it does not cover the properties that the model states:")
             for line in report.lines():
                 typer.echo(line)
+            if note := unregistered(read_folder(model)):
+                typer.echo(in_options(note))
             if reference:
                 typer.echo("The reference checker finds the same.")
         if key is not None and report is not None:

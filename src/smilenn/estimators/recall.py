@@ -14,21 +14,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smilenn.certify.network import found_certificate
 from smilenn.certify.stated import first_digest
-from smilenn.certify.verdicts import Certificate, examine
+from smilenn.certify.verdicts import Certificate
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.errors import AlteredError
 from smilenn.estimators.judgement import Judgement, certified_part, unjudged
-from smilenn.model.bundle import certified_tensors, has_pinned
-from smilenn.model.folder import read_manifest
+from smilenn.model.bundle import certified_tensors
 from smilenn.problem import digest
 from smilenn.prove.realise import replay
-from smilenn.reason import Reason, Whys, because
-from smilenn.verdict import Rejected, Unknown, Verdict, Violated
+from smilenn.reason import Reason, because
+from smilenn.verdict import Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
-    from smilenn.model.net import SmileNet
 
 
 def recall(folder: Path, estimator: SmileEstimator, noted: Verdict, certificate: bool) -> Judgement:
@@ -37,7 +36,7 @@ def recall(folder: Path, estimator: SmileEstimator, noted: Verdict, certificate:
     about = {"weights": net.snapshot().digest, "claims": tuple(digest(claim, net.domain) for claim in claims)}
     if not claims:
         return unjudged(None, ())
-    found = _found(folder, net) if certificate else because(Reason.NO_CERTIFICATE)
+    found = found_certificate(folder, net) if certificate else because(Reason.NO_CERTIFICATE)
     known = found if isinstance(found, Certificate) else None
     if known is not None and known.claims == claims:
         known = replace(known, claims=claims)  # the same rows, with the comments that properties.json has
@@ -58,13 +57,3 @@ def recall(folder: Path, estimator: SmileEstimator, noted: Verdict, certificate:
         return Judgement(replace(checked_verdict(known), seconds=noted.seconds, **about), known)
     why = noted.why if isinstance(noted, Unknown) and noted.why else known.why
     return Judgement(Unknown(checked_verdict(known).method, known.bound, noted.seconds, why, **about), known, why)
-
-
-def _found(folder: Path, net: SmileNet) -> Certificate | Whys:
-    """The certificate as the checker finds it, or why there is none that counts."""
-    if has_pinned(net) and read_manifest(folder)["version"] == 1:
-        return because(Reason.FIRST_PINNED)
-    found = examine(folder)
-    if isinstance(found, Rejected):
-        raise AlteredError(f"The certificate in {str(folder)!r} does not check: {found.reason}; fit the model again.")
-    return found.why if isinstance(found, Unknown) else found

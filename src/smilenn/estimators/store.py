@@ -13,8 +13,10 @@ Everything but a `backbone` function is restored; a network with a backbone of t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +33,13 @@ from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.folder import dump_json, parse_json, read_folder, without_infinities, write_folder
 from smilenn.problem import digest
 from smilenn.properties.claim import Claim
-from smilenn.properties.spec import as_property, properties_from_json, properties_to_json
+from smilenn.properties.spec import as_property
+from smilenn.properties.unregistered import (
+    UnregisteredWarning,
+    properties_document,
+    stated_properties,
+    unregistered_note,
+)
 from smilenn.prove.record import verdict_from_json, verdict_to_json
 from smilenn.report.standing import Standing
 from smilenn.train.config import Config
@@ -70,10 +78,7 @@ def save(
     }
     model = {"estimator": type(estimator).__name__, "params": _params(estimator), "table": estimator.table()}
     documents = {
-        PROPERTIES: {
-            "properties": properties_to_json(map(as_property, estimator.complete(estimator.all_properties()))),
-            "claims": [claim.to_json() for claim in estimator.claims_],
-        },
+        PROPERTIES: _document(estimator),
         VERDICT: verdict_document(estimator),
         HISTORY: without_infinities(estimator.history_),
         **(also or {}),
@@ -86,6 +91,16 @@ def save(
         extra=_certificate(estimator),
         overwrite=overwrite,
     )
+
+
+def _document(estimator: SmileEstimator) -> dict[str, Any]:
+    """The content of properties.json: the properties, and the claims they became when the model was fitted."""
+    properties = [as_property(item) for item in estimator.complete(estimator.all_properties())]
+    lowered = [estimator.lower([item]) for item in properties]
+    if tuple(claim for claims in lowered for claim in claims) != estimator.claims_:
+        raise SmileError("The properties were changed after fit, so they are not the fitted model's; fit it again.")
+    ends = [sum(map(len, lowered[:i])) for i in range(len(lowered) + 1)]  # claims_ has the comments of the fit
+    return properties_document(properties, [estimator.claims_[start:end] for start, end in pairwise(ends)])
 
 
 def _certificate(estimator: SmileEstimator) -> dict[str, bytes]:
@@ -116,9 +131,14 @@ def load(
     A certificate is checked again: "certified" is what the checker says now, and a model without one is unknown
     whatever was noted when it was saved. A missing or unreadable file raises `SmileError`; a changed one, or a
     certificate of another model or other claims, raises `AlteredError`.
+
+    A property whose class is not registered in this program (`register_property`) is loaded as the claims that it
+    became, with an `UnregisteredWarning`: what is certified stays certified, of the claims as they are written.
     """
     folder = Path(folder)
     net, documents = load_net(folder, backbone=backbone, modules=modules)
+    if "estimator" not in documents[MODEL]:
+        raise SmileError(f"{str(folder)!r} holds a network without an estimator; open it with smilenn.open_net.")
     for name in (PROPERTIES, VERDICT, HISTORY):
         if name not in documents:
             raise SmileError(f"The file {name!r} is missing in {str(folder)!r}; save the model again.")
@@ -128,7 +148,7 @@ def load(
             raise SmileError(f"{str(folder)!r} holds a {model['estimator']}; this version knows {listed(CLASSES)}.")
         estimator = CLASSES[model["estimator"]](
             **_from_params(model["params"]),
-            properties=_stated(documents[PROPERTIES]["properties"], model["params"]),
+            properties=_stated(documents[PROPERTIES], model["params"]),
         )
         learned = model["learned"]
         estimator.net_, estimator.domain_ = net, net.domain
@@ -152,13 +172,15 @@ def load(
             )
         estimator._judgement = recall(folder, estimator, noted, JSON_NAME in documents)
         estimator._explained()
+        if note := unregistered_note(documents[PROPERTIES]):
+            warnings.warn(f"{str(folder)!r}: {note}", UnregisteredWarning, stacklevel=2)
     except SmileError:
         raise
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         why = str(error).split("\n")[0]
         raise SmileError(
-            f"{str(folder)!r} does not describe an estimator ({why}); save it again, or read the bare network with "
-            "smilenn.model.bundle.load_net."
+            f"{str(folder)!r} does not describe an estimator ({why}); save it again, or open the bare network with "
+            "smilenn.open_net."
         ) from None
     return estimator  # type: ignore[return-value]
 
@@ -236,6 +258,6 @@ def _from_params(stored: dict[str, Any]) -> dict[str, Any]:
     return params
 
 
-def _stated(properties: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+def _stated(document: dict[str, Any], params: dict[str, Any]) -> tuple[Any, ...]:
     """The properties that were listed, without those the short forms add."""
-    return properties_from_json(properties)[: params["listed_properties"]]
+    return stated_properties(document)[: params["listed_properties"]]

@@ -14,8 +14,10 @@ from smilenn.errors import SmileError
 from smilenn.properties.base import Name, Property, Rename, read_names, rename_all, set_fields
 from smilenn.properties.claim import COPIES, Claim, Inequality, Others, in_quotes
 from smilenn.properties.forms import Outputs
-from smilenn.properties.language import ClaimSyntaxError, Row, parse, tidy
+from smilenn.properties.language import parse
+from smilenn.properties.parsed import Row
 from smilenn.properties.premise import EmptyPremise, ground
+from smilenn.properties.tokens import ClaimSyntaxError, tidy
 
 
 @final
@@ -70,22 +72,22 @@ class Custom(Property):
         when = [parse(text, self.copies, "when") for text in self.when]
         return when, [parse(text, self.copies, "then") for text in self.then]
 
-    def formula(self) -> str:  # noqa: D102
+    def formula(self) -> str:
         parts = [tidy(text) for text in self.when]
         parts += [f"{_called(n)} {word}" for word, names in (("equal", self.equal), ("free", self.free)) for n in names]
         parts += [f"other features {self.others}"] if self.copies > 1 else []
         premise = ", ".join(parts) + " ⇒ " if parts else ""
         return f"∀ {', '.join(COPIES[: self.copies])} ∈ X: {premise}{', '.join(map(tidy, self.then))}"
 
-    def _renamed(self, rename: Rename) -> Self:
+    def renamed(self, rename: Rename) -> Self:
         return replace(self, equal=rename_all(self.equal, rename), free=rename_all(self.free, rename))
 
-    def _sentence(self, output: str) -> str:
+    def sentence_about(self, output: str) -> str:
         start = f"Whenever {' and '.join(map(tidy, self.when))}, " if self.when else "Always, "
         rest = f"other inputs {self.others}, " if self.copies > 1 else ""
         return f"{start}{rest}{' and '.join(map(tidy, self.then))} {'holds' if len(self.then) == 1 else 'hold'}."
 
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         when, then = (
             tuple(inequality for parsed in rows for inequality in parsed.on(domain, outputs.names))
             for rows in self._rows()
@@ -133,17 +135,14 @@ class Safe(Property):
     def _custom(self) -> Custom:
         return Custom(self.then, self.when, copies=1)
 
-    def formula(self) -> str:  # noqa: D102
+    def formula(self) -> str:
         return self._custom().formula()
 
-    def _renamed(self, rename: Rename) -> Self:
-        return self
+    def sentence_about(self, output: str) -> str:
+        return self._custom().sentence_about(output)
 
-    def _sentence(self, output: str) -> str:
-        return self._custom()._sentence(output)
-
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
-        return self._custom()._claims(domain, outputs)
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+        return self._custom().claims(domain, outputs)
 
 
 def _called(name: Name) -> str:

@@ -21,8 +21,8 @@ from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, Rename, bounded_change, read_number, set_fields
 from smilenn.properties.claim import Claim, Inequality, exact, number, row
 from smilenn.properties.forms import Outputs, read_output
-from smilenn.properties.library import Spoken
-from smilenn.properties.reach import delta_formula, delta_json, delta_words, read_delta, renamed, strip_rows
+from smilenn.properties.reach import delta_formula, delta_json, delta_renamed, delta_words, read_delta, strip_rows
+from smilenn.properties.spoken import Spoken
 
 Point = tuple[tuple[Name, Any], ...]
 
@@ -64,26 +64,26 @@ class LocalRobust(Spoken):
         eps = None if self.eps is None else read_number(self.eps, "LocalRobust", "eps")
         set_fields(self, points=points, delta=read_delta(self.delta, "LocalRobust"), eps=eps, labels=labels)
 
-    def formula(self) -> str:  # noqa: D102
+    def formula(self) -> str:
         where = f"∀ a ∈ X, b of {len(self.points)} points: {delta_formula(self.delta, ())}, other features equal ⇒ "
         return where + ("a is decided as b's label" if self.eps is None else self._change(number(self.eps)))
 
-    def to_json(self) -> dict[str, Any]:  # noqa: D102
+    def to_json(self) -> dict[str, Any]:
         points = [[list(entry) for entry in point] for point in self.points]
         return super().to_json() | {"points": points, "delta": delta_json(self.delta)}
 
-    def _renamed(self, rename: Rename) -> Self:
+    def renamed(self, rename: Rename) -> Self:
         points = tuple(tuple((rename(name), value) for name, value in point) for point in self.points)
-        return replace(self, points=points, delta=renamed(self.delta, rename))
+        return replace(self, points=points, delta=delta_renamed(self.delta, rename))
 
-    def _sentence(self, output: str) -> str:
+    def sentence_about(self, output: str) -> str:
         where = "the given point" if len(self.points) == 1 else f"each of {len(self.points)} given points"
         moves = f"Around {where}, changing {delta_words(self.delta, ())}"
         if self.eps is not None:
             return f"{moves} changes {output} by at most {number(self.eps)}."
         return f"{moves} puts no other class ahead of its label."
 
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         numeric = [f.name for f in domain.features if f.kind in ("continuous", "integer")]
         strips = strip_rows(self.delta, domain, numeric, "LocalRobust")
         moving = {term.name for strip in strips for term in strip.terms}

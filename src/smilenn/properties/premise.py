@@ -12,7 +12,6 @@ here are rounded outward, so that the floating-point set contains the exact one.
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -21,6 +20,8 @@ import numpy as np
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.emptiness import out_of_reach, satisfiable
+from smilenn.properties.outward import round_down, round_up, row_floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +182,7 @@ def _ground(claim: Claim, domain: Domain) -> Premise:
             lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
     if any(lo[c][i] > hi[c][i] for c in range(k) for i in range(m)):
         raise _Empty
-    box_lo = np.array([[_down(v) for v in copy] for copy in lo])
+    box_lo = np.array([[round_down(v) for v in copy] for copy in lo])
     box_hi = np.array([[round_up(v) for v in copy] for copy in hi])
 
     delta_lo, delta_hi = [Fraction(0)] * m, [Fraction(0)] * m
@@ -199,12 +200,12 @@ def _ground(claim: Claim, domain: Domain) -> Premise:
                 box_lo[:, i], box_hi[:, i] = box_lo[:, i].max(), box_hi[:, i].min()
             delta_lo[i], delta_hi[i] = (Fraction(0), Fraction(0)) if pinned[i] else (low, high)
 
-    if any(_out_of_reach(inequality, terms, lo, hi) for inequality, terms in extra):
+    if any(out_of_reach(inequality, terms, lo, hi) for inequality, terms in extra):
         raise _Empty
     magnitude = [[max(-lo[c][i], hi[c][i]) for i in range(m)] for c in range(k)]
     rows = [
         (e, *floats) for e, (inequality, terms) in enumerate(extra)
-        for floats in _row_floats(inequality, terms, magnitude)
+        for floats in row_floats(inequality, terms, magnitude)
     ]  # fmt: skip
     coef = np.zeros((len(rows), k, m))
     for r, (_, entries, *_) in enumerate(rows):
@@ -216,7 +217,7 @@ def _ground(claim: Claim, domain: Domain) -> Premise:
         box_lo,
         box_hi,
         pinned if k > 1 else np.zeros(m, dtype=bool),
-        np.array([_down(v) for v in delta_lo]),
+        np.array([round_down(v) for v in delta_lo]),
         np.array([round_up(v) for v in delta_hi]),
         coef,
         np.array([rhs for _, _, rhs, _, _ in rows]),
@@ -224,7 +225,7 @@ def _ground(claim: Claim, domain: Domain) -> Premise:
         np.array([e for e, *_ in rows], dtype=int),
         np.array([factor for *_, factor in rows]),
     )
-    if not _satisfiable(premise):
+    if not satisfiable(premise):
         raise _Empty
     return premise
 
@@ -295,116 +296,3 @@ def _coordinates(inequality: Inequality, domain: Domain) -> dict[tuple[int, int]
         key = (term.copy, first)
         out[key] = out.get(key, Fraction(0)) + term.coef
     return {key: a for key, a in out.items() if a}
-
-
-def _row_floats(
-    inequality: Inequality, terms: dict[tuple[int, int], Fraction], magnitude: list[list[Fraction]]
-) -> list[tuple[dict[tuple[int, int], float], float, bool, float]]:
-    """A row in float64, weaker than or equal to the exact one: [(coefficients, rhs, equality, factor)].
-
-    A row whose numbers are no floats (0.1) is first multiplied by a whole number that makes them floats where there is
-    one: ``0.1·x ≤ 1`` becomes ``x ≤ 10``. What rounding remains is paid for on the right: with |x_i| ≤ magnitude_i,
-    ``Σ fl(a_i)·x_i ≤ rhs + Σ |fl(a_i) − a_i|·magnitude_i``; an equality then becomes two such rows.
-    """
-    numbers = [*terms.values(), inequality.rhs]
-    factor = Fraction(1)
-    if not all(_is_float(v) for v in numbers):
-        factor = Fraction(math.lcm(*(v.denominator for v in numbers)))
-        largest = max(abs(v * factor) for v in terms.values())
-        factor /= 2 ** (largest.numerator.bit_length() - 1)  # a power of two is free: keep the coefficients near 1
-    values = {key: a * factor for key, a in terms.items()}
-    rhs = inequality.rhs * factor
-    rounded = {key: float(a) for key, a in values.items()}
-    slack = Fraction(0)
-    for (c, i), a in values.items():
-        slack += abs(Fraction(rounded[c, i]) - a) * magnitude[c][i]
-    if inequality.op == "==":
-        if slack == 0 and _is_float(rhs):
-            return [(rounded, float(rhs), True, float(factor))]
-        return [
-            (rounded, round_up(rhs + slack), False, float(factor)),
-            ({key: -a for key, a in rounded.items()}, round_up(slack - rhs), False, -float(factor)),
-        ]
-    return [(rounded, round_up(rhs + slack), False, float(factor))]
-
-
-def _out_of_reach(
-    inequality: Inequality, terms: dict[tuple[int, int], Fraction], lo: list[list[Fraction]], hi: list[list[Fraction]]
-) -> bool:
-    """Whether a row fails on the whole box, in rationals: solvers forgive a miss of 1e-7, a premise does not."""
-    ends = [sorted((a * lo[c][i], a * hi[c][i])) for (c, i), a in terms.items()]
-    least, most = sum((low for low, _ in ends), Fraction(0)), sum((high for _, high in ends), Fraction(0))
-    return least > inequality.rhs or (inequality.op == "==" and most < inequality.rhs)
-
-
-def _is_float(value: Fraction) -> bool:
-    return Fraction(_down(value)) == value
-
-
-def _down(value: Fraction) -> float:
-    """The largest float64 ≤ value."""
-    try:
-        near = float(value)
-    except OverflowError:
-        return sys.float_info.max if value > 0 else -math.inf
-    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
-
-
-def round_up(value: Fraction) -> float:
-    """The smallest float64 ≥ value."""
-    return 0.0 - _down(-value)  # not −x: that would make a negative zero
-
-
-def _satisfiable(premise: Premise) -> bool:
-    """Whether some tuple satisfies the premise; decided by a small MIP when rows or one-hot groups are involved.
-
-    MIP solvers have called feasible sets empty. "Empty" counts only if a second run agrees, without the solver's own
-    simplifications and with every row scaled and weakened by 1e-9; a time-out is no proof of emptiness either.
-    """
-    groups = premise.domain.groups
-    restricted = any((premise.lo[:, list(g)] > 0).any() or (premise.hi[:, list(g)] < 1).any() for g in groups)
-    stripped = any(premise.strips[list(g)].any() for g in groups)
-    if not premise.has_rows and not restricted and not stripped:
-        return True
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    k, m = premise.copies, premise.domain.size
-    rows, low, high = [], [], []
-
-    def add(entries: dict[tuple[int, int], float], lo: float, hi: float) -> None:
-        line = np.zeros((k, m))
-        for (c, i), a in entries.items():
-            line[c, i] = a
-        rows.append(line.ravel())
-        low.append(lo)
-        high.append(hi)
-
-    for i in range(m):
-        if premise.pinned[i]:
-            for c in range(1, k):
-                add({(0, i): 1.0, (c, i): -1.0}, 0.0, 0.0)
-        elif premise.strips[i]:
-            add({(0, i): 1.0, (1, i): -1.0}, premise.delta_lo[i], premise.delta_hi[i])
-    for group in groups:
-        for c in range(k):
-            add({(c, i): 1.0 for i in group}, 1.0, 1.0)
-    for a, b, same in zip(premise.coef, premise.rhs, premise.equality, strict=True):
-        rows.append(a.ravel())
-        low.append(b if same else -np.inf)
-        high.append(b)
-    matrix, least, most = np.array(rows), np.array(low), np.array(high)
-    size = np.maximum((np.abs(matrix) * (premise.hi - premise.lo).ravel()).max(axis=1, initial=0.0), 1e-300)
-
-    def infeasible(matrix: np.ndarray, least: np.ndarray, most: np.ndarray, presolve: bool) -> bool:
-        result = milp(
-            np.zeros(k * m),
-            integrality=np.tile(premise.integral.astype(int), k),
-            bounds=Bounds(premise.lo.ravel(), premise.hi.ravel()),
-            constraints=LinearConstraint(matrix, least, most),
-            options={"time_limit": 10.0, "presolve": presolve},
-        )
-        return result.status == 2
-
-    if not infeasible(matrix, least, most, True):
-        return True
-    return not infeasible(matrix / size[:, None], least / size - 1e-9, most / size + 1e-9, False)

@@ -47,7 +47,7 @@ def read_delta(value: Any, who: str) -> Delta:
     return tuple(entries)
 
 
-def renamed(delta: Delta, rename: Rename) -> Delta:
+def delta_renamed(delta: Delta, rename: Rename) -> Delta:
     """The delta with feature names replaced."""
     return tuple((rename(n), lo, hi) for n, lo, hi in delta) if isinstance(delta, tuple) else delta
 

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from smilenn.prove.prover import Prover
     from smilenn.verdict import Verdict
 
 # Names served on first use, so that importing the package loads neither a solver nor SciPy.
@@ -41,7 +42,7 @@ class _Callable(ModuleType):
         self,
         model: Any,
         properties: Sequence[Any] | None = None,
-        prover: str = "auto",
+        prover: str | Prover = "auto",
         time_limit: float | None = 60.0,
     ) -> Verdict:
         from smilenn.prove.model import prove

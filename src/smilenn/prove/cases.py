@@ -29,7 +29,7 @@ from smilenn.properties.cases import Case, Cases, Path, Split, Weights, case_cla
 from smilenn.properties.claim import Claim
 from smilenn.properties.premise import ground
 from smilenn.prove.portfolio import combine, prove_problem
-from smilenn.prove.prover import FOREVER
+from smilenn.prove.prover import FOREVER, Prover
 from smilenn.prove.realise import Forward, breaking, raw, violations
 from smilenn.prove.tree.tree import Trees
 from smilenn.prove.witness import witness
@@ -53,7 +53,7 @@ class Search:
     snapshot: Snapshot
     domain: Domain
     forward: Forward
-    prover: str
+    prover: str | Prover
     trees: Trees | None
     until: float
     room: list[int] = field(default_factory=lambda: [MOST_CASES])
@@ -64,8 +64,8 @@ class Search:
 
 
 def prove_cases(
-    claim: Claim, snapshot: Snapshot, forward: Forward, *, prover: str = "auto", time_limit: float | None = 60.0,
-    trees: Trees | None = None,
+    claim: Claim, snapshot: Snapshot, forward: Forward, *, prover: str | Prover = "auto",
+    time_limit: float | None = 60.0, trees: Trees | None = None,
 ) -> Verdict:  # fmt: skip
     """Prove a claim with clauses by cases; those found are left in `trees`, those that are there are tried first."""
     start = perf_counter()

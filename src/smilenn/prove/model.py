@@ -12,6 +12,7 @@ from smilenn.properties.claim import Claim
 from smilenn.properties.spec import lower_all
 from smilenn.prove.cases import prove_cases
 from smilenn.prove.portfolio import combine, prove_problem
+from smilenn.prove.prover import Prover
 from smilenn.prove.tree.tree import Trees
 from smilenn.reason import Reason
 from smilenn.verdict import Unknown, Verdict
@@ -36,7 +37,7 @@ def prove(
     model: SmileNet | Fitted,
     properties: Sequence[Any] | None = None,
     *,
-    prover: str = "auto",
+    prover: str | Prover = "auto",
     time_limit: float | None = 60.0,
     trees: Trees | None = None,
 ) -> Verdict:
@@ -46,7 +47,7 @@ def prove(
     ----------
     model : a fitted estimator, or a `SmileNet`.
     properties : properties or claims; None takes those the estimator was fitted for.
-    prover : ``auto`` for the cheapest that applies, or one by name.
+    prover : ``auto`` for the cheapest that applies, one by name, or a `Prover` of your own.
     time_limit : seconds for the whole proof; None for no limit.
     trees : trees of earlier branch-and-bounds to start from, by row; those of this one are put there.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from smilenn.errors import SmileError, listed
+from smilenn.prove.mip.linear_model import LinearModel
 from smilenn.prove.mip.solvers.base import Session, Solver, SolverResult, Status
 
-__all__ = ["SOLVERS", "Session", "Solver", "SolverResult", "Status", "installed", "solver"]
+__all__ = ["SOLVERS", "LinearModel", "Session", "Solver", "SolverResult", "Status", "installed", "solver"]
 
 SOLVERS: dict[str, str] = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}  # name → library
 
