@@ -1,12 +1,17 @@
 """Rooms in the reference checker: how much a bound may exceed a right side for rounding; docs/certificate.md, 5.4."""
 
+import random
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 from smilenn.certify import check
 from smilenn.certify.reference import check as check_reference
+from smilenn.certify.reference import claims
 from smilenn.certify.reference.check import check_folder
+from smilenn.certify.stated import most_room
+from smilenn.properties.claim import Inequality, Term
 
 F = Fraction
 
@@ -134,3 +139,32 @@ def test_the_denominator_of_a_room_does_not_count(forge2, checked):
     assert report.status == "certified" and row.room == min(F(room), 2 * row.margin)
     claim["then"][1]["rhs"] = f"2/{10**399 + 7}"
     assert "denominators" in checked(with_room(forge2, forge2.small_files(claim), "0", "0")).reason
+
+
+def test_three_computations_of_the_largest_room_agree():
+    """Also where an output's terms cancel, or the only one is called ''; as files may have it, nothing is merged."""
+    rng, cancelled = random.Random(0), 0
+    for _ in range(400):
+        names = rng.choice([("y",), ("u", "v"), ("u", "v", "w")])
+        scales = [2.0 ** rng.randint(-3, 20) for _ in names]
+        called = [*names, ""] if len(names) == 1 else list(names)
+        terms = [
+            (F(rng.choice([-2, -1, 1, 2])), rng.randrange(2), "out", rng.choice(called))
+            for _ in range(rng.randint(1, 4))
+        ]
+        rhs = F(rng.choice([0, 0, 0, 3, -2]))
+        stated = most_room(Inequality(tuple(Term(*term) for term in terms), rhs), dict(zip(names, scales, strict=True)))
+        fast = check.scale_of(SimpleNamespace(outputs=names, o=len(names), scales=list(map(F, scales))), terms)
+        read = [
+            SimpleNamespace(output=True, copy=copy, coef=coef, index=names.index(name or names[0]))
+            for coef, copy, _, name in terms
+        ]
+        slow = claims.most_room(
+            SimpleNamespace(terms=read, rhs=rhs), SimpleNamespace(output_scale=list(map(F, scales)))
+        )
+        assert stated == slow == (abs(rhs) or fast) / 10**9
+        spoken_of = {name or names[0] for *_, name in terms}
+        cancelled += not rhs and fast < max(
+            map(F, (s for s, name in zip(scales, names, strict=True) if name in spoken_of))
+        )
+    assert cancelled > 10

@@ -205,6 +205,7 @@ def test_quality_is_kept_with_the_model(careful, tmp_path):
     said = careful.quality_.sentence()
     assert said.startswith("On 240 training rows: accuracy 0.") and "AUC 0.9" in said
     assert said in judgement_text(loaded) and said in loaded._repr_html_()
+    assert loaded.explain().splitlines()[-1] == f"Quality: {said}"
     found = gather(loaded)
     assert found.standing == careful.quality_ and said in page(found)
     assert found.but == "" and "Certified." in card(found)
@@ -225,6 +226,9 @@ def test_a_model_no_better_than_the_mean_says_so_in_the_same_breath():
     assert judgement_text(model).splitlines()[0].startswith(f"Certified, {but}. This holds")
     found = gather(model)
     assert but in page(found) and "**Certified, but" in card(found) and but in model._repr_html_()
+    verdict, quality = model.explain().splitlines()[-3:-1]  # the last line advises
+    assert verdict.startswith("Verdict: certified") and verdict.endswith(f", {but}.")
+    assert quality.startswith("Quality: On 240 held-out rows: R² -0.012")
 
 
 def test_a_model_that_was_never_trained_says_so(monkeypatch):

@@ -1084,7 +1084,7 @@ class Premise:
         self.scale = 1 << net.ex
         for denominator in {v.denominator for side in (self.lo, self.hi, self.delta) for line in side for v in line}:
             self.scale = math.lcm(self.scale, denominator)
-            need(self.scale.bit_length() < BITS, "the bounds of a claim have too large a common denominator")
+            need(self.scale.bit_length() <= BITS, "the bounds of a claim have too large a common denominator")
         digits = self.scale.bit_length() + common.bit_length() + 2 * net.e + net.em
         self.weight = 1 + digits // LONG  # of a unit of work: long numbers take long
 

@@ -34,11 +34,19 @@ def most_room(stated: Inequality, scales: Mapping[str, float]) -> Fraction:
     """What rounding may be granted to a row: 10^-9 of its right side or, where that is 0, of its outputs' scale.
 
     The scales are those that training gave the outputs, by name, and the largest counts. A range computed from the
-    weights would excuse whatever large weights do.
+    weights would excuse whatever large weights do. An output whose terms cancel, as files may have it, does not count.
+    The only output of a network may also be called ''.
     """
-    named = {term.name for term in stated.terms if term.kind == "out"}
-    known = [s for name, s in scales.items() if name in named or (named == {""} and len(scales) == 1)]
-    return ROUNDING * (abs(stated.rhs) or Fraction(max(known, default=0.0)))
+    only = next(iter(scales)) if len(scales) == 1 else ""
+    found: dict[tuple[int, str], Fraction] = {}
+    for term in stated.terms:
+        if term.kind == "out":
+            key = term.copy, term.name or only
+            found[key] = found.get(key, Fraction(0)) + term.coef
+    named = {name for (_, name), coef in found.items() if coef}
+    return ROUNDING * (
+        abs(stated.rhs) or Fraction(max((s for name, s in scales.items() if name in named), default=0.0))
+    )
 
 
 def uncovered(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> str:

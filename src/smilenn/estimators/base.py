@@ -382,7 +382,9 @@ class SmileEstimator(Judged, BaseEstimator):
         return None
 
     def explain(self) -> str:
-        """Which encoder, auxiliaries, numbers and provers were chosen, why, and what repair has cost; one a line."""
+        """What was chosen and why (encoder, auxiliaries, numbers, provers), what repair has cost, verdict and quality;
+        one a line.
+        """
         from smilenn.estimators.explain import explain
 
         self._check_fitted()

@@ -1,4 +1,4 @@
-"""What was chosen for a fitted estimator and why, in words: network, numbers, provers, and what repair has cost."""
+"""What was chosen for a fitted estimator and why, in words: network, numbers, provers, repair, verdict, quality."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ def explain(estimator: SmileEstimator) -> str:
         if record["phase"] == "repair":
             what = {"regression": "R²", "quantiles": "the pinball loss, as a share"}.get(estimator.task, "accuracy")
             lines.append(f"Repair: {record['repair']}, which cost {record.get('cost', 0.0):.3f} of {what}.")
-    lines.append(f"Verdict: {estimator.verdict_.sentence()}.")
+    quality = estimator.quality_
+    but = f", but {quality.shortfall}" if quality is not None and quality.shortfall else ""
+    lines.append(f"Verdict: {estimator.verdict_.sentence()}{but}.")
+    if quality is not None:
+        lines.append(f"Quality: {quality.sentence()}")
     return "\n".join(lines)
 
 
