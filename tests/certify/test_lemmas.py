@@ -28,7 +28,7 @@ from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Fair, Robust
 from smilenn.prove.proof import MULTIPLIER_BITS, Lemma
-from smilenn.prove.tree import grow
+from smilenn.prove.tree import learn
 from smilenn.prove.tree.branch import Branch
 from smilenn.prove.tree.written import leaf_proof
 from smilenn.prove.witness import witness
@@ -683,7 +683,7 @@ def test_a_lemma_in_a_case_is_about_the_premise_of_the_case(lemmas, cased, small
 @pytest.mark.parametrize("kind", ["robust", "fair"])
 def test_what_a_search_finds_with_lemmas_is_what_the_checkers_find(folders, small, monkeypatch, kind):
     """From the linear programs to the files: bounds by floats and by rationals, up to the rounding of slopes."""
-    monkeypatch.setattr(grow, "AT_ONCE", 0)
+    monkeypatch.setattr(learn, "AT_ONCE", 0)
     rng = np.random.default_rng(3)
     features = [Feature("x", "continuous", -1.0, 1.5), Feature("y", "continuous", 0.0, 2.0, shift=0.5, mult=1.5)]
     features.append(

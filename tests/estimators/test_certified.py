@@ -19,10 +19,10 @@ from smilenn.certify.check import Report
 from smilenn.errors import AlteredError
 from smilenn.estimators.trend import TrendWarning
 from smilenn.model.folder import read_folder, write_folder
-from smilenn.prove import portfolio
+from smilenn.prove.attempt import Attempt
 from smilenn.prove.mip.solvers.base import Status
 from smilenn.prove.mip.solvers.highs import Highs
-from smilenn.prove.tree import grow
+from smilenn.prove.tree import grow, learn
 from smilenn.reason import Reason, because
 
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
@@ -112,7 +112,7 @@ def test_without_properties_and_without_asking_there_is_none(certified):
 
 def test_a_time_out_or_ctrl_c_gives_the_best_checked_bound(monkeypatch):
     """A claim that needs splits: certified in time; otherwise the root's bound, checked and larger."""
-    monkeypatch.setattr(grow, "AT_ONCE", 10**9)  # with lemmas the root alone proves it
+    monkeypatch.setattr(learn, "AT_ONCE", 10**9)  # with lemmas the root alone proves it
     X = pd.DataFrame(np.random.default_rng(0).uniform(0, 1, (60, 3)), columns=list("abc"))
     options = SMALL | {"hidden": 8, "config": ROUGH}
     model = SmileRegressor(properties=[Robust(0.2, 1000.0)], **options).fit(X, X.sum(axis=1))
@@ -268,7 +268,7 @@ def test_a_lying_solver_certifies_nothing_false(open_, monkeypatch):
         return replace(found, status=Status.OPTIMAL, dual_bound=-1e6, x=point, multipliers=noise)
 
     monkeypatch.setattr(Highs, "solve", lie)
-    monkeypatch.setattr(portfolio, "_challenged", lambda problem, row, one, found: found)
+    monkeypatch.setattr(Attempt, "challenged", lambda self, problem: self)
     model = copy.deepcopy(open_)
     assert smilenn.prove(model, prover="mip").status == "proved"  # the lie
     verdict = model.certify(prover="mip", time_limit=2.0)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from smilenn import SmileRegressor
-from smilenn.prove.tree import grow
+from smilenn.prove.tree import relaxation
 from smilenn.prove.tree.branch import Branch
 from smilenn.train.config import Config
 
@@ -22,7 +22,7 @@ def table(rows=240):
 def searches(monkeypatch):
     """(nodes, linear programs) of every search of a branch-and-bound, in order."""
     found, lps = [], []
-    real, solve = Branch.search, grow.BoxLP.solve
+    real, solve = Branch.search, relaxation.BoxLP.solve
 
     def solving(self, *args, **options):
         lps.append(1)
@@ -34,7 +34,7 @@ def searches(monkeypatch):
         found.append((tree.nodes, len(lps) - before))
         return tree
 
-    monkeypatch.setattr(grow.BoxLP, "solve", solving)
+    monkeypatch.setattr(relaxation.BoxLP, "solve", solving)
     monkeypatch.setattr(Branch, "search", searching)
     return found
 

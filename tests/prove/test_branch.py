@@ -15,7 +15,7 @@ from smilenn.properties.library import Convex, Fair, Monotone, Robust
 from smilenn.prove.mip.reduced import ReducedMip
 from smilenn.prove.mip.solvers import solver
 from smilenn.prove.mip.solvers.base import Solver, SolverResult, Status
-from smilenn.prove.tree import branch, grow, parallel
+from smilenn.prove.tree import branch, grow, learn, parallel
 from smilenn.prove.tree.branch import Branch
 from smilenn.prove.tree.leaf import Cell, Slopes, cut, flip_cut, rule_bound, rule_bounds, shape
 from smilenn.prove.tree.relaxation import BoxLP
@@ -228,7 +228,7 @@ def test_slopes_of_a_tree_that_is_taken_over_are_not_taken_on_trust():
 
 def test_leaves_of_a_tree_that_is_taken_over_may_know_fewer_lemmas(monkeypatch):
     """Those that were closed before the last lemmas were found."""
-    monkeypatch.setattr(grow, "AT_ONCE", 0)
+    monkeypatch.setattr(learn, "AT_ONCE", 0)
     problem, r = hard()
     target = ReducedMip().maximise(problem, r, time_limit=30).upper + 1e-3
     tree = Branch(workers=1).search(problem, r, target=target, time_limit=30)

@@ -203,8 +203,8 @@ def test_a_search_with_lemmas_ends_at_the_same_optimum(monkeypatch):
         r = problem.rows[0]
         best = ReducedMip().maximise(problem, r, time_limit=30)
         for at_once, later in ((0, 10**9), (10**9, 4)):
-            monkeypatch.setattr(grow, "AT_ONCE", at_once)
-            monkeypatch.setattr(grow, "LATER", later)
+            monkeypatch.setattr(learn, "AT_ONCE", at_once)
+            monkeypatch.setattr(learn, "LATER", later)
             tree = Branch(workers=1).search(problem, r, goal="optimum", time_limit=30)
             assert tree.complete and tree.bound == pytest.approx(best.upper, abs=2e-5)
             assert tree.nodes < 4 or len(tree.lemmas)
@@ -215,8 +215,8 @@ def test_rows_with_flip_units_go_without(monkeypatch):
         Robust(0.3, 0.5).lower(box(3))[0], snapshot(box(3), np.random.default_rng(0), hidden=3, boxes="paper")
     )
     for at_once, later in ((0, 10**9), (10**9, 4)):
-        monkeypatch.setattr(grow, "AT_ONCE", at_once)
-        monkeypatch.setattr(grow, "LATER", later)
+        monkeypatch.setattr(learn, "AT_ONCE", at_once)
+        monkeypatch.setattr(learn, "LATER", later)
         tree = Branch(workers=1).search(problem, problem.rows[0], goal="optimum", time_limit=30)
         assert tree.complete and tree.nodes >= 4 and not len(tree.lemmas)
 
@@ -224,10 +224,10 @@ def test_rows_with_flip_units_go_without(monkeypatch):
 def test_lemmas_save_nodes_and_the_tree_carries_those_that_its_leaves_use(monkeypatch):
     problem, r = hard()
     target = ReducedMip().maximise(problem, r, time_limit=60).upper + 0.05
-    monkeypatch.setattr(grow, "AT_ONCE", 0)
+    monkeypatch.setattr(learn, "AT_ONCE", 0)
     tree = Branch(workers=1).search(problem, r, target=target, time_limit=60)
-    monkeypatch.setattr(grow, "AT_ONCE", 10**9)
-    monkeypatch.setattr(grow, "LATER", 10**9)
+    monkeypatch.setattr(learn, "AT_ONCE", 10**9)
+    monkeypatch.setattr(learn, "LATER", 10**9)
     plain = Branch(workers=1).search(problem, r, target=target, time_limit=60)
     assert tree.complete and plain.complete and len(tree.lemmas) and not len(plain.lemmas)
     assert 2 * tree.nodes < plain.nodes
@@ -251,7 +251,7 @@ def test_there_are_no_more_lemmas_than_memory_was_counted_for(monkeypatch):
 
 
 def test_where_phases_run_out_categories_come_first_and_lemmas_go(monkeypatch):
-    monkeypatch.setattr(grow, "AT_ONCE", 0)
+    monkeypatch.setattr(learn, "AT_ONCE", 0)
     monkeypatch.setattr(grow, "EXHAUSTED", 0)  # at the first split
     for seed in range(3):
         domain = mixed()

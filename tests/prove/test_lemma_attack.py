@@ -14,7 +14,7 @@ from smilenn.properties.library import Fair, Robust
 from smilenn.prove.mip.reduced import ReducedMip
 from smilenn.prove.mip.solvers import solver
 from smilenn.prove.mip.solvers.base import Solver
-from smilenn.prove.tree import grow, learn
+from smilenn.prove.tree import learn
 from smilenn.prove.tree.branch import Branch
 from smilenn.prove.tree.tree import leaves
 
@@ -25,7 +25,7 @@ from .test_exact import cases, exact
 @pytest.fixture(autouse=True)
 def _always(monkeypatch):
     """Lemmas from the first node on, and more at every cell."""
-    monkeypatch.setattr(grow, "AT_ONCE", 0)
+    monkeypatch.setattr(learn, "AT_ONCE", 0)
     monkeypatch.setattr(learn, "LARGE", 0)
 
 

@@ -108,16 +108,7 @@ def two_sided(
     build = Builder()
     inputs, y = _network(build, problem, big_m, flips=flips or s.boxes == "paper")
     widest = 2.0 * max(_spread(problem), abs(eps_lo or 0.0), abs(eps_hi or 0.0)) if big_m is None else big_m
-    gamma = build.column(-np.inf, np.inf, gain=1.0, name="gamma")
-    both = eps_lo is not None and eps_hi is not None
-    b = build.column(0.0, 1.0 if both else 0.0, whole=True, name="b")
-    first, second = y[0, 0], y[1, 0]
-    if eps_hi is not None:
-        build.row({gamma: 1.0, first: -1.0, second: 1.0, b: -widest if both else 0.0}, hi=-eps_hi)
-    if eps_lo is not None:
-        build.row(
-            {gamma: 1.0, first: 1.0, second: -1.0, b: widest if both else 0.0}, hi=eps_lo + (widest if both else 0.0)
-        )
+    _sides(build, y, eps_lo, eps_hi, widest)
     above, below = (np.inf, -np.inf) if target is None else (target + 1e-9, target)
     result = (engine or solver()).solve(
         build.model(), time_limit=time_limit, above=above, below=below, gap=gap, threads=threads
@@ -125,13 +116,29 @@ def two_sided(
     point, value = None, -np.inf
     if result.x is not None:
         point = problem.region.snap(inputs.u(result.x))
-        sides = []
-        if eps_hi is not None:
-            sides.append(difference(problem, point, 1) - eps_hi)
-        if eps_lo is not None:
-            sides.append(difference(problem, point, -1) + eps_lo)
-        value = max(sides) if problem.region.contains(point).all() else -np.inf
+        value = _larger_side(problem, point, eps_lo, eps_hi)
     return TwoSided(result.status, bound_of(result), result.primal, value, point, result.seconds, result.nodes)
+
+
+def _sides(build: Builder, y: np.ndarray, eps_lo: float | None, eps_hi: float | None, widest: float) -> None:
+    """γ below both sides, of which b chooses one; below the only one where a side is missing."""
+    gamma = build.column(-np.inf, np.inf, gain=1.0, name="gamma")
+    both = eps_lo is not None and eps_hi is not None
+    b, m = build.column(0.0, 1.0 if both else 0.0, whole=True, name="b"), widest if both else 0.0
+    first, second = y[0, 0], y[1, 0]
+    if eps_hi is not None:
+        build.row({gamma: 1.0, first: -1.0, second: 1.0, b: -m}, hi=-eps_hi)
+    if eps_lo is not None:
+        build.row({gamma: 1.0, first: 1.0, second: -1.0, b: m}, hi=eps_lo + m)
+
+
+def _larger_side(problem: Problem, point: np.ndarray, eps_lo: float | None, eps_hi: float | None) -> float:
+    """max(f(x') − f(x'') − ε_hi, f(x'') − f(x') + ε_lo) at a point [2, m], −inf if it is no member of the region."""
+    if not problem.region.contains(point).all():
+        return -np.inf
+    high = -np.inf if eps_hi is None else difference(problem, point, 1) - eps_hi
+    low = -np.inf if eps_lo is None else difference(problem, point, -1) + eps_lo
+    return max(high, low)
 
 
 def difference(problem: Problem, u: np.ndarray, sign: int) -> float:
