@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, Fair, Monotone, Robust, SmileClassifier, SmileError
+from smilenn import Config, Custom, Fair, Monotone, Robust, SmileClassifier, SmileError
 from smilenn.estimators.steady import largest_change, steady
 
 QUICK = Config(pretrain_epochs=30, epochs=8, learning_rate=1e-2, batch_size=16, posttrain_rounds=8)
@@ -47,6 +47,35 @@ def test_the_bound_is_the_checked_one(model):
     assert steady(np.array([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]), 1.0).tolist() == [True, True] + [False] * 4 + [True]
     assert steady(np.array([-1.0, 0.0, 1.0]), 0.0).all()
     assert not steady(np.array([-1e300, 0.0, 1e300]), np.inf).any()
+
+
+def test_rows_by_hand_are_read_at_their_own_scale(model):
+    """Half of a change is bounded by a half, the change itself by one."""
+    halved = [
+        Custom(["-0.5 <= 0.5*a.out - 0.5*b.out <= 0.5"], ["-0.2 <= a.x - b.x <= 0.2"]),
+        Custom(["-0.5 <= 0.5*a.out - 0.5*b.out <= 0.5"], free=["g"]),
+    ]
+    own = copy.deepcopy(model)
+    own.properties = halved
+    own.claims_ = own.lower_on(halved, own.domain_, own.columns_, own.outputs_)
+    own.certify()
+    assert own.certificate_ is not None and own.certificate_.claims == own.claims_
+    X, _ = data(seed=1)
+    logits = [model.decision_function(X.assign(x=X["x"] + move)) for move in (-0.2, 0.0, 0.2)]
+    rows = [row for claim in own.certificate_.report.claims for row in claim.rows]
+    halves = max(float(row.bound + row.margin) for row in rows)
+    assert own.largest_change() == pytest.approx(2 * halves) and own.largest_change() >= 2 * halves
+    assert np.abs(np.diff(logits, axis=0)).max() <= own.largest_change() <= 1.0
+
+
+def test_a_bound_on_another_form_bounds_no_margin():
+    """What f_u + f_v may change by says nothing of f_u − f_v, though it too names two outputs."""
+    frame, y = data()
+    classes = np.where(frame["x"] > 7, "w", np.where(y == "yes", "v", "u"))
+    together = Custom(["-1 <= a.out.u + a.out.v - b.out.u - b.out.v <= 1"], free=["g"])
+    found = SmileClassifier(properties=[together], **SMALL).fit(frame, classes)
+    assert found.changing_claims() and np.isinf(found.largest_changes()[~np.eye(3, dtype=bool)]).all()
+    assert not found.predict_certified(frame)[1].any()
 
 
 def test_without_a_certificate_no_label_is_certified(model):

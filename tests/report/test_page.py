@@ -176,7 +176,9 @@ def test_certified_labels_are_counted(classifier):
     assert both.model.value == pytest.approx(((labels == y[:60]) & certified).mean())
     shown = page(found)
     assert "right, and no allowed change turns it" in shown and CERTIFIED in shown
-    assert SmileRegressor().unturned(np.zeros((3, 1))) is None and SmileClassifier().unturned(np.zeros((3, 1))) is None
+    assert SmileRegressor().unturned(np.zeros((3, 1))) is None
+    rising = SmileClassifier(increasing=[0], members=1, time_limit=2, certify_time_limit=0).fit(x[:60], y[:60])
+    assert rising.unturned(np.zeros((3, 1))) is None
 
 
 def test_rows_that_are_separated_have_no_temperature(classifier):

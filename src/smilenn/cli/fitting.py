@@ -36,6 +36,7 @@ from smilenn.properties.base import Property
 from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.premise import ground
+from smilenn.properties.recognise import bounded_change
 from smilenn.properties.spec import load_properties
 from smilenn.report.standing import Standing, measured, steps_of
 from smilenn.train.config import Config
@@ -411,7 +412,8 @@ def stated(
         assert isinstance(item, Property)
         claims = item.named(domain, columns).lower(domain, outputs)
         sentence = " ".join(line for claim in claims for line in claim_lines(claim, outputs, domain))
-        if len(outputs.names) == 1 and outputs.classes and isinstance(item, (Fair, Robust)):
-            sentence = f"{sentence} (On the log-odds: {logit_words(float(item.eps))}.)"
+        found = [bounded_change(claim, outputs, domain) for claim in claims]
+        if len(outputs.names) == 1 and outputs.classes and found[0] is not None:
+            sentence = f"{sentence} (On the log-odds: {logit_words(float(found[0].eps))}.)"
         out.append(sentence)
     return out

@@ -23,7 +23,6 @@ from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.steady import steady
 from smilenn.estimators.store import load
 from smilenn.progress import PLAIN_EVERY, Progress, display
-from smilenn.properties.library import Fair, Robust
 from smilenn.report.write import replaced
 
 
@@ -150,8 +149,9 @@ def inside(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, fir
 
 def changes(estimator: SmileRegressor | SmileClassifier) -> np.ndarray | None:
     """How far `Robust` and `Fair` properties let a classifier's logits or margins move, as checked; or None."""
-    stated = any(isinstance(item, (Robust, Fair)) for item in estimator.all_properties())
-    return estimator.largest_changes() if isinstance(estimator, SmileClassifier) and stated else None
+    if not isinstance(estimator, SmileClassifier) or not estimator.changing_claims():
+        return None
+    return estimator.largest_changes()
 
 
 def predictions(

@@ -22,7 +22,7 @@ from smilenn.estimators.steady import largest_changes, steady
 from smilenn.estimators.targets import Target, Task, class_names, decisions, started_decisions
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
-from smilenn.properties.library import Fair, Robust
+from smilenn.properties.recognise import bounded_change
 from smilenn.train.config import Config
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         """Which decisions behind logits [n, o] no change that `Robust` and `Fair` speak of can turn, [n] (of labels:
         none of them); None where no such rule was stated.
         """
-        if not any(isinstance(item, (Robust, Fair)) for item in self.all_properties()):
+        if not self.changing_claims():
             return None
         logits = outputs[:, 0] if outputs.shape[1] == 1 else outputs
         found = steady(logits, self.largest_changes(), margins=self.task == "multiclass")
@@ -199,11 +199,15 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
 
     def largest_changes(self) -> np.ndarray:
         """The same for each logit [o], or of several classes for each margin [o, o]."""
-        self._check_fitted()
-        named = [item for item in self.all_properties() if isinstance(item, (Robust, Fair))]
-        if not named:
+        claims = self.changing_claims()
+        if not claims:
             raise SmileError("Certified labels need a property that bounds changes; fit with a Robust or Fair one.")
-        return largest_changes(self.certificate_, self.lower(named), self.outputs_, self.domain_, self.outside_)
+        return largest_changes(self.certificate_, claims, self.outputs_, self.domain_, self.outside_)
+
+    def changing_claims(self) -> tuple[Claim, ...]:
+        """The claims that bound how far outputs change, as `Robust` and `Fair` do, by name or by hand."""
+        self._check_fitted()
+        return tuple(c for c in self.claims_ if bounded_change(c, self.outputs_, self.domain_) is not None)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities: of the classes [n, classes], of the labels [n, o].

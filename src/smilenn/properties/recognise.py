@@ -54,6 +54,12 @@ def meaning(claim: Claim, outputs: Outputs | None = None, domain: Domain | None 
     return _three(claim, found) if claim.copies == 3 else Unnamed()
 
 
+def bounded_change(claim: Claim, outputs: Outputs, domain: Domain) -> Changes | None:
+    """What the claim means if it bounds how far outputs change from any input on, as `Fair` and `Robust` do."""
+    found = meaning(claim, outputs, domain)
+    return found if isinstance(found, Changes) and found.point is None else None
+
+
 def _known(rows: Iterable[Conclusion], outputs: Outputs) -> bool:
     return all(name in outputs.names for row in rows for _, name in row.form)
 

@@ -16,8 +16,8 @@ from smilenn.certify.statement import claim_lines
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
-from smilenn.properties.library import Fair
 from smilenn.properties.naming import forms_words
+from smilenn.properties.recognise import bounded_change
 from smilenn.report.model import Reported, Rows, rows_of
 from smilenn.report.probe import Probe, probe
 from smilenn.report.quality import Quality, measure
@@ -227,7 +227,8 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
         out.append(
             "Rows outside the domain are moved to its edge and predicted there; the rules hold for the moved rows."
         )
-    if any(isinstance(item, Fair) for item in model.all_properties()):
+    found = [bounded_change(claim, model.outputs_, model.domain_) for claim in model.claims_]
+    if any(change is not None and change.free for change in found):
         out.append(
             f"Fairness here means: changing the protected columns alone moves {_spoken_of(model)} by no more than ε. "
             "It says nothing of other columns that stand in for them, nor of how the data came to be."

@@ -111,7 +111,7 @@ def _temperature(found: Findings, y: np.ndarray, logit: np.ndarray) -> str:
     rule = epsilon_rule(found.model)
     if rule is None:
         return words
-    eps = float(rule.eps)
+    eps = float(rule.change.eps)
     return (
         f"{words} Labels would stay; ε = {number(eps)} on the log-odds would become {number(best.eps(eps), 3)}, a "
         f"change of the probability by at most {best.change(eps):.1%}."
