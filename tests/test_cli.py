@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,12 @@ from typer.testing import CliRunner
 
 import smilenn
 from smilenn import Config, SmileClassifier, SmileRegressor
+from smilenn.certify.about import assumptions, in_short
 from smilenn.cli import app
+from smilenn.cli.guard import exit_code
 from smilenn.model.folder import read_folder, write_folder
+from smilenn.report.standing import Standing
+from smilenn.verdict import Proved, Rejected, Unknown, Violated
 
 QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
 SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
@@ -393,8 +398,10 @@ def test_check_accepts_what_was_certified_and_nothing_else(model, uncertified, t
     assert smile("prove", model)[0] == 0
     code, out, _ = smile("check", model, "--reference")
     assert code == 0 and "Certified" in out and "reference checker finds the same" in out
+    assert out.count(in_short(assumptions(pinned=False))) == 1
     code, out, _ = smile("check", model, "--json")
     assert code == 0 and json.loads(out)["status"] == "proved" and len(json.loads(out)["certificate"]) == 64
+    assert json.loads(out)["assumed"] == [item.line for item in assumptions(pinned=False)]
     assert smilenn.check(model).violation_bound < 1e-9
     assert smilenn.load(model).verdict_.certificate == smilenn.check(model).certificate
     again = tmp_path / "again"
@@ -649,6 +656,36 @@ def test_demo_for_programs(tmp_path, monkeypatch):
     assert Path(said["report"]).exists() and said["quality"]
 
 
+def test_a_demo_without_one_step_of_training_is_not_done(tmp_path, monkeypatch):
+    from smilenn.cli import demonstration
+    from smilenn.train.fit import _Run
+
+    monkeypatch.setattr(demonstration, "REFERENCE_SECONDS", 1.0)
+    monkeypatch.setattr(demonstration, "ROWS", 200)
+    monkeypatch.setattr(_Run, "over_time", lambda self: True)
+    code, out, err = smile("demo", "--out", tmp_path / "m", "--json")
+    said = json.loads(out)
+    assert code == 3 and said["certified"] and "not one training step" in said["shortfall"], out + err
+
+
+def test_a_step_of_training_excuses_no_verdict(model, tmp_path):
+    """What the checker finds comes first; a note of the quality that cannot be read is none."""
+    untrained = Standing(10, False, 0, {"r2": -1.0, "mean_absolute_error": 1.0, "constant_mean_absolute_error": 1.0})
+    trained = replace(untrained, steps=1)
+    for verdict, codes in ((Proved(certificate="c"), (3, 0, 0)), (Proved(), (3, 3, 3)), (Unknown(), (3, 3, 3)),
+                           (Violated(), (1, 1, 1)), (Rejected(), (1, 1, 1))):  # fmt: skip
+        assert tuple(exit_code(verdict, quality) for quality in (untrained, trained, None)) == codes
+    smile("prove", model)
+    for note in (None, {}, {"rows": 1, "held_out": False, "steps": 0, "numbers": {"accuracy": 1.0}}):
+        files = read_folder(model)
+        stored = json.loads(files["model.json"])
+        stored["learned"]["quality"] = note
+        place = tmp_path / f"without-{len(str(note))}"
+        write_folder(place, files | {"model.json": json.dumps(stored).encode()})
+        code, out, _ = smile("check", place, "--json")
+        assert code == 0 and json.loads(out)["quality"] is None and json.loads(out)["shortfall"] == ""
+
+
 def test_reproduce_for_programs(tmp_path):
     only = ("--only", "model=constant")
     code, out, err = smile("reproduce", "robustness", "--quick", "--out", tmp_path, *only, "--json", "--no-figures")
@@ -802,7 +839,11 @@ def test_a_fit_without_one_step_of_training_is_not_done(csv, tmp_path, monkeypat
     code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", *FIT)
     assert code == 3 and "Certified, but not one training step was completed (R² = " in out
     for command in ("prove", "check"):  # the folder knows
-        assert ", but not one training step was completed (R² = " in smile(command, tmp_path / "m")[1]
+        code, out, _ = smile(command, tmp_path / "m")
+        assert code == 3 and ", but not one training step was completed (R² = " in out
+        code, out, _ = smile(command, tmp_path / "m", "--json")
+        record = json.loads(out)
+        assert code == 3 and record["status"] == "proved" and record["shortfall"].startswith("not one training step")
     code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "j", "--json", *FIT)
     record = json.loads(out)
     assert code == 3 and record["certified"] and record["steps"] == 0 and "not one" in record["shortfall"]

@@ -375,6 +375,7 @@ def test_the_command_line_signs_and_checks_by_key(fitted, tmp_path):
     assert runner.invoke(app, ["sign", str(tmp_path / "m"), "--key", str(tmp_path / "k.pem")]).exit_code == 0
     done = runner.invoke(app, ["check", str(tmp_path / "m"), "--key", public])
     assert done.exit_code == 0 and f"Signed by {public}" in done.output
+    assert "who keeps the key" in done.output and "who made the folder" not in done.output
     assert runner.invoke(app, ["sign", str(tmp_path / "m")]).exit_code == 2
 
 

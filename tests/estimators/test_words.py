@@ -1,6 +1,12 @@
 """What stands beside a verdict: the class it speaks of, comments that nobody checked, the data's trend, the quality."""
 
+import copy
+import html
+import re
 import warnings
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,12 +15,13 @@ from sklearn.base import clone
 
 import smilenn
 from smilenn import Config, Monotone, SmileClassifier, SmileError, SmileRegressor
-from smilenn.certify.about import assumptions
+from smilenn.certify.about import assumptions, in_short, once_signed
 from smilenn.certify.statement import statement
-from smilenn.cli.words import judgement_text
+from smilenn.certify.verdicts import verdict
+from smilenn.cli.words import judgement_record, judgement_text
 from smilenn.estimators.trend import TrendWarning
 from smilenn.properties.claim import Claim, row
-from smilenn.report.card import card
+from smilenn.report.card import card, plain
 from smilenn.report.findings import gather
 from smilenn.report.html import page
 from smilenn.report.standing import Standing, auc, measured
@@ -66,11 +73,65 @@ def test_the_statement_says_what_is_assumed(lie):
     certificate = lie.certificate_
     lines = certificate.statement.splitlines()
     at = lines.index("Assumed, not checked:")
-    assert lines[at + 1 :] == [f"- {line}" for line in assumptions(pinned=False)]
+    assert lines[at + 1 :] == [f"- {item.line}" for item in assumptions(pinned=False)]
     assert any("no signature was checked" in line for line in lines) and not any("pinned" in line for line in lines)
     assert "pinned modules give equal rows" in statement(certificate, assumed=assumptions(pinned=True))
-    assert any("pinned modules give equal rows equal bits" in line for line in assumptions(pinned=True))
-    assert any(line.endswith("where the model has any") for line in assumptions())
+    assert any("pinned modules give equal rows equal bits" in item.line for item in assumptions(pinned=True))
+    assert any(item.line.endswith("where the model has any") for item in assumptions())
+
+
+def test_what_is_assumed_stands_wherever_certified_is_said(careful, tmp_path):
+    careful.save(tmp_path / "m")
+    loaded = smilenn.load(tmp_path / "m")
+    lines = [item.line for item in assumptions(pinned=False)]
+    for model in (careful, loaded):
+        found = gather(model)
+        block = re.search(r"<details><summary>Assumed, not checked: 4 things</summary>(.*?)</details>", page(found))
+        assert [html.unescape(item) for item in re.findall("<li>(.*?)</li>", block[1])] == lines
+        assert "Assumed, not checked:\n\n" + "\n".join(f"- {plain(line)}" for line in lines) in card(found)
+        shown = model._repr_html_().rsplit("<details><summary>Assumed, not checked:", 1)[1]
+        assert [html.unescape(item) for item in re.findall("<li>(.*?)</li>", shown)] == lines
+        assert judgement_text(model).count(in_short(assumptions(pinned=False))) == 1
+        assert judgement_record(model)["assumed"] == lines
+    unjudged = SmileRegressor(increasing=["debt"], **{**QUICK, "certify_time_limit": 0}).fit(X, X.debt.rename("y"))
+    assert "Assumed" not in judgement_text(unjudged) + page(gather(unjudged)) + card(gather(unjudged))
+    assert judgement_record(unjudged)["assumed"] == []
+
+
+def test_every_assumption_has_its_row_on_the_trust_page():
+    table = (Path(__file__).parents[2] / "docs" / "trust.md").read_text().split("## Holes")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ")]
+    for item in (*assumptions(pinned=True), *once_signed(assumptions())):
+        name = item.name.removesuffix(", if any")
+        assert any(name in row for row in rows), item
+    assert len(rows) == 1 + 8 and assumptions(pinned=True)[-1] not in once_signed(assumptions(pinned=True))
+
+
+def test_room_for_rounding_stands_in_the_sentence_wherever_it_is_shown(careful):
+    """The rows as checked, but for a bound that is above 0 by 7.4e-12, which room covers."""
+    model, room = copy.copy(careful), Fraction(74, 10**13)
+    certificate = careful.certificate_
+    claims = tuple(
+        replace(
+            claim, rows=tuple(replace(row, bound=row.rhs + room, margin=Fraction(0), room=room) for row in claim.rows)
+        )
+        for claim in certificate.report.claims
+    )
+    wider = replace(certificate, report=replace(certificate.report, claims=claims))
+    model._judgement = replace(careful._judgement, certificate=wider, verdict=verdict(wider))
+    assert wider.accepted and wider.rooms == (room,)
+    said = "Raising 'debt', everything else equal, never lowers the log-odds of 'loan' = 'bad' by more than 7.4e-12."
+    found = gather(model)
+    texts = [wider.statement, judgement_text(model), page(found), card(found), model._repr_html_()]
+    texts = [html.unescape(text.replace("\\", "")) for text in texts]
+    for text in texts:
+        assert said in text and "The same holds for the probability" not in text
+    for text in texts[:4]:
+        assert re.search("certified with 7.4e-12( in log-odds)? of room for rounding", text)
+    assert found.rules[0].formula.endswith("<= 0.0000000000074") and found.rules[0].formula in texts[2]
+    assert judgement_record(model)["claims"][0]["sentence"] == said
+    assert "none breaks a certified rule by more than its room for rounding." in texts[2]
+    assert "none breaks a certified rule." in page(gather(careful))
 
 
 # ---- which class ----------------------------------------------------------------------------------------------------

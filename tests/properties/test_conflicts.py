@@ -93,7 +93,7 @@ def test_what_properties_imply_together(properties, said):
     sentences = found(*properties)
     assert len(sentences) == len(said)
     for sentence, part in zip(sentences, said, strict=True):
-        assert part in sentence and sentence.startswith("Together these properties leave the output")
+        assert part in sentence and sentence.startswith("Together these properties leave the prediction")
 
 
 def test_random_claims_agree_with_a_function_that_satisfies_them():

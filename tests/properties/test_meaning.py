@@ -1,8 +1,10 @@
 """Sentences come from the rows of a claim and from nothing else; a change of any row changes what is said."""
 
 import contextlib
+import re
 from dataclasses import replace
 from fractions import Fraction
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -38,6 +40,7 @@ from smilenn.properties.meaning import (
     Curved,
     Decided,
     Limited,
+    Meaning,
     Permuted,
     Rises,
     Slope,
@@ -182,6 +185,69 @@ def test_the_rows_say_what_the_property_says(item, domain, outputs, found, sente
     assert say(again, outputs, domain) == sentence
 
 
+ROOM = Fraction(74, 10**13)
+WITH_ROOM = [
+    (Monotone(["x"]), TWO,
+     "Raising 'x', everything else equal, never lowers the log-odds of 'default' = 'yes' by more than 7.4e-12."),
+    (Robust(0.1, 0.5), PRICE,
+     "Changing each numeric input by at most 0.1, everything else equal, changes the predicted 'price' by at most "
+     "0.5000000000074."),
+    (Fair("race", 0), PRICE,
+     "Attribute-flip fairness: changing 'race' alone changes the predicted 'price' by at most 7.4e-12."),
+    (Lipschitz(["x"], 2), PRICE,
+     "Everything else equal, the predicted 'price' changes by at most 2 per unit of 'x', plus 7.4e-12."),
+    (Convex(["x"]), PRICE,
+     "Halfway between two values of 'x', everything else equal, the predicted 'price' is at most the mean of its two "
+     "values there, up to 3.7e-12."),
+    (Concave(["x"]), PRICE,
+     "Halfway between two values of 'x', everything else equal, the predicted 'price' is at least the mean of its two "
+     "values there, up to 3.7e-12."),
+    (Symmetric(["x", "n"]), PRICE,
+     "Swapping the values of 'x' and 'n', everything else equal, changes the predicted 'price' by at most 7.4e-12."),
+    (Dominates("x", "n", 2), PRICE,
+     "Raising 'x' and lowering 'n' by 2 times as much, everything else equal, never lowers the predicted 'price' by "
+     "more than 7.4e-12."),
+    (Bounded(0, 3), PRICE, "The predicted 'price' lies between -7.4e-12 and 3.0000000000074."),
+    (Safe([], ["out == 3"]), PRICE, "The predicted 'price' lies between 2.9999999999926 and 3.0000000000074."),
+    (Ordered(), LEVELS,
+     "The predicted quantile 'q0.1' of 'price' is never above the predicted quantile 'q0.9' of 'price' by more than "
+     "7.4e-12."),
+    (Ordered(["cat", "dog", "cow"]), Outputs(("cat", "dog", "cow")),
+     "Output 'cat' is never above output 'dog', nor output 'dog' above output 'cow', by more than 7.4e-12."),
+    (Exclusive("cat", "dog"), LABELS, "The log-odds of 'cat' and the log-odds of 'dog' add up to at most 7.4e-12."),
+    (Exclusive(), LABELS,
+     "Every two of the log-odds of 'cat', the log-odds of 'dog' and the log-odds of 'cow' add up to at most 7.4e-12."),
+    (SumAtMost(None, "0.9 * x - 100"), PAIR,
+     "The predicted 'rent' + the predicted 'food' is at most 0.9 × 'x' − 99.9999999999926."),
+    (OneOf(["good"]), THREE,
+     "The predicted 'rating' is 'good', ahead of every other class by at least 9.999926e-07."),
+    (OneOf(["good"], lead="1e-12"), THREE, "No other class is ahead of 'good' by more than 6.4e-12."),
+    (OneOf(["yes"], lead="1e-12"), TWO, "The log-odds of 'default' = 'yes' is at least -6.4e-12."),
+    (Custom(["a.out - b.out <= 0"], ["a.x <= b.x"], free=["n"]), PRICE,
+     'For all a, b in the domain: a["x"] - b["x"] <= 0, "n" free, other features equal ⇒ a.out - b.out <= '
+     "0.0000000000074."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("item", "outputs", "sentence"), WITH_ROOM, ids=lambda v: getattr(v, "kind", ""))
+def test_what_holds_up_to_some_room_is_said_with_it(item, outputs, sentence):
+    (claim,) = item.lower(MIXED, outputs)
+    assert say(claim.with_room(ROOM), outputs, MIXED) == sentence
+    assert beside(claim.with_room(ROOM), outputs, MIXED) == ""
+    assert claim.with_room(Fraction(0)) is claim
+
+
+def test_a_class_that_nothing_is_ahead_of_may_be_behind_within_the_room():
+    near = LocalRobust([{"x": 1, "n": 3, "z": 2}], {"x": 0.5}, labels=["good"]).lower(PLAIN, THREE)[0]
+    assert say(near, THREE, PLAIN).endswith("no other class is ahead of 'good'.")
+    assert say(near.with_room(ROOM), THREE, PLAIN).endswith("no other class is ahead of 'good' by more than 7.4e-12.")
+
+
+def test_every_meaning_is_said_with_room():
+    kinds = {type(meaning(item.lower(MIXED, outputs)[0], outputs, MIXED)) for item, outputs, _ in WITH_ROOM}
+    assert kinds == set(get_args(Meaning))
+
+
 def test_a_false_sentence_is_a_comment():
     same = row([(1, 0, "in", "x"), (-1, 1, "in", "x")])
     lie = Claim(2, (same,), (row([(1, 0, "out", ""), (-1, 1, "out", "")], 10**6),), sentence="It never\nfalls.")
@@ -290,6 +356,13 @@ def same_claim(one, other):
         return premise, found, [halves(clause) for clause in claim.either]
 
     return closed(one) == closed(other)
+
+
+@pytest.mark.parametrize(("claim", "outputs", "domain"), CLAIMS, ids=range(len(CLAIMS)))
+def test_room_changes_the_sentence(claim, outputs, domain):
+    """Clauses are granted none; everything else says how far it may fail."""
+    said = say(claim.with_room(ROOM), outputs, domain)
+    assert claim.either or (said != say(claim, outputs, domain) and re.search(r"e-12|e-07|\d{10}", said)), said
 
 
 @pytest.mark.parametrize(("claim", "outputs", "domain"), CLAIMS, ids=range(len(CLAIMS)))

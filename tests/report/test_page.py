@@ -59,7 +59,8 @@ def test_a_report_says_everything_it_should(regressor, rows):
         '∀ a, b ∈ X: "smoker" free, other features equal ⇒ a.out - b.out <= 3, -a.out + b.out <= 3',
         "What is not guaranteed",
         "Accuracy is not guaranteed",
-        "It says nothing of other columns that stand in for them",
+        "changing the protected columns alone moves the predicted 'score' by no more than ε. It says nothing of other "
+        "columns that stand in for them",
         "120 held-out rows",
         "site: Bonn",
         "R²",

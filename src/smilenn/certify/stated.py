@@ -22,9 +22,9 @@ from smilenn.errors import SmileError
 from smilenn.model.folder import parse_json
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.forms import ROLES, Outputs
+from smilenn.properties.naming import output_words
 from smilenn.properties.spec import lower_all
 from smilenn.properties.unregistered import stated_properties, unregistered_note
-from smilenn.properties.wording import output_words
 
 MODEL, PROPERTIES = "model.json", "properties.json"
 ROUNDING = Fraction(1, 10**9)  # of a right side, or of an output's scale: what may be called rounding

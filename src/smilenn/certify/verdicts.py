@@ -16,11 +16,11 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
-from smilenn.certify.about import About
+from smilenn.certify.about import About, Assumption, assumptions, describes_pinned, once_signed
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.process import check_apart
-from smilenn.certify.stated import first_version, uncovered, unregistered
+from smilenn.certify.stated import MODEL, first_version, uncovered, unregistered
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import parse_json, read_folder, read_manifest
 from smilenn.properties.claim import Claim
@@ -43,7 +43,7 @@ class Certificate:
     notes : why a proof search stopped early, where one did.
     seconds : what proving and checking took.
     interrupted : whether Ctrl-C cut a search off.
-    about : what the claims speak of in the user's words, and what is assumed; for `statement` only.
+    about : what the claims speak of in the user's words, and what is assumed.
     """
 
     files: dict[str, bytes]
@@ -82,6 +82,16 @@ class Certificate:
             return tuple(math.inf for _ in self.claims)
         return tuple(rounded_up(max(map(_over, found.rows))) for found in self.report.claims)
 
+    @cached_property
+    def rooms(self) -> tuple[Fraction, ...]:
+        """The room that each claim takes for rounding, the largest of its rows; 0 for one that is not certified."""
+        if not self.report.claims:
+            return tuple(Fraction(0) for _ in self.claims)
+        return tuple(
+            max(map(_over, found.rows)) if holds else Fraction(0)
+            for found, holds in zip(self.report.claims, self.holds, strict=True)
+        )
+
     @property
     def bound(self) -> float:
         """The largest of `bounds`."""
@@ -111,12 +121,15 @@ class Certificate:
 
 
 def claim_words(bound: float, holds: bool, unit: str = "") -> str:
-    """``[certified]``, ``[certified up to 7.4e-12, for rounding]`` or ``[not certified: … at most 0.3]``."""
+    """``certified``, ``certified with 7.4e-12 of room for rounding`` or ``not certified: … at most 0.3``.
+
+    The sentence that it stands beside has the room in it (statement.py, `claim_lines`).
+    """
     if holds:
-        return f"[certified up to {shown_bound(bound)}{unit}, for rounding]" if bound else "[certified]"
+        return f"certified with {shown_bound(bound)}{unit} of room for rounding" if bound else "certified"
     if math.isinf(bound):
-        return "[not certified: no bound was checked]"
-    return f"[not certified: may fail, by at most {shown_bound(bound)}{unit}]"
+        return "not certified: no bound was checked"
+    return f"not certified: may fail, by at most {shown_bound(bound)}{unit}"
 
 
 def check(folder: str | PathLike[str], *, reference: bool = False, key: str | PathLike[str] | None = None) -> Verdict:
@@ -129,16 +142,25 @@ def check(folder: str | PathLike[str], *, reference: bool = False, key: str | Pa
     The verdict is on the claims of the folder. That they are those of its properties is checked too, but for properties
     whose class is not registered here (`register_property`): an `UnregisteredWarning` names them.
     """
-    found = inspect(folder, reference=reference, key=key)[0]
+    found = inspect(folder, reference=reference, key=key).verdict
     if not isinstance(found, Rejected) and (note := unregistered(read_folder(os.fspath(folder)))):
         warnings.warn(note, UnregisteredWarning, stacklevel=2)
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """A verdict with the checker's report where it accepted the files, and what that report assumes."""
+
+    verdict: Verdict
+    report: Report | None = None
+    assumed: tuple[Assumption, ...] = ()
+
+
 def inspect(
     folder: str | PathLike[str], *, reference: bool = False, key: str | PathLike[str] | None = None
-) -> tuple[Verdict, Report | None]:
-    """As `check`, with the checker's report where it accepted the files."""
+) -> Inspection:
+    """As `check`, with the report."""
     signed = ""
     if key is not None:
         from smilenn.certify.signing import verify
@@ -146,20 +168,22 @@ def inspect(
         try:
             signed = verify(os.fspath(folder), os.fspath(key))
         except AlteredError as error:
-            return Rejected(METHOD, reason=str(error).rstrip(".")), None
+            return Inspection(Rejected(METHOD, reason=str(error).rstrip(".")))
     found = examine(folder)
     if isinstance(found, Rejected):
-        return found, None
+        return Inspection(found)
     report = found.report if isinstance(found, Certificate) else check_apart(folder)
     if signed and report.manifest != signed:
-        return Rejected(METHOD, reason="the folder was changed while it was checked"), None
+        return Inspection(Rejected(METHOD, reason="the folder was changed while it was checked"))
     if reference:
         from smilenn.certify.reference.check import check_folder as second
 
         if not _alike(check_apart(folder) if report.version == 1 else report, second(folder)):
             why = "the two checkers disagree; please report this certificate as a bug"
-            return Rejected(METHOD, reason=why), None
-    return (verdict(found) if isinstance(found, Certificate) else found), report
+            return Inspection(Rejected(METHOD, reason=why))
+    about = found.about if isinstance(found, Certificate) else About()
+    assumed = once_signed(about.assumed) if signed else about.assumed
+    return Inspection(verdict(found) if isinstance(found, Certificate) else found, report, assumed)
 
 
 def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
@@ -188,7 +212,9 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
     missing = uncovered(files, proved)
     if missing:
         return Unknown(METHOD, reason=missing)
-    return Certificate(own, report, proved, content["weights" if report.version == 1 else "model"])
+    pinned = describes_pinned(parse_json(files[MODEL], MODEL)["net"])
+    about = About(assumed=assumptions(pinned=pinned))
+    return Certificate(own, report, proved, content["weights" if report.version == 1 else "model"], about=about)
 
 
 def verdict(certificate: Certificate) -> Verdict:

@@ -2,7 +2,8 @@
 
 Nothing slow is imported before a command runs: ``smile --help`` answers without torch.
 
-Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input, 3 unknown, 130 interrupted.
+Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input, 3 unknown or never trained, 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def smile(
     """Neural networks that provably obey a rule everywhere: monotone, fair, robust.
 
     Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input, 3 unknown (the checked bound is
-    printed), 130 interrupted.
+    printed) or not one training step completed, 130 interrupted.
     """
 
 

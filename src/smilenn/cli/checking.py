@@ -7,10 +7,12 @@ from pathlib import Path
 
 import typer
 
+from smilenn.certify.about import in_short
 from smilenn.certify.certificate import JSON_NAME
 from smilenn.certify.signing import public_key
 from smilenn.certify.stated import unregistered
 from smilenn.certify.verdicts import inspect
+from smilenn.cli.guard import exit_code
 from smilenn.cli.spoken import in_options
 from smilenn.errors import SmileError
 from smilenn.model.bundle import MODEL
@@ -20,17 +22,25 @@ from smilenn.report.standing import Standing
 
 
 def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bool) -> int:
-    """Check, say what was found in the user's columns and units, give the verdict's exit code."""
+    """Check, say what was found in the user's columns and units, give the exit code of `fit`.
+
+    Quality and steps of training are those that model.json notes. A folder without that note (a bare network, a clamp,
+    version 1) says nothing of training, and the exit code is the verdict's alone.
+    """
     if not (model / MANIFEST).exists():
         read_manifest(model)  # a missing folder, or one that is none, is said as elsewhere; the rest is the checker's
     if not (model / JSON_NAME).exists():
         raise SmileError(f"{str(model)!r} has no certificate.json; `smile prove` writes one where it can.")
-    verdict, report = inspect(model, reference=reference, key=None if key is None else str(key))
+    found = inspect(model, reference=reference, key=None if key is None else str(key))
+    verdict, report = found.verdict, found.report
     quality = stored_quality(model)
-    but = f", but {quality.shortfall}" if quality is not None and quality.shortfall else ""
+    shortfall = "" if quality is None else quality.shortfall
+    but = f", but {shortfall}" if shortfall else ""
     if json:
         measured = None if quality is None else quality.to_json()
-        record = {"model": str(model), **verdict_to_json(verdict), "quality": measured}
+        assumed = [item.line for item in found.assumed]
+        record = {"model": str(model), **verdict_to_json(verdict)}
+        record |= {"quality": measured, "shortfall": shortfall, "assumed": assumed}
         typer.echo(json_module.dumps(without_infinities(record)))
     elif quiet:
         typer.echo(f"{verdict.sentence()}{but}")
@@ -47,9 +57,11 @@ def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bo
         if key is not None and report is not None:
             typer.echo(f"Signed by {public_key(str(key))}.")
         typer.echo(f"{verdict.sentence()[0].upper()}{verdict.sentence()[1:]}{but}.")
+        if found.assumed:
+            typer.echo(in_short(found.assumed))
         if quality is not None:
             typer.echo(f"As measured after training, not checked here. {quality.sentence()}")
-    return verdict.exit_code
+    return exit_code(verdict, quality)
 
 
 def stored_quality(model: Path) -> Standing | None:

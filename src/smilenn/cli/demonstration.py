@@ -14,10 +14,10 @@ import pandas as pd
 import typer
 
 from smilenn.certify import check as checker
-from smilenn.certify.verdicts import check
-from smilenn.cli.guard import INTERRUPTED
+from smilenn.certify.verdicts import check, shown_bound
+from smilenn.cli.guard import INTERRUPTED, exit_code
 from smilenn.cli.spoken import in_options
-from smilenn.cli.words import cell_list, domain_text, judgement_text
+from smilenn.cli.words import cell_list, domain_text, judgement_record, judgement_text
 from smilenn.datasets.credit import make_credit
 from smilenn.datasets.split import split
 from smilenn.domain import Domain
@@ -29,7 +29,6 @@ from smilenn.progress import display, duration
 from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone
 from smilenn.properties.spec import lower_all
-from smilenn.prove.record import verdict_to_json
 from smilenn.report.standing import Standing, measured, steps_of
 from smilenn.report.write import write_report
 from smilenn.verdict import Verdict
@@ -40,7 +39,7 @@ EPS = 1.0  # points of the score that the protected attribute may move
 
 
 def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
-    """Train, certify, save, load and look; the exit code is the verdict's. As `json`, one object at the end."""
+    """Train, certify, save, load and look; the exit code is that of `fit`. As `json`, one object at the end."""
     import torch
 
     quiet = quiet or json
@@ -83,8 +82,10 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     say(cell_list(few.assign(score=test.target.head(5), predicted=loaded.predict(few).round(1))))
     say("\n6. What if? One applicant, changed in one thing at a time:")
     say(cell_list(what_if(loaded, test.frame.iloc[[0]])))
-    if model.verdict_.status == "proved":
-        say(f"   Nobody's score falls by earning more, nor moves by more than {EPS:g} through race: that is certified.")
+    if loaded.verdict_.exit_code == 0:
+        room = f", up to {shown_bound(loaded.verdict_.bound)} for rounding" if loaded.verdict_.bound > 0 else ""
+        rules = f"Nobody's score falls by earning more, nor moves by more than {EPS:g} through race{room}"
+        say(f"   {rules}: that is certified.")
     say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
     if loaded.certificate_ is None:
         tell(f"\nThe model is in {str(folder)!r}. It has no certificate: {in_options(loaded.certificate_note_)}")
@@ -104,9 +105,9 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
         return INTERRUPTED
     tell(f"   The report: {page}")
     if json:
-        said = {"model": str(folder), "report": str(page), "quality": numbers, **verdict_to_json(verdict)}
-        typer.echo(json_module.dumps(without_infinities(said)))
-    return verdict.exit_code
+        said = {"model": str(folder), "report": str(page), "quality": numbers, **judgement_record(loaded)}
+        typer.echo(json_module.dumps(without_infinities(said), ensure_ascii=False))
+    return exit_code(verdict, loaded.quality_)
 
 
 def say_checked(folder: Path, say: Callable[[str], Any], tell: Callable[[str], Any]) -> Verdict:

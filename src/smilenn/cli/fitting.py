@@ -14,7 +14,7 @@ import pandas as pd
 import typer
 
 from smilenn.certify.statement import claim_lines
-from smilenn.cli.guard import INTERRUPTED
+from smilenn.cli.guard import INTERRUPTED, exit_code
 from smilenn.cli.rows import class_weight, held_back_rows, is_classification, named_columns, read_data
 from smilenn.cli.source import STANDARD_INPUT, Source
 from smilenn.cli.starting import TRAINING, Start
@@ -41,8 +41,6 @@ from smilenn.properties.spec import load_properties
 from smilenn.report.standing import Standing, measured, steps_of
 from smilenn.train.config import Config
 from smilenn.train.state import CheckpointError
-
-UNTRAINED = 3  # exit code where not one step of training was completed
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ class Request:
 
 
 def run(request: Request, *, quiet: bool, json: bool) -> int:
-    """Train, prove, certify, save, say; the exit code is the verdict's."""
+    """Train, prove, certify, save, say; the exit code is the verdict's, or 3 without a step of training."""
     import torch
 
     if not 0 <= request.seed < 2**32:
@@ -167,8 +165,7 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         return INTERRUPTED
     if estimator.interrupted_:
         return INTERRUPTED
-    untrained = estimator.quality_ is not None and estimator.quality_.steps == 0
-    return max(UNTRAINED, estimator.verdict_.exit_code) if untrained else estimator.verdict_.exit_code
+    return exit_code(estimator.verdict_, estimator.quality_)
 
 
 def standing(

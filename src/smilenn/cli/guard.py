@@ -1,4 +1,4 @@
-"""The one place where errors become sentences and exit codes."""
+"""The one place where errors become sentences, and errors and verdicts exit codes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperGroup
@@ -16,8 +16,18 @@ from typer.core import TyperGroup
 from smilenn.cli.spoken import in_options
 from smilenn.errors import AlteredError, SmileError
 
-ALTERED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+if TYPE_CHECKING:
+    from smilenn.report.standing import Standing
+    from smilenn.verdict import Verdict
+
+ALTERED, BAD_INPUT, UNTRAINED, INTERRUPTED = 1, 2, 3, 130
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer does not export it; some versions bring their own
+
+
+def exit_code(verdict: Verdict, quality: Standing | None) -> int:
+    """The verdict's exit code, but never 0 for a model that is known not to have completed one step of training."""
+    untrained = quality is not None and quality.steps == 0
+    return verdict.exit_code or (UNTRAINED if untrained else 0)
 
 
 class Guarded(TyperGroup):

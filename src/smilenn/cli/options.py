@@ -106,7 +106,7 @@ Fair = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN:EPS",
-        help="Changing this column alone changes the output by at most EPS; repeat.",
+        help="Changing this column alone changes predictions (classification: log-odds) by at most EPS; repeat.",
         rich_help_panel=RULES,
     ),
 ]
@@ -114,8 +114,8 @@ Robust = Annotated[
     list[str] | None,
     typer.Option(
         metavar="DELTA[:EPS]",
-        help="Changing all numbers by at most DELTA (or a share of their range, 5%) changes the output by at most "
-        "EPS (classification: default 1, on the logit).",
+        help="Changing all numbers by at most DELTA (or a share of their range, 5%) changes predictions by at "
+        "most EPS (classification: log-odds, 1 unless given).",
         rich_help_panel=RULES,
     ),
 ]

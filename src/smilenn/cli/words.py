@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from smilenn.certify.about import in_short
 from smilenn.certify.statement import claim_lines, claim_sentence
 from smilenn.certify.verdicts import claim_words, shown_bound
 from smilenn.cli.spoken import in_options
@@ -18,7 +19,8 @@ from smilenn.estimators.regressor import SmileRegressor
 from smilenn.model.folder import without_infinities
 from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
-from smilenn.properties.wording import comment, output_words
+from smilenn.properties.naming import output_words
+from smilenn.properties.wording import comment
 from smilenn.prove.record import verdict_to_json
 from smilenn.report.findings import UNITS
 from smilenn.verdict import Counterexample, Proved, Unknown, Violated
@@ -94,11 +96,13 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
     if isinstance(verdict, Unknown) and verdict.reason:
         lines.append(f"Why: {in_options(verdict.reason).rstrip('.')}.")
     if certificate is not None:
-        for claim, bound, holds in zip(certificate.claims, certificate.bounds, certificate.holds, strict=True):
-            said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_)
-            lines += [f"  - {said} {claim_words(bound, holds, unit)}", *(f"    {line}" for line in more)]
+        for i, claim in enumerate(certificate.claims):
+            said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_, certificate.rooms[i])
+            word = claim_words(certificate.bounds[i], certificate.holds[i], unit)
+            lines += [f"  - {said} [{word}]", *(f"    {line}" for line in more)]
         took = f"; proof and check took {duration(certificate.seconds)}" if certificate.seconds else ""
         lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256[:12]}…){took}.")
+        lines.append(in_short(certificate.about.assumed))
     if estimator.quality_ is not None:
         lines.append(estimator.quality_.sentence())
     return "\n".join(lines)
@@ -124,8 +128,9 @@ def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, A
         for claim in estimator.claims_
     ]
     if certificate is not None:
-        for entry, holds, bound in zip(claims, certificate.holds, certificate.bounds, strict=True):
-            entry |= {"certified": holds, "bound": bound}
+        for i, claim in enumerate(certificate.claims):
+            claims[i]["sentence"] = claim_sentence(claim, outputs, domain, certificate.rooms[i])
+            claims[i] |= {"certified": certificate.holds[i], "bound": certificate.bounds[i]}
     record = verdict_to_json(estimator.verdict_) | {
         "bound": estimator.violation_bound_,
         "certified": certificate is not None and certificate.accepted,
@@ -133,6 +138,7 @@ def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, A
         "note": in_options(estimator.certificate_note_),
         "shortfall": "" if quality is None else quality.shortfall,
         "claims": claims,
+        "assumed": [] if certificate is None else [item.line for item in certificate.about.assumed],
     }
     for name in ("sentence", "reason"):
         if isinstance(record.get(name), str):

@@ -11,7 +11,6 @@ neither on the order of the rows nor on whether a row is repeated or weighted. O
 
 from __future__ import annotations
 
-import html
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +25,6 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
-from smilenn.certify.statement import claim_lines
 from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
 from smilenn.errors import SmileError
 from smilenn.estimators.checks import (
@@ -38,7 +36,6 @@ from smilenn.estimators.checks import (
     merged,
     scaled_note,
 )
-from smilenn.estimators.example import example_html
 from smilenn.estimators.hidden import refuse_hidden
 from smilenn.estimators.judged import Judged
 from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
@@ -358,20 +355,10 @@ class SmileEstimator(Judged, BaseEstimator):
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram, with the verdict below it once there is one."""
+        from smilenn.estimators.notebook import verdict_html
+
         diagram = estimator_html_repr(self)
-        if "net_" not in vars(self):
-            return diagram
-        colour = {"proved": "#1a7f37", "violated": "#cf222e"}.get(self.verdict_.status, "#9a6700")
-        lines = [self.verdict_.sentence()]
-        if self.quality_ is not None:
-            but = self.quality_.shortfall
-            lines = [f"{lines[0]}, but {but}" if but else lines[0], self.quality_.sentence()]
-        for claim in self.claims_:
-            lines += claim_lines(claim, self.outputs_, self.domain_)
-        text = "<br>".join(html.escape(line) for line in lines)
-        example = self.counterexample()
-        text += "" if example is None else example_html(example, len(self.domain_.columns))
-        return f'{diagram}<div style="border-left: 4px solid {colour}; padding-left: 0.6em">{text}</div>'
+        return diagram + verdict_html(self) if "net_" in vars(self) else diagram
 
     def __sklearn_tags__(self) -> Any:
         """Missing cells are accepted where `missing` fills them."""

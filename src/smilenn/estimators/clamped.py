@@ -23,6 +23,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from smilenn.certify.about import About, assumptions
 from smilenn.certify.certify import certify
 from smilenn.certify.network import FIRST_PINNED
 from smilenn.certify.verdicts import METHOD, Certificate, examine
@@ -77,7 +78,8 @@ class Clamped(BaseEstimator, ABC):
         self.dtypes_ = dict(X.dtypes)
         self.net_ = clamp_fair(self._predicted, self.domain_, list(self.protected), float(self.eps), X)
         claims = self._property().lower(self.net_.domain)
-        certificate = _steady_only(certify(self.net_, claims, table=self.table()), self.net_)
+        proved = replace(certify(self.net_, claims, table=self.table()), about=About(assumed=assumptions(pinned=True)))
+        certificate = _steady_only(proved, self.net_)
         unknown = Unknown(METHOD, reason=certificate.shortfall)
         self._judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
         return self

@@ -38,8 +38,8 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
         cross (`Ordered` is added to the properties).
 
     >>> from smilenn.estimators.regressor import SmileRegressor
-    >>> SmileRegressor(increasing=["income"]).all_properties()[0].sentence()
-    "Raising 'income', everything else equal, never lowers the output."
+    >>> SmileRegressor(increasing=["income"]).all_properties()[0].sentence("price")
+    "Raising 'income', everything else equal, never lowers the predicted 'price'."
     """
 
     def __init__(

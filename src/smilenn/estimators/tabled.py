@@ -15,7 +15,7 @@ import numpy as np
 from smilenn.errors import AlteredError
 from smilenn.estimators.targets import class_names
 from smilenn.properties.forms import ROLES, Outputs
-from smilenn.properties.wording import output_words
+from smilenn.properties.naming import output_words
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator

@@ -70,7 +70,7 @@ class Property(ABC):
 
     @abstractmethod
     def sentence_about(self, output: str) -> str:
-        """The property as one English sentence, with the words for the output: ``the output``, ``'price'``."""
+        """The property as one English sentence, with the words for the output: ``the predicted 'price'``, ``'low'``."""
 
     def renamed(self, rename: Rename) -> Self:
         """The same property with `rename(name)` in place of every feature that it takes by name or position.
@@ -116,9 +116,14 @@ class Property(ABC):
         places = domain.columns if columns is None else columns
         return self.renamed(lambda name: _feature_name(domain, name, type(self).__name__, places))
 
-    def sentence(self) -> str:
-        """The property as one English sentence."""
-        return self.sentence_about("the output" if self.speaks_of is None else repr(self.speaks_of))
+    def sentence(self, target: str = "") -> str:
+        """The property as one English sentence about the predicted `target`.
+
+        A property does not know what will be predicted: without a name it speaks of "the output". The sentences of its
+        claims (`lower`) name what the model predicts: a number, the log-odds of a class, a margin.
+        """
+        called = f"the predicted {target!r}" if target else "the output"
+        return self.sentence_about(called if self.speaks_of is None else repr(self.speaks_of))
 
     @classmethod
     def _arguments(cls) -> list[Field[Any]]:

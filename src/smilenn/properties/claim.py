@@ -265,6 +265,11 @@ class Claim:
         """What a checker reports on: the rows of `rows`, then every clause by its first row."""
         return (*self.rows, *(clause[0] for clause in self.either))
 
+    def with_room(self, room: Fraction) -> Claim:
+        """The claim with `room` added to the right side of every row; clauses have none."""
+        wider = tuple(replace(half, rhs=half.rhs + room) for half in self.rows)
+        return replace(self, then=wider) if room else self
+
     def formula(self, *, full: bool = False) -> str:
         """``∀ a, b ∈ X: a["income"] - b["income"] <= 0, other features equal ⇒ a.out - b.out <= 0``.
 

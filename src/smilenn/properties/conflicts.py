@@ -146,7 +146,7 @@ def _implied(
                 )
                 if alone:
                     break
-                which = f"'{output}'" if output else "the output"
+                which = f"'{output}'" if output else "the prediction"
                 both = [c for c in claims if name in c.named | set(c.free) or name in _members(c, domain)]
                 said = " and ".join(c.sentence or c.formula() for c in both)
                 return f"Together these properties leave {which} {what} '{name}': {said}"

@@ -32,8 +32,8 @@ Point = tuple[tuple[Name, Any], ...]
 class LocalRobust(Spoken):
     """Around each of `points`, inputs within `delta` change the output by at most `eps`, or keep the decision.
 
-    >>> LocalRobust([{"income": 30, "debt": 5}], delta=0.5, eps=0.1).sentence()
-    'Around the given point, changing each numeric input by at most 0.5 changes the output by at most 0.1.'
+    >>> LocalRobust([{"income": 30, "debt": 5}], delta=0.5, eps=0.1).sentence("price")
+    "Around the given point, changing each numeric input by at most 0.5 changes the predicted 'price' by at most 0.1."
 
     Parameters
     ----------

@@ -75,8 +75,8 @@ def _out(name: str) -> str:
 class Bounded(Spoken):
     """The output lies between `lo` and `hi`, either of which may be left out; units of the output.
 
-    >>> Bounded(0, 100).sentence()
-    'The output lies between 0 and 100.'
+    >>> Bounded(0, 100).sentence("share")
+    "The predicted 'share' lies between 0 and 100."
     """
 
     lo: Any = None

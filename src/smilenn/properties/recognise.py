@@ -174,15 +174,17 @@ def _slope(premise: Premise, rows: Sequence[Conclusion]) -> Meaning:
     if tuple(way) not in ((None, 0), (0, None)):
         return Unnamed()
     sign = 1 if way[0] == 0 else -1  # a − b is not negative, or not positive
-    bounds, flat = set(), []
+    bounds, flat, slack = set(), [], _shared(rows)
     for row in rows:
         bound = -sign * row.inputs.get((0, name), Fraction(0))
-        if row.rhs or row.inputs != ({(0, name): -sign * bound, (1, name): sign * bound} if bound else {}):
+        if row.inputs != ({(0, name): -sign * bound, (1, name): sign * bound} if bound else {}):
             return Unnamed()
         bounds.add(bound)
         flat.append(Conclusion(row.form, row.weights, {}, bound))
     found = _both_ways(flat, mirrored=False)
-    return Unnamed() if found is None or len(bounds) != 1 else Slope(name, found[1], found[0])
+    if found is None or len(bounds) != 1 or slack is None:
+        return Unnamed()
+    return Slope(name, found[1], found[0], slack)
 
 
 def _traded(premise: Premise, rows: Sequence[Conclusion]) -> Traded | None:

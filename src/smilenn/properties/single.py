@@ -64,10 +64,17 @@ def _chain(rows: Sequence[Conclusion], outputs: Outputs | None, when: tuple[Ineq
     names: list[str] = []
     for row in rows:
         pair = _pair(row, -1)
-        if pair is None or row.rhs or (names and names[-1] != pair[0]):
+        if pair is None or (names and names[-1] != pair[0]):
             return None
         names += [*([] if names else [pair[0]]), pair[1]]
-    return Chain(tuple(names), when) if len(set(names)) == len(names) else None
+    slack = _slack(rows)
+    return None if slack is None or len(set(names)) < len(names) else Chain(tuple(names), when, slack)
+
+
+def _slack(rows: Sequence[Conclusion]) -> Fraction | None:
+    """The right side that all rows have for a coefficient of 1, if there is one and it is not negative."""
+    found = {row.rhs / abs(row.weights[0]) for row in rows}
+    return found.pop() if len(found) == 1 and min(found) >= 0 else None
 
 
 def _pair(row: Conclusion, second: int) -> tuple[str, str] | None:
@@ -82,15 +89,16 @@ def _pair(row: Conclusion, second: int) -> tuple[str, str] | None:
 
 def _apart(rows: Sequence[Conclusion], when: tuple[Inequality, ...]) -> Apart | None:
     pairs = [_pair(row, 1) for row in rows]
-    if any(pair is None for pair in pairs) or any(row.rhs for row in rows):
+    slack = _slack(rows)
+    if any(pair is None for pair in pairs) or slack is None:
         return None
     names = tuple(dict.fromkeys(name for pair in pairs if pair is not None for name in pair))
     wanted = {frozenset(pair) for pair in combinations(names, 2)}
-    return Apart(names, when) if {frozenset(pair) for pair in pairs if pair is not None} == wanted else None
+    return Apart(names, when, slack) if {frozenset(pair) for pair in pairs if pair is not None} == wanted else None
 
 
 def _single_class(rows: Sequence[Conclusion], outputs: Outputs, when: tuple[Inequality, ...]) -> Decided | None:
-    """One class ahead of every other: the sign of the logit, or all its margins."""
+    """One class ahead of every other, or never far behind: the sign of the logit, or all its margins."""
     classes = outputs.classes
     if len(outputs.names) == 1:
         if len(rows) != 1 or rows[0].rhs >= 0:
@@ -102,7 +110,7 @@ def _single_class(rows: Sequence[Conclusion], outputs: Outputs, when: tuple[Ineq
     winners = {pair[1] for pair in pairs if pair is not None}
     losers = [pair[0] for pair in pairs if pair is not None]
     scaled = {row.rhs / abs(row.weights[0]) for row in rows}
-    if len(losers) < len(pairs) or len(winners) != 1 or len(scaled) != 1 or min(scaled) > 0:
+    if len(losers) < len(pairs) or len(winners) != 1 or len(scaled) != 1:
         return None
     winner = winners.pop()
     return Decided((winner,), -scaled.pop(), when) if {*losers, winner} == set(classes) else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from smilenn._version import __version__
-from smilenn.certify.verdicts import shown_bound
+from smilenn.certify.about import HEADING
+from smilenn.certify.verdicts import claim_words
 from smilenn.progress import duration
 from smilenn.report.elements import capital, change_text, estimate_text
 from smilenn.report.findings import Findings
@@ -47,17 +47,15 @@ def card(found: Findings) -> str:
         "## Rules, for every input of the domain",
     ]
     for rule in found.rules:
-        word = "certified" if rule.certified else "not certified"
-        if rule.certified and rule.bound > 0:
-            word = f"certified up to {shown_bound(rule.bound)}, for rounding"
-        elif not rule.certified and math.isfinite(rule.bound):
-            word = f"not certified: may fail, by at most {shown_bound(rule.bound)}{found.unit}"
+        word = claim_words(rule.bound, rule.certified, found.unit)
         more = "".join(f"  \n  {plain(line)}" for line in rule.more)
         parts.append(f"- {plain(rule.sentence)} **{word}**{more}  \n  {plain(rule.formula)}")
     if not found.rules:
         parts.append("None was asked for.")
     if found.certificate:
         parts.append(f"Certificate (SHA-256): `{found.certificate}`. To check it: `smile check FOLDER`.")
+    if found.assumed:
+        parts += [HEADING, "\n".join(f"- {plain(item.line)}" for item in found.assumed)]
     if found.quality is not None:
         what = {True: "held-out", False: "training", None: "given"}[found.held_out]
         lines = [[m.name, estimate_text(m.model), number(m.constant, 3)] for m in found.quality.metrics]
@@ -79,7 +77,7 @@ def card(found: Findings) -> str:
         ]  # fmt: skip
         parts += [
             "## Accuracy and guarantee",
-            _table(["model", found.tradeoff.metric, "ε guaranteed", "largest change found", "status"], lines),
+            _table(["model", found.tradeoff.metric, "ε asked for", "largest change found", "status"], lines),
         ]
     parts += ["## What is not guaranteed", "\n".join(f"- {plain(item)}" for item in found.limits), "## The domain"]
     rows = []

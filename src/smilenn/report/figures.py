@@ -37,7 +37,7 @@ def tradeoff_plot(found: Tradeoff) -> str:
         return frame.svg(marks, f"{found.metric} of {len(found.points)} models")
     eps = [p.eps for p in promised if p.eps is not None]
     y = spread([v for p in found.points if p.kind != "constant" for v in _ends(p)], 0.15)
-    frame = Frame((0.0, max(eps) * 1.15 or 1.0), y, "ε guaranteed for every input", found.metric)
+    frame = Frame((0.0, max(eps) * 1.15 or 1.0), y, "ε asked for, for every input", found.metric)
     marks = [
         frame.horizontal(point.quality.value, CLASS[point.kind], "")
         for point in found.points
@@ -49,7 +49,7 @@ def tradeoff_plot(found: Tradeoff) -> str:
             frame, float(point.eps or 0.0), point.quality, CLASS[point.kind],
             f"{point.name} ({point.status}): {found.metric}",
         )  # fmt: skip
-    return frame.svg(marks, f"{found.metric} against the guaranteed epsilon")
+    return frame.svg(marks, f"{found.metric} against the epsilon asked for")
 
 
 def change_plot(found: Tradeoff) -> str:

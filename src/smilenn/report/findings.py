@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from smilenn.certify.about import Assumption
 from smilenn.certify.statement import claim_lines
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.properties.library import Fair
+from smilenn.properties.naming import forms_words
 from smilenn.report.model import Reported, Rows, rows_of
 from smilenn.report.probe import Probe, probe
 from smilenn.report.quality import Quality, measure
@@ -36,6 +39,7 @@ BRIGHTEST = 1.1  # pixels from 0 to 1, and the domain's margin
 class Rule:
     """One claim: sentence, formula, whether the checker certified it, and the checked bound on its violation.
 
+    Sentence and formula of a certified claim have the room in them that it takes for rounding.
     `more` are what follows for probabilities and a comment that nobody checked, where there are such.
     """
 
@@ -60,6 +64,7 @@ class Findings:
     sentence: str
     rules: tuple[Rule, ...]
     certificate: str
+    assumed: tuple[Assumption, ...]
     limits: tuple[str, ...]
     given: int
     held_out: bool | None
@@ -169,6 +174,7 @@ def gather(
         sentence=verdict.sentence(),
         rules=_rules(model),
         certificate=certificate.sha256 if certificate is not None and certificate.accepted else "",
+        assumed=() if certificate is None else certificate.about.assumed,
         limits=_limits(model, held_out, rows is not None),
         given=0 if isinstance(given, int) else len(given),
         held_out=held_out,
@@ -187,11 +193,11 @@ def gather(
 def _rules(model: Reported) -> tuple[Rule, ...]:
     certificate, out = model.certificate_, []
     for i, claim in enumerate(model.claims_):
-        holds, bound = False, math.inf
+        holds, bound, room = False, math.inf, Fraction(0)
         if certificate is not None and i < len(certificate.holds):
-            holds, bound = certificate.holds[i], certificate.bounds[i]
-        said, *more = claim_lines(claim, model.outputs_, model.domain_)
-        out.append(Rule(said, claim.formula(), holds, bound, tuple(more)))
+            holds, bound, room = certificate.holds[i], certificate.bounds[i], certificate.rooms[i]
+        said, *more = claim_lines(claim, model.outputs_, model.domain_, room)
+        out.append(Rule(said, claim.with_room(room).formula(), holds, bound, tuple(more)))
     return tuple(out)
 
 
@@ -223,8 +229,8 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
         )
     if any(isinstance(item, Fair) for item in model.all_properties()):
         out.append(
-            "Fairness here means: changing the protected columns alone moves the output by no more than ε. It says "
-            "nothing of other columns that stand in for them, nor of how the data came to be."
+            f"Fairness here means: changing the protected columns alone moves {_spoken_of(model)} by no more than ε. "
+            "It says nothing of other columns that stand in for them, nor of how the data came to be."
         )
     if model.fill_:
         out.append("Missing cells are filled before prediction; the rules speak of the filled rows.")
@@ -239,6 +245,12 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
     if data and held_out is False:
         out.append("The rows measured here were used in training: quality on new rows will be lower.")
     return tuple(out)
+
+
+def _spoken_of(model: Reported) -> str:
+    """What a rule that names no output speaks of, in words."""
+    forms = model.outputs_.forms(None, "", directed=False)
+    return forms_words([tuple((Fraction(c), name) for c, name in form) for form in forms], model.outputs_, "any")
 
 
 def _standing(model: Reported, rows: Rows | None, output: np.ndarray | None, held_out: bool | None) -> Standing | None:

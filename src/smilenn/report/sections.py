@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from smilenn.calibration import MOST, Calibration, temperature
 from smilenn.certify.statement import claim_sentence
-from smilenn.certify.verdicts import shown_bound
-from smilenn.domain import Domain
+from smilenn.certify.verdicts import rounded_up, shown_bound
 from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
 from smilenn.report import figures
-from smilenn.report.elements import capital, change_text, estimate_text, figure, key, plot_grid, table
+from smilenn.report.elements import bullets, capital, change_text, estimate_text, figure, key, plot_grid, table
 from smilenn.report.findings import Findings
 from smilenn.report.probe import Probe
-from smilenn.report.quality import CERTIFIED
 from smilenn.report.svg import number, picture, text
 from smilenn.report.tradeoff import epsilon_rule
 
@@ -24,82 +23,13 @@ TIGHTEST = 3
 MOST_OUTPUTS = 6  # of which plots are shown
 MOST_FEATURES = 24  # longer tuples show only what differs
 
-# ---- summary --------------------------------------------------------------------------------------------------------
 
-
-def summary(found: Findings) -> str:
-    """Verdict, rules, certificate, what is not guaranteed, the domain."""
-    parts = []
-    tiles = [(f"{sum(rule.certified for rule in found.rules)} of {len(found.rules)}", "rules certified")]
-    if found.quality is not None:
-        first = found.quality.metrics[0]
-        words = first.name
-        if first.model.low is not None and first.model.high is not None:
-            words += f", 95 %: {number(first.model.low, 3)} to {number(first.model.high, 3)}"
-        tiles.append((number(first.model.value, 3), text(words)))
-        tiles += [
-            (number(m.model.value, 3), "right, and no allowed change turns it")
-            for m in found.quality.metrics if m.name == CERTIFIED
-        ]  # fmt: skip
-        tiles.append((f"{found.quality.rows:,}".replace(",", " "), _rows_words(found)))
-    tiles.append((str(len(found.model.domain_.features)), "inputs"))
-    tiles.append((text(duration(found.model.seconds_)), "of training"))
-    shown = "".join(f'<div class="tile"><b>{value}</b><span>{words}</span></div>' for value, words in tiles)
-    parts.append(f'<div class="tiles">{shown}</div>')
-    parts.append("<h3>What the model must obey, for every input of the domain</h3>")
-    for rule in found.rules:
-        tone, word = ("good", "certified") if rule.certified else ("open", "not certified")
-        if rule.certified and rule.bound > 0:
-            word = f"certified up to {shown_bound(rule.bound)}, for rounding"
-        elif not rule.certified and math.isfinite(rule.bound):
-            word = f"not certified: may fail, by at most {shown_bound(rule.bound)}{found.unit}"
-        more = "".join(f'<p class="soft">{text(line)}</p>' for line in rule.more)
-        parts.append(
-            f'<div class="rule"><p><b>{text(rule.sentence)}</b></p>{more}'
-            f'<span class="formula">{text(rule.formula)}</span><span class="badge {tone}">{text(word)}</span></div>'
-        )
-    if not found.rules:
-        parts.append("<p>No rule was asked for.</p>")
-    if found.example is not None:
-        parts.append(
-            f"<h3>Counterexample</h3><p>{text(found.example.row)} fails by {number(found.example.violation)}"
-            f"{found.unit}, evaluated by the network itself.</p>"
-        )
-        parts.append(_tuple_table(found, found.example.x, np.asarray(found.example.outputs)))
-    if found.certificate:
-        parts.append(
-            "<h3>Certificate</h3><p>Checked in exact arithmetic by a program that reads the model's files only. "
-            "Anybody can run it again: <code>smile check FOLDER</code>, or its one file with nothing but Python.</p>"
-            f'<p class="hash">SHA-256 {text(found.certificate)}</p>'
-        )
-    else:
-        parts.append(f"<h3>No accepted certificate</h3><p>{text(found.model.certificate_note_)}</p>")
-    parts.append(
-        "<h3>What is not guaranteed</h3><ul>" + "".join(f"<li>{text(item)}</li>" for item in found.limits) + "</ul>"
-    )
-    parts.append("<h3>The domain</h3>" + _domain_table(found.model.domain_))
-    return "\n".join(parts)
-
-
-def _rows_words(found: Findings) -> str:
+def rows_words(found: Findings) -> str:
+    """Which rows were measured: ``held-out rows measured``."""
     what = {True: "held-out rows", False: "training rows", None: "rows"}[found.held_out]
     assert found.quality is not None
     more = f", thinned from {found.given}" if found.given > found.quality.rows else ""
     return f"{what} measured{more}"
-
-
-def _domain_table(domain: Domain) -> str:
-    rows = []
-    for feature in domain.features[:200]:
-        if feature.categories:
-            values = ", ".join(map(repr, feature.categories[:12])) + ("…" if len(feature.categories) > 12 else "")
-        else:
-            values = f"{number(feature.lo)} to {number(feature.hi)}" + (f" {feature.unit}" if feature.unit else "")
-        rows.append((text(feature.name), text(feature.kind), text(values)))
-    more = len(domain.features) - len(rows)
-    note = f'<p class="soft">{more} further inputs are left out here.</p>' if more > 0 else ""
-    listed = table(("input", "kind", "values"), rows)
-    return f"<details><summary>{len(domain.features)} inputs</summary>{listed}{note}</details>"
 
 
 # ---- quality --------------------------------------------------------------------------------------------------------
@@ -115,7 +45,7 @@ def quality(found: Findings) -> str:
         for m in quality.metrics
     ]
     parts = [
-        f"<p>On {quality.rows} {_rows_words(found).split(' measured')[0]}; brackets are 95 % confidence intervals.</p>",
+        f"<p>On {quality.rows} {rows_words(found).split(' measured')[0]}; brackets are 95 % confidence intervals.</p>",
         table(("measure", "model", "best constant", "better is"), lines),
     ]
     name = found.model.target_name_ or "target"
@@ -198,7 +128,7 @@ def guarantee(found: Findings) -> str:
         return ""
     parts = []
     if trade.rule:
-        parts.append(f"<p>The guarantee: {text(trade.rule)}</p>")
+        parts.append(f"<p>The rule that ε belongs to: {text(trade.rule)}</p>")
     trained = any(point.kind in ("free", "unaware", "other") for point in trade.points)
     idle = next(point for point in trade.points if point.kind == "constant")
     names = {"free": "no rules", "unaware": "unaware"}
@@ -216,7 +146,7 @@ def guarantee(found: Findings) -> str:
          "–" if p.variation is None else change_text(p.variation), text(p.status))
         for p in trade.points
     ]  # fmt: skip
-    parts.append(table(("model", text(trade.metric), "ε guaranteed", "largest change found", "status"), lines))
+    parts.append(table(("model", text(trade.metric), "ε asked for", "largest change found", "status"), lines))
     if trained:
         parts.append(
             '<p class="soft">References were trained for this report, each within its share of the time. Other ε: the '
@@ -272,9 +202,11 @@ def pairs(found: Findings) -> str:
         parts.append(f'<div class="pairs">{"".join(cards)}</div>')
     if not parts:
         return ""
+    beyond = " by more than its room for rounding" if any(r.certified and r.bound > 0 for r in found.rules) else ""
     start = (
         f"<p>The inputs that come closest to breaking each rule, looked for around {around} and evaluated by the "
-        "network. Marked lines differ between the copies. Closer ones may exist; none breaks a certified rule.</p>"
+        "network. Marked lines differ between the copies. Closer ones may exist; none breaks a certified rule"
+        f"{beyond}.</p>"
     )
     return start + "\n".join(parts)
 
@@ -282,7 +214,7 @@ def pairs(found: Findings) -> str:
 def _shown(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     """A tuple [k, m] as pictures where it is images, else as a table."""
     if found.image is None:
-        return _tuple_table(found, x, outputs)
+        return tuple_table(found, x, outputs)
     lo, hi = float(found.model.domain_.lo.min()), float(found.model.domain_.hi.max())
     shades = (x - lo) / (hi - lo if hi > lo else 1.0)
     shown = [(COPIES[c], shades[c], found.said(outputs[c])) for c in range(len(x))]
@@ -298,7 +230,7 @@ def _shown(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     return f'<div class="strip">{"".join(cells)}</div>'
 
 
-def _tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
+def tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     """Inputs x [k, m] side by side in the user's columns, what differs first, and the outputs [k, o]."""
     frame = found.model.domain_.decode(x)
     units = {feature.name: f" ({feature.unit})" if feature.unit else "" for feature in found.model.domain_.features}
@@ -328,14 +260,14 @@ def variation(found: Findings) -> str:
         proved = None
         if certificate is not None and probe.claim in certificate.claims and certificate.report.claims:
             rows = certificate.report.claims[certificate.claims.index(probe.claim)].rows
-            most = max(float(row.bound + row.margin - row.rhs) for row in rows)
-            proved = most + (probe.limit or 0.0)
+            most = max(row.bound + row.margin - row.rhs for row in rows)
+            proved = rounded_up(most + Fraction(probe.limit or 0.0))
         plot = figures.variation_plot(probe, proved, _left(probe, found))
         sentence = claim_sentence(probe.claim, found.model.outputs_, found.model.domain_)
         largest = float(probe.value.max()) + (probe.limit or 0.0)
-        shown = (
-            "" if proved is None or not math.isfinite(proved) else f" Proved for all inputs: at most {number(proved)}."
-        )
+        shown = ""
+        if proved is not None and math.isfinite(proved):
+            shown = f" Proved for all inputs: at most {shown_bound(proved)}."
         plots.append(
             figure(plot, f"{text(sentence)} Largest found around {len(probe.value)} rows: {number(largest)}.{shown}")
         )
@@ -389,7 +321,7 @@ def training(found: Findings) -> str:
         now = float(record.get("seconds") or before)
         entry[0], entry[1], before = entry[0] + 1, entry[1] + max(0.0, now - before), now
     lines = [(text(name), str(int(count)), text(duration(spent))) for name, (count, spent) in phases.items()]
-    made = "".join(f"<li>{text(line)}</li>" for line in found.model.explain().splitlines() if line)
+    made = bullets(text(line) for line in found.model.explain().splitlines() if line)
     room = "leaves the backbone no room" if not any(record.get("width") for record in history) else (
         "is as wide as they allow")  # fmt: skip
     closed = "" if any(record.get("violation") is not None for record in history) else (
@@ -398,5 +330,5 @@ def training(found: Findings) -> str:
     )  # fmt: skip
     return (
         closed + plot_grid(plots) + table(("phase", "epochs or rounds", "time"), lines)
-        + f"<h3>How it was made</h3><ul>{made}</ul>"
+        + f"<h3>How it was made</h3>{made}"
     )  # fmt: skip

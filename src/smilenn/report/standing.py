@@ -89,9 +89,11 @@ class Standing:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Standing:
-        """Inverse of `to_json`."""
+        """Inverse of `to_json`; measures that make no sentence are a `LookupError`."""
         numbers = {printable(str(name)): float(value) for name, value in data["numbers"].items()}
-        return cls(int(data["rows"]), bool(data["held_out"]), int(data["steps"]), numbers)
+        found = cls(int(data["rows"]), bool(data["held_out"]), int(data["steps"]), numbers)
+        found.sentence()  # a measure that is missing is found here, not when a report is written
+        return found
 
 
 def steps_of(history: Sequence[Mapping[str, Any]]) -> int:
