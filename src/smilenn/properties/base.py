@@ -70,7 +70,7 @@ class Property(ABC):
 
     @abstractmethod
     def sentence_about(self, output: str) -> str:
-        """The property as one English sentence, with the words for the output: ``the output``, ``'price'``."""
+        """The property as one English sentence, with the words for the output: ``the predicted 'price'``, ``'low'``."""
 
     def renamed(self, rename: Rename) -> Self:
         """The same property with `rename(name)` in place of every feature that it takes by name or position.
