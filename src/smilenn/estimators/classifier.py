@@ -7,6 +7,7 @@ labels [n, o]     one logit f_i a label:        yes where f_i > 0, each for itse
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -203,7 +204,15 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         named = [item for item in self.all_properties() if isinstance(item, (Robust, Fair))]
         if not named:
             raise SmileError("Certified labels need a property that bounds changes; fit with a Robust or Fair one.")
-        return largest_changes(self.certificate_, self.lower(named), self.outputs_, self.domain_, self.outside_)
+        judgement = self._judged()
+        known = vars(self).get("_known_changes")
+        if known is None or known[0] is not judgement or known[1] != named:
+            # lowering a property of many columns takes longer than predicting a row
+            found = largest_changes(
+                judgement.certificate, self.lower(named), self.outputs_, self.domain_, self.outside_
+            )
+            known = self._known_changes = judgement, copy.deepcopy(named), found
+        return known[2].copy()
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities: of the classes [n, classes], of the labels [n, o].

@@ -150,8 +150,7 @@ def load(
             raise AlteredError(
                 f"{str(folder / PROPERTIES)!r} states properties that are not its claims; save the model again."
             )
-        estimator._judgement = recall(folder, estimator, noted, JSON_NAME in documents)
-        estimator._explained()
+        estimator._conclude_with(recall(folder, estimator, noted, JSON_NAME in documents))
     except SmileError:
         raise
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
