@@ -29,7 +29,7 @@ from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
-from smilenn.estimators.judgement import Judgement, certified_part, current
+from smilenn.estimators.judgement import Judgement, bound, certified_part, current
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
 from smilenn.model.folder import parse_json, read_folder
@@ -81,7 +81,8 @@ class Clamped(BaseEstimator, ABC):
         proved = replace(certify(self.net_, claims, table=self.table()), about=About(assumed=assumptions(pinned=True)))
         certificate = _steady_only(proved, self.net_)
         unknown = Unknown(METHOD, why=certificate.why)
-        self._judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
+        judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
+        self._judgement = bound(judgement, self.net_, self.net_.domain, self.table())
         return self
 
     @property
@@ -97,7 +98,7 @@ class Clamped(BaseEstimator, ABC):
     def _judged(self) -> Judgement:
         check_is_fitted(self, "net_")
         claims = self._property().lower(self.net_.domain)
-        return current(self._judgement, self.net_, claims, self.table())
+        return current(self._judgement, self.net_, self.net_.domain, claims, self.table())
 
     def table(self) -> dict[str, Any]:
         """How the columns of a frame become inputs, JSON-ready; the certificate's digest covers it."""
@@ -161,7 +162,7 @@ class Clamped(BaseEstimator, ABC):
             raise AlteredError(f"The certificate in {str(folder)!r} does not check: {reason}; fit the clamp again.")
         if found.model != certified_part(out.net_, out.table()):
             raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
-        out._judgement = Judgement(checked_verdict(found), found)
+        out._judgement = bound(Judgement(checked_verdict(found), found), out.net_, out.net_.domain, out.table())
         return out
 
     def outputs(self, X: pd.DataFrame) -> np.ndarray:

@@ -202,7 +202,13 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         claims = self.changing_claims()
         if not claims:
             raise SmileError("Certified labels need a property that bounds changes; fit with a Robust or Fair one.")
-        return largest_changes(self.certificate_, claims, self.outputs_, self.domain_, self.outside_)
+        judgement = self._judged()
+        known = vars(self).get("_known_changes")
+        if known is None or known[0] is not judgement or known[1] != claims:
+            # bounding the margins of many classes takes longer than predicting a row
+            found = largest_changes(judgement.certificate, claims, self.outputs_, self.domain_, self.outside_)
+            known = self._known_changes = judgement, claims, found
+        return known[2].copy()
 
     def changing_claims(self) -> tuple[Claim, ...]:
         """The claims that bound how far outputs change, as `Robust` and `Fair` do, by name or by hand."""

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from smilenn.certify.about import About, assumptions
 from smilenn.certify.verdicts import Certificate
 from smilenn.estimators.example import example_frame
-from smilenn.estimators.judgement import Judgement, current, judge, unjudged, withdrawn
+from smilenn.estimators.judgement import Judgement, bound, current, judge, unjudged
 from smilenn.model.bundle import has_pinned
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
@@ -59,7 +59,7 @@ class Judged(ABC):
 
     @verdict_.setter
     def verdict_(self, verdict: Verdict) -> None:
-        self._judgement = Judgement(verdict, None, because(Reason.SET_FROM_OUTSIDE))
+        self._conclude_with(Judgement(verdict, None, because(Reason.SET_FROM_OUTSIDE)))
 
     @property
     def certificate_(self) -> Certificate | None:
@@ -104,9 +104,7 @@ class Judged(ABC):
 
     def _judged(self) -> Judgement:
         self._check_fitted()
-        if self.domain_ != self.net_.domain:  # rows would reach the network by another way than was certified
-            return withdrawn(Reason.CHANGED)
-        return current(self._judgement, self.net_, self.claims_, self.table())
+        return current(self._judgement, self.net_, self.domain_, self.claims_, self.table())
 
     def _conclude(
         self,
@@ -119,22 +117,22 @@ class Judged(ABC):
 
         After Ctrl-C what was found by then counts, as far as it was checked.
         """
-        self._judgement = unjudged(found, because(Reason.CERTIFICATION_INTERRUPTED))
+        self._conclude_with(unjudged(found, because(Reason.CERTIFICATION_INTERRUPTED)))
         if _interrupted(found):
             self.interrupted_ = True
             return
         limit = min(self.certify_time_limit, AFTER_CTRL_C) if self.interrupted_ else self.certify_time_limit
         limit = limit if left is None else min(limit, max(LEAST_SECONDS, left))
         try:
-            self._judgement = judge(
+            judgement = judge(
                 self.net_, self.claims_, found, time_limit=limit, callback=show, since=self.seconds_, trees=trees,
                 table=self.table(),
             )  # fmt: skip
+            self._conclude_with(judgement)
         except KeyboardInterrupt:
             self.interrupted_ = True
         certificate = self._judgement.certificate
         self.interrupted_ = self.interrupted_ or (certificate is not None and certificate.interrupted)
-        self._explained()
 
     def certify(
         self,
@@ -163,16 +161,16 @@ class Judged(ABC):
         )  # fmt: skip
         if judgement.certificate is not None and judgement.certificate.interrupted:
             raise KeyboardInterrupt
-        self._judgement = judgement
-        self._explained()
+        self._conclude_with(judgement)
         return self.verdict_
 
-    def _explained(self) -> None:
-        """Tell the certificate what its claims speak of, so that its statement names classes, target and values."""
-        certificate = self._judgement.certificate
+    def _conclude_with(self, judgement: Judgement) -> None:
+        """Take a judgement on the network as it is now; its statement names classes, target and values."""
+        certificate = judgement.certificate
         if certificate is not None:
             about = About(self.outputs_, self.net_.domain, assumptions(pinned=has_pinned(self.net_)))
-            self._judgement = replace(self._judgement, certificate=replace(certificate, about=about))
+            judgement = replace(judgement, certificate=replace(certificate, about=about))
+        self._judgement = bound(judgement, self.net_, self.domain_, self.table())
 
     def _check_fitted(self) -> None:
         if "net_" not in vars(self):

@@ -8,7 +8,11 @@
     the model breaks the claim    violated: the counterexample stands, whatever was checked beside it
 
 A prover's word alone is never passed on as proved, unless no certificate was asked for; it is then named as what it is.
-A judgement speaks of the network it was made on: `current` withdraws it where the certified part was changed since.
+
+A judgement is about the network it was made on. `bound` compares the two in full, by the digests that prover and
+certificate name the network by, and puts a seal on it (model/seal.py). `current`, which every read of ``verdict_``
+asks, compares the seal with the network as it is, and withdraws the judgement where they differ. So a read costs a
+comparison of the certified part with a copy: nothing is serialised and nothing hashed.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from smilenn.certify.verdicts import METHOD, Certificate
 from smilenn.certify.verdicts import verdict as checked_verdict
+from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
@@ -30,17 +35,38 @@ from smilenn.verdict import Proved, Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
+    from smilenn.model.seal import Seal
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
+class Sealed:
+    """What a judgement was made on: the network, the domain by which rows reach it, the table and the claims."""
+
+    net: Seal
+    domain: tuple[Any, ...]
+    table: dict[str, Any] | None
+
+
+@dataclass(frozen=True, eq=False)
 class Judgement:
-    """A verdict, the certificate that bears it (None without one) and, without an accepted one, the reason."""
+    """A verdict, the certificate that bears it (None without one) and, without an accepted one, the reason.
+
+    `sealed` is what it was made on; a judgement on a network without it is withdrawn.
+    """
 
     verdict: Verdict
     certificate: Certificate | None = None
     why: Whys = ()
+    sealed: Sealed | None = None
+
+    @property
+    def binding(self) -> bool:
+        """Whether it says anything of particular weights."""
+        return (
+            bool(self.verdict.weights) or self.certificate is not None or isinstance(self.verdict, (Proved, Violated))
+        )
 
 
 def unjudged(found: Verdict | None, why: Whys) -> Judgement:
@@ -128,21 +154,50 @@ def _with_floats(found: Verdict, checked: bool, why: Whys) -> Whys:
     return why
 
 
-def current(
-    judgement: Judgement, net: SmileNet, claims: Sequence[Claim], table: Mapping[str, Any] | None = None
-) -> Judgement:
-    """The judgement if it speaks of `net`, its table and the claims as they are now; else that it does not."""
+def bound(judgement: Judgement, net: SmileNet, domain: Domain, table: dict[str, Any] | None) -> Judgement:
+    """The judgement with a seal on `net` and its table as they are now, if it is about these; else without one.
+
+    The seal is taken first: whatever changes while the digests are computed, the next read notices.
+    """
+    from smilenn.model.seal import frame, seal
+
+    taken = seal(net) if judgement.binding and domain == net.domain else None
+    if taken is None or not _about(judgement, net, table):
+        return replace(judgement, sealed=None)
+    return replace(judgement, sealed=Sealed(taken, frame(domain), table))
+
+
+def _about(judgement: Judgement, net: SmileNet, table: Mapping[str, Any] | None) -> bool:
+    """Whether verdict and certificate name `net` and `table` by their digests, and `net` is as it is described."""
+    from smilenn.model.seal import is_as_described
+
     verdict, certificate = judgement.verdict, judgement.certificate
     try:
-        changed = net.hooked or (bool(verdict.weights) and verdict.weights != net.snapshot().digest)
-        changed = changed or (certificate is not None and certificate.model != certified_part(net, table))
+        if verdict.weights and verdict.weights != net.snapshot().digest:
+            return False
+        return certificate is None or (certificate.model == certified_part(net, table) and is_as_described(net))
     except SmileError:  # weights that are not finite, or a gap below zero
-        changed = True
-    if changed:
+        return False
+
+
+def current(
+    judgement: Judgement, net: SmileNet, domain: Domain, claims: Sequence[Claim], table: dict[str, Any] | None
+) -> Judgement:
+    """The judgement if `net`, domain, table and claims are those it was made on; else that they were changed."""
+    if judgement.binding and not _unchanged(judgement.sealed, net, domain, table):
         return withdrawn(Reason.CHANGED)
-    if certificate is not None and certificate.claims != tuple(claims):
+    if judgement.certificate is not None and judgement.certificate.claims != tuple(claims):
         return withdrawn(Reason.OTHER_CLAIMS)
     return judgement
+
+
+def _unchanged(sealed: Sealed | None, net: SmileNet, domain: Domain, table: dict[str, Any] | None) -> bool:
+    from smilenn.model.seal import frame, seal
+
+    if sealed is None or sealed.table != table or sealed.domain != frame(domain):
+        return False
+    taken = seal(net)
+    return taken is not None and taken.matches(sealed.net)
 
 
 def certified_part(net: SmileNet, table: Mapping[str, Any] | None) -> str:

@@ -170,8 +170,7 @@ def load(
             raise AlteredError(
                 f"{str(folder / PROPERTIES)!r} states properties that are not its claims; save the model again."
             )
-        estimator._judgement = recall(folder, estimator, noted, JSON_NAME in documents)
-        estimator._explained()
+        estimator._conclude_with(recall(folder, estimator, noted, JSON_NAME in documents))
         if note := unregistered_note(documents[PROPERTIES]):
             warnings.warn(f"{str(folder)!r}: {note}", UnregisteredWarning, stacklevel=2)
     except SmileError:

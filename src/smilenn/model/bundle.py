@@ -190,11 +190,30 @@ def _refuse_missing_modules(encoder: Sequence[Mapping[str, Any]], modules: Mappi
 
 def dump_weights(net: SmileNet) -> bytes:
     """All tensors of a network as safetensors bytes, the head in the user's output units; all must be finite."""
-    import torch
     from safetensors.torch import save
 
+    return save(_stored(net, net.state_dict()))
+
+
+def certified_tensors(net: SmileNet) -> dict[str, bytes]:
+    """Raw data, as stored, of the tensors a certificate speaks of: all but the backbone's and pinned modules'."""
+    import torch
+
+    certified = {
+        name: tensor
+        for name, tensor in net.state_dict().items()
+        if not name.startswith("backbone.") and not (name.startswith("encoder.") and ".module." in name)
+    }
+    stored = _stored(net, certified)
+    return {name: t.reshape(-1).view(torch.uint8).numpy().tobytes() for name, t in stored.items()}
+
+
+def _stored(net: SmileNet, state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Tensors as they are stored: finite, on the CPU, the head × output_scale."""
+    import torch
+
     # a copy of each: safetensors refuses tensors that share memory, as tied weights do
-    tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in net.state_dict().items()}
+    tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in state.items()}
     refuse_non_finite(tensors, "the network")
     scale = net.output_scale.detach().cpu()
     for name, factor in (("head_weight", scale[:, None]), ("head_bias", scale)):
@@ -202,19 +221,7 @@ def dump_weights(net: SmileNet) -> bytes:
         if not torch.equal(effective / factor, tensors[name]):
             raise SmileError(f"The weights {name} are too large or too small for their scale; train again.")
         tensors[name] = effective
-    return save(tensors)
-
-
-def certified_tensors(net: SmileNet) -> dict[str, bytes]:
-    """Raw data, as stored, of the tensors a certificate speaks of: all but the backbone's and pinned modules'."""
-    from safetensors.torch import load
-
-    tensors = load(dump_weights(net))
-    return {
-        name: t.numpy().tobytes()
-        for name, t in tensors.items()
-        if not name.startswith("backbone.") and not (name.startswith("encoder.") and ".module." in name)
-    }
+    return tensors
 
 
 def read_weights(data: bytes, where: str = WEIGHTS) -> dict[str, torch.Tensor]:

@@ -196,12 +196,6 @@ class SmileNet(nn.Module):
         """Whether the order or the equality of two evaluations is promised bit for bit."""
         return self.profile == "fixed-order" or self.encoder is not None
 
-    @property
-    def hooked(self) -> bool:
-        """Whether somebody has hung code onto the network or its certified part: no certificate is about that."""
-        parts = (self, self.lower, self.second, *(() if self.encoder is None else self.encoder.modules()))
-        return any(part._forward_hooks or part._forward_pre_hooks or "forward" in vars(part) for part in parts)
-
     def assert_float64(self) -> None:
         """Raise if somebody has cast the certified part to another type: no certificate speaks of that network."""
         for name, tensor in self.certified_part():

@@ -1,0 +1,155 @@
+"""Whether a network is still the one that was judged: its certified part as a value, compared bit for bit.
+
+    seal(net) = (path, class, attributes, tensors' types and shapes) of every module but the backbone's,
+                and the bits of those tensors
+
+A certificate speaks of auxiliaries, head, scaler and encoder. Whoever asks for the verdict must get none if one bit of
+these has changed since, whichever way: an optimiser, ``.data``, a NumPy array that shares the memory, a parameter or
+module exchanged, a hook, a method replaced, a layer switched to training mode. Counters of in-place changes miss
+several of these, so the numbers themselves are compared with a copy. The certified part is small (some thousand
+weights), so that takes tens of microseconds.
+
+The backbone is left out: every value of it lies in the box, so what is certified holds for any backbone. Pinned modules
+are not: that equal rows get equal bits was tested on the module as it was.
+
+`is_as_described` goes further and is asked once, when a judgement is made: the network in memory must equal the one
+that is rebuilt from its own description and tensors, which is what the checker has read.
+
+What no comparison of objects can notice is a program that replaces this package's or torch's own functions and classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.modules import module as hooks
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.model.auxiliaries import GapNet
+from smilenn.model.bundle import rebuild_net
+from smilenn.model.encoders import Pinned
+
+if TYPE_CHECKING:
+    from smilenn.model.net import SmileNet
+
+OF_MODULES = frozenset(vars(nn.Module()))  # every module's own: tensors, parts and hooks are looked at by themselves
+# Training reads these and no evaluation does: paces, groups of an ensemble, ends for the box, what restores signs
+FOR_TRAINING = frozenset({"pace", "decay", "groups", "parts", "members", "limits", "keep", "p"})
+PLAIN = (bool, int, float, str, tuple, type(None))
+
+
+class _Unknown:
+    """An attribute of a type that no certified module has: equal to nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seal:
+    """The certified part of a network: `parts` as nested tuples, the `bits` of its tensors by type."""
+
+    parts: tuple[Any, ...]
+    bits: dict[torch.dtype, torch.Tensor]
+
+    def matches(self, other: Seal) -> bool:
+        """Whether both are of the same network, bit for bit."""
+        return self.parts == other.parts and all(torch.equal(bits, other.bits[k]) for k, bits in self.bits.items())
+
+
+@torch.no_grad()
+def seal(net: SmileNet) -> Seal | None:
+    """The seal of `net` as it is; None if code hangs on it that no certificate speaks of."""
+    if hooks._global_forward_hooks or hooks._global_forward_pre_hooks:
+        return None
+    parts: list[Any] = []
+    numbers: dict[torch.dtype, list[torch.Tensor]] = {}
+    for path, module, foreign in _modules(net):
+        # a network in training mode predicts by a copy that is not; a part of it may not differ from the rest
+        if _altered(module) or (module.training and not net.training):
+            return None
+        tensors = _tensors(module)
+        for _, tensor in tensors:
+            numbers.setdefault(tensor.dtype, []).append(tensor)
+        kinds = [(name, type(tensor), tensor.dtype, tensor.shape) for name, tensor in tensors]
+        parts.append((path, type(module), None if foreign else _attributes(vars(module)), kinds))
+    return Seal(tuple(parts), {kind: _bits(tensors) for kind, tensors in numbers.items()})
+
+
+def _altered(module: nn.Module) -> bool:
+    """Whether calling the module does something beside its class's own forward pass."""
+    own = vars(module)
+    return bool(own["_forward_hooks"] or own["_forward_pre_hooks"] or "forward" in own)
+
+
+def _tensors(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
+    """The parameters and buffers of a module itself, by name."""
+    own = vars(module)
+    named = (*own["_parameters"].items(), *own["_buffers"].items())
+    return [(name, tensor) for name, tensor in named if tensor is not None and not _idle(module, name)]
+
+
+def _modules(net: SmileNet) -> Iterator[tuple[str, nn.Module, bool]]:
+    """Path, module and whether it lies inside a pinned one, for all but the backbone's."""
+    waiting: list[tuple[str, nn.Module, bool]] = [("", net, False)]
+    while waiting:
+        path, module, foreign = waiting.pop()
+        yield path, module, foreign
+        inside = foreign or isinstance(module, Pinned)
+        for name, part in module._modules.items():
+            if part is not None and not (module is net and name == "backbone"):
+                waiting.append((f"{path}.{name}", part, inside))
+
+
+def _idle(module: nn.Module, name: str) -> bool:
+    """Whether a buffer plays no part in evaluation: signs asked for in training, ends that an affine gap would need."""
+    return name == "signs" or (name in ("u_lo", "u_hi") and isinstance(module, GapNet) and module.kind != "affine")
+
+
+def _attributes(own: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a module as plain values, less those of every module."""
+    return {
+        name: value if type(value) in PLAIN else _plain(value)
+        for name, value in own.items()
+        if name not in OF_MODULES and name not in FOR_TRAINING
+    }
+
+
+def _plain(value: Any) -> Any:
+    if type(value) is list:
+        return list(value)
+    if type(value) is np.ndarray:
+        return value.dtype.str, value.shape, value.tobytes()
+    return frame(value) if type(value) is Domain else _Unknown()
+
+
+def frame(domain: Domain) -> tuple[Any, ...]:
+    """A domain with the arrays that it keeps: an array can be written to, however frozen its owner is."""
+    return domain, domain.lo.tobytes(), domain.hi.tobytes(), domain.shift.tobytes(), domain.mult.tobytes()
+
+
+def _bits(tensors: list[torch.Tensor]) -> torch.Tensor:
+    """All numbers of tensors of one type in a row, as bytes or words: 0 and −0 differ, and NaN equals itself."""
+    row = torch.cat([tensor.detach().cpu().reshape(-1) for tensor in tensors])
+    return row.view(torch.int64 if row.element_size() == 8 else torch.uint8)
+
+
+@torch.no_grad()
+def is_as_described(net: SmileNet) -> bool:
+    """Whether `net` is, bit for bit, the network that its description and certified tensors rebuild."""
+    branches = () if net.encoder is None else net.encoder.learned
+    pinned = {b.name: layer.module for b in branches for layer in b.layers if isinstance(layer, Pinned)}
+    try:
+        twin = rebuild_net(net.describe(), backbone=nn.Identity(), modules=pinned)
+        certified = {k: v for k, v in net.state_dict().items() if not k.startswith("backbone.") and ".module." not in k}
+        lacking = twin.load_state_dict(certified, strict=False).missing_keys
+    except (SmileError, RuntimeError):  # a layer of the user's own, or tensors of other shapes than are described
+        return False
+    if any(not name.startswith("backbone.") and ".module." not in name for name in lacking):
+        return False
+    twin.train(net.training)
+    own, rebuilt = seal(net), seal(twin)
+    return own is not None and rebuilt is not None and own.matches(rebuilt)
