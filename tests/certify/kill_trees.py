@@ -33,6 +33,9 @@ class Grown:
 
     def __init__(self, seed: int) -> None:
         self.rng = rng = random.Random(f"trees {seed}")
+        coarse = rng.random() < 0.3  # whole numbers alone, so that strips end between them
+        self.thresholds = tuple(v for v in THRESHOLDS if v.is_integer() and abs(v) < 9) if coarse else THRESHOLDS
+        self.values = tuple(v for v in VALUES if v.is_integer()) if coarse else VALUES
         self.features = self._features()
         self.m = sum(len(f.get("categories", [0])) for f in self.features)
         self.k = rng.choice((2, 2, 2, 2, 2, 1, 3))
@@ -44,7 +47,7 @@ class Grown:
         self.sets += self._categories() if not self.before else []
         self.trees = [rng.choice((1, 1, 2, 3, 6)) for _ in range(rng.choice((1, 1, 1, 2)))]
         self.forest = [self._tree(width) for _ in range(sum(self.trees))]
-        self.bias = [rng.choice((0.0, 0.0, 1.0, 0.1)) for _ in self.trees]
+        self.bias = [rng.choice((0.0, 0.0, 1.0, 0.1, -1.0, -0.3)) for _ in self.trees]
         self.after = [[rng.choice((1.0, 0.5, -1.0, 0.1, 0.0)) for _ in self.trees]] if rng.random() < 0.2 else []
         self.outputs = 1 if self.after else len(self.trees)
         self.slope = [1.0, *(rng.choice((1.0, -1.0, 0.5)) for _ in range(self.outputs - 1))]
@@ -96,20 +99,20 @@ class Grown:
         return names[column]
 
     def _tree(self, width: int) -> Tree:
-        rng, questions = self.rng, width + len(self.sets)
+        rng, questions, coarse = self.rng, width + len(self.sets), self.values is not VALUES
         if rng.random() < 0.5:  # the same questions on every path
-            levels = [(rng.randrange(questions), rng.choice(THRESHOLDS[:10])) for _ in range(rng.randint(0, 3))]
+            levels = [(rng.randrange(questions), rng.choice(self.thresholds[:10])) for _ in range(rng.randint(0, 3))]
             steps = []
             for question, _ in levels:
-                role, by = self._role(question, width), rng.choice((0.5, 1.0, 0.1))
+                role, by = self._role(question, width), rng.choice((1.0,) if coarse else (0.5, 1.0, 0.1))
                 steps.append({"rises": by, "least": by, "falls": -by, "same": rng.choice((by, -4 * by))}.get(role, 0.0))
-            start = rng.choice(VALUES)
+            start = rng.choice(self.values)
             split, number = self._level(levels, steps, start)
         else:
             split, number = self._free(questions, rng.randint(0, 3))
         if rng.random() < 0.3:
             leaf = rng.choice([at for at, asked in enumerate(split) if asked < 0])
-            number[leaf] = rng.choice(VALUES)
+            number[leaf] = rng.choice(self.values)
         return split, number
 
     def _level(self, levels: list[tuple[int, float]], steps: list[float], value: float) -> Tree:
@@ -122,9 +125,9 @@ class Grown:
     def _free(self, questions: int, depth: int) -> Tree:
         rng = self.rng
         if depth == 0 or rng.random() < 0.2:
-            return [-1], [rng.choice(VALUES)]
+            return [-1], [rng.choice(self.values)]
         left, right = self._free(questions, depth - 1), self._free(questions, depth - 1)
-        return [rng.randrange(questions), *left[0], *right[0]], [rng.choice(THRESHOLDS), *left[1], *right[1]]
+        return [rng.randrange(questions), *left[0], *right[0]], [rng.choice(self.thresholds), *left[1], *right[1]]
 
     # ---- files -------------------------------------------------------------------------------------------------------
 
@@ -167,9 +170,9 @@ class Grown:
             if self.k != 2 or name == "g":
                 (free if role in ("free", "rises") else equal).append(name)
                 continue
-            ends = {
-                "rises": (0, None), "falls": (None, 0), "strip": ("1/2", "1/2"), "least": ("-1/4", None), "same": (0, 0)
-            }.get(role, (None, None))  # fmt: skip
+            strip = rng.choice((("1/2", "1/2"), ("1/3", "2/3")))
+            ends = {"rises": (0, None), "falls": (None, 0), "strip": strip, "least": ("-1/4", None), "same": (0, 0)}
+            ends = ends.get(role, (None, None))
             for sign, end in zip((-1, 1), ends, strict=True):
                 if end is not None:
                     terms = [[str(sign), 0, "in", name], [str(-sign), 1, "in", name]]
@@ -182,7 +185,7 @@ class Grown:
         pieces = {1: [["1", 0]], 2: [["-1", 0], ["1", 1]], 3: [["1", 0], ["1", 1], ["-2", 2]]}[self.k]
         terms = [[a, c, "out", "y"] for a, c in pieces]
         then = [{"terms": terms, "op": "<=", "rhs": rng.choice(("0", "0", "1", "3"))}]
-        if rng.random() < 0.3:
+        if rng.random() < 0.6:
             then.append({"terms": [[str(-int(a)), c, kind, y] for a, c, kind, y in terms], "op": "<=", "rhs": "1"})
         order = self.k == 2 and rng.random() < 0.5
         proofs = [
@@ -256,21 +259,30 @@ def chain(leaves: int) -> Tree:
     return split + [-1] * leaves, number + values
 
 
-def handmade(forest: list[Tree], **changes: Any) -> dict[str, bytes]:
-    """Files of trees over one number that rises; `changes` of the layer's description, or of tensors by name."""
+def crossed(leaves: int) -> Tree:
+    """Rises with y_0 for either sign of y_1, leaf by leaf only; the last of so many leaves differ in y_1 alone."""
+    split, number = [0, 1, -1, -1, 1, -1], [0.0, 0.0, 1.0, 8.0, 0.0, 2.0]
+    more = leaves - 4
+    return split + [1] * more + [-1] * (more + 1), number + [2.0 - at / 256 for at in range(more)] + [9.0] * (more + 1)
+
+
+def handmade(forest: list[Tree], numbers: int = 1, way: int = 1, **changes: Any) -> dict[str, bytes]:
+    """Files of trees over a number that rises, and maybe one that is equal in both copies, with a claim that the output
+    rises, or falls (`way` −1); `changes` of the layer's description, or of tensors by name.
+    """
     nodes = sum(len(split) for split, _ in forest)
-    layer = {"kind": "trees", "inputs": 1, "trees": [len(forest)], "nodes": nodes, "sets": []}
+    layer = {"kind": "trees", "inputs": numbers, "trees": [len(forest)], "nodes": nodes, "sets": []}
     layer |= {key: value for key, value in changes.items() if key in layer or key == "more"}
     tensors: dict[str, Any] = {
         "split": [v for split, _ in forest for v in split], "number": [v for _, number in forest for v in number],
         "bias": [0.0],
     } | {key: value for key, value in changes.items() if key in ("split", "number", "bias")}  # fmt: skip
     place = "encoder.branches.0.layers.0."
-    feature = {"name": "a", "kind": "continuous", "lo": -2.0, "hi": 2.0}
+    features = [{"name": name, "kind": "continuous", "lo": -2.0, "hi": 2.0} for name in "ab"[:numbers]]
     net = {
-        "domain": {"features": [feature]}, "boxes": "gap", "auxiliaries": "affine", "hidden": 0, "skip": True,
+        "domain": {"features": features}, "boxes": "gap", "auxiliaries": "affine", "hidden": 0, "skip": True,
         "embedding": 1, "outputs": ["y"], "output_scale": [1.0], "profile": "fixed-order", "grid": 0,
-        "backbone": {}, "encoder": [{"name": "e", "columns": [0], "layers": [layer]}],
+        "backbone": {}, "encoder": [{"name": "e", "columns": list(range(numbers)), "layers": [layer]}],
     }  # fmt: skip
     own: kill_small.Tensors = {
         place + name: ([len(values)], [float(v) for v in values]) for name, values in tensors.items()
@@ -282,12 +294,12 @@ def handmade(forest: list[Tree], **changes: Any) -> dict[str, bytes]:
         "head_bias": ([1], [0.0]),
     }  # fmt: skip
     when = [{"terms": [["-1", 0, "in", "a"], ["1", 1, "in", "a"]], "op": "<=", "rhs": "0"}]
-    then = [{"terms": [["-1", 0, "out", "y"], ["1", 1, "out", "y"]], "op": "<=", "rhs": "0"}]
+    then = [{"terms": [[str(-way), 0, "out", "y"], [str(way), 1, "out", "y"]], "op": "<=", "rhs": "0"}]
     claim = {
         "copies": 2, "when": when, "then": then, "others": "equal", "equal": [], "free": [], "sentence": "",
     }  # fmt: skip
     proof = {"rule": "leaf", "bits": 0, "units": [], "start": 0, "length": 1}
-    return kill_small.assembled(net, own, claim, [[0.0], [0.0]], b"\0", [proof])
+    return kill_small.assembled(net, own, claim, [[0.0] * numbers] * 2, b"\0", [proof])
 
 
 STEP: Tree = ([0, -1, -1], [0.5, 0.0, 1.0])
@@ -312,7 +324,20 @@ def malformed() -> list[dict[str, bytes]]:
         {"number": [0.5, 0, 2.0**1000]}, {"bias": [2.0**1000]}, {"number": [1e308, 0, 1]},
     ):  # fmt: skip
         out.append(handmade([STEP], **changes))
+    out += [handmade([([-0.5], [1.0])]), handmade([([-1], [1.0])])]  # type: ignore[list-item]
+    several = next(g for g in map(Grown, range(99)) if len(g.columns) > 1 and not g.before and not g.sets)
+    for sets in ([[0, 1]], [[1, 0]], [[0, 99]], [[1], [0, 1]], [[0], 1], [[0, 0]]):
+        out.append(_with_sets(several.files, sets))
     out += [handmade([chain(leaves)]) for leaves in (3, 256, 257, 700)]
+    out += [handmade([crossed(leaves)], 2, way) for leaves in (4, 256, 257) for way in (1, -1)]
+    for values in ((0.0, 1.0, 2.0, 3.0), (3.0, 2.0, 1.0, 0.0), (0.0, 1.0, 1.0, 2.0), (0.0, 2.0, 1.0, 3.0)):
+        tree = [0, 1, -1, -1, 1, -1, -1], [0.0, 0.0, *values[:2], 0.0, *values[2:]]
+        out += [handmade([tree], 2, way) for way in (1, -1)]  # by nodes alone, where that shows an order
+    large = 2.0**999
+    for values in ((large, -large), (large, 2.0**946 - large), (large, 2.0**900 - large / 2)):
+        out.append(handmade([([-1], [value]) for value in values]))
+        out.append(handmade([([-1], [values[1]])], bias=values[:1]))
+        out.append(handmade([([-1], [values[0]])], bias=values[1:]))
     files = handmade([STEP])
     for name in ("split", "number", "bias"):
         out.append(_without(files, name))
@@ -322,6 +347,13 @@ def malformed() -> list[dict[str, bytes]]:
         del less["net"]["encoder"][0]["layers"][0][key]
         out.append(forge2.rehashed(files | {"model.json": json.dumps(less).encode()}))
     return out
+
+
+def _with_sets(files: dict[str, bytes], sets: list[Any]) -> dict[str, bytes]:
+    """The same with other sets, for which no node asks."""
+    model = json.loads(files["model.json"])
+    model["net"]["encoder"][0]["layers"][0]["sets"] = sets
+    return forge2.rehashed(files | {"model.json": json.dumps(model).encode()})
 
 
 def _without(files: dict[str, bytes], name: str) -> dict[str, bytes]:
