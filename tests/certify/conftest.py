@@ -81,6 +81,12 @@ def lemmas():
 
 
 @pytest.fixture(scope="session")
+def grown():
+    """The module kill_trees.py, which imports kill_small.py beside it."""
+    return _with_parts("kill_trees")
+
+
+@pytest.fixture(scope="session")
 def killing():
     """The module kill_suite.py, which imports its parts beside it."""
     return _with_parts("kill_suite")

@@ -30,6 +30,7 @@ import kill_numbers
 import kill_signs
 import kill_small
 import kill_sweeps
+import kill_trees
 import kill_version2
 
 Check = tuple[str, Callable[[SimpleNamespace], Any]]
@@ -60,7 +61,16 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         if p.name == "encoded-1"
     ]
     single: list[Check] = [(check.__name__, check) for check in parts]  # cheap and sharp: first
-    modules = (kill_small, kill_signs, kill_sweeps, kill_cases, kill_lemmas, kill_version2, kill_numbers)
+    modules = (
+        kill_small,
+        kill_signs,
+        kill_sweeps,
+        kill_cases,
+        kill_lemmas,
+        kill_trees,
+        kill_version2,
+        kill_numbers,
+    )
     small = [check for module in modules for check in module.checks(target)]
     return single + small + whole + limits + kill_networks.checks(target)
 

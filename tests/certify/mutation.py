@@ -56,6 +56,7 @@ TARGETS = {
         "exact_version2",
         "exact_version1",
         "exact_folder",
+        "exact_trees",
         "exact_net",
         "exact_claims",
         "reader",

@@ -34,12 +34,14 @@ from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import cmp_to_key, lru_cache, reduce
+from itertools import islice
 from operator import le, mul, or_, sub
 from typing import Any
 
 MIB = 1 << 20
 NODES, WORK = 1 << 24, 1 << 33
 ENCODING = 4  # units of work per number of an encoder, for every claim
+LEAVES = 256  # of a tree whose leaves are compared pair by pair
 LAYERS, SIZE = 64, 1 << 30  # layers of a branch of an encoder; the largest size that may stand in model.json
 DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
 LEMMAS = 1 << 22  # slopes h that the lemmas of a row may have in all
@@ -811,7 +813,7 @@ class Encoder(Space):
 
     def __init__(self, given: Domain, branches: Any, weights: Weights) -> None:
         need(isinstance(branches, list) and branches, "the encoder has no branches")
-        self.given, self.weights = given, weights
+        self.given, self.weights, self.effort = given, weights, 0
         self.source: list[int | None] = []
         self.branches: list[tuple[Ints, list[dict[str, Any]]]] = []
         names, features, taken, groups = [], [], set(given.features), []
@@ -852,6 +854,7 @@ class Encoder(Space):
             "kinks": "size convex",
             "pool": "side block",
             "distance": "inputs outputs",
+            "trees": "inputs trees nodes sets",
             "pinned": "outputs module",
         }
         need(len(layers) <= LAYERS, "a branch of the encoder has too many layers")
@@ -862,7 +865,7 @@ class Encoder(Space):
             need(is_object(given, "kind", *keys[str(kind)].split()), "a layer of the encoder is malformed")
             layer = dict(given)
             out.append(layer)
-            sizes = [value for key, value in layer.items() if key not in ("kind", "source", "module")]
+            sizes = [value for key, value in layer.items() if key not in ("kind", "source", "module", "trees", "sets")]
             need(is_sizes(sizes), "a layer of the encoder has a malformed size")
             place, inputs, outputs = f"{prefix}{number}.", layer.get("inputs", width), layer.get("outputs", width)
             if kind == "ramps":
@@ -882,6 +885,9 @@ class Encoder(Space):
                 need(number == len(layers) - 1, "a pinned module is not the last layer of its branch")
                 need(outputs <= len(self.weights.raw.get("encoder.lo", ())), "a pinned module has too many outputs")
                 self.weights.loose += (place + "module.",)
+            elif kind == "trees":
+                need(inputs == width, "a layer of the encoder has another size")
+                outputs = self.read_trees(place, layer, width)
             else:
                 extra = layer.get("base", 0)
                 need(extra in (0, base), "a layer appends something else than the first layer's outputs")
@@ -894,9 +900,30 @@ class Encoder(Space):
             width, base = outputs, base or outputs
         return out, width
 
-    def elements(self) -> int:
-        """How many numbers its tensors hold."""
-        return sum(len(self.weights.raw[name]) // 8 for name in self.weights.asked if name.startswith("encoder."))
+    def read_trees(self, place: str, layer: dict[str, Any], width: int) -> int:
+        """The trees of a layer, and how many outputs it has."""
+        counts, sets, nodes = layer["trees"], layer["sets"], layer["nodes"]
+        need(is_sizes(counts) and counts and min(counts) > 0, "a layer of trees has an output without trees")
+        need(isinstance(sets, list), "a set of a layer of trees is malformed")
+        for places in sets:
+            good = is_sizes(places) and places == sorted(set(places)) and places and places[-1] < width
+            need(good, "a set of a layer of trees is malformed")
+        split, e = self.weights.numbers(place + "split", [nodes])
+        known = e == 0 and all(-1 <= asked < width + len(sets) for asked in split)
+        need(known, "a node of a tree asks for something that is not there")
+        number, layer["e"] = self.weights.numbers(place + "number", [nodes])
+        layer["bias"] = self.weights.fractions(place + "bias", [len(counts)])
+        layer["forest"] = forest = grown(split, number)
+        complete = len(forest) == sum(counts) and sum(len(tree.split) for tree in forest) == nodes
+        need(complete, "the nodes of a layer of trees do not make up its trees")
+        self.effort += ENCODING * sum(map(len, sets))
+        self.effort += sum(tree.leaves * tree.depths for tree in forest if tree.leaves <= LEAVES)
+        return len(counts)
+
+    def work(self) -> int:
+        """§6: what it costs to find out what the layers leave of a premise."""
+        own = (name for name in self.weights.asked if name.startswith("encoder."))
+        return self.effort + ENCODING * sum(len(self.weights.raw[name]) // 8 for name in own)
 
     def spreads(self, start: list[Spread]) -> list[Spread]:
         """All coordinates of e from the inputs in raw units."""
@@ -986,10 +1013,140 @@ class Encoder(Space):
             out.append(settled(b - error, far + b + error, *ends, same, same))
         return out
 
+    def trees(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
+        """((b + v_1) + v_2) + …, each v the leaf of a tree"""
+        unit, forest, out = 1 << layer["e"], iter(layer["forest"]), []
+        parts = [[s] for s in y] + [[y[i] for i in places] for places in layer["sets"]]
+        questions = [question(part, unit) for part in parts]
+        for count, b in zip(layer["trees"], layer["bias"], strict=True):
+            found = [tree_spread(tree, questions) for tree in islice(forest, count)]
+            lo, hi, low, high = (Fraction(sum(column), unit) for column in zip(*found, strict=True))
+            size = Fraction(sum(max(-least, most) for least, most, _, _ in found), unit)
+            error = rounding(count, size + abs(b), Fraction(count), size)
+            need(size + abs(b) + error < HUGE, "the encoder may overflow")
+            rises, falls = all(v[2] >= 0 for v in found), all(v[3] <= 0 for v in found)
+            out.append(settled(lo + b - error, hi + b + error, low - 2 * error, high + 2 * error, rises, falls))
+        return out
+
     def pinned(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """Any function: the same bits if nothing that it reads may differ; the box bounds it."""
         same, huge = all(s.rises and s.falls for s in y), Fraction(HUGE - 1)
         return [settled(-huge, huge, -2 * huge, 2 * huge, same, same)] * layer["outputs"]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Nodes in preorder: what each asks (−1: a leaf) and its threshold or value; leaves, and their depths summed."""
+
+    split: Ints
+    number: Ints
+    leaves: int
+    depths: int
+
+
+def grown(split: Ints, number: Ints) -> list[Tree]:
+    """All complete trees that the nodes make up, one after the other."""
+    out: list[Tree] = []
+    start, leaves, depths, ahead = 0, 0, 0, [0]  # ahead: depths of nodes that have a parent and are still to come
+    for at, asked in enumerate(split, 1):
+        depth = ahead.pop()
+        if asked >= 0:
+            ahead += [depth + 1] * 2
+        else:
+            leaves, depths = leaves + 1, depths + depth
+        if not ahead:
+            out.append(Tree(split[start:at], number[start:at], leaves, depths))
+            start, leaves, depths, ahead = at, 0, 0, [0]
+    return out
+
+
+Question = tuple[int, int, int, int]  # range and difference of what is asked, times the unit of thresholds
+Four = tuple[int, int, int, int]  # range and difference of a tree's value, times the same unit
+
+
+def question(part: list[Spread], unit: int) -> Question:
+    """The largest of some coordinates. Ends are rounded so that comparing them with thresholds stays exact."""
+    lo, hi = max(s.lo for s in part), max(s.hi for s in part)
+    low, high = min(s.low for s in part), max(s.high for s in part)
+    return math.ceil(lo * unit), math.ceil(hi * unit), math.floor(low * unit), math.ceil(high * unit)
+
+
+def tree_spread(tree: Tree, questions: list[Question]) -> Four:
+    """Node by node, from the leaves up; leaf against leaf where that does not show an order."""
+    done: list[Four] = []  # of subtrees: the last one is the next node's left one
+    for asked, number in zip(reversed(tree.split), reversed(tree.number), strict=True):
+        if asked < 0:
+            done.append((number, number, 0, 0))
+            continue
+        left, right = done.pop(), done.pop()
+        lo, hi, low, high = questions[asked]
+        if hi <= number:
+            done.append(left)
+        elif lo > number:
+            done.append(right)
+        else:
+            done.append(joined(left, right, low < 0, high > 0))
+    (found,) = done
+    lo, hi, low, high = found
+    if low < 0 < high and tree.leaves <= LEAVES:
+        low, high = by_pairs(open_leaves(tree, questions), questions)
+    return lo, hi, low, high
+
+
+def joined(left: Four, right: Four, back: bool, on: bool) -> Four:
+    """A node whose copies may part: copy 1 to the right (`on`), to the left (`back`)."""
+    lo, hi, low, high = min(left[0], right[0]), max(left[1], right[1]), min(left[2], right[2]), max(left[3], right[3])
+    if on:
+        low, high = min(low, right[0] - left[1]), max(high, right[1] - left[0])
+    if back:
+        low, high = min(low, left[0] - right[1]), max(high, left[1] - right[0])
+    return lo, hi, low, high
+
+
+Leaves = list[tuple[int, dict[int, tuple[int | None, int | None]]]]  # value; by question (a, b], None without an end
+
+
+def open_leaves(tree: Tree, questions: list[Question]) -> Leaves:
+    """The leaves that can be reached, with what their paths say."""
+    out: Leaves = []
+    ahead: list[dict[int, tuple[int | None, int | None]] | None] = [{}]  # None: cannot be reached
+    for asked, number in zip(tree.split, tree.number, strict=True):
+        path = ahead.pop()
+        if asked < 0:
+            out += [] if path is None else [(number, path)]
+            continue
+        left = right = None
+        if path is not None:
+            lo, hi, _, _ = questions[asked]
+            above, upto = path.get(asked, (None, None))
+            if lo <= number:
+                left = {**path, asked: (above, number if upto is None else min(upto, number))}
+            if hi > number:
+                right = {**path, asked: (number if above is None else max(above, number), upto)}
+        ahead += [right, left]
+    return out
+
+
+def by_pairs(leaves: Leaves, questions: list[Question]) -> tuple[int, int]:
+    """The range of v_q − v_p over leaves p of copy 2 and q of copy 1 that two inputs of the premise may reach."""
+    low = high = 0
+    for p, second in leaves:
+        for q, first in leaves:
+            if (q - p < low or q - p > high) and pair(second, first, questions):
+                low, high = min(low, q - p), max(high, q - p)
+    return low, high
+
+
+def pair(second: dict[int, Any], first: dict[int, Any], questions: list[Question]) -> bool:
+    """Whether every question leaves a difference z_1 − z_2 that lies between a_1 − b_2 and b_1 − a_2."""
+    for asked, (a, b) in second.items():
+        if asked in first:
+            (c, d), (_, _, low, high) = first[asked], questions[asked]
+            if (a is not None and d is not None and low >= d - a) or (
+                b is not None and c is not None and high <= c - b
+            ):
+                return False
+    return True
 
 
 # ---- 3. the claim and its premise -----------------------------------------------------------------------------------
@@ -1342,7 +1499,7 @@ class Reader:
 
     def encode(self, net: Net, size: int = 0) -> None:
         """§6: what it costs to find out what an encoder leaves of a premise; of a case also to read its claim again."""
-        self.work -= size + (ENCODING * net.encoder.elements() if net.encoder else 0)
+        self.work -= size + (net.encoder.work() if net.encoder else 0)
         need(self.work >= 0, "the claims would take too long to check")
 
     def split(self, place: int) -> tuple[int, int, int]:

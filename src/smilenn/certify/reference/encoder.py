@@ -19,7 +19,9 @@ from smilenn.certify.reference.model import ETA, ZERO, U, Vector, bounded, lin, 
 from smilenn.certify.reference.net import Branch, Layer, Net
 from smilenn.certify.reference.premise import ExtraRow, Premise
 from smilenn.certify.reference.strict import Refused
+from smilenn.certify.reference.trees import Question, Tree, value
 
+ONE = Fraction(1)
 ANYTHING = Fraction(2**1024)
 """Beyond every float: what a pinned module returns is cut to a box of floats before anything is done with it."""
 MOST_BITS = 1 << 13
@@ -156,6 +158,25 @@ def _distance(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[S
     return out
 
 
+# ((b + v_1) + v_2) + …: the sums of the trees' ranges and differences, widened by E and 2E, E = LIN of T ones;
+# what every tree raises rises. A set asks for its largest member, which differs by no more than some member does
+def _trees(layer: Layer, tensors: Tensors, given: Sequence[Spread], forest: Sequence[Tree]) -> list[Spread]:
+    asked = []
+    for part in (*([y] for y in given), *([given[i] for i in places] for places in layer.sets)):
+        lo, hi = max(y.lo for y in part), max(y.hi for y in part)
+        asked.append(Question(lo, hi, min(y.low for y in part), max(y.high for y in part)))
+    out, start = [], 0
+    for count, b in zip(layer.trees, tensors("bias")[0], strict=True):
+        values = [value(tree, asked) for tree in forest[start : start + count]]
+        start += count
+        error, _ = lin([ONE] * count, b, [max(abs(v.lo), abs(v.hi)) for v in values], [ZERO] * count)
+        lo, hi = b + sum(v.lo for v in values) - error, b + sum(v.hi for v in values) + error
+        low, high = sum(v.low for v in values) - 2 * error, sum(v.high for v in values) + 2 * error
+        rises, falls = all(v.low >= 0 for v in values), all(v.high <= 0 for v in values)
+        out.append(settled(lo, hi, low, high, rises, falls))
+    return out
+
+
 # any function of y: equal if every y is equal in all copies
 def _pinned(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[Spread]:
     same = all(y.rises and y.falls for y in given)
@@ -178,6 +199,10 @@ def boxed(y: Spread, lo: Fraction, hi: Fraction) -> Spread:
     return settled(min(max(y.lo, lo), hi), min(max(y.hi, lo), hi), y.low, y.high, y.rises, y.falls)
 
 
+def _tensors(net: Net, layer: Layer) -> Tensors:
+    return lambda name: net.tensors[layer.prefix + name]
+
+
 def outputs(net: Net, branch: Branch, u: Sequence[Spread]) -> list[Spread]:
     """The spreads of what a branch with layers computes, before the box; Refused if a number could overflow."""
     y = [u[i] for i in branch.columns]
@@ -186,7 +211,10 @@ def outputs(net: Net, branch: Branch, u: Sequence[Spread]) -> list[Spread]:
         bounded(spread.size)
     for layer in branch.layers:
         given = [*y, *base[: layer.base]]
-        y = LAYERS[layer.kind](layer, lambda name, layer=layer: net.tensors[layer.prefix + name], given)
+        if layer.kind == "trees":
+            y = _trees(layer, _tensors(net, layer), given, net.forests[layer.prefix])
+        else:
+            y = LAYERS[layer.kind](layer, _tensors(net, layer), given)
         for spread in y if layer.kind != "pinned" else ():
             bounded(spread.size)
         base = base or y

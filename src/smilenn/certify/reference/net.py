@@ -24,6 +24,7 @@ from smilenn.certify.reference.strict import (
     need,
     tensors_of,
 )
+from smilenn.certify.reference.trees import Tree, read_trees
 
 MOST_LAYERS = 64  # of a branch: layers without tensors cost a file next to nothing and a checker a pass over all inputs
 NET_KEYS = {
@@ -36,9 +37,10 @@ LAYER_KEYS = {
     "kinks": {"size", "convex"},
     "pool": {"side", "block"},
     "distance": {"inputs", "outputs"},
+    "trees": {"inputs", "trees", "nodes", "sets"},
     "pinned": {"outputs", "module"},
 }
-SIZES = ("inputs", "outputs", "base", "size", "convex", "side", "block")
+SIZES = ("inputs", "outputs", "base", "size", "convex", "side", "block", "nodes")
 ZERO, ONE = Fraction(0), Fraction(1)
 LEAST_SCALE = Fraction(1, 2**1022)  # a subnormal scale might be flushed to zero, with all that the network returns
 PROFILES = ("f64-aux", "fixed-order", "dyadic")
@@ -67,7 +69,8 @@ class Domain:
 class Layer:
     """A layer of a branch, from `inputs` to `outputs` numbers; its tensors' names begin with `prefix`.
 
-    What its kind does not have is empty or 0: `source` of ramps, `base` of linear, `convex` of kinks, `block` of pool.
+    What its kind does not have is empty or 0: `source` of ramps, `base` of linear, `convex` of kinks, `block` of pool,
+    `nodes` in all of trees, `trees` of each output and the `sets` that they ask for.
     """
 
     kind: str
@@ -78,6 +81,9 @@ class Layer:
     base: int = 0
     convex: int = 0
     block: int = 0
+    nodes: int = 0
+    trees: tuple[int, ...] = ()
+    sets: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,8 @@ class Net:
     """The certified part: `tensors` holds rows of numbers, a vector as one row.
 
     `domain` has the inputs x, `inner` the coordinates e that the auxiliaries see, `passed` the coordinates of x that
-    are coordinates of e too, with their places there. Without an encoder these are all, in the same places.
+    are coordinates of e too, with their places there. Without an encoder these are all, in the same places. `forests`
+    has the trees of every layer of trees, by the beginning of its tensors' names.
     """
 
     domain: Domain
@@ -116,6 +123,7 @@ class Net:
     profile: str
     grid: int
     tensors: Mapping[str, Matrix]
+    forests: Mapping[str, list[Tree]]
 
     @property
     def pinned(self) -> bool:
@@ -180,7 +188,10 @@ def read_net(description: dict[str, Any], data: bytes) -> tuple[Net, dict[str, b
     inner, passed = domain, {i: i for i in range(len(domain.names))}
     if encoded:
         inner, passed = _inner(domain, features, encoder, tensors)
-    net = Net(domain, encoder, inner, passed, boxes, auxiliaries, h, skip, n, outputs, scales, profile, grid, tensors)
+    forests = {y.prefix: _forest(y, tensors) for branch in encoder for y in branch.layers if y.kind == "trees"}
+    net = Net(
+        domain, encoder, inner, passed, boxes, auxiliaries, h, skip, n, outputs, scales, profile, grid, tensors, forests
+    )
     return net, {name: raw for name, (_, _, raw) in stored.items()}
 
 
@@ -300,9 +311,31 @@ def _layer(value: Any, prefix: str, width: int, first: int) -> Layer:
         side, block = sizes["side"], sizes["block"]
         need(block >= 1 and side % block == 0, "A pool's block does not divide its side.")
         return Layer(kind, prefix, width, (side // block) ** 2, block=block)
+    if kind == "trees":
+        return _trees(given, prefix, width, sizes["nodes"])
     base = sizes.get("base", 0)
     need(base in (0, first), "'base' of a layer is neither 0 nor the number of outputs of the branch's first layer.")
     return Layer(kind, prefix, width, sizes["outputs"], base=base)
+
+
+def _trees(given: Mapping[str, Any], prefix: str, width: int, nodes: int) -> Layer:
+    """A layer of trees; their nodes are tensors."""
+    counts, sets = given["trees"], given["sets"]
+    several = isinstance(counts, list) and all(type(n) is int and n >= 1 for n in counts)
+    need(several and bool(counts), "A layer of trees has an output without trees.")
+    need(isinstance(sets, list), "A set of a layer of trees is malformed.")
+    for places in sets:
+        good = isinstance(places, list) and all(type(i) is int and 0 <= i < width for i in places)
+        rising = good and bool(places) and all(i < j for i, j in pairwise(places))
+        need(rising, "A set of a layer of trees is malformed.")
+    need(nodes >= 1, "The nodes of a layer of trees do not make up its trees.")
+    return Layer("trees", prefix, width, len(counts), nodes=nodes, trees=tuple(counts), sets=tuple(map(tuple, sets)))
+
+
+def _forest(layer: Layer, tensors: Mapping[str, Matrix]) -> list[Tree]:
+    """The trees of a layer, from its nodes; a tensor without numbers has no rows."""
+    split, number = ([v for row in tensors[layer.prefix + name] for v in row] for name in ("split", "number"))
+    return read_trees(split, number, sum(layer.trees), layer.inputs + len(layer.sets))
 
 
 def _layer_shapes(layer: Layer) -> dict[str, tuple[int, ...]]:
@@ -312,6 +345,9 @@ def _layer_shapes(layer: Layer) -> dict[str, tuple[int, ...]]:
     if layer.kind in ("linear", "distance"):
         weight = (layer.outputs, layer.inputs + layer.base)
         return {f"{layer.prefix}weight": weight, f"{layer.prefix}bias": (layer.outputs,)}
+    if layer.kind == "trees":
+        nodes = {layer.prefix + name: (layer.nodes,) for name in ("split", "number")}
+        return nodes | {f"{layer.prefix}bias": (layer.outputs,)}
     return {}
 
 

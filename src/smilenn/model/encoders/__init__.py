@@ -4,6 +4,7 @@ from smilenn.model.encoders.distance import Distance
 from smilenn.model.encoders.encoder import Branch, Encoder, rebuild_encoder
 from smilenn.model.encoders.layers import Kinks, Layer, Linear, Pool, Ramps
 from smilenn.model.encoders.pinned import Pinned
+from smilenn.model.encoders.trees import Trees
 
 __all__ = [
     "Branch",
@@ -15,5 +16,6 @@ __all__ = [
     "Pinned",
     "Pool",
     "Ramps",
+    "Trees",
     "rebuild_encoder",
 ]

@@ -25,6 +25,7 @@ from smilenn.model.backbones import rebuild
 from smilenn.model.encoders.distance import Distance
 from smilenn.model.encoders.layers import Kinks, Layer, Linear, Pool, Ramps
 from smilenn.model.encoders.pinned import Pinned
+from smilenn.model.encoders.trees import Trees
 from smilenn.model.spread import Encoding, Spread
 
 
@@ -234,7 +235,7 @@ def _described(layer: Layer) -> dict[str, Any]:
 
     Checkers know what the layers of this package compute. A subclass may compute something else, and so they refuse it.
     """
-    known = type(layer) in (Ramps, Linear, Kinks, Pool, Distance, Pinned) and "forward" not in vars(layer)
+    known = type(layer) in (Ramps, Linear, Kinks, Pool, Distance, Trees, Pinned) and "forward" not in vars(layer)
     own = f"{type(layer).__module__}.{type(layer).__qualname__}"
     return layer.describe() if known else layer.describe() | {"kind": own}
 
@@ -267,6 +268,8 @@ def rebuild_encoder(
                     layers.append(Pool(int(d["side"]), int(d["block"])))
                 case "distance":
                     layers.append(Distance(int(d["inputs"]), int(d["outputs"])))
+                case "trees":
+                    layers.append(Trees(int(d["inputs"]), d["trees"], int(d["nodes"]), d["sets"]))
                 case "pinned":
                     given = (modules or {}).get(entry["name"])
                     layers.append(Pinned(rebuild(d["module"]) if given is None else given, int(d["outputs"])))
