@@ -203,7 +203,12 @@ Threads = Annotated[
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="Stop training after so long.", show_default="none", rich_help_panel=TRAINING),
+    typer.Option(
+        metavar="SECONDS",
+        help="Time limit for everything; too short for one step of training: exit code 3.",
+        show_default="none",
+        rich_help_panel=TRAINING,
+    ),
 ]
 CertifyLimit = Annotated[
     float,

@@ -88,7 +88,7 @@ def train(
     devices = [torch.device(estimator.device)] if str(estimator.device).startswith("cuda") else []
     with torch.random.fork_rng(devices=devices):
         for i, seed in enumerate(seeds):
-            if done == estimator.restarts:
+            if done == estimator.restarts or (done and until is not None and perf_counter() >= until):
                 break
             torch.manual_seed(seed)
             recipe = _recipe(estimator, domain, x, target, columns, cases)
@@ -109,7 +109,7 @@ def train(
                     target.strata, net, estimator.validation_fraction, target.classes is not None, choice
                 )
             config = estimator.config or config or Config()
-            left = None if until is None else max(0.01, (until - perf_counter()) / (estimator.restarts - done))
+            left = None if until is None else max(0.0, (until - perf_counter()) / (estimator.restarts - done))
             try:
                 result = fit(
                     net,
