@@ -165,7 +165,7 @@ def predict(
     out_of_bounds: Annotated[Outside, typer.Option(help="Rows outside the domain; auto: the model's way.")] = (
         Outside.auto
     ),
-    chunk: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 50_000,
+    chunk: options.Chunk = 50_000,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -262,7 +262,7 @@ def report(
     na: NA = None,
     keep_na: KeepNA = None,
     card: Annotated[Path | None, typer.Option(help="A Markdown model card to write.", show_default="none")] = None,
-    name: Annotated[str | None, typer.Option(help="The title.", show_default="the folder's name")] = None,
+    name: options.Title = None,
     references: Annotated[
         bool, typer.Option("--references", help="Train references: no rules, unaware, other ε. Takes its time.")
     ] = False,
@@ -319,7 +319,7 @@ def bench(
         list[str] | None,
         typer.Option(metavar="PEER", help="A peer, paper-highs; repeat.", show_default="all that are installed"),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Networks per case or recipe.")] = 3,
+    seeds: Annotated[int, typer.Option(metavar="COUNT", min=1, help="Networks per case or recipe.")] = 3,
     limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="For each solve of a peer.")] = 20.0,
     plot: Annotated[
         Path | None, typer.Option(help="Measure over sizes and draw this figure.", show_default="none")
@@ -347,7 +347,7 @@ def reproduce(
     ],
     out: Annotated[Path, typer.Option(help="The folder for cells, rows, tables and figures.", show_default=False)],
     quick: Annotated[bool, typer.Option("--quick", help="Small data and few epochs: minutes on two cores.")] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Cells that run at the same time, one thread each.")] = 2,
+    jobs: options.Jobs = 2,
     seed: Annotated[
         list[int] | None, typer.Option(metavar="SEED", min=0, help="A seed; repeat.", show_default="the experiment's")
     ] = None,
@@ -357,7 +357,7 @@ def reproduce(
     data_dir: Annotated[
         Path | None, typer.Option(help="The folder of the data files.", show_default="SMILENN_DATA, the cache")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda; auto takes a GPU where there is one.")] = "auto",
+    device: options.Device = "auto",
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="A dask scheduler's address, or local.", show_default="this machine"),

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
 from smilenn.cli.spoken import in_options
 from smilenn.errors import AlteredError, SmileError
@@ -30,6 +30,14 @@ def exit_code(verdict: Verdict, quality: Standing | None) -> int:
     return verdict.exit_code or (UNTRAINED if untrained else 0)
 
 
+def _flags_without_values(options: list[Any]) -> list[Any]:
+    """Options that take no value say nothing of one: help would call it a <bool>."""
+    for option in options:
+        if isinstance(option, TyperOption) and option.is_flag and option.metavar is None:
+            option.metavar = ""
+    return options
+
+
 class Guarded(TyperGroup):
     """A command group that answers errors with one sentence; ``--debug``, anywhere, adds the traceback."""
 
@@ -40,6 +48,17 @@ class Guarded(TyperGroup):
             return super().parse_args(ctx, [argument for argument in args if argument != "--debug"])
         except UsageError as error:
             raise _misused(error) from None
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options, as help shows them."""
+        return _flags_without_values(super().get_params(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name, its options as help shows them."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _flags_without_values(command.get_params(ctx))
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""

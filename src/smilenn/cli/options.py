@@ -181,29 +181,46 @@ MissingOption = Annotated[
     Missing,
     typer.Option(help="Missing cells: refuse them, or fill in the median or most frequent text.", rich_help_panel=DATA),
 ]
-Test = Annotated[float, typer.Option(help="Share of the rows held out to measure the quality.", rich_help_panel=DATA)]
+Test = Annotated[
+    float,
+    typer.Option(metavar="SHARE", help="Share of the rows held out to measure the quality.", rich_help_panel=DATA),
+]
 BoxesOption = Annotated[Boxes, typer.Option(help="Flip-free boxes, or the paper's.", rich_help_panel=TRAINING)]
 Seed = Annotated[
     int,
-    typer.Option(help="Same seed, same model (on the same machine and versions).", rich_help_panel=TRAINING),
+    typer.Option(
+        metavar="SEED", help="Same seed, same model (on the same machine and versions).", rich_help_panel=TRAINING
+    ),
 ]
 Epochs = Annotated[
     int | None,
     typer.Option(
-        help="Epochs of pretraining and of training, each.", show_default="the recipe's", rich_help_panel=TRAINING
+        metavar="COUNT",
+        help="Epochs of pretraining and of training, each.",
+        show_default="the recipe's",
+        rich_help_panel=TRAINING,
     ),
 ]
 Restarts = Annotated[
     int,
-    typer.Option(min=1, help="Train this many networks and keep the best proved one.", rich_help_panel=TRAINING),
+    typer.Option(
+        metavar="COUNT", min=1, help="Train this many networks and keep the best proved one.", rich_help_panel=TRAINING
+    ),
 ]
 Threads = Annotated[
     int,
-    typer.Option(min=1, help="Threads for training; the result depends on it.", rich_help_panel=TRAINING),
+    typer.Option(
+        metavar="COUNT", min=1, help="Threads for training; the result depends on it.", rich_help_panel=TRAINING
+    ),
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="Stop training after so long.", show_default="none", rich_help_panel=TRAINING),
+    typer.Option(
+        metavar="SECONDS",
+        help="Time limit for everything; too short for one step of training: exit code 3.",
+        show_default="none",
+        rich_help_panel=TRAINING,
+    ),
 ]
 CertifyLimit = Annotated[
     float,
@@ -233,3 +250,7 @@ From = Annotated[
         rich_help_panel=TRAINING,
     ),
 ]
+Chunk = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Rows in memory at a time.")]
+Title = Annotated[str | None, typer.Option(metavar="TEXT", help="The title.", show_default="the folder's name")]
+Jobs = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Cells that run at the same time, one thread each.")]
+Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu or cuda; auto takes a GPU where there is one.")]

@@ -91,7 +91,9 @@ class SmileEstimator(Judged, BaseEstimator):
     config : constants of the training, a `Config`.
     out_of_bounds : what `predict` does with rows outside the domain: ``clamp``, ``raise``, ``warn`` (and clamp), or
         ``auto``: clamp if that carries every property to the whole input space, else raise.
-    time_limit : seconds for everything, all restarts together: training, repair, proof and certificate.
+    time_limit : seconds for everything, all restarts together: training, repair, proof and certificate. When training's
+        share is over, no further epoch begins and no further restart: a limit that is too short trains nothing, and the
+        verdict says so. Proof and certificate have a second each in any case.
     certify_time_limit : seconds for the search for a certificate, within `time_limit` where there is one; checking it
         takes a fraction of that. When they are over, the best bound reached is checked instead. 0: no certificate.
     random_state : seed or generator.

@@ -31,8 +31,8 @@ def transfer(claim: Claim, premise: Premise, encoding: Encoding, space: Domain) 
         for term in row.terms:
             if term.kind == "in" and term.name not in passed:
                 raise SmileError(
-                    f"{row.text()!r} speaks of {term.name!r}, which the encoder does not pass on; give it a branch "
-                    "without layers."
+                    f"{row.text()!r} compares an output with the column {term.name!r} itself, which the encoder "
+                    "replaces by features of its own; use no encoder, or one that also passes this column on as it is."
                 )
     when = [row for row in claim.when if all(term.name in passed for term in row.terms)]
     equal, pinned = [], premise.pinned

@@ -104,7 +104,8 @@ def fit(
     held : [N, G] bool, for ensembles: rows that group g of its members never learns from, and is judged by.
     callback : called after every unit of work.
     checkpoint : file to continue from and to write after every unit.
-    time_limit : seconds for all of it: training stops early enough to leave time for repair and proof.
+    time_limit : seconds for all of it: training stops early enough to leave time for repair and proof. No epoch or
+        round begins later, so a very short limit trains nothing; the proof has a second in any case.
     warm : begin with the weights that `net` has, not pretrained again; they are among the states to choose from.
     cases : of claims with alternatives the cases to train for, by the claim's digest; chosen by the data if not given.
     """
@@ -204,10 +205,13 @@ class _Run:
         return self.state.seconds + time.perf_counter() - self.begun
 
     def over_time(self) -> bool:
-        """Whether training has used its share of the time limit; repair and proof have the rest."""
+        """Whether training has used its share of the time limit; repair and proof have the rest.
+
+        No unit of work begins after that, not even the first: a limit that is too short trains nothing.
+        """
         if self.time_limit is None:
             return False
-        return self.elapsed() > self.time_limit * (PLAIN_SHARE if self.net.encoder is None else ENCODED_SHARE)
+        return self.elapsed() >= self.time_limit * (PLAIN_SHARE if self.net.encoder is None else ENCODED_SHARE)
 
     def left(self) -> float:
         """Seconds left of the time limit, none below zero; infinite without one."""
@@ -305,7 +309,7 @@ class _Run:
 
     def _begin_training(self) -> None:
         state, task, config = self.state, self.task, self.task.config
-        if config.pretrain_epochs and not self.warm:
+        if state.unit and not self.warm:  # nothing is said of auxiliaries that no time was left to train
             fail_on_dead(self.net, task, config)
         if self.warm and task.generators:
             self._keep_if_proved()

@@ -82,7 +82,7 @@ def best_run(
     done = 0
     with torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
         for i, seed in enumerate(runs.seeds):
-            if done == settings.restarts:
+            if done == settings.restarts or (done and runs.over()):
                 break
             try:
                 found = runs.run(i, seed, settings.restarts - done)
@@ -123,6 +123,10 @@ class _Runs:
         limit = settings.time_limit
         self.until = None if limit is None else perf_counter() + TRAINING_SHARE * limit
 
+    def over(self) -> bool:
+        """Whether the time for training is used up."""
+        return self.until is not None and perf_counter() >= self.until
+
     def run(self, i: int, seed: int, left: int) -> Trained:
         """Run number i, `left` of them to go with this one; a fresh network from the seed."""
         task, labelled, settings = self.task, self.labelled, self.settings
@@ -144,7 +148,7 @@ class _Runs:
             sample_weight=labelled.weight[rows],
             callback=self.callback,
             checkpoint=None if self.checkpoint is None else numbered(self.checkpoint, i, settings.restarts),
-            time_limit=None if self.until is None else max(0.01, (self.until - perf_counter()) / left),
+            time_limit=None if self.until is None else max(0.0, (self.until - perf_counter()) / left),
             warm=self.start is not None,
             cases=task.cases,
             **self._judges(recipe),
