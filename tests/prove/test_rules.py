@@ -97,6 +97,27 @@ def test_one_wrong_sign_ends_the_order_rule_and_a_falling_unit_the_slope_rule(ma
     assert isinstance(broken, Violated)
 
 
+def test_a_lying_linear_program_proves_no_slopes(make, rising, monkeypatch):
+    """Cells that hold points are called empty: the multipliers that should show it are looked at without the solver."""
+    from types import SimpleNamespace
+
+    from smilenn.prove.rules import slopes
+
+    def lie(problem, node):
+        return SimpleNamespace(status=0, fun=1.0, x=None, ineqlin=SimpleNamespace(marginals=-np.ones(len(node.path))))
+
+    weight = rising.hidden_weight.copy()
+    weight[:, 0] *= -1.0
+    problem = make.problem(
+        make.monotone(["x0", "x1"]), replace(rising, hidden_weight=weight, lower_slope=0 * rising.lower_slope)
+    )
+    monkeypatch.setattr(slopes, "_deepest", lie)
+    assert slopes.slope_tree(problem, problem.rows[0]).complete  # believed
+    found = SlopeRule().maximise(problem, problem.rows[0])
+    assert found.upper == np.inf and not found.complete
+    assert isinstance(prove_problem(problem), Unknown)
+
+
 def test_slopes_that_stop_leave_the_matter_to_the_next_rule(make, rising, monkeypatch):
     from smilenn.prove.rules import slopes
     from smilenn.reason import Why

@@ -73,18 +73,21 @@ def _verdict(problem: Problem, made: list[Attempt], forward: Forward | None) -> 
     """The verdict that the attempts on the rows allow; after Ctrl-C some rows have none."""
     method = " and ".join(dict.fromkeys(attempt.prover.title for attempt in made))
     whole = len(made) == len(problem.rows)
-    if whole and all(attempt.within is not None for attempt in made):
+    if whole and not _failed(made):
         made = [attempt.challenged(problem) for attempt in made]
-    within = [attempt.within for attempt in made if attempt.within is not None]
-    bound = max(attempt.found.upper for attempt in made) if whole else float("inf")
-    if whole and len(within) == len(made):
-        return Proved(method, bound, tolerance=max(within))
-    failed = sorted((attempt for attempt in made if attempt.within is None), key=lambda a: -a.found.lower)
+    bound, failed = max(attempt.found.upper for attempt in made) if whole else float("inf"), _failed(made)
+    if whole and not failed:
+        return Proved(method, bound, tolerance=max(attempt.within or 0.0 for attempt in made))
     for attempt in failed:
         example = _realised(problem, attempt, forward)
         if example is not None:
             return Violated(attempt.prover.title, bound, counterexample=example)
     return _unknown(problem, method, bound, failed, forward is not None)
+
+
+def _failed(made: list[Attempt]) -> list[Attempt]:
+    """The attempts without a proof, the worst points first."""
+    return sorted((attempt for attempt in made if attempt.within is None), key=lambda a: -a.found.lower)
 
 
 def _realised(problem: Problem, attempt: Attempt, forward: Forward | None) -> Counterexample | None:
@@ -137,10 +140,15 @@ def combine(verdicts: Sequence[Verdict], *, complete: bool = True) -> Verdict:
     worst = min(verdicts, key=lambda v: (order[v.status], -v.bound))
     bound = max(v.bound for v in verdicts) if complete else float("inf")
     if isinstance(worst, Proved):
-        methods = dict.fromkeys(name for v in verdicts for name in v.method.split(" and "))
-        tolerance = max(v.tolerance for v in verdicts if isinstance(v, Proved))
-        worst = replace(worst, method=" and ".join(methods), tolerance=tolerance)
+        worst = _all_proved(worst, verdicts)
     weights = worst.weights if len({v.weights for v in verdicts}) == 1 else ""
     claims = tuple(claim for v in verdicts for claim in v.claims)
     seconds = sum(v.seconds for v in verdicts)
     return replace(worst, bound=bound, seconds=seconds, weights=weights, claims=claims)
+
+
+def _all_proved(one: Proved, verdicts: Sequence[Verdict]) -> Proved:
+    """One of several proofs, with the methods of all and the largest tolerance."""
+    methods = dict.fromkeys(name for v in verdicts for name in v.method.split(" and "))
+    tolerance = max(v.tolerance for v in verdicts if isinstance(v, Proved))
+    return replace(one, method=" and ".join(methods), tolerance=tolerance)

@@ -44,10 +44,9 @@ class Signs(Rule):
 
     def refuses(self, problem: Problem, row: Row) -> str | None:
         """A sentence why the signs do not prove the row."""
-        s, region = problem.snapshot, problem.region
-        if not s.zero_gap:
+        if not problem.snapshot.zero_gap:
             return "The box has a width."
-        if s.profile == "dyadic":
+        if problem.snapshot.profile == "dyadic":
             return "The inputs are moved to a grid."
         alpha = shares(row.outputs)
         if alpha is None or row.rhs < 0:
@@ -56,9 +55,14 @@ class Signs(Rule):
         ratio = alpha[:, None] / alpha[p]
         if (row.outputs != ratio * row.outputs[p]).any() or (row.inputs != ratio * row.inputs[p]).any():
             return "The copies have coefficients that are no multiples of each other."
-        unpinned = ~region.pinned * problem.domain.mult  # [m]: weights on raw inputs
-        zero = problem.premise.equality & (problem.premise.rhs == 0)
-        rows = [(_pivot(problem, coef), coef) for coef in problem.premise.coef[zero]]
+        return self._rises(problem, row, alpha, p)
+
+    def _rises(self, problem: Problem, row: Row, alpha: np.ndarray, p: int) -> str | None:
+        """A sentence which part of F may rise from the mean of the other copies to copy p, or None."""
+        s, premise = problem.snapshot, problem.premise
+        unpinned = ~problem.region.pinned * problem.domain.mult  # [m]: weights on raw inputs
+        zero = premise.equality & (premise.rhs == 0)
+        rows = [(_pivot(problem, coef), coef) for coef in premise.coef[zero]]
         room = self.tolerance * row.scale / (1 + len(s.hidden_weight))  # for what floats leave in doubt, a form each
         if not _falls(problem, rows, alpha[:, None] / alpha[p] * (row.slope[p] * unpinned), room):
             return "The affine part may rise."

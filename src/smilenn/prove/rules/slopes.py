@@ -21,7 +21,7 @@ import numpy as np
 
 from smilenn.problem import Problem, Row
 from smilenn.prove.proof import ALL_COPIES, Empty, Group, Input, Leaf, Node, Phase, SlopeProof
-from smilenn.prove.prover import FOREVER, Goal, allowance, evaluated
+from smilenn.prove.prover import EPS, FOREVER, Goal, allowance, evaluated
 from smilenn.prove.rules.rule import Cost, Emission, Rule
 from smilenn.prove.tree.branch import Branch
 from smilenn.prove.tree.tree import Trees
@@ -109,10 +109,10 @@ class SlopeRule(Rule):
     ) -> Maximum:
         """The bound 0 − rhs if every cell's slopes have the right sign; else none, and often a pair that fails."""
         tree = slope_tree(problem, row, time_limit=time_limit)
-        upper = -row.rhs if tree.complete else np.inf
+        stopped = tree.stopped if tree.stopped is not None or _confirmed(problem, tree.root) else Why(Reason.SLIVER)
         point, lower = evaluated(problem, row, tree.pair)
-        error = allowance(problem, row)
-        return Maximum(upper, lower, point, tree.stopped, self.title, tree.seconds, tree.nodes, error)
+        upper, error = -row.rhs if stopped is None else np.inf, allowance(problem, row)
+        return Maximum(upper, lower, point, stopped, self.title, tree.seconds, tree.nodes, error)
 
     def emit(self, problem: Problem, row: Row, *, time_limit: float, trees: Trees | None = None) -> Emission:
         """The tree over phases; where it stops, the root of the leaf rule, which bounds the violation.
@@ -124,6 +124,30 @@ class SlopeRule(Rule):
             return Emission(slope_proof(tree.root))
         found = Branch().search(problem, row, time_limit=time_limit, most=1)
         return Emission(leaf_proof(problem, found), Why.of(Reason.SLOPES, tree.stopped))
+
+
+def _confirmed(problem: Problem, root: SlopeNode) -> bool:
+    """Whether the multipliers of every empty leaf leave it no point, rounding included: no solver's word counts."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        stack += node.children
+        if node.empty is not None and not _crosses_zero(problem, node, node.empty):
+            return False
+    return True
+
+
+def _crosses_zero(problem: Problem, node: SlopeNode, multipliers: np.ndarray) -> bool:
+    """Whether max Σ_e λ_e·(±s_e(x)) < 0 over the cell's box × one-hot groups."""
+    s, region = problem.snapshot, problem.region
+    units, signs = [j for j, _ in node.path], np.array([sign for _, sign in node.path], dtype=np.float64)
+    lam = multipliers * signs
+    slope, const = lam @ s.hidden_weight[units], float(lam @ s.hidden_bias[units])
+    plain, reach = ~region.grouped, np.maximum(np.abs(node.lo), np.abs(node.hi))
+    most = const + float(np.maximum(slope * node.lo, slope * node.hi)[plain].sum())
+    most += sum(max(float(slope[i]) for i in group if node.hi[i] > 0.5) for group in region.groups)
+    size = float(multipliers @ (np.abs(s.hidden_weight[units]) @ reach + np.abs(s.hidden_bias[units])))
+    return most < -2.0 * EPS * (len(units) + region.size + 8) * size
 
 
 def slope_proof(root: SlopeNode) -> SlopeProof:
