@@ -134,11 +134,7 @@ def parameter_groups(net: SmileNet, ensemble: Ensemble | None = None) -> list[di
     """The network's parameters for an optimiser, each branch of its encoder with its own pace and decay."""
     branches = [] if net.encoder is None else [b for b in net.encoder.branches if isinstance(b, Branch)]
     own = {id(parameter) for branch in branches for parameter in branch.parameters()}
-    groups: list[dict[str, Any]] = [{"params": [p for p in net.parameters() if id(p) not in own]}]
-    if net.lower.keep is not None:  # curved units start near where they end
-        units = [net.lower.weight, net.lower.bias, net.lower.out]
-        own |= {id(parameter) for parameter in units}
-        groups = [{"params": [p for p in net.parameters() if id(p) not in own]}, {"params": units, "pace": UNITS}]
+    groups = _unit_groups(net, own)
     if any(isinstance(layer, Distance) for branch in branches for layer in branch.layers):
         inner = {id(parameter) for parameter in net.backbone.parameters()}
         rest = [p for p in groups[0]["params"] if id(p) not in inner]
@@ -150,6 +146,16 @@ def parameter_groups(net: SmileNet, ensemble: Ensemble | None = None) -> list[di
         for branch in branches
         if len(branch.layers)
     ]
+
+
+def _unit_groups(net: SmileNet, own: set[int]) -> list[dict[str, Any]]:
+    """The parameters that are not among `own` (by id), those of curved units by themselves."""
+    units = [] if net.lower.keep is None else [net.lower.weight, net.lower.bias, net.lower.out]
+    others = own | {id(parameter) for parameter in units}
+    groups: list[dict[str, Any]] = [{"params": [p for p in net.parameters() if id(p) not in others]}]
+    if units:  # they start near where they end
+        groups.append({"params": units, "pace": UNITS})
+    return groups
 
 
 def seen(
@@ -277,14 +283,10 @@ def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
         return shrink(net, task)
     if encoder is None or not size or task.held is None or len(encoder.branches) == size:
         return judged(net, task)[0], ""
-    each, rows = honest(net, task)
-    weight = None if task.weight is None else task.weight[rows]
-    kinds = range(len(each))
-    subsets = [s for size in kinds for s in itertools.combinations(kinds, size + 1)]
-    losses = [float(task.loss(each[list(s)].mean(dim=0), task.y[rows], weight)) for s in subsets]
+    subsets, losses = _judged_subsets(net, task)
     best = int(np.argmin(losses))
     branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
-    names = [branches[j * size].name.split("0")[0] for j in kinds]
+    names = [branches[j].name.split("0")[0] for j in range(0, len(branches), size)]
     kept = [j * size + g for j in subsets[best] for g in range(size)]
     if len(kept) < len(branches):
         _keep_branches(net, [branches[i] for i in kept])
@@ -294,6 +296,15 @@ def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
     alone = ", ".join(f"{names[s[0]]} {loss:.3f}" for s, loss in zip(subsets, losses, strict=True) if len(s) == 1)
     words = " and ".join(names[j] for j in subsets[best])
     return losses[best], f"{words} (held-out loss {losses[best]:.3f} of the constant's; alone: {alone})"
+
+
+def _judged_subsets(net: SmileNet, task: Task) -> tuple[list[tuple[int, ...]], list[float]]:
+    """All subsets of the kinds, and the loss of the mean of each on rows kept from it."""
+    each, rows = honest(net, task)
+    weight = None if task.weight is None else task.weight[rows]
+    kinds = range(len(each))
+    subsets = [s for size in kinds for s in itertools.combinations(kinds, size + 1)]
+    return subsets, [float(task.loss(each[list(s)].mean(dim=0), task.y[rows], weight)) for s in subsets]
 
 
 @torch.no_grad()
