@@ -42,7 +42,7 @@ from smilenn.train.feasible import start_feasible
 from smilenn.train.generator import Generator
 from smilenn.train.health import box_statistics, fail_on_dead
 from smilenn.train.losses import LossKind, decides, task_loss
-from smilenn.train.phases import Task, check, posttrain_round, pretrain_epoch, train_epoch
+from smilenn.train.phases import Training, check, posttrain_round, pretrain_epoch, train_epoch
 from smilenn.train.repair import repair
 from smilenn.train.row_order import in_order
 from smilenn.train.spline import start_spline
@@ -147,7 +147,7 @@ class _Run:
         snapshot = net.snapshot()
         data_x, data_y = checked_rows(net, x, y, loss, "training")
         weight = checked_weights(sample_weight, len(x), net)
-        self.task = Task(
+        self.task = Training(
             data_x,
             data_y,
             weight,
@@ -206,7 +206,7 @@ class _Run:
         """Seconds left of the time limit, none below zero; infinite without one."""
         return math.inf if self.time_limit is None else max(0.0, self.time_limit - self.elapsed())
 
-    def in_time(self) -> Task:
+    def in_time(self) -> Training:
         """The task with the generator's time-out cut to each row's share of the time that is left.
 
         A check searches a tree and then doubles time-outs, three times the limit in all, and repair comes after it.

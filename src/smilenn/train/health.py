@@ -7,7 +7,7 @@ import torch
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.train.config import Config
-from smilenn.train.phases import Task
+from smilenn.train.phases import Training
 
 
 class DeadAuxiliaries(SmileError):
@@ -27,7 +27,7 @@ def box_statistics(net: SmileNet, x: torch.Tensor, rows: int = 1024) -> dict[str
 
 
 @torch.no_grad()
-def fail_on_dead(net: SmileNet, task: Task, config: Config) -> None:
+def fail_on_dead(net: SmileNet, task: Training, config: Config) -> None:
     """A loud failure where the auxiliaries learned nothing: such a model would be proved happily and predict nothing.
 
     Judged against the free backbone: on a target that nothing predicts, both are equally poor and nothing is wrong.
