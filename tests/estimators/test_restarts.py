@@ -8,7 +8,8 @@ import pytest
 
 from smilenn import Bounded, Config, Convex, Monotone, Proved, Robust, SmileRegressor
 from smilenn.train import fit as fit_module
-from smilenn.train.fit import DeadAuxiliaries
+from smilenn.train import restarts
+from smilenn.train.health import DeadAuxiliaries
 
 QUICK = Config(pretrain_epochs=20, epochs=2, learning_rate=1e-2, batch_size=16, posttrain_rounds=4, settle_rounds=2)
 SMALL = {
@@ -24,7 +25,7 @@ def data():
 
 def dying(monkeypatch, dead):
     """Let the runs whose number is in `dead` fail; returns the seeds that were tried."""
-    real, seeds = fit_module.fit, []
+    real, seeds = restarts.fit, []
 
     def fit(*arguments, **options):
         seeds.append(options["seed"])
@@ -32,7 +33,7 @@ def dying(monkeypatch, dead):
             raise DeadAuxiliaries(f"All hidden units are dead in run {len(seeds) - 1}; change the seed.")
         return real(*arguments, **options)
 
-    monkeypatch.setattr(fit_module, "fit", fit)
+    monkeypatch.setattr(restarts, "fit", fit)
     return seeds
 
 

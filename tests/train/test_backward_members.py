@@ -20,9 +20,8 @@ from smilenn.train.ensemble import Ensemble
 from smilenn.train.fit import fit
 from smilenn.train.held import kept_rows
 from smilenn.train.losses import task_loss
-from smilenn.train.phases import Task
-from smilenn.train.recipes import Design, recipe_for
-from smilenn.train.recipes import Task as Wanted
+from smilenn.train.phases import Training
+from smilenn.train.recipes import Design, Task, recipe_for
 
 TWO = Outputs(("low", "high"), ())
 PROPERTIES = {
@@ -51,7 +50,7 @@ def network(case: str, members: int = 2, properties: Any = None) -> tuple[SmileN
     domain, x, y = data(several)
     outputs, stated = TWO if several else Outputs(), properties or PROPERTIES[case]
     claims, design = lower_all(stated, domain, outputs), Design(backbone_sizes=(5,), members=members)
-    wanted = Wanted.of(domain, x, claims, size=y.std(axis=0), start=y.mean(axis=0), outputs=outputs, y=y, design=design)
+    wanted = Task.of(domain, x, claims, size=y.std(axis=0), start=y.mean(axis=0), outputs=outputs, y=y, design=design)
     found = recipe_for(wanted)
     assert found.family != "plain"
     return found.net.train(), x, y, claims
@@ -77,7 +76,7 @@ def test_same_bits_as_torch(case: str, members: int, weighted: str, kind: str) -
     held = None if weighted == "none" else torch.tensor(
         kept_rows(values[:, 0], net, 0.2, False, np.random.RandomState(0))
     )  # fmt: skip
-    task = Task(raw, y, weight, task_loss(kind, y), None, (), Config(), 0, held)  # type: ignore[arg-type]
+    task = Training(raw, y, weight, task_loss(kind, y), None, (), Config(), 0, held)  # type: ignore[arg-type]
     batch_x, batch_y, w = task.rows(index)
     u = net.scale(batch_x)
     e = ensemble.outputs(u, index)

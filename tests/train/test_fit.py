@@ -18,8 +18,9 @@ from smilenn.prove.model import prove
 from smilenn.prove.tree.branch import Branch
 from smilenn.train import fit as fit_module
 from smilenn.train import phases
-from smilenn.train.fit import DeadAuxiliaries, Fit, _Run, fit
+from smilenn.train.fit import Fit, _Run, fit
 from smilenn.train.generator import Generator
+from smilenn.train.health import DeadAuxiliaries
 from smilenn.verdict import Maximum, Proved
 
 SHORT = {"settle_rounds": 3, "posttrain_rounds": 12, "dual_step": 0.05}

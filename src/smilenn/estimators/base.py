@@ -41,7 +41,7 @@ from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
 from smilenn.estimators.outside import all_carried
 from smilenn.estimators.start import check_columns, check_task, fitted_start
 from smilenn.estimators.tabled import table_of
-from smilenn.estimators.targets import Target, Task
+from smilenn.estimators.targets import Target, TaskName
 from smilenn.estimators.trend import TrendWarning, contradictions
 from smilenn.progress import Progress, display
 from smilenn.properties.base import Property
@@ -221,7 +221,7 @@ class SmileEstimator(Judged, BaseEstimator):
 
     @property
     @abstractmethod
-    def task(self) -> Task:
+    def task(self) -> TaskName:
         """What is predicted; a classifier's is known once it is fitted."""
 
     @abstractmethod
@@ -322,11 +322,11 @@ class SmileEstimator(Judged, BaseEstimator):
         start: SmileNet | None,
     ) -> Trained:
         """The best of the restarts, as `best_run` has it; x [n, m] raw training rows."""
-        from smilenn.train.recipes import Task as Wanted
+        from smilenn.train.recipes import Task
         from smilenn.train.restarts import Labelled, best_run
 
         assert target.scale is not None and target.start is not None
-        task = Wanted.of(
+        task = Task.of(
             domain, x, claims, size=target.scale, start=target.start, classify=target.classes is not None,
             outputs=target.outputs, y=target.y, design=self._design(),
         )  # fmt: skip

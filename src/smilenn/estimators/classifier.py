@@ -19,7 +19,7 @@ from smilenn.estimators.base import EncoderMaker, SmileEstimator
 from smilenn.estimators.missing import Missing
 from smilenn.estimators.sigmoid import probability
 from smilenn.estimators.steady import largest_changes, steady
-from smilenn.estimators.targets import Target, Task, class_names, decisions, started_decisions
+from smilenn.estimators.targets import Target, TaskName, class_names, decisions, started_decisions
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.recognise import bounded_change
@@ -128,7 +128,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         return tags
 
     @property
-    def task(self) -> Task:
+    def task(self) -> TaskName:
         """``binary``, ``multiclass`` or ``multilabel``; ``binary`` before `fit`."""
         if "outputs_" not in vars(self) or len(self.outputs_.names) == 1:
             return "binary" if "outputs_" not in vars(self) or self.outputs_.classes else "multilabel"

@@ -12,7 +12,7 @@ from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
 from smilenn.errors import SmileError
 from smilenn.estimators.base import EncoderMaker, SmileEstimator
 from smilenn.estimators.missing import Missing
-from smilenn.estimators.targets import Target, Task, numbers, read_levels, started_numbers
+from smilenn.estimators.targets import Target, TaskName, numbers, read_levels, started_numbers
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.outputs import Ordered
@@ -110,7 +110,7 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
         self.quantiles = quantiles
 
     @property
-    def task(self) -> Task:
+    def task(self) -> TaskName:
         """``regression`` or ``quantiles``."""
         return "regression" if self.quantiles is None else "quantiles"
 

@@ -23,7 +23,7 @@ from smilenn.properties.forms import ROLES, Outputs
 if TYPE_CHECKING:
     from smilenn.train.losses import LossKind
 
-Task = Literal["regression", "quantiles", "binary", "multiclass", "multilabel"]
+TaskName = Literal["regression", "quantiles", "binary", "multiclass", "multilabel"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Target:
     """
 
     y: np.ndarray
-    task: Task
+    task: TaskName
     outputs: Outputs
     classes: np.ndarray | None = None
     levels: tuple[float, ...] = ()

@@ -41,7 +41,7 @@ from smilenn.errors import SmileError, listed
 from smilenn.experiments import figures
 from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.measures import chosen, classified, mean, proved, r2
-from smilenn.experiments.recipe import Recipe, store
+from smilenn.experiments.recipe import Setup, store
 from smilenn.experiments.study import Aim, Options, Study, all_certified, outcome, paired
 from smilenn.experiments.tables import markdown, mean_and_spread, number, seconds
 from smilenn.properties.library import Fair
@@ -123,9 +123,9 @@ def compute(
         assert eps is not None
         if model == "faithful":
             config = Config.paper(pretrain_epochs=epochs, pretrain_patience=None, epochs=epochs, batch_size=batch)
-            recipe = Recipe("paper", hidden=HIDDEN, embedding=EMBEDDING, sizes=BACKBONE, config=config)
+            recipe = Setup("paper", hidden=HIDDEN, embedding=EMBEDDING, sizes=BACKBONE, config=config)
         else:
-            recipe = Recipe(sizes=BACKBONE, config=Config(epochs=epochs, batch_size=batch) if quick else None)
+            recipe = Setup(sizes=BACKBONE, config=Config(epochs=epochs, batch_size=batch) if quick else None)
         property_ = Fair(dataset.protected, eps)
         estimator = recipe.estimator(dataset.task, [property_], parts.domain, seed, options.device)
         estimator.fit(train.frame, train.target)

@@ -34,7 +34,7 @@ from smilenn.experiments import figures
 from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.evolution import EPS, evolve
 from smilenn.experiments.measures import chosen, fall, mean, proved, r2
-from smilenn.experiments.recipe import Recipe, store
+from smilenn.experiments.recipe import Setup, store
 from smilenn.experiments.study import Aim, Options, Study, all_certified, outcome
 from smilenn.experiments.tables import markdown, mean_and_spread, number, seconds
 from smilenn.properties.library import Monotone
@@ -51,8 +51,8 @@ GRID = np.linspace(-10.0, 10.0, 401)
 BASE: dict[str, Any] = {"pretrain_epochs": 1000, "pretrain_patience": 10, "batch_size": 64}
 QUICK = {"pretrain_epochs": 40, "epochs": 40, "posttrain_seconds": 30.0}
 RECIPES = {
-    "faithful": Recipe("paper", hidden=32, sizes=BACKBONE, config=Config.paper(**BASE, epochs=100), restarts=3),
-    "default": Recipe(config=None),
+    "faithful": Setup("paper", hidden=32, sizes=BACKBONE, config=Config.paper(**BASE, epochs=100), restarts=3),
+    "default": Setup(config=None),
 }
 PEERS = ("isotonic", "boosting", "weights", "lipschitz", "agnostic", "constant")
 SLOPES, RATES, FASTER = (2.0, 4.0, 8.0), (3e-3, 1e-2), (5e-3, 1e-2, 2e-2)  # tried on held-out rows

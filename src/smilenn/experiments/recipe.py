@@ -26,7 +26,7 @@ from smilenn.verdict import Proved
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Setup:
     """Architecture and constants of one column."""
 
     boxes: Literal["gap", "paper"] = "gap"

@@ -39,7 +39,7 @@ from smilenn.estimators.steady import largest_change
 from smilenn.experiments import figures, paper
 from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.measures import chosen, mean, proved, robust, timed
-from smilenn.experiments.recipe import Recipe, obtained
+from smilenn.experiments.recipe import Setup, obtained
 from smilenn.experiments.study import Aim, Options, Study, all_certified, outcome, proved_up_to
 from smilenn.experiments.tables import markdown, mean_and_spread, seconds
 from smilenn.model.backbones import ConvNet
@@ -135,7 +135,7 @@ def _estimator(
     properties = [Robust(delta, eps) for delta, eps in pairs]
     if model == "faithful":
         config = CONFIG[quick].replace(margin=MARGIN * pairs[0][1])
-        recipe = Recipe("paper", "affine", embedding=EMBEDDING, backbone=backbone, config=config)
+        recipe = Setup("paper", "affine", embedding=EMBEDDING, backbone=backbone, config=config)
         made = recipe.estimator("binary", properties, domain, seed, device)
         assert isinstance(made, SmileClassifier)
         return made

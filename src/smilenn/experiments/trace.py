@@ -27,7 +27,7 @@ from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.recipe import store
 from smilenn.experiments.study import Aim, Options, Study, all_certified, outcome
 from smilenn.experiments.tables import markdown, mean_and_spread, number, seconds
-from smilenn.experiments.trace_tasks import OTHERS, POLYTOPES, Task, make
+from smilenn.experiments.trace_tasks import OTHERS, POLYTOPES, TraceTask, make
 from smilenn.model.net import SmileNet
 from smilenn.problem.region import Region
 from smilenn.properties import Safe
@@ -86,7 +86,7 @@ def compute(data: str, seed: int, quick: bool, *, options: Options) -> list[Row]
 
 
 def _fitted(
-    task: Task, rules: Sequence[Any], target: Any, rows: slice, seed: int, quick: bool, options: Options,
+    task: TraceTask, rules: Sequence[Any], target: Any, rows: slice, seed: int, quick: bool, options: Options,
     domain: Domain | None = None,
 ) -> tuple[Any, float]:  # fmt: skip
     """An estimator and the seconds of `fit`, certificate included."""
@@ -136,8 +136,8 @@ def projected(y: np.ndarray, a: np.ndarray, b: np.ndarray, sweeps: int = 400) ->
 
 
 def _projections(
-    task: Task, ours: Any, free: Any, wide: Sequence[Any], train: slice, test: slice, quick: bool, options: Options,
-    common: Row,
+    task: TraceTask, ours: Any, free: Any, wide: Sequence[Any], train: slice, test: slice, quick: bool,
+    options: Options, common: Row,
 ) -> list[Row]:  # fmt: skip
     """Oracle, pre- and post-processing."""
     names, domain = ours.outputs_.names, ours.domain_
@@ -225,7 +225,7 @@ def _value(net: SmileNet, claim: Claim, u: np.ndarray) -> tuple[np.ndarray, np.n
     return most.detach().numpy(), slope.numpy()
 
 
-def edge(model: Any, task: Task, points: int, same: int, rng: np.random.Generator) -> Row:
+def edge(model: Any, task: TraceTask, points: int, same: int, rng: np.random.Generator) -> Row:
     """Points on the edges of a premise, as floats have them, and their neighbours.
 
     A point of the polytope is moved along one coordinate to a random face, then by one float, or none, in some

@@ -35,7 +35,7 @@ WINDOW, AHEAD = 8, 4
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class TraceTask:
     """Rows with their target, the rules, and what the estimator is told; `classes` for decisions, not numbers."""
 
     frame: pd.DataFrame
@@ -47,7 +47,7 @@ class Task:
     rows: tuple[np.ndarray, np.ndarray] | None = None  # P and p of a polytope
 
 
-def make(name: str, seed: int, rows: int) -> Task:
+def make(name: str, seed: int, rows: int) -> TraceTask:
     """The task of that name."""
     if name in POLYTOPES:
         _, n, level = name.split("-")
@@ -64,7 +64,7 @@ def linear(coef: np.ndarray, names: Sequence[str], rhs: float) -> str:
     return " + ".join(f"({value:.4f}) * {name}" for value, name in zip(coef, names, strict=True)) + f" <= {rhs:.4f}"
 
 
-def polytope(n: int, powers: tuple[int, ...], seed: int, rows: int) -> Task:
+def polytope(n: int, powers: tuple[int, ...], seed: int, rows: int) -> TraceTask:
     """Random polytopes over inputs and outputs; drawn again until one row in ten inside satisfies the rule."""
     rng = np.random.default_rng([seed, n, *powers])
     x = rng.uniform(-1, 1, (rows, n))
@@ -87,7 +87,7 @@ def polytope(n: int, powers: tuple[int, ...], seed: int, rows: int) -> Task:
         [linear(a, [f"out.{name}" for name in outputs], b) for a, b in zip(out, r, strict=True)],
     )
     bounds = {name: (-1.0, 1.0) for name in inputs}
-    return Task(
+    return TraceTask(
         pd.DataFrame(x, columns=inputs), pd.DataFrame(y, columns=outputs), [rule], bounds=bounds, rows=(coef, p)
     )  # fmt: skip
 
@@ -116,7 +116,7 @@ def recurrent(inputs: int, outputs: int) -> nn.Module:
     return Recurrent(outputs).double()
 
 
-def forecast(seed: int, rows: int) -> Task:
+def forecast(seed: int, rows: int) -> TraceTask:
     """A noisy cycle with jumps; no step is larger than four in five of the data are."""
     rng = np.random.default_rng([seed, 1])
     t = np.arange(rows + WINDOW + AHEAD)
@@ -129,10 +129,10 @@ def forecast(seed: int, rows: int) -> Task:
     most = round(float(np.quantile(np.abs(np.diff(series)), 0.8)), 4)
     before = [f"x{WINDOW - 1}", *(f"out.y{i}" for i in range(AHEAD))]
     steps = [f"{-most} <= {b} - {a} <= {most}" for a, b in pairwise(before)]
-    return Task(frame, target, [Safe((), steps)], backbone=recurrent)
+    return TraceTask(frame, target, [Safe((), steps)], backbone=recurrent)
 
 
-def labels(seed: int, rows: int) -> Task:
+def labels(seed: int, rows: int) -> TraceTask:
     """Six labels in a row; no two neighbours at once."""
     rng = np.random.default_rng([seed, 2])
     x = rng.uniform(-1, 1, (rows, 8))
@@ -145,13 +145,13 @@ def labels(seed: int, rows: int) -> Task:
     names = [f"l{i}" for i in range(6)]
     rules = [Exclusive(a, b) for a, b in pairwise(names)]
     frame = pd.DataFrame(x, columns=list("abcdefgh"))
-    return Task(frame, pd.DataFrame(found.astype(int), columns=names), rules, classes=True)
+    return TraceTask(frame, pd.DataFrame(found.astype(int), columns=names), rules, classes=True)
 
 
-def expenses(seed: int, rows: int) -> Task:
+def expenses(seed: int, rows: int) -> TraceTask:
     """Five expenses that never add up to more than the income, going out to 5 % of it at most."""
     frame, table = households(np.random.default_rng([seed, 3]), rows)
-    return Task(frame, table, [SumAtMost(None, "income"), SumAtMost(["going_out"], "0.05 * income")])
+    return TraceTask(frame, table, [SumAtMost(None, "income"), SumAtMost(["going_out"], "0.05 * income")])
 
 
 def households(rng: np.random.Generator, rows: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -169,14 +169,14 @@ def households(rng: np.random.Generator, rows: int) -> tuple[pd.DataFrame, pd.Da
     return frame, table
 
 
-def loan(seed: int, rows: int) -> Task:
+def loan(seed: int, rows: int) -> TraceTask:
     """Credit that nobody gets whose income is at most 30 and who worked for four years at most."""
     data = make_credit(rows, seed=seed, task="binary")
     rule = Safe(["income <= 30", "employment_years <= 4"], ["out <= 0"])
-    return Task(data.frame, data.target, [rule], classes=True)
+    return TraceTask(data.frame, data.target, [rule], classes=True)
 
 
-def category(seed: int, rows: int) -> Task:
+def category(seed: int, rows: int) -> TraceTask:
     """Songs: ada and ben, of whom there are few, play pop or rock: alternatives in a conclusion."""
     rng = np.random.default_rng([seed, 4])
     genres, artists = np.array(["pop", "rock", "jazz", "folk"]), np.array(["ada", "ben", "cat", "dan", "eve"])
@@ -187,10 +187,10 @@ def category(seed: int, rows: int) -> Task:
     frame = pd.DataFrame(x, columns=["speed", "volume", "words", "strings"]).assign(artist=artists[artist])
     then = [f"out.pop >= out.{other} or out.rock >= out.{other}" for other in ("jazz", "folk")]
     rules = [Safe([f'artist == "{name}"'], then) for name in ("ada", "ben")]
-    return Task(frame, genres[score.argmax(axis=1)], rules, classes=True)
+    return TraceTask(frame, genres[score.argmax(axis=1)], rules, classes=True)
 
 
-def digits(seed: int, rows: int) -> Task:
+def digits(seed: int, rows: int) -> TraceTask:
     """Four digits of 8×8 pixels, averaged to 4×4, whose sum is more than 10; four times as many rows."""
     from sklearn.datasets import load_digits
 
@@ -203,4 +203,4 @@ def digits(seed: int, rows: int) -> Task:
     four, total = four[total > 10][:rows], total[total > 10][:rows]
     frame = pd.DataFrame(small[four].reshape(len(four), -1), columns=[f"p{i}" for i in range(64)])
     bounds = {name: (0.0, 1.0) for name in frame.columns}
-    return Task(frame, pd.Series(total.astype(float), name="sum"), [Bounded(lo=11)], bounds=bounds)
+    return TraceTask(frame, pd.Series(total.astype(float), name="sum"), [Bounded(lo=11)], bounds=bounds)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import nn
 
 PLAIN = ("amsgrad", "maximize", "capturable", "differentiable")  # options that the direct call does not know
 
@@ -95,3 +96,9 @@ class Moves:
         for (group, own, first, second, counts, each), slopes in zip(self.groups, given, strict=True):
             counts.add_(1)
             _kernel(group, own, slopes, first, second, each)
+
+
+def fused(net: nn.Module) -> bool | None:
+    """One kernel for all tensors of a step: they are small, and calls are what a step on them costs."""
+    fits = all(p.is_floating_point() and p.device.type in ("cpu", "cuda") for p in net.parameters())
+    return True if fits else None

@@ -26,7 +26,7 @@ from smilenn.model.net import SmileNet
 from smilenn.train.augment import augmented
 from smilenn.train.encoded import seen
 from smilenn.train.losses import Decides
-from smilenn.train.phases import Task, finite_step
+from smilenn.train.phases import Training, finite_step
 from smilenn.train.state import State, rngs
 
 P_START, P_END, TAIL = 8.0, 100.0, 0.15
@@ -50,7 +50,7 @@ def _distances(net: SmileNet) -> list[Distance]:
     return [] if net.encoder is None else [layer for layer in net.encoder.modules() if isinstance(layer, Distance)]
 
 
-def distance_epoch(state: State, task: Task) -> dict[str, Any]:
+def distance_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch; the record for the history."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     layers, batches = _distances(net), task.batches(rng)

@@ -30,14 +30,14 @@ from smilenn.model.net import SmileNet
 from smilenn.train.backward_members import MembersBackward
 from smilenn.train.config import Config
 from smilenn.train.ensemble import Ensemble
-from smilenn.train.phases import Task, finite, finite_step
+from smilenn.train.phases import Training, finite, finite_step
 from smilenn.train.state import State, rngs
 
 UNITS = 3.0  # times the learning rate, for curved units
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)  # of what was learned
 
 
-def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
+def encoded_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch; the record for the history."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     encoder = net.encoder
@@ -103,7 +103,7 @@ def _decay_(optimizer: torch.optim.Optimizer, decay: float) -> None:
 
 
 def members_loss(
-    task: Task, each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, held: torch.Tensor | None,
+    task: Training, each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, held: torch.Tensor | None,
     index: torch.Tensor,
 ) -> torch.Tensor:  # fmt: skip
     """The mean over the members k of L_s(f_k), each [M, B, o], on the rows of the batch that k may learn from.
@@ -134,11 +134,7 @@ def parameter_groups(net: SmileNet, ensemble: Ensemble | None = None) -> list[di
     """The network's parameters for an optimiser, each branch of its encoder with its own pace and decay."""
     branches = [] if net.encoder is None else [b for b in net.encoder.branches if isinstance(b, Branch)]
     own = {id(parameter) for branch in branches for parameter in branch.parameters()}
-    groups: list[dict[str, Any]] = [{"params": [p for p in net.parameters() if id(p) not in own]}]
-    if net.lower.keep is not None:  # curved units start near where they end
-        units = [net.lower.weight, net.lower.bias, net.lower.out]
-        own |= {id(parameter) for parameter in units}
-        groups = [{"params": [p for p in net.parameters() if id(p) not in own]}, {"params": units, "pace": UNITS}]
+    groups = _unit_groups(net, own)
     if any(isinstance(layer, Distance) for branch in branches for layer in branch.layers):
         inner = {id(parameter) for parameter in net.backbone.parameters()}
         rest = [p for p in groups[0]["params"] if id(p) not in inner]
@@ -150,6 +146,16 @@ def parameter_groups(net: SmileNet, ensemble: Ensemble | None = None) -> list[di
         for branch in branches
         if len(branch.layers)
     ]
+
+
+def _unit_groups(net: SmileNet, own: set[int]) -> list[dict[str, Any]]:
+    """The parameters that are not among `own` (by id), those of curved units by themselves."""
+    units = [] if net.lower.keep is None else [net.lower.weight, net.lower.bias, net.lower.out]
+    others = own | {id(parameter) for parameter in units}
+    groups: list[dict[str, Any]] = [{"params": [p for p in net.parameters() if id(p) not in others]}]
+    if units:  # they start near where they end
+        groups.append({"params": units, "pace": UNITS})
+    return groups
 
 
 def seen(
@@ -192,7 +198,7 @@ def centres(net: SmileNet, e: torch.Tensor) -> torch.Tensor:
 
 
 @torch.no_grad()
-def honest(net: SmileNet, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+def honest(net: SmileNet, task: Training) -> tuple[torch.Tensor, torch.Tensor]:
     """Predictions of every kind [K, n, o] for the rows that were kept from some group, and those rows' indices [n]."""
     encoder, held = net.encoder, task.held
     assert encoder is not None and held is not None
@@ -208,7 +214,7 @@ def honest(net: SmileNet, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @torch.no_grad()
-def judged(net: SmileNet, task: Task) -> list[float]:
+def judged(net: SmileNet, task: Training) -> list[float]:
     """The loss of every kind on rows kept from it, and at last that of the whole network where its box has a width.
 
     Without kept rows, or for an encoder that is no ensemble, the one loss of the network.
@@ -223,7 +229,7 @@ def judged(net: SmileNet, task: Task) -> list[float]:
 
 
 @torch.no_grad()
-def kept_loss(net: SmileNet, task: Task) -> float:
+def kept_loss(net: SmileNet, task: Training) -> float:
     """The loss of the network on rows kept from all of it, honest for its backbone; else as for any network."""
     rows = torch.zeros(0) if task.held is None else torch.nonzero(task.held.all(dim=1))[:, 0]
     if not len(rows):
@@ -237,7 +243,7 @@ def kept_loss(net: SmileNet, task: Task) -> float:
     return float(task.loss(f, task.y[rows], None if task.weight is None else task.weight[rows]))
 
 
-def parts(net: SmileNet, task: Task) -> list[list[str]]:
+def parts(net: SmileNet, task: Training) -> list[list[str]]:
     """Names of the tensors whose best state each of the losses of `judged` chooses."""
     encoder, names = net.encoder, list(net.state_dict())
     if task.held is None or encoder is None or not encoder.groups:
@@ -251,7 +257,7 @@ def parts(net: SmileNet, task: Task) -> list[list[str]]:
     return out if net.collapsed else [*out, [name for name in names if name.startswith("backbone.")]]
 
 
-def keep_best(state: State, task: Task) -> float:
+def keep_best(state: State, task: Training) -> float:
     """Remember every part that is better than ever on its kept rows; the mean of the best losses so far."""
     losses, names = judged(state.net, task), parts(state.net, task)
     if state.best is None:
@@ -266,7 +272,7 @@ def keep_best(state: State, task: Task) -> float:
 
 
 @torch.no_grad()
-def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
+def choose_kinds(net: SmileNet, task: Training) -> tuple[float, str]:
     """Let the mean be that of the kinds which predict best together on kept rows; the loss there, and words.
 
     The other branches are taken out of the encoder.
@@ -277,14 +283,10 @@ def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
         return shrink(net, task)
     if encoder is None or not size or task.held is None or len(encoder.branches) == size:
         return judged(net, task)[0], ""
-    each, rows = honest(net, task)
-    weight = None if task.weight is None else task.weight[rows]
-    kinds = range(len(each))
-    subsets = [s for size in kinds for s in itertools.combinations(kinds, size + 1)]
-    losses = [float(task.loss(each[list(s)].mean(dim=0), task.y[rows], weight)) for s in subsets]
+    subsets, losses = _judged_subsets(net, task)
     best = int(np.argmin(losses))
     branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
-    names = [branches[j * size].name.split("0")[0] for j in kinds]
+    names = [branches[j].name.split("0")[0] for j in range(0, len(branches), size)]
     kept = [j * size + g for j in subsets[best] for g in range(size)]
     if len(kept) < len(branches):
         _keep_branches(net, [branches[i] for i in kept])
@@ -296,8 +298,17 @@ def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
     return losses[best], f"{words} (held-out loss {losses[best]:.3f} of the constant's; alone: {alone})"
 
 
+def _judged_subsets(net: SmileNet, task: Training) -> tuple[list[tuple[int, ...]], list[float]]:
+    """All subsets of the kinds, and the loss of the mean of each on rows kept from it."""
+    each, rows = honest(net, task)
+    weight = None if task.weight is None else task.weight[rows]
+    kinds = range(len(each))
+    subsets = [s for size in kinds for s in itertools.combinations(kinds, size + 1)]
+    return subsets, [float(task.loss(each[list(s)].mean(dim=0), task.y[rows], weight)) for s in subsets]
+
+
 @torch.no_grad()
-def shrink(net: SmileNet, task: Task) -> tuple[float, str]:
+def shrink(net: SmileNet, task: Training) -> tuple[float, str]:
     """Draw the outputs to their mean by as much as lowers the loss on kept rows; that loss, and words.
 
     Few rows are learned by heart quickly; every claim about differences that f keeps is kept by c + θ·(f − c).

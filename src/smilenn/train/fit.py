@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
 from smilenn.properties.cases import Cases
@@ -31,6 +30,7 @@ from smilenn.prove.model import prove
 from smilenn.prove.rules.rule import Cost
 from smilenn.prove.rules.table import decider
 from smilenn.prove.tree.tree import Trees
+from smilenn.train.adam import fused
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.cases import planned, without_clauses
 from smilenn.train.config import Config
@@ -41,19 +41,17 @@ from smilenn.train.encoded import choose_kinds, encoded_epoch, keep_best, parame
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.feasible import start_feasible
 from smilenn.train.generator import Generator
+from smilenn.train.health import box_statistics, fail_on_dead
 from smilenn.train.losses import LossKind, decides, task_loss
-from smilenn.train.phases import Task, check, posttrain_round, pretrain_epoch, train_epoch
+from smilenn.train.phases import Training, check, posttrain_round, pretrain_epoch, train_epoch
 from smilenn.train.repair import repair
 from smilenn.train.row_order import in_order
 from smilenn.train.spline import start_spline
 from smilenn.train.state import State, load_state, rngs, save_state
+from smilenn.train.tensors import checked_rows, checked_weights
 from smilenn.verdict import Proved, Verdict
 
 logger = logging.getLogger(__name__)
-
-
-class DeadAuxiliaries(SmileError):
-    """Pretraining left the auxiliaries without information; another seed may do better."""
 
 
 @dataclass(frozen=True)
@@ -149,18 +147,14 @@ class _Run:
         time_limit: float | None, warm: bool,
     ) -> None:  # fmt: skip
         snapshot = net.snapshot()
-        data_x, data_y = _data(net, x, y, loss, "training")
-        weight = None
-        if sample_weight is not None:
-            if len(sample_weight) != len(x):
-                raise SmileError(f"Got {len(x)} rows and {len(sample_weight)} weights; give one weight per row.")
-            weight = _tensor(sample_weight, ["weight"], "weights", net)[:, 0]
-        self.task = Task(
+        data_x, data_y = checked_rows(net, x, y, loss, "training")
+        weight = checked_weights(sample_weight, len(x), net)
+        self.task = Training(
             data_x,
             data_y,
             weight,
             task_loss(loss, data_y, weight, config.margin),
-            None if validation is None else _data(net, *validation, loss, "validation"),
+            None if validation is None else checked_rows(net, *validation, loss, "validation"),
             tuple(Generator.of(claim, snapshot, config) for claim in claims),
             config,
             seed,
@@ -175,7 +169,7 @@ class _Run:
         if members is not None:
             members.keep(net.scale(data_x))
         groups = parameter_groups(net, members)
-        optimizer = torch.optim.Adam(groups, lr=config.learning_rate, fused=_fused(net))
+        optimizer = torch.optim.Adam(groups, lr=config.learning_rate, fused=fused(net))
         self.state = State(net, optimizer, self._fingerprint(claims, loss), ensemble=members)
         if checkpoint is not None and load_state(checkpoint, self.state):
             for generator, pool in zip(self.task.generators, self.state.pools, strict=True):
@@ -217,7 +211,7 @@ class _Run:
         """Seconds left of the time limit, none below zero; infinite without one."""
         return math.inf if self.time_limit is None else max(0.0, self.time_limit - self.elapsed())
 
-    def in_time(self) -> Task:
+    def in_time(self) -> Training:
         """The task with the generator's time-out cut to each row's share of the time that is left.
 
         A check searches a tree and then doubles time-outs, three times the limit in all, and repair comes after it.
@@ -234,58 +228,77 @@ class _Run:
 
     def train(self) -> None:
         """Run every phase from where the state stands."""
-        state, config = self.state, self.task.config
         if self.net.encoder is not None or not self.net.enforcement_parameters():
             self._train_encoded()
-        while state.phase == "pretrain":
-            patience = config.pretrain_patience
-            stalled = patience is not None and state.stall >= patience
-            if self.warm or state.unit >= config.pretrain_epochs or stalled or self.over_time():
-                self._begin_training()
-            else:
-                self._done(pretrain_epoch(state, self.task), config.pretrain_epochs)
-        while state.phase == "train":
-            if state.unit >= config.epochs or self.over_time():
-                state.enter("posttrain" if self.task.generators else "done")
-                continue
-            record = train_epoch(state, self.task)
-            if self.task.generators and (state.unit + 1) % config.check_every == 0:
-                self._keep_if_proved()
-            self._done(record, config.epochs)
-        while state.phase == "posttrain":
-            begun = self.begun_posttraining = self.begun_posttraining or time.perf_counter()
-            spent = time.perf_counter() - begun
-            if state.unit >= config.posttrain_rounds or spent > config.posttrain_seconds or self.over_time():
-                state.enter("done")
-                continue
-            record, proved = posttrain_round(state, self.in_time())
-            if proved:
-                self._keep()
-            self._done(record, config.posttrain_rounds, last=proved)
+        while self.state.phase == "pretrain":
+            self._pretrain()
+        while self.state.phase == "train":
+            self._train()
+        while self.state.phase == "posttrain":
+            self._posttrain()
+
+    def _pretrain(self) -> None:
+        """One epoch of pretraining, or what follows its last."""
+        state, config = self.state, self.task.config
+        stalled = config.pretrain_patience is not None and state.stall >= config.pretrain_patience
+        if self.warm or state.unit >= config.pretrain_epochs or stalled or self.over_time():
+            self._begin_training()
+        else:
+            self._done(pretrain_epoch(state, self.task), config.pretrain_epochs)
+
+    def _train(self) -> None:
+        """One epoch of training, and a look whether its state is proved."""
+        state, task, config = self.state, self.task, self.task.config
+        if state.unit >= config.epochs or self.over_time():
+            state.enter("posttrain" if task.generators else "done")
+            return
+        record = train_epoch(state, task)
+        if task.generators and (state.unit + 1) % config.check_every == 0:
+            self._keep_if_proved()
+        self._done(record, config.epochs)
+
+    def _posttrain(self) -> None:
+        """One round of posttraining; the last, once it is proved."""
+        state, config = self.state, self.task.config
+        begun = self.begun_posttraining = self.begun_posttraining or time.perf_counter()
+        spent = time.perf_counter() - begun
+        if state.unit >= config.posttrain_rounds or spent > config.posttrain_seconds or self.over_time():
+            state.enter("done")
+            return
+        record, proved = posttrain_round(state, self.in_time())
+        if proved:
+            self._keep()
+        self._done(record, config.posttrain_rounds, last=proved)
 
     def _train_encoded(self) -> None:
         """An encoder, or a fixed box, keeps the claims: train, keep the best state on held-out rows, fit its box."""
-        state, config, net = self.state, self.task.config, self.net
-        distances = has_distances(net)
+        state, config = self.state, self.task.config
         if state.phase == "pretrain":
-            state.enter("train")
-            units = net.lower.keep
-            if isinstance(units, Units) and not self.warm:
-                start_spline(net, units, self.task, rngs(self.task.seed, "train", _SETUP))
-            if (self.warm and not distances) or isinstance(units, Units):
-                keep_best(state, self.task)
+            self._begin_encoded()
         while state.phase == "train":
             patient = config.patience is None or state.stall < config.patience
             if state.unit >= config.epochs or not patient or self.over_time():
                 self.finish_encoded()
                 state.enter("done")
-                continue
-            if distances:  # annealed: the last state is the one that was aimed at
-                record = distance_epoch(state, self.task)
             else:
-                record = (boxed_epoch if net.encoder is None else encoded_epoch)(state, self.task)
-                record["held_out"] = keep_best(state, self.task)
-            self._done(record, config.epochs)
+                self._done(self._encoded_unit(), config.epochs)
+
+    def _begin_encoded(self) -> None:
+        """Start units as splines; remember the state that training starts from, where it may be the best."""
+        self.state.enter("train")
+        units = self.net.lower.keep
+        if isinstance(units, Units) and not self.warm:
+            start_spline(self.net, units, self.task, rngs(self.task.seed, "train", _SETUP))
+        if isinstance(units, Units) or (self.warm and not has_distances(self.net)):
+            keep_best(self.state, self.task)
+
+    def _encoded_unit(self) -> dict[str, Any]:
+        """One epoch of a network whose claims hold by construction."""
+        if has_distances(self.net):  # annealed: the last state is the one that was aimed at
+            return distance_epoch(self.state, self.task)
+        record = (boxed_epoch if self.net.encoder is None else encoded_epoch)(self.state, self.task)
+        record["held_out"] = keep_best(self.state, self.task)
+        return record
 
     def finish_encoded(self) -> None:
         """The network as it will be deployed: the best of its states and kinds, an encoder's box around the training
@@ -317,7 +330,7 @@ class _Run:
             rngs(task.seed, "train", _SETUP)
             start_feasible(self.net, task.x, task.generators, self.in_time().config)
         # a new optimiser: the moments of the pretraining loss would drag the first training steps
-        state.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.rate, fused=_fused(self.net))
+        state.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.rate, fused=fused(self.net))
         state.lam = 0.0
         state.enter("train")
 
@@ -374,17 +387,9 @@ class _Run:
             save_state(self.checkpoint, state)
             state.seconds = seconds
         if self.callback is not None:
-            self.callback(
-                Progress(
-                    record["phase"],
-                    record["unit"] + 1,
-                    units,
-                    record.get("loss"),
-                    record.get("violation"),
-                    record.get("bound"),
-                    record["seconds"],
-                )
-            )
+            loss, violation, bound = (record.get(key) for key in ("loss", "violation", "bound"))
+            told = record["phase"], record["unit"] + 1, units
+            self.callback(Progress(*told, loss, violation, bound, record["seconds"]))
 
 
 ROOM = 0.25  # of the range of an ensemble's outputs, left around it
@@ -394,78 +399,6 @@ MIN_GENERATOR_SECONDS = 0.1  # and the generator this much a row
 _SETUP = 10**6  # a unit of work for the randomness before a phase
 
 
-def _fused(net: SmileNet) -> bool | None:
-    """One kernel for all tensors of a step: they are small, and calls are what a step on them costs."""
-    fits = all(p.is_floating_point() and p.device.type in ("cpu", "cuda") for p in net.parameters())
-    return True if fits else None
-
-
-def _data(net: SmileNet, x: np.ndarray, y: np.ndarray, loss: LossKind, what: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs [N, m] and targets [N, o] as tensors on the network's device, checked."""
-    if len(x) == 0 or len(x) != len(y):
-        raise SmileError(
-            f"Got {len(x)} {what} rows of inputs and {len(y)} of targets; both must match and not be empty."
-        )
-    inputs = _tensor(x, net.domain.coordinates, f"{what} inputs", net)
-    targets = _tensor(y, [name or "target" for name in net.outputs], f"{what} targets", net)
-    if decides(loss) and not bool(((targets >= 0) & (targets <= 1)).all()):
-        raise SmileError(f"The {what} targets of a classifier must lie between 0 and 1; encode the classes first.")
-    return inputs, targets
-
-
-def _tensor(values: np.ndarray, columns: Sequence[str], what: str, net: SmileNet) -> torch.Tensor:
-    array = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
-    if array.shape[1] != len(columns):
-        raise SmileError(f"The {what} have {array.shape[1]} columns; expected {len(columns)}.")
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        row, column = bad[0]
-        raise SmileError(
-            f"Row {row} of the {what}, column {columns[column]!r}, is not finite; drop the row or fill the value in."
-        )
-    return torch.tensor(array, device=net.shift.device)
-
-
 def _plain(value: Any) -> Any:
     """JSON has no infinities: they become null."""
     return (float(value) if np.isfinite(value) else None) if isinstance(value, (float, np.floating)) else value
-
-
-@torch.no_grad()
-def box_statistics(net: SmileNet, x: torch.Tensor, rows: int = 1024) -> dict[str, float]:
-    """Mean width Σ|G|(upper − lower) over up to `rows` data rows, and the share of flipped coordinates."""
-    if net.collapsed:
-        return {"width": 0.0, "flipped": 0.0}
-    if net.boxes == "gap" and net.second.kind == "constant":
-        rows = 1  # the width is the same everywhere, and encoding many rows would cost a third of an epoch
-    lower, upper = net.box(net.encode(net.scale(x[:rows])))
-    width = torch.relu(upper - lower) @ (net.head_weight * net.output_scale[:, None]).abs().T
-    return {"width": float(width.mean()), "flipped": float((upper < lower).double().mean())}
-
-
-@torch.no_grad()
-def fail_on_dead(net: SmileNet, task: Task, config: Config) -> None:
-    """A loud failure where the auxiliaries learned nothing: such a model would be proved happily and predict nothing.
-
-    Judged against the free backbone: on a target that nothing predicts, both are equally poor and nothing is wrong.
-    """
-    frozen = not any(p.requires_grad for p in net.lower.parameters())
-    if net.auxiliaries == "constant" or (frozen and not net.lower.hidden):  # a constant on purpose
-        return
-    net.eval()
-    p = net.pathways(task.x[:8192])
-    net.train()
-    weight = None if task.weight is None else task.weight[:8192]
-    _, on_lower, _, on_free = p.each()
-    lower, free = (float(task.loss(f, task.y[:8192], weight)) for f in (on_lower, on_free))
-    dead = net.lower.dead(net.encode(net.scale(task.x)))
-    if dead.numel() and bool(dead.all()):
-        raise DeadAuxiliaries(
-            "All hidden units of the lower auxiliary net are dead after pretraining; change the seed."
-        )
-    if 1 - lower < config.least_quality and 1 - free > max(0.1, 10 * config.least_quality):
-        raise DeadAuxiliaries(
-            f"The auxiliaries learned nothing in pretraining (they explain {max(0.0, 1 - lower):.1%} where the "
-            f"backbone explains {1 - free:.1%}; {int(dead.sum())} of {dead.numel()} units dead); pretrain longer or "
-            "with more units."
-        )

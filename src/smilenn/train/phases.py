@@ -34,7 +34,7 @@ from smilenn.train.state import State, rngs
 
 
 @dataclass(frozen=True)
-class Task:
+class Training:
     """Data and constants of one run; x [N, m] raw, y [N, o], weight [N] or None, all on the network's device.
 
     `held` [N, G] bool: rows that group g of an ensemble never learns from (train/encoded.py). `over` says, within an
@@ -90,7 +90,7 @@ class Task:
         return f, y, self.weight if self.validation is None else None
 
 
-def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
+def pretrain_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch on all four pathways."""
     net, rng, totals = state.net, rngs(task.seed, "pretrain", state.unit), np.zeros(2)
     batches, written = task.batches(rng), Backward.of(net, state.optimizer)
@@ -119,7 +119,7 @@ def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
     return {"loss": mean, "box": box}
 
 
-def train_epoch(state: State, task: Task) -> dict[str, Any]:
+def train_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch of dual ascent on the task loss and the pool of counterexamples."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     # the rate falls to `final_rate` of itself over the training phase and stays there in posttraining
@@ -159,7 +159,7 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
     return {"loss": accuracy, "box": box, "property": prop, "lambda": state.lam, "violation": worst}
 
 
-def posttrain_round(state: State, task: Task) -> tuple[dict[str, Any], bool]:
+def posttrain_round(state: State, task: Training) -> tuple[dict[str, Any], bool]:
     """Prove every row, or settle or project once; the second value says whether everything was proved.
 
     The data-free projector alone, as in the paper, was measured to ruin models of tight claims (R² .95 → .52 on a
@@ -179,7 +179,7 @@ def posttrain_round(state: State, task: Task) -> tuple[dict[str, Any], bool]:
     return record, False
 
 
-def check(net: SmileNet, task: Task) -> tuple[bool, float]:
+def check(net: SmileNet, task: Training) -> tuple[bool, float]:
     """Prove every row of every claim (half the slack kept) with the exact generator; counterexamples go to the pools.
 
     Returns whether all were proved and the largest proved bound on a violation, in output units.

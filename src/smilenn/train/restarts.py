@@ -20,7 +20,8 @@ from sklearn.utils import check_random_state
 
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
-from smilenn.train.fit import DeadAuxiliaries, Fit, fit
+from smilenn.train.fit import Fit, fit
+from smilenn.train.health import DeadAuxiliaries
 from smilenn.train.held import held_out, kept_rows
 from smilenn.train.losses import LossKind
 from smilenn.train.recipes import Recipe, Task, recipe_for

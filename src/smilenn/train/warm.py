@@ -41,29 +41,43 @@ def adopt_(net: SmileNet, start: SmileNet) -> None:
     if (net.encoder is None) != (start.encoder is None) or net.lower.kind != start.lower.kind:
         raise SmileError(OTHER.format("what stands before its auxiliaries"))
     if net.encoder is not None and start.encoder is not None:
-        net.encoder = _encoder(net.encoder, start.encoder, units is None).to(net.head_weight.device)
-        net.lower.inputs = net.second.inputs = net.encoder.size
-        if net.lower.skip and net.lower.slope.shape[1] != net.encoder.size:  # an ensemble that kept some of its kinds
-            slope = net.lower.slope.new_zeros(net.lower.slope.shape[0], net.encoder.size)
-            net.lower.slope = nn.Parameter(slope, requires_grad=net.lower.slope.requires_grad)
+        _take_encoder_(net, _encoder(net.encoder, start.encoder, units is None))
         if units is not None:
             _resize_(net, start.lower.hidden)
     elif net.lower.kind == "relu" and net.lower.skip != start.lower.skip:  # an affine term that rounding has added
         net.lower.set_skip(start.lower.skip)
         net.skip = start.skip
-    wanted = start.state_dict()
-    shapes = [{name: tuple(tensor.shape) for name, tensor in one.items()} for one in (net.state_dict(), wanted)]
-    if shapes[0] != shapes[1] or net.boxes != start.boxes or net.outputs != start.outputs:
-        odd = sorted(name for name in {*shapes[0], *shapes[1]} if shapes[0].get(name) != shapes[1].get(name))
-        raise SmileError(OTHER.format(f"the shape of {odd[0]!r}" if odd else "its boxes or outputs"))
-    net.load_state_dict(wanted)
+    _refuse_other_shapes(net, start)
+    net.load_state_dict(start.state_dict())
     net.output_scale.copy_(start.output_scale)
     if units is not None:
         _keep_signs_(net.lower, units)
-    names = [name for name in ("slope", "out") if name in dict(net.lower.named_parameters())]
-    reached = net.encoder is None or not net.collapsed or any(bool(getattr(net.lower, name).any()) for name in names)
-    if not (bool(net.head_weight.any()) and reached):
+    if not (bool(net.head_weight.any()) and _reached(net)):
         raise SmileError("The model to start from is a constant, from which no step leads away; fit anew.")
+
+
+def _take_encoder_(net: SmileNet, encoder: Encoder) -> None:
+    """Put the encoder before the auxiliaries; an ensemble may have kept some of its kinds only."""
+    net.encoder = encoder.to(net.head_weight.device)
+    net.lower.inputs = net.second.inputs = encoder.size
+    if net.lower.skip and net.lower.slope.shape[1] != encoder.size:
+        slope = net.lower.slope.new_zeros(net.lower.slope.shape[0], encoder.size)
+        net.lower.slope = nn.Parameter(slope, requires_grad=net.lower.slope.requires_grad)
+
+
+def _refuse_other_shapes(net: SmileNet, start: SmileNet) -> None:
+    shapes = [{name: tuple(tensor.shape) for name, tensor in one.state_dict().items()} for one in (net, start)]
+    if shapes[0] != shapes[1] or net.boxes != start.boxes or net.outputs != start.outputs:
+        odd = sorted(name for name in {*shapes[0], *shapes[1]} if shapes[0].get(name) != shapes[1].get(name))
+        raise SmileError(OTHER.format(f"the shape of {odd[0]!r}" if odd else "its boxes or outputs"))
+
+
+def _reached(net: SmileNet) -> bool:
+    """Whether something of the inputs reaches the embedding."""
+    if net.encoder is None or not net.collapsed:
+        return True
+    names = [name for name in ("slope", "out") if name in dict(net.lower.named_parameters())]
+    return any(bool(getattr(net.lower, name).any()) for name in names)
 
 
 @dataclass(frozen=True, eq=False)
