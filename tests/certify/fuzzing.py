@@ -25,6 +25,7 @@ from typing import Any
 import forge2  # beside this file, and found where that is
 import kill_cases
 import kill_lemmas
+import kill_trees
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ FOLDERS = (
     "forged-nothing", "random-slope-5", "encoded-78", "dyadic-extra-8", "order-pinned-group", "random-paper-2",
     "two-claims", "room-all", "properties-same", "random-any-12",
 )  # fmt: skip
+TREES = (34, 2)  # one below a linear layer, one with sets
 STATUSES = {"certified", "unknown", "refused", "unreadable"}
 SECONDS = 60.0
 HANG = 120  # seconds: folders of a few kB take milliseconds
@@ -45,7 +47,7 @@ VALUES: list[Any] = [
 
 
 def samples(corpus: Path) -> list[dict[str, bytes]]:
-    """Files of some folders of the corpus of version 2, of one with cases, and of one with lemmas."""
+    """Files of some folders of the corpus of version 2, of one with cases, one with lemmas and two with trees."""
     with tarfile.open(corpus / "folders.tar.xz") as archive:
         members = {member.name: member for member in archive.getmembers()}
         out = []
@@ -58,7 +60,8 @@ def samples(corpus: Path) -> list[dict[str, bytes]]:
                     files[path.split("/")[1]] = file.read()
             assert set(files) >= {"model.json", "weights.safetensors", "certificate.json", "certificate.bin"}
             out.append(files)
-    return [*out, kill_cases.Cased(102).files, kill_lemmas.Lemmas(380).files]
+    trees = [kill_trees.Grown(seed).files for seed in TREES]
+    return [*out, kill_cases.Cased(102).files, kill_lemmas.Lemmas(380).files, *trees]
 
 
 def _bytes(draw: Callable[..., Any], data: bytes) -> bytes:

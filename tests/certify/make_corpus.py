@@ -1,6 +1,7 @@
 """The frozen corpus: certificates that every release has to accept with the same bounds, and others it has to refuse.
 
     python tests/certify/make_corpus.py [--try]   writes tests/certify/corpus2 anew: only while version 2 is not frozen
+    python tests/certify/make_corpus.py --trees   writes tests/certify/corpus_trees anew: layers of trees, added later
 
 ``corpus2/folders.tar.xz`` holds one model folder per entry, ``corpus2/index.json`` for each its status, exit code,
 class of reason and, if it was checked, rule, bound, margin, right side and room of every row as exact fractions, and
@@ -57,6 +58,7 @@ encoders = _sibling("encoded_folder")
 sys.path.insert(0, str(HERE))  # where these find one another
 kills = [_sibling(f"kill_{name}") for name in ("signs", "cases", "lemmas")]
 version2 = _sibling("kill_version2")
+grown = _sibling("kill_trees")
 sys.path.remove(str(HERE))
 Files = dict[str, bytes]
 Entry = tuple[str, str, Files]  # name, class of reason, files (a manifest is made unless there is one)
@@ -1335,6 +1337,14 @@ def of_kill_suites() -> Iterator[Entry]:
         yield judged(f"version2-{at}", files)
 
 
+def of_trees() -> Iterator[Entry]:
+    """Layers of trees, sound and malformed."""
+    given = grown.folders()
+    malformed = range(grown.COUNT, len(given))
+    for at in (*range(0, grown.COUNT, 6), *malformed):
+        yield judged(f"trees-{at}", given[at])
+
+
 def stated() -> Iterator[Entry]:
     """Rooms, a table and properties.json beside a network with a tree."""
     files, _, _ = small()
@@ -1464,13 +1474,14 @@ def expectation(folder: Path, why: str) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Write the corpus anew."""
-    CORPUS.mkdir(exist_ok=True)
+    """Write a corpus anew."""
+    chosen, corpus = (of_trees, HERE / "corpus_trees") if "--trees" in sys.argv else (entries, CORPUS)
+    corpus.mkdir(exist_ok=True)
     index: dict[str, Any] = {}
     wrong: list[str] = []
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as place:
-        for plain_name, why, files in entries():
+        for plain_name, why, files in chosen():
             name = PREFIX + plain_name
             assert name not in index, name
             folder = Path(place) / name
@@ -1482,8 +1493,8 @@ def main() -> int:
         if wrong:
             raise SystemExit("\n".join(wrong))
         if "--try" not in sys.argv:
-            pack(Path(place), CORPUS / "folders.tar.xz")
-            (CORPUS / "index.json").write_text(json.dumps(index, indent=0) + "\n", encoding="utf-8")
+            pack(Path(place), corpus / "folders.tar.xz")
+            (corpus / "index.json").write_text(json.dumps(index, indent=0) + "\n", encoding="utf-8")
     statuses = [entry["status"] for entry in index.values()]
     print({status: statuses.count(status) for status in sorted(set(statuses))})  # noqa: T201
     return 0

@@ -29,8 +29,8 @@ class Node:
     asks: int
     number: Fraction
     depth: int
-    left: int = 0
-    right: int = 0
+    left: int
+    right: int
 
 
 Tree = Sequence[Node]
@@ -68,11 +68,10 @@ def read_trees(split: Sequence[Fraction], number: Sequence[Fraction], count: int
         need(known, "A node of a tree asks for something that is not there.")
     trees: list[Tree] = []
     start = 0
-    while start < len(split) and len(trees) < count:
-        tree = _one(split, number, start)
-        trees.append(tree)
-        start += len(tree)
-    if start < len(split) or len(trees) < count:
+    for _ in range(count):
+        trees.append(_one(split, number, start))
+        start += len(trees[-1])
+    if start < len(split):
         _incomplete()
     return trees
 

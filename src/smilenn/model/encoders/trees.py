@@ -27,7 +27,7 @@ from smilenn.model.spread import WIDER, Spread
 
 LEAF = -1
 MOST_LEAVES = 256  # of a tree whose leaves are compared pair by pair; the checkers' limit
-TILE = 1 << 16  # (tree, row) pairs that walk down together: their node numbers stay in the processor's cache
+TILE = 1 << 17  # (tree, row) pairs that walk down together: their node numbers stay in the processor's cache
 
 
 class Trees(Layer):
@@ -84,12 +84,15 @@ class Trees(Layer):
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, j]. Trees are constant between thresholds: no gradient reaches y."""
-        y, plan = y.detach().to(torch.float64), self.plan()
-        asked = [y.T, *(y.T[places].amax(dim=0, keepdim=True) for places in self.sets)]
-        columns = torch.cat(asked).contiguous()  # [questions, B]
+        plan = self.plan()
         rows = max(1, TILE // len(plan.roots))
-        parts = [self._sum(plan.values(part.contiguous())) for part in columns.split(rows, dim=1)]
-        return torch.cat(parts, dim=1).T if parts else y.new_zeros((0, self.outputs))
+        parts = [self._sum(plan.values(part.contiguous())) for part in self._asked(y).split(rows, dim=1)]
+        return torch.cat(parts, dim=1).T
+
+    def _asked(self, y: torch.Tensor) -> torch.Tensor:
+        """[B, i] → what nodes may ask for, [questions, B]."""
+        columns = y.detach().to(torch.float64).T
+        return torch.cat([columns, *(columns[places].amax(dim=0, keepdim=True) for places in self.sets)]).contiguous()
 
     def _sum(self, values: torch.Tensor) -> torch.Tensor:
         """The sums [j, B] of the values [trees, B], in the order of the trees; −0 becomes 0."""
@@ -105,8 +108,7 @@ class Trees(Layer):
     def leaves(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → the leaf that each row reaches in each tree, [B, trees]: the number of leaves to its left."""
         plan = self.plan()
-        asked = [y.T, *(y.T[places].amax(dim=0, keepdim=True) for places in self.sets)]
-        return plan.leaf[plan.reached(torch.cat(asked).contiguous())].T
+        return plan.leaf[plan.reached(self._asked(y))].T
 
     def propagate(self, spread: Spread) -> Spread:
         """Node by node, and by pairs of leaves where that leaves both signs open."""
@@ -229,13 +231,19 @@ class _Plan:
         """The leaves that rows reach, [trees, B] in the layer's order, from what can be asked for, [questions, B]."""
         rows = columns.shape[1]
         flat, offset = columns.reshape(-1), torch.arange(rows, device=columns.device)
+        where = self.asks * rows  # the first row of what a node asks for
         nodes = self.roots[:, None].repeat(1, rows)  # a copy, also of one row: steps are written into it
+        place, z, theta = torch.empty_like(nodes), *(columns.new_empty(nodes.shape) for _ in range(2))
+        right = torch.empty_like(nodes, dtype=torch.bool)
         for active in self.active:
-            now = nodes[:active].reshape(-1)
-            place = self.asks.index_select(0, now).view(active, rows) * rows + offset
-            z = flat.index_select(0, place.view(-1))
-            step = self.child.index_select(0, now) + (z > self.theta.index_select(0, now))
-            nodes[:active] = step.view(active, rows)
+            now, at = nodes[:active].view(-1), place[:active]  # results go to the same places: new memory takes longer
+            torch.index_select(where, 0, now, out=at.view(-1))
+            at += offset
+            torch.index_select(flat, 0, at.view(-1), out=z[:active].view(-1))
+            torch.index_select(self.theta, 0, now, out=theta[:active].view(-1))
+            torch.gt(z[:active], theta[:active], out=right[:active])
+            torch.index_select(self.child, 0, now, out=at.view(-1))
+            torch.add(at, right[:active], out=nodes[:active])
         return nodes.index_select(0, self.place)
 
     def values(self, columns: torch.Tensor) -> torch.Tensor:
