@@ -108,6 +108,8 @@ let formula c =
 
 (* ---- for the proved checker ---- *)
 let num q : Checker.DOps.num = { Checker.DOps.man = Q.num q; ex = Z.zero; de = Q.den q }
+let value (v : Checker.DOps.num) =
+  Q.make v.Checker.DOps.man (Z.shift_left v.Checker.DOps.de (Z.to_int v.Checker.DOps.ex))
 
 let lookup (domain : Model.domain) =
   let features = Hashtbl.create 64 and index = Hashtbl.create 64 in
@@ -173,12 +175,66 @@ let check_room (model : Model.t) c v =
   let allowed r = Q.div (if Q.sign r.rhs <> 0 then Q.abs r.rhs else scale r) (Q.of_int 1_000_000_000) in
   List.iter2 (fun room r -> need (Q.sign room >= 0 && Q.leq room (allowed r)) "a row takes too much room for rounding") rooms stated
 
-let rules proofs =
-  let rule p = match (Json.member "rule" p, p) with
-    | Some (Json.Text "order"), p when Json.is_object [ "rule" ] p -> "order"
-    | Some (Json.Text r), _ when List.mem r [ "leaf"; "sweep"; "signs"; "slope"; "mirror" ] -> r
+type proof = Order | Mirror of int
+
+(* proofs of the rows, all by the order rule or by a mirror of a row that is *)
+let read_proofs where v =
+  let one p = match (Json.member "rule" p, p) with
+    | Some (Json.Text "order"), p when Json.is_object [ "rule" ] p -> Order
+    | Some (Json.Text "mirror"), p when Json.is_object [ "rule"; "of" ] p ->
+      (match Json.size (Json.get "of" p) with Some r -> Mirror r | None -> refuse "a mirror shows no earlier row")
+    | Some (Json.Text r), _ when List.mem r [ "leaf"; "sweep"; "signs"; "slope" ] -> uncovered (where ("the " ^ r ^ " rule"))
     | _ -> refuse "a row's proof is malformed" in
-  match proofs with Json.List l -> List.map rule l | _ -> refuse "a claim has another number of rows than proofs"
+  match v with Json.List l -> List.map one l | _ -> refuse "a claim has another number of rows than proofs"
+
+(* ---- the mirror rule: the row itself is shown by the order rule; what the certificate must look like besides ---- *)
+let opposite (c : Checker.known) =
+  let same = Checker.eqb0 in
+  same c.Checker.k_l1 c.Checker.k_l2 && same c.Checker.k_h1 c.Checker.k_h2 && same c.Checker.k_low (Checker.negT c.Checker.k_high)
+
+let symmetric (net : Checker.net) (premise : Checker.premise) =
+  match Checker.ground net.Checker.coords premise with
+  | None -> false
+  | Some known ->
+    let known = Array.of_list known and coords = Array.of_list net.Checker.coords in
+    let branches = Option.value net.Checker.encoder ~default:[ { Checker.columns = List.init (Array.length coords) Fun.id; steps = []; pinned = None; box = [] } ] in
+    let passing = List.concat_map (fun b -> if Checker.passes b then b.Checker.columns else []) branches in
+    let extra (r : Checker.row) = match Checker.clean r.Checker.terms with
+      | [] | [ _ ] -> false
+      | [ ((a, k), i); ((b, l), j) ] when i = j && k <> l && Checker.DOps.isz (Checker.DOps.add a b) -> false
+      | terms -> List.for_all (fun (_, i) -> List.mem i passing) terms in
+    let even (s : Checker.spread) = Checker.eqb0 s.Checker.s_low (Checker.negT s.Checker.s_high) in
+    let cut (l, h) (s : Checker.spread) =
+      let inside v = Checker.maxT l (Checker.minT v h) in
+      match Checker.settle (inside s.Checker.s_lo) (inside s.Checker.s_hi) s.Checker.s_low s.Checker.s_high s.Checker.s_up s.Checker.s_down with
+      | Some t -> even t
+      | None -> false in
+    let branch b =
+      if Checker.passes b then List.for_all (fun i -> opposite known.(i)) b.Checker.columns
+      else if b.Checker.pinned <> None then true  (* any value of the box, in either copy *)
+      else
+        match Checker.mapo (fun i -> Checker.raw_spread coords.(i) known.(i)) b.Checker.columns with
+        | None -> false
+        | Some ys -> (match Checker.layers_spread b.Checker.steps ys None with
+            | Some zs -> List.for_all2 cut b.Checker.box zs
+            | None -> false) in
+    (not (List.exists extra premise.Checker.when0)) && List.for_all branch branches
+
+(* like terms added, zeros dropped, in order; the copies exchanged if asked for *)
+let merged exchange (g : Checker.goal) =
+  let side ts =
+    let key k = if exchange then not k else k in
+    List.sort compare (List.map (fun ((c, k), i) -> ((key k, i), Q.to_string (value c))) (Checker.clean ts)) in
+  (side g.Checker.outs, side g.Checker.ins, Q.to_string (value g.Checker.g_right))
+
+let check_mirrors net premise goals proofs =
+  let goals = Array.of_list goals and proofs = Array.of_list proofs in
+  let one at = function
+    | Order -> ()
+    | Mirror r ->
+      need (r < at && proofs.(r) = Order) "a mirror shows no earlier row";
+      need (merged false goals.(at) = merged true goals.(r) && symmetric net premise) "a mirror shows another row" in
+  Array.iteri one proofs
 
 let digest v =
   let own = match v with Json.Object l -> Json.Object (List.remove_assoc "sentence" l) | v -> v in
@@ -194,26 +250,28 @@ let check (model : Model.t) spend number entry =
   need (cases = c.either) "a claim with clauses is proved by cases, and no other";
   let where what = Printf.sprintf "%s (claim %d)" what number in
   if cases then uncovered (where "clauses and cases");
-  let proofs = rules (Json.get "rows" entry) in
   let goals = List.concat_map (fun r -> if r.op = "==" then [ (r, Q.one); (r, Q.minus_one) ] else [ (r, Q.one) ]) c.then_ in
-  need (List.length proofs = List.length goals) "a claim has another number of rows than proofs";
-  List.iter (fun rule -> if rule <> "order" then uncovered (where ("the " ^ rule ^ " rule"))) proofs;
+  (* every row as left <= rhs: an == row is itself and its negation *)
+  let rows = List.map (fun (r, sign) ->
+      { terms = List.map (fun t -> { t with coef = Q.mul sign t.coef }) r.terms; op = "<="; rhs = Q.mul sign r.rhs }) goals in
+  let proofs = read_proofs where (Json.get "rows" entry) in
+  need (List.length proofs = List.length rows) "a claim has another number of rows than proofs";
   let net = match model.Model.net with Ok net -> net | Error what -> uncovered what in
-  if c.k <> 2 then refuse "the order rule is for two copies";
-  spend model.Model.claim_work;
-  List.iter (fun _ -> spend model.Model.row_work) proofs;
+  need (c.k = 2) "the order rule is for two copies";
+  spend 0 model.Model.claim_work;
+  List.iter (fun p -> spend 0 model.Model.row_work; if p = Order then spend 1 model.Model.node_work) proofs;
   let find = lookup model.Model.domain in
   let premise = premise find c in
-  let points = witness model.Model.domain c.k (Json.get "witness" entry) in
-  (match points with
+  (match witness model.Model.domain c.k (Json.get "witness" entry) with
    | [ x; y ] -> need (Checker.witness_ok net.Checker.coords premise x y) "a witness does not satisfy domain and premise"
    | _ -> refuse "a witness is malformed");
-  (match Checker.check_order net premise (List.map (goal model find) c.then_) with
+  let asked = List.map (goal model find) rows in
+  (match Checker.check_order net premise asked with
    | None -> refuse "the order rule does not apply, or a number may overflow"
-   | Some shown -> need (List.for_all Fun.id shown) "an output may move in the wrong direction");
+   | Some shown ->
+     List.iter2 (fun p ok -> need (ok || p <> Order) "an output may move in the wrong direction") proofs shown;
+     check_mirrors net premise asked proofs;
+     if not (List.for_all Fun.id shown) then uncovered (where "a mirror of a row that the order rule does not show"));
   check_room model c (Json.get "room" entry);
-  let row (r, sign) =
-    let terms = List.map (fun t -> { t with coef = Q.mul sign t.coef }) r.terms in
-    let rhs = Q.mul sign r.rhs in
-    { text = row_text { terms; op = "<="; rhs }; rule = "order"; Report.rhs } in
-  { formula = formula c; Report.sentence = c.sentence; rows = List.map row goals }
+  let report r p = { text = row_text r; rule = (if p = Order then "order" else "mirror"); Report.rhs = r.rhs } in
+  { formula = formula c; Report.sentence = c.sentence; rows = List.map2 report rows proofs }

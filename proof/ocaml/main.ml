@@ -35,9 +35,9 @@ let check folder =
    | Some text -> compare_claims (Json.parse "properties.json" text) entries
    | None -> ());
   let work = ref (1 lsl 33) and nodes = ref (1 lsl 24) in
-  let spend by =
+  let spend count by =
     work := !work - by;
-    decr nodes;
+    nodes := !nodes - count;
     need (!work >= 0 && !nodes >= 0) "the proofs would take too long to check" in
   let claims = List.mapi (fun i entry -> Claims.check model spend (i + 1) entry) entries in
   need (data = "") "certificate.bin holds bytes that no row uses";
