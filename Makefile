@@ -57,12 +57,12 @@ docs: $(VENV)/.stamp-docs
 
 # Packages of Debian: coq libcoq-flocq for the proof, ocaml ocaml-findlib libzarith-ocaml-dev for the program.
 proof:
-	@if command -v coqc >/dev/null; then $(MAKE) --no-print-directory -C proof; \
-	else echo "The proof is not compiled: there is no coqc; install coq and libcoq-flocq."; fi
+	@if command -v coqc >/dev/null && [ -d "$$(coqc -where)/user-contrib/Flocq" ]; then $(MAKE) --no-print-directory -C proof; \
+	else echo "The proof is not compiled: there is no coqc with Flocq; install coq and libcoq-flocq."; fi
 
 verified:
-	@if command -v ocamlfind >/dev/null; then $(MAKE) --no-print-directory -C proof/ocaml; \
-	else echo "smilecheck is not built: there is no ocamlfind; install ocaml, ocaml-findlib and libzarith-ocaml-dev."; fi
+	@if ocamlfind query zarith >/dev/null 2>&1; then $(MAKE) --no-print-directory -C proof/ocaml; \
+	else echo "smilecheck is not built: there is no OCaml with Zarith; install ocaml, ocaml-findlib and libzarith-ocaml-dev."; fi
 
 clean:
 	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .hypothesis
