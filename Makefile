@@ -66,4 +66,6 @@ verified:
 
 clean:
 	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .hypothesis
+	$(MAKE) --no-print-directory -C proof clean
+	$(MAKE) --no-print-directory -C proof/ocaml clean
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

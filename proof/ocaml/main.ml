@@ -50,6 +50,7 @@ let report folder =
   | Unreadable reason -> empty "unreadable" reason
   | Uncovered what -> empty "unknown" ("not covered by the proof: " ^ what)
   | Stack_overflow | Out_of_memory -> empty "unknown" "not covered by the proof: a folder of this size"
+  | failure -> empty "unknown" ("not covered by the proof: the program failed, " ^ Printexc.to_string failure)
 
 let () =
   let arguments = List.tl (Array.to_list Sys.argv) in

@@ -3,7 +3,7 @@ open Report
 
 type kind = { dtype : string; shape : Z.t list; from : int; upto : int }
 type t = {
-  body : string;
+  data : string;  (* the whole file: places of tensors count from its beginning *)
   kinds : (string, kind) Hashtbl.t;
   asked : (string, unit) Hashtbl.t;
   mutable loose : string list;  (* how names of tensors begin that are nobody's business *)
@@ -22,7 +22,7 @@ let read data =
   let header = match Json.parse "the header of weights.safetensors" (String.sub data 8 size) with
     | Json.Object l -> l
     | _ -> readable false "its header is no table"; [] in
-  let body = String.sub data (8 + size) (total - 8 - size) in
+  let base = 8 + size in
   let whole = function
     | Json.List l when List.for_all (function Json.Int z -> Z.sign z >= 0 | _ -> false) l ->
       Some (List.map (function Json.Int z -> z | _ -> Z.zero) l)
@@ -39,15 +39,15 @@ let read data =
   let kinds = Hashtbl.create 64 in
   let next last (a, b, name, dtype, shape) =
     readable (Z.equal a last && Z.leq a b) "tensors overlap or leave gaps";
-    if not (starts "backbone." name) && Z.fits_int b then
-      Hashtbl.replace kinds name { dtype; shape; from = Z.to_int a; upto = Z.to_int b };
+    if not (starts "backbone." name) && Z.leq b (Z.of_int (total - base)) then
+      Hashtbl.replace kinds name { dtype; shape; from = base + Z.to_int a; upto = base + Z.to_int b };
     b in
   let last = List.fold_left next Z.zero (List.sort order (List.filter_map place header)) in
-  readable (Z.equal last (Z.of_int (String.length body))) "bytes are missing or left over";
-  { body; kinds; asked = Hashtbl.create 64; loose = [] }
+  readable (Z.equal last (Z.of_int (total - base))) "bytes are missing or left over";
+  { data; kinds; asked = Hashtbl.create 64; loose = [] }
 
 let bytes t name = match Hashtbl.find_opt t.kinds name with Some k -> k.upto - k.from | None -> 0
-let raw t name = let k = Hashtbl.find t.kinds name in String.sub t.body k.from (k.upto - k.from)
+let raw t name = let k = Hashtbl.find t.kinds name in String.sub t.data k.from (k.upto - k.from)
 
 (* an exact number m·2^e *)
 let num m e : Checker.DOps.num =
@@ -78,7 +78,7 @@ let numbers t name shape =
   let count = List.fold_left (fun a b -> Z.mul a (Z.of_int b)) Z.one shape in
   need (Z.equal (Z.of_int (k.upto - k.from)) (Z.mul (Z.of_int 8) count)) (name ^ " has another size than its shape");
   Hashtbl.replace t.asked name ();
-  let one i = match decode (String.get_int64_le t.body (k.from + (8 * i))) with
+  let one i = match decode (String.get_int64_le t.data (k.from + (8 * i))) with
     | Some v -> v
     | None -> refuse (name ^ " is not finite") in
   Array.init (Z.to_int count) one

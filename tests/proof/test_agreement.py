@@ -123,10 +123,26 @@ class TestTampered:
 
     @pytest.mark.parametrize(
         "text",
-        [b'{"a": 1, "a": 1}', b'{"a": NaN}', b'{"a": -Infinity}', b"[" * 65 + b"]" * 65, b"\xff", b'{"a": 1} x',
-         b'{"a": 1e999}', b'{"a": ' + b"1" * 401 + b"}", b'{"a": 01}', b'{"a": 1.}', b'"\n"', b"", b"\xef\xbb\xbf{}",
-         b"nul", b'{"a" 1}', b"[1,]", b'"\xed\xa0\x80"'],
-    )  # fmt: skip
+        [
+            b'{"a": 1, "a": 1}',
+            b'{"a": NaN}',
+            b'{"a": -Infinity}',
+            b"[" * 65 + b"]" * 65,
+            b"\xff",
+            b'{"a": 1} x',
+            b'{"a": 1e999}',
+            b'{"a": ' + b"1" * 401 + b"}",
+            b'{"a": 01}',
+            b'{"a": 1.}',
+            b'"\n"',
+            b"",
+            b"\xef\xbb\xbf{}",
+            b"nul",
+            b'{"a" 1}',
+            b"[1,]",
+            b'"\xed\xa0\x80"',
+        ],
+    )
     def test_unreadable_json(self, smilecheck, forge2, files, tmp_path, text):
         self.same(smilecheck, forge2.put(tmp_path / "m", files | {"model.json": text}), "unreadable")
 
