@@ -1,7 +1,7 @@
 (** More on exact numbers m/(2^e·d): lowest terms, division, the constants of section 5.1, and which are float64. *)
 From Coq Require Import Reals List Bool Lra Lia ZArith.
 From Flocq Require Import Core.
-From Smile Require Import Num Leaf LeafSound Float Binary64.
+From Smile Require Import Num Leaf Reduction LeafSound Float Binary64.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
 

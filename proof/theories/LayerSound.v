@@ -1,7 +1,7 @@
 (** Section 3.1, soundness: means, distances, and the layers of a branch in turn. *)
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
 From Flocq Require Import Core.
-From Smile Require Import Num Leaf LeafSound Float Binary64 Exact Spread SpreadSound.
+From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread SpreadSound.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
 

@@ -2,7 +2,7 @@
     the deployed outputs lie within them. Gap boxes, output scale 1; the error of the scaler is given. No overflow. *)
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith Permutation.
 From Flocq Require Import Core.
-From Smile Require Import Num Leaf LeafSound.
+From Smile Require Import Num Leaf Reduction LeafSound.
 From Smile Require Float.
 Import ListNotations.
 

@@ -1,6 +1,6 @@
 (** Paper boxes: flip units p·relu(d), d = second - lower (sections 2 and 4.1). Uses the leaf of Checker.v. *)
 From Coq Require Import Reals List Bool Arith Lra Lia.
-From Smile Require Import Num Leaf LeafSound.
+From Smile Require Import Num Leaf Reduction LeafSound.
 Import ListNotations.
 
 Module PaperChecker (O : OPS) (C : CHECKER O).

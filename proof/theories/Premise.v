@@ -1,6 +1,6 @@
 (** Section 3 for two copies: a domain, a claim's premise, and what it says of every coordinate. *)
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
-From Smile Require Import Num Leaf LeafSound Binary64 Exact Spread SpreadSound.
+From Smile Require Import Num Leaf Reduction LeafSound Binary64 Exact Spread SpreadSound.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
 

@@ -1,7 +1,7 @@
 (** Section 3.1, soundness: what the layers compute in float64, in both copies, lies within the spreads. *)
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
 From Flocq Require Import Core.
-From Smile Require Import Num Leaf LeafSound Float Binary64 Exact Spread.
+From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
 

@@ -1,6 +1,6 @@
 (** Section 3: a witness shows that the premise is not empty, so that a row does not hold for want of inputs. *)
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
-From Smile Require Import Num Leaf LeafSound Binary64 Exact Premise.
+From Smile Require Import Num Leaf Reduction LeafSound Binary64 Exact Premise.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
 
