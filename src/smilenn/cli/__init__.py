@@ -213,6 +213,12 @@ def check(
     reference: Annotated[
         bool, typer.Option("--reference", help="Run the slow reference checker too; both must agree.")
     ] = False,
+    verified: Annotated[
+        bool,
+        typer.Option(
+            "--verified", help="Run the proved checker too (`make verified`); exit code 3 if it does not certify."
+        ),
+    ] = False,
     key: Annotated[
         Path | None,
         typer.Option(
@@ -226,7 +232,7 @@ def check(
     """Check the certificate of a model in exact arithmetic, from the files; nothing is searched."""
     from smilenn.cli import checking as command
 
-    raise typer.Exit(command.run(model, reference=reference, key=key, quiet=quiet, json=json))
+    raise typer.Exit(command.run(model, reference=reference, verified=verified, key=key, quiet=quiet, json=json))
 
 
 @app.command()

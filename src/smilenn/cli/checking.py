@@ -12,6 +12,8 @@ from smilenn.certify.certificate import JSON_NAME
 from smilenn.certify.signing import public_key
 from smilenn.certify.stated import unregistered
 from smilenn.certify.verdicts import inspect
+from smilenn.certify.verified import CODES, Finding
+from smilenn.certify.verified import run as run_verified
 from smilenn.cli.guard import exit_code
 from smilenn.cli.spoken import in_options
 from smilenn.errors import SmileError
@@ -21,7 +23,7 @@ from smilenn.prove.record import verdict_to_json
 from smilenn.report.standing import Standing
 
 
-def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bool) -> int:
+def run(model: Path, *, reference: bool, verified: bool, key: Path | None, quiet: bool, json: bool) -> int:
     """Check, say what was found in the user's columns and units, give the exit code of `fit`.
 
     Quality and steps of training are those that model.json notes. A folder without that note (a bare network, a clamp,
@@ -33,6 +35,7 @@ def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bo
         raise SmileError(f"{str(model)!r} has no certificate.json; `smile prove` writes one where it can.")
     found = inspect(model, reference=reference, key=None if key is None else str(key))
     verdict, report = found.verdict, found.report
+    finding = run_verified(model) if verified else None
     quality = stored_quality(model)
     shortfall = "" if quality is None else quality.shortfall
     but = f", but {shortfall}" if shortfall else ""
@@ -41,9 +44,12 @@ def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bo
         assumed = [item.line for item in found.assumed]
         record = {"model": str(model), **verdict_to_json(verdict)}
         record |= {"quality": measured, "shortfall": shortfall, "assumed": assumed}
+        record |= {} if finding is None else {"verified": vars(finding)}
         typer.echo(json_module.dumps(without_infinities(record)))
     elif quiet:
         typer.echo(f"{verdict.sentence()}{but}")
+        if finding is not None:
+            typer.echo(proved_line(finding))
     else:
         if report is not None:
             if report.status == "certified" and verdict.status != "proved":
@@ -56,12 +62,26 @@ def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bo
                 typer.echo("The reference checker finds the same.")
         if key is not None and report is not None:
             typer.echo(f"Signed by {public_key(str(key))}.")
+        if finding is not None:
+            typer.echo(proved_line(finding))
         typer.echo(f"{verdict.sentence()[0].upper()}{verdict.sentence()[1:]}{but}.")
         if found.assumed:
             typer.echo(in_short(found.assumed))
         if quality is not None:
             typer.echo(f"As measured after training, not checked here. {quality.sentence()}")
-    return exit_code(verdict, quality)
+    return agreed(exit_code(verdict, quality), finding)
+
+
+def agreed(code: int, finding: Finding | None) -> int:
+    """The exit code: what the other checkers accept must be certified by the proved one too, where it was asked."""
+    return CODES[finding.status] if finding is not None and code == 0 else code
+
+
+def proved_line(finding: Finding) -> str:
+    """What the proved checker found."""
+    if finding.status == "certified":
+        return "The proved checker certifies it too."
+    return f"The proved checker does not certify it: {finding.reason}."
 
 
 def stored_quality(model: Path) -> Standing | None:
