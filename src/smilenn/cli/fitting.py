@@ -91,10 +91,11 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     torch.set_num_threads(request.threads)
     source = Source.find(request.data, na=request.na, keep_na=request.keep_na)
     start = None if request.start is None else Start.read(request, request.start, source)
+    source = source if start is None else source.keeping(start.model.domain_.columns)
     stated_at = read_properties(request, start)
     properties = tuple(item for _, item in stated_at)
     frame, y = read_data(request, source, None if start is None else start.model.domain_)
-    kind = SmileClassifier if is_classification(request, y) else SmileRegressor
+    kind = SmileClassifier if is_classification(request, y, source) else SmileRegressor
     complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
     if start is None:
         domain = Domain.from_data(
@@ -131,6 +132,8 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     say = typer.echo if not (quiet or json) else (lambda text: None)
     for name in source.index_columns(named_columns(request)):
         say(f"Left out: {name!r}, a column without a name that numbers the rows.")
+    for name in source.trimmed():
+        say(f"The column {name!r} is read as {name.strip()!r}, without the blanks.")
     say(f"{len(frame)} rows, {len(domain.features)} features; predicting {listed(request.target, 12)} ({target.task}).")
     if start is not None:
         say(start.sentence(request, source))
@@ -364,7 +367,7 @@ def check_rows(
     try:
         domain.encode(frame, out_of_bounds=outside, first_row=FIRST_ROW)
     except SmileError as error:
-        raise SmileError(f"{source.name}: {error}") from None
+        raise SmileError(f"{source.name}: {source.as_shown(str(error))}") from None
 
 
 def read_bounds(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:

@@ -60,6 +60,7 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     if request.out_of_bounds != "auto":
         estimator.outside_ = request.out_of_bounds  # type: ignore[assignment]
     source = find_source(request.data, read_training(request.model), request.na, request.keep_na)
+    source = source.keeping(estimator.domain_.columns)
     columns = needed_columns(estimator, source, request.ids)
     change = changes(estimator)
     if change is not None and not np.isfinite(change).all():
@@ -77,7 +78,7 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
             try:
                 x = inside(estimator, frame, first, moved)
             except SmileError as error:
-                raise SmileError(f"{source.name}: {error}") from None
+                raise SmileError(f"{source.name}: {source.as_shown(str(error))}") from None
             predicted = predictions(estimator, estimator.outputs_at(x), change)
             for place, name in enumerate(request.ids):
                 if name in predicted.columns:
@@ -91,6 +92,7 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
                 show(Progress("predict", last - FIRST_ROW, seconds=spent, message=f"{last - FIRST_ROW} rows"))
         file.flush()
         os.fsync(file.fileno())
+    moved.first = source.as_shown(moved.first)
     say(request, estimator, last - FIRST_ROW, moved, quiet=quiet, json=json)
     return 0
 

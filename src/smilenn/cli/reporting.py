@@ -99,17 +99,21 @@ def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> 
     """The rows of ``--data``; of the file the model was fitted on, those it has not seen."""
     assert request.data is not None
     fitted_on = read_training(request.model)
-    source = find_source(request.data, fitted_on, request.na, request.keep_na)
     targets = [estimator.target_name_]
     if estimator.task in ("regression", "multilabel") and len(estimator.outputs_.names) > 1:
         targets = list(estimator.outputs_.names)
+    source = find_source(request.data, fitted_on, request.na, request.keep_na)
+    source = source.keeping([*estimator.domain_.columns, *targets])
     lacking = [name for name in targets if name not in source.header or not name]
     columns = set(estimator.domain_.columns)
     text = category_names(estimator.domain_)
     frame = read_table(
         source, text, only={*columns, *(() if lacking else targets)}, may_lack=columns if estimator.fill_ else ()
     )
-    estimator.encoded(frame, first_row=FIRST_ROW)  # an error names the row of the file, not one of the chosen rows
+    try:  # an error names the row of the file, not one of the chosen rows
+        estimator.encoded(frame, first_row=FIRST_ROW)
+    except SmileError as error:
+        raise SmileError(source.as_shown(str(error))) from None
     if lacking:
         if request.references:
             raise SmileError(f"{source.name} has no target column {lacking[0]!r}, which --references needs.")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.cli.source import Source
-from smilenn.cli.table import FIRST_ROW, read_table
+from smilenn.cli.table import read_table
 from smilenn.datasets.base import Dataset
 from smilenn.datasets.split import held_back
 from smilenn.domain import Domain
@@ -80,7 +80,7 @@ def check_columns(request: Request, source: Source) -> None:
         raise SmileError(f"--target {twice[0]} was given twice; name each column once.")
 
 
-def is_classification(request: Request, y: pd.Series | pd.DataFrame) -> bool:
+def is_classification(request: Request, y: pd.Series | pd.DataFrame, source: Source) -> bool:
     """Whether the target is classes, or several are labels; asked for, or judged by the values."""
     columns = [y[name] for name in y.columns] if isinstance(y, pd.DataFrame) else [y]
     for name, column in zip(request.target, columns, strict=True):
@@ -101,20 +101,20 @@ def is_classification(request: Request, y: pd.Series | pd.DataFrame) -> bool:
             raise SmileError("--quantile is for numbers, not for --task classification.")
         return False
     if request.task == "classification" and len(columns) > 1:
-        _check_labels(request.target, columns)
+        _check_labels(request.target, columns, source)
     if request.task != "auto":
         return request.task == "classification"
     wanted = {0, 1} if len(columns) > 1 else None
     return all(column.nunique() == 2 and (wanted is None or set(column.unique()) <= wanted) for column in columns)
 
 
-def _check_labels(names: tuple[str, ...], columns: list[pd.Series]) -> None:
+def _check_labels(names: tuple[str, ...], columns: list[pd.Series], source: Source) -> None:
     for name, column in zip(names, columns, strict=True):
         odd = np.flatnonzero(~column.isin([0, 1]).to_numpy())
         if odd.size:
             row = int(odd[0])
             raise SmileError(
-                f"Row {FIRST_ROW + row}, column {name!r} is {column.iloc[row]}; several targets of --task "
+                f"Row {source.row_number(row)}, column {name!r} is {column.iloc[row]}; several targets of --task "
                 "classification are labels, each 0 or 1."
             )
 

@@ -1,6 +1,7 @@
 """Cells of tables: read strictly, whole or in chunks, with errors that name the file, the row and the column.
 
-Rows are counted as a spreadsheet shows them: the header is row 1, the first row of data row 2.
+Rows are counted as a spreadsheet shows them: the header is row 1, the first row of data row 2, and blank lines, which
+are not read, count too.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from smilenn.cli.source import MISSING, Source, read_parquet, readable
+from smilenn.cli.source import FIRST_ROW, MISSING, Source, read_parquet, readable
 from smilenn.errors import SmileError, listed
 
-FIRST_ROW = 2
 BLANKS = tuple(" " * n for n in range(1, 9))
 
 
@@ -142,4 +142,4 @@ def _written(source: Source, index: int, name: str) -> str:
 
 
 def _cell(source: Source, index: int, name: str, what: str) -> SmileError:
-    return SmileError(f"{source.name}, row {FIRST_ROW + int(index)}, column {name!r} {what}")
+    return SmileError(f"{source.name}, row {source.row_number(int(index))}, column {name!r} {what}")
