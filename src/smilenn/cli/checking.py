@@ -7,22 +7,17 @@ from pathlib import Path
 
 import typer
 
-from smilenn.certify.certificate import JSON_NAME
 from smilenn.certify.signing import public_key
 from smilenn.certify.verdicts import inspect
 from smilenn.errors import SmileError
 from smilenn.model.bundle import MODEL
-from smilenn.model.folder import MANIFEST, parse_json, read_manifest, without_infinities
+from smilenn.model.folder import parse_json, without_infinities
 from smilenn.prove.record import verdict_to_json
 from smilenn.report.standing import Standing
 
 
 def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bool) -> int:
     """Check, say what was found in the user's columns and units, give the verdict's exit code."""
-    if not (model / MANIFEST).exists():
-        read_manifest(model)  # a missing folder, or one that is none, is said as elsewhere; the rest is the checker's
-    if not (model / JSON_NAME).exists():
-        raise SmileError(f"{str(model)!r} has no certificate.json; `smile prove` writes one where it can.")
     verdict, report = inspect(model, reference=reference, key=None if key is None else str(key))
     quality = stored_quality(model)
     but = f", but {quality.shortfall}" if quality is not None and quality.shortfall else ""

@@ -47,6 +47,7 @@ class Outside(StrEnum):
 PROVERS = ("auto", "closed-form", "sweep", "signs", "branch", "mip", "paper-mip")
 SUBJECTS = ("all", "train", "predict", "proof")
 JOBS = ("opt", "prove", "find", "match")
+DEVICES = ("auto", "cpu", "cuda")
 EXPERIMENTS = ("monotonicity", "robustness", "fairness", "tabular", "random", "trace", "all")
 
 
