@@ -167,6 +167,12 @@ def named_columns(request: Request) -> set[str]:
     return {*request.target, *request.category, *rules}
 
 
+def kept_columns(request: Request, source: Source) -> list[str]:
+    """The columns to read, targets too: all but those left out, and those that number the rows."""
+    left_out = {*request.drop, *request.ids, *source.index_columns(named_columns(request))}
+    return [name for name in source.header if name not in left_out]
+
+
 def check_columns(request: Request, source: Source) -> None:
     """The columns that options name are there, and no option takes a target for something else."""
     read = (("--target", request.target), ("--category", request.category))
@@ -180,9 +186,12 @@ def check_columns(request: Request, source: Source) -> None:
     twice = [name for name in request.target if request.target.count(name) > 1]
     if twice:
         raise SmileError(f"--target {twice[0]} was given twice; name each column once.")
+    features = [name for name in kept_columns(request, source) if name not in request.target]
+    if not features:
+        raise SmileError(f"{source.name} has no feature left beside the target {listed(request.target)}.")
     if request.start is None:  # the features of a model may be groups of columns
         for option, names in rule_columns(request):
-            _check_there(option, names, source, [name for name in source.header if name not in request.target])
+            _check_there(option, names, source, features)
 
 
 def _check_there(option: str, names: tuple[str, ...], source: Source, known: object) -> None:

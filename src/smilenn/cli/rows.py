@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from smilenn.cli.fit_request import Request, named_columns
+from smilenn.cli.fit_request import Request, kept_columns
 from smilenn.cli.source import Source
 from smilenn.cli.table import FIRST_ROW, read_table
 from smilenn.datasets.base import Dataset
 from smilenn.datasets.split import held_back
 from smilenn.domain import Domain
-from smilenn.errors import SmileError, listed
+from smilenn.errors import SmileError
 
 LEAST_TEST = 10  # with fewer rows to test on, none are held out
 
@@ -24,10 +24,7 @@ def read_data(
     Columns of ``--drop`` and ``--id`` and those that number the rows are not read. Columns that are categories of a
     `domain`, if there is one, are read as names.
     """
-    left_out = {*request.drop, *request.ids, *source.index_columns(named_columns(request))}
-    kept = [name for name in source.header if name not in left_out]
-    if not [name for name in kept if name not in request.target]:
-        raise SmileError(f"{source.name} has no feature left beside the target {listed(request.target)}.")
+    kept = kept_columns(request, source)
     may_lack = [name for name in kept if name not in request.target] if request.missing == "fill" else []
     text = {name: () for name in request.category} | ({} if domain is None else category_names(domain))
     frame = read_table(source, text, only=kept, may_lack=may_lack)
