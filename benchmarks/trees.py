@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import torch
 from sklearn.ensemble import HistGradientBoostingRegressor
+from smilenn.certify.deploy import deploy
 
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
-from smilenn.certify.deploy import deploy
 from smilenn.certify.reference.check import check_folder as check_reference
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
@@ -46,7 +46,7 @@ def fitted(trees: int) -> tuple[HistGradientBoostingRegressor, np.ndarray]:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(20_000, COLUMNS)).clip(-5, 5)
     y = x[:, 0] + np.sin(3 * x[:, 1]) * x[:, 2] + 0.3 * rng.normal(size=len(x))
-    model = HistGradientBoostingRegressor(max_iter=trees, early_stopping=False, monotonic_cst=[1] + [0] * (COLUMNS - 1))
+    model = HistGradientBoostingRegressor(max_iter=trees, early_stopping=False, monotonic_cst=[1] + [0] * (COLUMNS - 1))  # type: ignore[arg-type]
     return model.fit(x, y), x
 
 

@@ -452,9 +452,7 @@ def test_a_model_keeps_the_blanks_of_its_columns(tmp_path, write):
     data = write(frame.to_csv(index=False))
     code, _, err = smile("predict", tmp_path / "model", data, "--out", tmp_path / "p.csv", "--keep-na", "None")
     assert code == 0, err
-    code, _, err = smile(
-        "report", tmp_path / "model", "--data", data, "--card", tmp_path / "c.md", "--keep-na", "None"
-    )
+    code, _, err = smile("report", tmp_path / "model", "--data", data, "--card", tmp_path / "c.md", "--keep-na", "None")
     assert code == 0 and "no column" not in err and "R²" in (tmp_path / "c.md").read_text(), err
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import typer
 
 from smilenn.certify.about import in_short
-from smilenn.certify.certificate import JSON_NAME
 from smilenn.certify.signing import public_key
 from smilenn.certify.stated import unregistered
 from smilenn.certify.verdicts import inspect
@@ -18,7 +17,7 @@ from smilenn.cli.guard import exit_code
 from smilenn.cli.spoken import in_options
 from smilenn.errors import SmileError
 from smilenn.model.bundle import MODEL
-from smilenn.model.folder import MANIFEST, parse_json, read_folder, read_manifest, without_infinities
+from smilenn.model.folder import parse_json, read_folder, without_infinities
 from smilenn.prove.record import verdict_to_json
 from smilenn.report.standing import Standing
 
@@ -29,10 +28,6 @@ def run(model: Path, *, reference: bool, verified: bool, key: Path | None, quiet
     Quality and steps of training are those that model.json notes. A folder without that note (a bare network, a clamp,
     version 1) says nothing of training, and the exit code is the verdict's alone.
     """
-    if not (model / MANIFEST).exists():
-        read_manifest(model)  # a missing folder, or one that is none, is said as elsewhere; the rest is the checker's
-    if not (model / JSON_NAME).exists():
-        raise SmileError(f"{str(model)!r} has no certificate.json; `smile prove` writes one where it can.")
     found = inspect(model, reference=reference, key=None if key is None else str(key))
     verdict, report = found.verdict, found.report
     finding = run_verified(model) if verified else None

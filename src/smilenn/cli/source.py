@@ -4,6 +4,8 @@ The form is read from the first bytes, not from the name. Of the separators ``,`
 cuts the first rows into as many cells as the header, the widest of several, the comma of equals. Beside another
 separator than the comma, ``1,5`` is a number with a decimal comma, if that is certain: no cell of the first rows is
 written with a decimal point, and in one of them the digits after the comma cannot be thousands.
+
+The header of a CSV file is read without pandas, so that an option that names no column is answered at once.
 """
 
 from __future__ import annotations
@@ -16,15 +18,12 @@ import re
 import shutil
 import sys
 import tempfile
-import warnings
 import weakref
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Literal
-
-import pandas as pd
 
 from smilenn.errors import SmileError, listed
 
@@ -138,41 +137,17 @@ def readable(source: Source) -> Iterator[None]:
     try:
         if source.path.is_dir():
             raise SmileError(f"{name} is a folder; give a CSV file.")
-        with warnings.catch_warnings():
-            # a row longer than the header would otherwise lose its last cells
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            yield
+        yield
     except FileNotFoundError:
         raise SmileError(f"There is no file {name}; check the path.") from None
     except UnicodeDecodeError:
         raise SmileError(f"{name} is not a text file in UTF-8; save it as CSV in UTF-8.") from None
-    except pd.errors.EmptyDataError:
-        raise SmileError(f"{name} is empty; give a CSV file with a header and rows.") from None
-    except pd.errors.ParserWarning:
-        raise SmileError(f"{name} has a row with more cells than the header; check its separators.") from None
-    except (pd.errors.ParserError, csv.Error) as error:
-        reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
-        raise SmileError(f"{name} is not a readable CSV file: {reason}.") from None
+    except csv.Error as error:
+        raise SmileError(f"{name} is not a readable CSV file: {' '.join(str(error).split())}.") from None
     except (EOFError, gzip.BadGzipFile):
         raise SmileError(f"{name} is cut off or not a gzip file; compress it again.") from None
     except OSError as error:
         raise SmileError(f"{name} cannot be read: {error.strerror or error}.") from None
-
-
-def read_parquet(source: Source) -> pd.DataFrame:
-    """A Parquet file as a frame, by pyarrow or else by polars."""
-    try:
-        import pyarrow  # noqa: F401  # pandas reads through it
-    except ModuleNotFoundError:
-        try:
-            import polars
-        except ModuleNotFoundError:
-            raise SmileError(
-                f"{source.name} is a Parquet file, which pyarrow reads; pip install pyarrow, or save it as CSV."
-            ) from None
-        table = polars.read_parquet(source.path)
-        return pd.DataFrame({name: table[name].to_numpy() for name in table.columns})
-    return pd.read_parquet(source.path).reset_index(drop=True)
 
 
 class _Received:
@@ -193,6 +168,8 @@ def _described(source: Source) -> Source:
     with open(source.path, "rb") as file:
         first = file.read(4)
     if first == b"PAR1":
+        from smilenn.cli.parquet import read_parquet  # which imports pandas
+
         found = replace(source, form="parquet")
         return _named(found, [str(name) for name in read_parquet(found).columns])
     if first == b"PK\x03\x04":
