@@ -67,9 +67,11 @@ class SavedNet:
     @property
     def verdict(self) -> Verdict:
         """`Proved` (certified), or `Unknown` with the bound that was checked; of a changed network nothing is known."""
+        from smilenn.model.seal import is_as_described
+
         if self.certificate is None:
             return Unknown(why=self.why)
-        if self.net.hooked or self.certificate.model != _digest(self.net, self._table):
+        if self.certificate.model != _digest(self.net, self._table) or not is_as_described(self.net):
             return Unknown(why=because(Reason.CHANGED_NET))
         weights = self.net.snapshot().digest
         claims = tuple(digest(claim, self.net.domain) for claim in self.claims)
@@ -179,9 +181,10 @@ def found_certificate(folder: Path, net: SmileNet) -> Certificate | Whys:
 
 def _refuse_unfit(net: SmileNet) -> None:
     """Raise where proofs would be about another function than the network computes."""
+    from smilenn.model.seal import seal
     from smilenn.model.selftest import unsteady
 
-    if net.hooked:
+    if seal(net) is None:
         raise SmileError("Hooks hang on the network or its certified part, which no proof sees; remove them first.")
     net.assert_float64()
     if reason := unsteady(net):
