@@ -1,6 +1,8 @@
 """What a third stranger tried, who began with the files of the second: each is refused here, or noticed."""
 
 import copy
+import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from smilenn.errors import AlteredError, SmileError
 from smilenn.model.auxiliaries import FreeNet, GapNet
 from smilenn.model.encoders import Branch, Encoder
 from smilenn.model.encoders.layers import Linear, Ramps
+from smilenn.model.folder import read_file, read_folder
 from smilenn.model.net import SmileNet
 from smilenn.model.selftest import unsteady
 
@@ -257,3 +260,33 @@ def test_an_encoder_in_training_mode_predicts_as_deployed(priced):
         u = model.net_.scale(torch.as_tensor(model.encoded(X)))
         deployed, trained = model.net_.encode(u), model.net_.encoder.train()(u)
     assert not torch.equal(deployed, trained)
+
+
+# ---- files that are none, sizes that are believed -------------------------------------------------------------------
+
+
+def test_nothing_is_read_from_a_folder_that_was_refused(tmp_path, priced, capfd):
+    from smilenn.cli.checking import run
+
+    folder, elsewhere = tmp_path / "m", tmp_path / "elsewhere.json"
+    shutil.copytree(priced, folder)
+    shutil.copy(folder / "model.json", elsewhere)
+    (folder / "model.json").unlink()
+    (folder / "model.json").symlink_to(elsewhere)  # it could be a pipe, or a device that never ends
+    altered = json.loads((folder / "manifest.json").read_text()) | {"digest": "0" * 64}
+    (folder / "manifest.json").write_text(json.dumps(altered))
+    assert run(folder, reference=False, key=None, quiet=False, json=False) == 1
+    said = capfd.readouterr().out
+    assert "Rejected" in said and "training" not in said
+
+
+@pytest.mark.parametrize("size", [3, -5])
+def test_a_file_larger_than_its_manifest_says_is_not_read(tmp_path, forge2, priced, size):
+    files = forge2.read(priced)
+    entries = forge2.listed(files)
+    entries["weights.safetensors"]["bytes"] = size
+    folder = forge2.put(tmp_path / "m", files, {"files": entries})
+    with pytest.raises(AlteredError, match=r"larger than|hash differs"):
+        read_folder(folder)
+    with pytest.raises(AlteredError, match="larger"):
+        read_file(folder / "weights.safetensors", 3)

@@ -19,13 +19,14 @@ from smilenn.model.bundle import MODEL
 from smilenn.model.folder import MANIFEST, parse_json, read_folder, read_manifest, without_infinities
 from smilenn.prove.record import verdict_to_json
 from smilenn.report.standing import Standing
+from smilenn.verdict import Rejected
 
 
 def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bool) -> int:
     """Check, say what was found in the user's columns and units, give the exit code of `fit`.
 
     Quality and steps of training are those that model.json notes. A folder without that note (a bare network, a clamp,
-    version 1) says nothing of training, and the exit code is the verdict's alone.
+    version 1) says nothing of training, and the exit code is the verdict's alone; so does one that was rejected.
     """
     if not (model / MANIFEST).exists():
         read_manifest(model)  # a missing folder, or one that is none, is said as elsewhere; the rest is the checker's
@@ -33,7 +34,7 @@ def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bo
         raise SmileError(f"{str(model)!r} has no certificate.json; `smile prove` writes one where it can.")
     found = inspect(model, reference=reference, key=None if key is None else str(key))
     verdict, report = found.verdict, found.report
-    quality = stored_quality(model)
+    quality = None if isinstance(verdict, Rejected) else stored_quality(model)
     shortfall = "" if quality is None else quality.shortfall
     but = f", but {shortfall}" if shortfall else ""
     if json:
@@ -67,6 +68,6 @@ def run(model: Path, *, reference: bool, key: Path | None, quiet: bool, json: bo
 def stored_quality(model: Path) -> Standing | None:
     """What model.json says of the quality; None where it says nothing that can be read."""
     try:
-        return Standing.from_json(parse_json((model / MODEL).read_bytes(), MODEL)["learned"]["quality"])
-    except (SmileError, OSError, LookupError, TypeError, ValueError, AttributeError):
+        return Standing.from_json(parse_json(read_folder(model)[MODEL], MODEL)["learned"]["quality"])
+    except (SmileError, LookupError, TypeError, ValueError, AttributeError):
         return None
