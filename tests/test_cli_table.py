@@ -422,3 +422,70 @@ def test_predict_counts_the_rows_it_moved(model, tmp_path):
     assert code == 0 and json.loads(out)["moved"] == 3
     assert smile(*call, "--quiet")[2] == ""
     assert said in one_sentence(smile(*call, "--quiet", "--out-of-bounds", "warn")[2])
+
+
+# ---- blanks ---------------------------------------------------------------------------------------------------------
+
+
+def test_blanks_around_names_are_left_out_with_a_note(write):
+    data = write(table().to_csv(index=False).replace("x,g,y", 'x , g,"y "'))
+    code, out, err = fit(data, quick=(*FIT[:-1],))
+    assert code == 0, out + err
+    assert "The column 'x ' is read as 'x', without the blanks." in out and "'y ' is read as 'y'" in out
+    loaded = smilenn.load(data.parent / "m")
+    assert loaded.domain_.columns == ("x", "g") and loaded.target_name_ == "y"
+    assert smile("predict", data.parent / "m", data, "--out", data.parent / "p.csv")[0] == 0
+    again = fit(write(table().to_csv(index=False)), "--out", data.parent / "n", quick=(*FIT[:-1],))
+    assert "without the blanks" not in again[1]
+
+
+def test_names_that_are_none_without_their_blanks(write):
+    code, _, err = fit(write("x, x,y\n1,2,3\n4,5,6\n"))
+    assert code == 2 and "has the column 'x' twice" in one_sentence(err)
+    code, _, err = fit(write("x,  ,y\n1,2,3\n4,5,6\n"))
+    assert code == 2 and "Column 2 of" in one_sentence(err) and "has no name" in err
+
+
+def test_a_model_keeps_the_blanks_of_its_columns(tmp_path, write):
+    frame = table().rename(columns={"x": " x", "y": "y "})
+    SmileRegressor(increasing=[" x"], **SMALL).fit(frame.drop(columns="y "), frame["y "]).save(tmp_path / "model")
+    data = write(frame.to_csv(index=False))
+    code, _, err = smile("predict", tmp_path / "model", data, "--out", tmp_path / "p.csv", "--keep-na", "None")
+    assert code == 0, err
+    code, _, err = smile("report", tmp_path / "model", "--data", data, "--card", tmp_path / "c.md", "--keep-na", "None")
+    assert code == 0 and "no column" not in err and "R²" in (tmp_path / "c.md").read_text(), err
+
+
+BLANK = "\n x,g,y\n1,u,2\n\n   \n2,u,4\n{}\n"  # the header is row 2, the last row row 7
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [("oops,u,6", "row 7, column 'x' holds the text 'oops'"), ("inf,u,6", "row 7, column 'x' is inf"),
+     (",u,6", "row 7, column 'x' is missing"), ("3,N/A,6", "row 7, column 'g' is missing ('N/A')")],
+)  # fmt: skip
+def test_blank_lines_count_as_a_spreadsheet_counts_them(write, row, said):
+    code, _, err = fit(write(BLANK.format(row)))
+    assert code == 2 and said in one_sentence(err)
+
+
+def test_blank_lines_count_in_labels(write):
+    text = "a,b,x\n\n0,1,1\n1,0,2\n\n1,2,3\n"
+    code, _, err = fit(write(text), "--target", "a", "--target", "b", "--task", "classification")
+    assert code == 2 and "Row 6, column 'b' is 2; several targets" in one_sentence(err)
+
+
+def test_blank_lines_count_in_predictions(model, write, tmp_path):
+    """In the message of an error, in that of rows that are moved, whatever the chunks, and in a report."""
+    rows = "x,g,y\n\n1,u,3\n2,u,6\n\n{},u,9\n"
+    for chunk in ("1", "50"):
+        options = ("--out", tmp_path / f"{chunk}.csv", "--chunk", chunk)
+        code, _, err = smile("predict", model, write(rows.format("99")), *options)
+        assert code == 0 and "Row 6, column 'x': 99 lies outside" in err
+        code, _, err = smile("predict", model, write(rows.format("99")), *options[:-2], *options[-2:],
+                             "--out-of-bounds", "raise", "--out", tmp_path / "r.csv")  # fmt: skip
+        assert code == 2 and "Row 6, column 'x': 99 lies outside" in one_sentence(err)
+    assert len(pd.read_csv(tmp_path / "1.csv")) == 3
+    code, _, err = smile("report", model, "--data", write(rows.format("3").replace("6\n\n3,u", "6\n\n3,q")),
+                         "--card", tmp_path / "c.md")  # fmt: skip
+    assert code == 2 and "Row 6, column 'g' holds the unknown category 'q'" in one_sentence(err)

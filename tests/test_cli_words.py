@@ -88,7 +88,7 @@ def data(tmp_path_factory):
     [
         (["--target", "y", "--increasing", "x", "--time-limit", "0"], "--time-limit must be more than 0 seconds"),
         (["--target", "y", "--increasing", "x", "--epochs", "-1"], "--epochs must be at least 0"),
-        (["--target", "y", "--increasing", "x", "--bounds", "z:0:1"], "--bounds names 'z'"),
+        (["--target", "y", "--increasing", "x", "--bounds", "z:0:1"], "has no column 'z'; it has"),
         (["--target", "y", "--quantile", "0.9", "--quantile", "0.1"], "--quantile is [0.9, 0.1]"),
         (["--target", "y", "--increasing", "x", "--task", "classification"], "or use --task regression."),
         (["--target", "y", "--robust", "0.1"], "as in --robust 0.1:2."),
@@ -130,7 +130,7 @@ def test_a_backbone_of_ones_own_cannot_be_loaded_by_a_command(tmp_path):
 
 
 def test_choices_are_those_of_the_package():
-    from smilenn.experiments.proofs import JOBS
+    from smilenn.experiments.proof_cases import JOBS
     from smilenn.experiments.reproduce import STUDIES
     from smilenn.prove.rules.table import PROVERS
 

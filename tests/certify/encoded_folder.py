@@ -24,7 +24,7 @@ from smilenn.certify.reference import reader, strict
 from smilenn.domain import Domain
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import MODEL, WEIGHTS, certified_tensors, dump_weights
-from smilenn.model.encoders import Branch, Distance, Encoder, Kinks, Linear, Pinned, Pool, Ramps
+from smilenn.model.encoders import Branch, Distance, Encoder, Kinks, Linear, Pinned, Pool, Ramps, Trees
 from smilenn.model.folder import dump_json
 from smilenn.model.net import SmileNet
 from smilenn.properties.claim import Claim, row
@@ -160,7 +160,23 @@ def _layers(rng: np.random.Generator, width: int) -> list[Any]:
         out.append(layer)
         width = layer.outputs
         first = first or width
+    own = rng.spawn(1)[0]  # so that everything else stays as it was drawn before there were trees
+    if own.random() < 0.25:
+        out.append(_trees(own, width))
     return [*out, Pinned(nn.Linear(width, 2).double(), 2)] if rng.random() < 0.2 else out
+
+
+def _trees(rng: np.random.Generator, width: int) -> Trees:
+    """As many sums of trees as it has inputs."""
+    sets = [sorted(rng.permutation(width)[: int(rng.integers(1, width + 1))].tolist())]
+
+    def grown(depth: int) -> tuple[list[int], list[float]]:
+        if depth == 0 or rng.random() < 0.2:
+            return [-1], [float(rng.normal())]
+        left, right = grown(depth - 1), grown(depth - 1)
+        return [int(rng.integers(width + 1)), *left[0], *right[0]], [float(rng.normal()), *left[1], *right[1]]
+
+    return Trees.of(width, [[grown(2) for _ in range(int(rng.integers(1, 4)))] for _ in range(width)], sets=sets)
 
 
 def _tree(rng: np.random.Generator, net: SmileNet, premise: Any) -> c.LeafProof:

@@ -278,7 +278,7 @@ def handmade(forest: list[Tree], numbers: int = 1, way: int = 1, **changes: Any)
         "bias": [0.0],
     } | {key: value for key, value in changes.items() if key in ("split", "number", "bias")}  # fmt: skip
     place = "encoder.branches.0.layers.0."
-    features = [{"name": name, "kind": "continuous", "lo": -2.0, "hi": 2.0} for name in "ab"[:numbers]]
+    features = [{"name": name, "kind": "continuous", "lo": -2.0, "hi": 2.0} for name in "abcdfghij"[:numbers]]
     net = {
         "domain": {"features": features}, "boxes": "gap", "auxiliaries": "affine", "hidden": 0, "skip": True,
         "embedding": 1, "outputs": ["y"], "output_scale": [1.0], "profile": "fixed-order", "grid": 0,
@@ -326,6 +326,8 @@ def malformed() -> list[dict[str, bytes]]:
         out.append(handmade([STEP], **changes))
     out += [handmade([([-0.5], [1.0])]), handmade([([-1], [1.0])])]  # type: ignore[list-item]
     several = next(g for g in map(Grown, range(99)) if len(g.columns) > 1 and not g.before and not g.sets)
+    nine = handmade([STEP], 9)  # where a set's own order is not that of its numbers
+    out += [_with_sets(nine, sets) for sets in ([[1, 8]], [[8, 1]], [[0, 8], [1]])]
     for sets in ([[0, 1]], [[1, 0]], [[0, 99]], [[1], [0, 1]], [[0], 1], [[0, 0]]):
         out.append(_with_sets(several.files, sets))
     out += [handmade([chain(leaves)]) for leaves in (3, 256, 257, 700)]

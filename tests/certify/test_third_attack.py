@@ -275,7 +275,7 @@ def test_nothing_is_read_from_a_folder_that_was_refused(tmp_path, priced, capfd)
     (folder / "model.json").symlink_to(elsewhere)  # it could be a pipe, or a device that never ends
     altered = json.loads((folder / "manifest.json").read_text()) | {"digest": "0" * 64}
     (folder / "manifest.json").write_text(json.dumps(altered))
-    assert run(folder, reference=False, key=None, quiet=False, json=False) == 1
+    assert run(folder, reference=False, verified=False, key=None, quiet=False, json=False) == 1
     said = capfd.readouterr().out
     assert "Rejected" in said and "training" not in said
 

@@ -13,7 +13,6 @@ import torch
 
 from smilenn.certify import check
 from smilenn.certify.certify import certify
-from smilenn.certify.deploy import deploy
 from smilenn.certify.reference import check as check_reference
 from smilenn.certify.reference import reader
 from smilenn.domain import Domain, Feature
@@ -22,6 +21,7 @@ from smilenn.model.bundle import load_net, save_net
 from smilenn.model.encoders import Branch, Encoder, Trees
 from smilenn.model.net import SmileNet
 from smilenn.properties import Fair, Monotone
+from smilenn.train.deploy import deploy
 
 LOADED = SimpleNamespace(check=check, check_reference=check_reference, reader=reader)
 

@@ -119,8 +119,9 @@ def test_bits_depend_on_the_row_alone(monkeypatch):
         assert torch.equal(torch.cat([layer(part) for part in x.split(batch)]), wanted)
     assert torch.equal(layer(x.flip(0)).flip(0), wanted)
     assert torch.equal(layer(x.T.contiguous().T), wanted)  # another layout in memory
-    monkeypatch.setattr("smilenn.model.encoders.trees.TILE", 1)
-    assert torch.equal(layer(x), wanted)
+    for name, size in (("TILE", 1), ("TILE", 300), ("ROWS", 10), ("ROWS", 1)):
+        monkeypatch.setattr(f"smilenn.model.encoders.trees.{name}", size)
+        assert torch.equal(layer(x), wanted)
     before = torch.get_num_threads()
     for threads in (1, 2):
         torch.set_num_threads(threads)
@@ -198,6 +199,11 @@ def test_malformed_nodes_are_refused(split, number, trees, word):
 def test_malformed_descriptions_are_refused(trees, sets):
     with pytest.raises(SmileError):
         Trees(2, trees, 1, sets)
+
+
+def test_another_number_of_coordinates_is_refused():
+    with pytest.raises(SmileError, match="4 coordinates, not 5"):
+        random_layer(0)(torch.zeros(2, 5))
 
 
 def test_pairs_show_what_nodes_do_not():

@@ -16,6 +16,7 @@ from smilenn.progress import Progress
 from smilenn.properties import Safe
 from smilenn.prove.model import prove
 from smilenn.prove.tree.branch import Branch
+from smilenn.reason import Reason, Why
 from smilenn.train import fit as fit_module
 from smilenn.train import phases
 from smilenn.train.fit import Fit, _Run, fit
@@ -234,7 +235,7 @@ def test_time_limit_bounds_the_generator(make, monkeypatch):
 
     def slow(self, problem, r, config):
         limits.append(config.generator_limit)
-        return Maximum(1.0, complete=False, note="time limit")
+        return Maximum(1.0, stopped=Why(Reason.TIME))
 
     monkeypatch.setattr(Generator, "bound", slow)
     case = make.several().but(pretrain_epochs=1, epochs=0, posttrain_rounds=1, generator_limit=60.0)

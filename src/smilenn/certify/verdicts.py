@@ -175,20 +175,20 @@ def inspect(
             signed = verify(os.fspath(folder), os.fspath(key))
         except AlteredError as error:
             return Inspection(Rejected(METHOD, why=told(str(error).rstrip("."))))
-    found = examine(folder)
+    found, report = _examined(folder)
     if isinstance(found, Rejected):
         return Inspection(found)
-    report = found.report if isinstance(found, Certificate) else check_apart(folder)
     if signed and report.manifest != signed:
         return Inspection(Rejected(METHOD, why=because(Reason.CHANGED_MEANWHILE)))
     if reference:
         from smilenn.certify.reference.check import check_folder as second
 
-        if not _alike(check_apart(folder) if report.version == 1 else report, second(folder)):
+        if not _alike(report, second(folder)):
             return Inspection(Rejected(METHOD, why=because(Reason.CHECKERS_DISAGREE)))
-    about = found.about if isinstance(found, Certificate) else About()
-    assumed = once_signed(about.assumed) if signed else about.assumed
-    return Inspection(verdict(found) if isinstance(found, Certificate) else found, report, assumed)
+    if not isinstance(found, Certificate):
+        return Inspection(found, report)
+    assumed = once_signed(found.about.assumed) if signed else found.about.assumed
+    return Inspection(verdict(found), found.report, assumed)
 
 
 def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
@@ -196,16 +196,26 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
 
     `Unknown` where properties are stated that the certificate does not cover.
     """
+    return _examined(folder)[0]
+
+
+def _examined(folder: str | PathLike[str]) -> tuple[Certificate | Rejected | Unknown, Report]:
+    """The same, with the report of the one check that was made."""
     report = check_apart(folder)
     if report.status == "unreadable":
         raise SmileError(report.reason)
     if report.status == "refused":
-        return Rejected(METHOD, why=told(report.reason))
+        return Rejected(METHOD, why=told(report.reason)), report
     files = read_folder(os.fspath(folder))
     if report.manifest != read_manifest(os.fspath(folder))["digest"] or (
         report.certificate != hashlib.sha256(files[JSON_NAME]).hexdigest()
     ):
         raise SmileError(f"{os.fspath(folder)!r} was changed while it was read; check it again.")
+    return _held_against(files, report), report
+
+
+def _held_against(files: dict[str, bytes], report: Report) -> Certificate | Rejected | Unknown:
+    """What the checker accepted, as far as it covers what the folder states."""
     content = parse_json(files[JSON_NAME], JSON_NAME)
     proved = tuple(Claim.from_json(entry["claim"]) for entry in content["claims"])
     own = {name: files[name] for name in (JSON_NAME, BINARY_NAME)}

@@ -18,6 +18,7 @@ from smilenn._version import __version__
 from smilenn.cli import options, paths
 from smilenn.cli.guard import Guarded, failed
 from smilenn.cli.options import (
+    DEVICES,
     EXPERIMENTS,
     JOBS,
     NA,
@@ -99,17 +100,9 @@ def fit(
     json: Json = False,
 ) -> None:
     """Train on a table, prove and certify the properties and save the model."""
-    paths.check_new_folder(out)
-    paths.check_table(data)
-    for file in spec or ():
-        paths.check_rules(file)
-    if start is not None:
-        paths.check_model(start)
-    if checkpoint is not None:
-        paths.check_new_file(checkpoint, "--checkpoint", read=(data, *(spec or ())))
-    from smilenn.cli import fitting as command
+    from smilenn.cli.fit_request import Request, checked
 
-    request = command.Request(
+    request = Request(
         data=data,
         target=tuple(target),
         out=out,
@@ -141,7 +134,13 @@ def fit(
         keep_na=tuple(keep_na or ()),
         class_weight=tuple(class_weight or ()),
     )
-    raise typer.Exit(command.run(request, quiet=quiet, json=json))
+    source = checked(request)  # options, paths and header, at once
+    from smilenn.cli.preparing import prepare
+
+    prepared = prepare(request, source)  # rules and rows, without torch
+    from smilenn.cli import fitting as command
+
+    raise typer.Exit(command.run(request, prepared, quiet=quiet, json=json))
 
 
 @app.command()
@@ -173,15 +172,15 @@ def predict(
 
     For classifiers with --robust or --fair the column `certified` says which labels no such change can turn.
     """
-    paths.check_model(model)
-    paths.check_table(data)
-    paths.check_new_file(out, "--out", read=(data,))
-    from smilenn.cli import predicting as command
+    from smilenn.cli.predict_request import Request, checked
 
-    request = command.Request(
+    request = Request(
         model, data, out, out_of_bounds.value, tuple(id or ()), tuple(na or ()), tuple(keep_na or ()), chunk
     )
-    raise typer.Exit(command.run(request, quiet=quiet, json=json))
+    source = checked(request)
+    from smilenn.cli import predicting as command
+
+    raise typer.Exit(command.run(request, source, quiet=quiet, json=json))
 
 
 @app.command()
@@ -213,6 +212,12 @@ def check(
     reference: Annotated[
         bool, typer.Option("--reference", help="Run the slow reference checker too; both must agree.")
     ] = False,
+    verified: Annotated[
+        bool,
+        typer.Option(
+            "--verified", help="Run the proved checker too (`make verified`); exit code 3 if it does not certify."
+        ),
+    ] = False,
     key: Annotated[
         Path | None,
         typer.Option(
@@ -224,9 +229,14 @@ def check(
     json: Json = False,
 ) -> None:
     """Check the certificate of a model in exact arithmetic, from the files; nothing is searched."""
+    paths.check_certificate(model)
+    if key is not None:
+        from smilenn.certify.signing import public_key
+
+        public_key(str(key))
     from smilenn.cli import checking as command
 
-    raise typer.Exit(command.run(model, reference=reference, key=key, quiet=quiet, json=json))
+    raise typer.Exit(command.run(model, reference=reference, verified=verified, key=key, quiet=quiet, json=json))
 
 
 @app.command()
@@ -274,17 +284,12 @@ def report(
     json: Json = False,
 ) -> None:
     """Write a report: rules and verdict, quality, accuracy against guarantee, slices, the tightest pairs."""
-    paths.check_model(model)
-    if data is not None:
-        paths.check_table(data)
-    for option, place in (("--out", out), ("--card", card)):
-        if place is not None:
-            paths.check_new_file(place, option, read=(data,))
+    from smilenn.cli.report_request import Request, check
+
+    request = Request(model, data, out, card, name, references, seconds, image, tuple(na or ()), tuple(keep_na or ()))
+    check(request)
     from smilenn.cli import reporting as command
 
-    request = command.Request(
-        model, data, out, card, name, references, seconds, image, tuple(na or ()), tuple(keep_na or ())
-    )
     raise typer.Exit(command.run(request, quiet=quiet, json=json))
 
 
@@ -332,12 +337,10 @@ def bench(
     """Times in one run: training and predicting with a guarantee; or provers against the paper's model."""
     from smilenn.cli import benching as command
 
-    raise typer.Exit(
-        command.run(
-            subject, case=case or (), job=job or (), peer=peer or (), seeds=seeds, limit=limit, plot=plot,
-            data_dir=data_dir, json=json,
-        )
-    )  # fmt: skip
+    request = command.Request(
+        subject, tuple(case or ()), tuple(job or ()), tuple(peer or ()), seeds, limit, plot, data_dir
+    )
+    raise typer.Exit(command.run(request, json=json))
 
 
 @app.command()
@@ -375,6 +378,8 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments: every table and figure, with baselines; finished cells are kept."""
     check_choice(experiment, EXPERIMENTS, "experiment")
+    check_choice(device, DEVICES, "device")
+    paths.check_folder(out, "--out")
     from smilenn.cli import reproducing as command
     from smilenn.experiments.study import Options
 

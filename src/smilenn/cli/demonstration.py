@@ -14,7 +14,7 @@ import pandas as pd
 import typer
 
 from smilenn.certify import check as checker
-from smilenn.certify.verdicts import check, shown_bound
+from smilenn.certify.verdicts import shown_bound
 from smilenn.cli.guard import INTERRUPTED, exit_code
 from smilenn.cli.spoken import in_options
 from smilenn.cli.words import cell_list, domain_text, judgement_record, judgement_text
@@ -89,9 +89,9 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
     if loaded.certificate_ is None:
         tell(f"\nThe model is in {str(folder)!r}. It has no certificate: {in_options(loaded.certificate_note_)}")
-        verdict = loaded.verdict_
     else:
-        verdict = say_checked(folder, say, tell)
+        say_checked(folder, loaded.verdict_, say, tell)
+    verdict = loaded.verdict_
     page = folder.with_name(f"{folder.name}-report.html")
     say("\n8. A report to look at; for comparison, models with other rules and with none are trained.")
     try:
@@ -110,10 +110,9 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     return exit_code(verdict, loaded.quality_)
 
 
-def say_checked(folder: Path, say: Callable[[str], Any], tell: Callable[[str], Any]) -> Verdict:
-    """Check the folder's certificate from its files, say how others can, give the checker's verdict."""
+def say_checked(folder: Path, verdict: Verdict, say: Callable[[str], Any], tell: Callable[[str], Any]) -> None:
+    """What the checker said of the folder when it was loaded, and how others can ask it."""
     say("\n7. Trust is not needed: the folder holds a certificate, and a small program checks it in exact arithmetic.")
-    verdict = check(folder)
     tell(f"   The checker, on {str(folder)!r}: {verdict.sentence()}.")
     say("   It reads the files only, and nothing of the training. To run it yourself:")
     place, file = shlex.quote(str(folder)), shlex.quote(str(checker.__file__))
@@ -121,7 +120,6 @@ def say_checked(folder: Path, say: Callable[[str], Any], tell: Callable[[str], A
     say(f"     python -m smilenn.certify.check {place}")
     say("   or, where this package is not installed, copy its one file, which needs nothing but Python:")
     say(f"     cp {file} check.py && python check.py {place}")
-    return verdict
 
 
 def what_if(model: SmileRegressor | SmileClassifier, person: pd.DataFrame) -> pd.DataFrame:

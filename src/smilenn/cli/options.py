@@ -47,6 +47,7 @@ class Outside(StrEnum):
 PROVERS = ("auto", "order", "signs", "closed-form", "sweep", "slopes", "mip", "branch", "paper-mip")
 SUBJECTS = ("all", "train", "predict", "proof")
 JOBS = ("opt", "prove", "find", "match")
+DEVICES = ("auto", "cpu", "cuda")
 EXPERIMENTS = ("monotonicity", "robustness", "fairness", "tabular", "random", "trace", "all")
 
 

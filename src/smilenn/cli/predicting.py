@@ -7,37 +7,23 @@ import os
 import time
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import typer
 
+from smilenn.cli.noted import check_header
+from smilenn.cli.predict_request import Request
 from smilenn.cli.rows import category_names
 from smilenn.cli.source import Source
-from smilenn.cli.starting import find_source, read_training
 from smilenn.cli.table import FIRST_ROW, read_chunks
-from smilenn.errors import SmileError, listed
+from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.steady import steady
 from smilenn.estimators.store import load
 from smilenn.progress import PLAIN_EVERY, Progress, display
 from smilenn.report.write import replaced
-
-
-@dataclass(frozen=True)
-class Request:
-    """The options of the command."""
-
-    model: Path
-    data: Path
-    out: Path
-    out_of_bounds: str = "auto"
-    ids: tuple[str, ...] = ()
-    na: tuple[str, ...] = ()
-    keep_na: tuple[str, ...] = ()
-    chunk: int = 50_000
 
 
 @dataclass
@@ -53,14 +39,13 @@ class Moved:
         return f"{self.first}; {self.count} of {rows} rows {were} moved to the edge of the domain."
 
 
-def run(request: Request, *, quiet: bool, json: bool) -> int:
+def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
     """Write the columns of `predictions` for every row; the file appears only when all rows are done."""
     begun = time.perf_counter()
     estimator = load(request.model)
     if request.out_of_bounds != "auto":
         estimator.outside_ = request.out_of_bounds  # type: ignore[assignment]
-    source = find_source(request.data, read_training(request.model), request.na, request.keep_na)
-    columns = needed_columns(estimator, source, request.ids)
+    check_header(source, estimator.domain_.columns, request.ids)
     change = changes(estimator)
     if change is not None and not np.isfinite(change).all():
         warnings.warn(
@@ -73,11 +58,11 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         replaced(request.out) as temporary,
         open(temporary, "w", encoding="utf-8", newline="") as file,
     ):
-        for first, frame in read_chunks(source, request.chunk, names, only=columns):
+        for first, frame in read_chunks(source, request.chunk, names, only={*estimator.domain_.columns, *request.ids}):
             try:
                 x = inside(estimator, frame, first, moved)
             except SmileError as error:
-                raise SmileError(f"{source.name}: {error}") from None
+                raise SmileError(f"{source.name}: {source.as_shown(str(error))}") from None
             predicted = predictions(estimator, estimator.outputs_at(x), change)
             for place, name in enumerate(request.ids):
                 if name in predicted.columns:
@@ -91,6 +76,7 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
                 show(Progress("predict", last - FIRST_ROW, seconds=spent, message=f"{last - FIRST_ROW} rows"))
         file.flush()
         os.fsync(file.fileno())
+    moved.first = source.as_shown(moved.first)
     say(request, estimator, last - FIRST_ROW, moved, quiet=quiet, json=json)
     return 0
 
@@ -114,21 +100,6 @@ def say(
         typer.echo(f"{rows} predictions written to {str(request.out)!r}.{whose}")
     if moved.count and (estimator.outside_ == "warn" or not quiet):
         typer.echo(f"smile: warning: {moved.sentence(rows)}", err=True)
-
-
-def needed_columns(estimator: SmileRegressor | SmileClassifier, source: Source, ids: tuple[str, ...]) -> set[str]:
-    """The columns to read: the model's, and identifiers, which must not be called like a prediction."""
-    for option, names in (("the model needs", estimator.domain_.columns), ("--id names", ids)):
-        absent = [name for name in names if name not in source.header]
-        if absent:
-            noun = "column" if len(absent) == 1 else "columns"
-            raise SmileError(
-                f"{source.name} lacks the {noun} {listed(absent)}, which {option}; it has {listed(source.header, 20)}."
-            )
-    twice = [name for name in ids if ids.count(name) > 1]
-    if twice:
-        raise SmileError(f"--id {twice[0]} was given twice; name each column once.")
-    return {*estimator.domain_.columns, *ids}
 
 
 def inside(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int, moved: Moved) -> np.ndarray:

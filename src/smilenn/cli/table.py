@@ -1,21 +1,24 @@
 """Cells of tables: read strictly, whole or in chunks, with errors that name the file, the row and the column.
 
-Rows are counted as a spreadsheet shows them: the header is row 1, the first row of data row 2.
+Rows are counted as a spreadsheet shows them: the header is row 1, the first row of data row 2, and blank lines, which
+are not read, count too.
 """
 
 from __future__ import annotations
 
 import itertools
 import shlex
+import warnings
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 
-from smilenn.cli.source import MISSING, Source, read_parquet, readable
+from smilenn.cli.parquet import read_parquet
+from smilenn.cli.source import FIRST_ROW, MISSING, Source, readable
 from smilenn.errors import SmileError, listed
 
-FIRST_ROW = 2
 BLANKS = tuple(" " * n for n in range(1, 9))
 
 
@@ -59,10 +62,28 @@ def read_table(
     return frames[0]
 
 
+@contextmanager
+def parsed(source: Source) -> Iterator[None]:
+    """What may go wrong with a file, and what pandas says of its rows."""
+    name = source.name
+    try:
+        with readable(source), warnings.catch_warnings():
+            # a row longer than the header would otherwise lose its last cells
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            yield
+    except pd.errors.EmptyDataError:
+        raise SmileError(f"{name} is empty; give a CSV file with a header and rows.") from None
+    except pd.errors.ParserWarning:
+        raise SmileError(f"{name} has a row with more cells than the header; check its separators.") from None
+    except pd.errors.ParserError as error:
+        reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
+        raise SmileError(f"{name} is not a readable CSV file: {reason}.") from None
+
+
 def _csv(source: Source, rows: int, text: dict[str, Collection[str]], wanted: list[str]) -> Iterator[pd.DataFrame]:
     # columns that are not read keep their place, so that a row with too many cells is still noticed
     names = [name if name in wanted else f"\0{i}" for i, name in enumerate(source.header)]
-    with readable(source):
+    with parsed(source):
         reader = pd.read_csv(
             source.path,
             sep=source.separator,
@@ -91,7 +112,7 @@ def _missing(source: Source, known: Collection[str]) -> list[str]:
 
 def _parquet(source: Source, rows: int, text: dict[str, Collection[str]]) -> Iterator[pd.DataFrame]:
     """Parquet knows missing cells: texts are taken as they are, but for those of ``--na``."""
-    with readable(source):
+    with parsed(source):
         frame = read_parquet(source).set_axis(list(source.header), axis=1)
     further = [name for name in source.missing if name not in MISSING]
     if further:
@@ -142,4 +163,4 @@ def _written(source: Source, index: int, name: str) -> str:
 
 
 def _cell(source: Source, index: int, name: str, what: str) -> SmileError:
-    return SmileError(f"{source.name}, row {FIRST_ROW + int(index)}, column {name!r} {what}")
+    return SmileError(f"{source.name}, row {source.row_number(int(index))}, column {name!r} {what}")

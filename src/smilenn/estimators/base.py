@@ -21,24 +21,18 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
 from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
-from smilenn.errors import SmileError
-from smilenn.estimators.checks import (
-    check_device,
-    check_inputs,
-    check_target,
-    check_weights,
-    merged,
-    scaled_note,
-)
+from smilenn.estimators.checks import check_inputs, merged, scaled_note
 from smilenn.estimators.hidden import refuse_hidden
 from smilenn.estimators.judged import Judged
-from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
-from smilenn.estimators.outside import all_carried
+from smilenn.estimators.missing import Fill, Missing, filled
+from smilenn.estimators.outside import outside_mode
+from smilenn.estimators.parameters import check_parameters
+from smilenn.estimators.quality import quality_of
+from smilenn.estimators.reading import read_table
 from smilenn.estimators.start import check_columns, check_task, fitted_start
 from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, TaskName
@@ -50,7 +44,7 @@ from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.spec import as_property, lower_all
-from smilenn.report.standing import Standing, measured, spaced, steps_of
+from smilenn.report.standing import Standing
 from smilenn.train.config import Config
 from smilenn.train.settings import LEAST_ROWS, Settings
 
@@ -251,38 +245,18 @@ class SmileEstimator(Judged, BaseEstimator):
         certification follow, in the certification itself only the check of what was found.
         """
         begun = perf_counter()
-        self._check_parameters()
+        check_parameters(self)
         before = None if start is None else fitted_start(self, start)
-        kind = type(self).__name__
-        named = isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas")
-        frame = check_inputs(X, kind, None if self.domain is None or named else self.domain.columns)
-        values, target_name, names = check_target(frame, y, kind)
-        weight = check_weights(sample_weight, len(frame))
-        frame, values, weight = frame[weight > 0], values[weight > 0], weight[weight > 0]
-        if len(frame) == 1:
-            raise SmileError("The data has one sample only (n_samples = 1) that counts; give at least two rows.")
-        fill = learn_fill(frame) if self.missing == "fill" else {}
-        frame = filled(frame, fill)
-        columns = tuple(frame.columns)
-        domain = self.domain if before is None else check_columns(before, columns)
-        if domain is None:
-            domain = Domain.from_data(
-                frame if named else frame.to_numpy(), kinds=self.kinds, bounds=self.bounds, groups=self.groups,
-                margin=self.margin, scaling=self.scaling,
-            )  # fmt: skip
-        target = self.read_target(values, names).called(target_name)
-        try:
-            claims = self.lower_on(self.all_properties(), domain, columns, target.outputs)
-        except SmileError as error:
-            if named:
-                raise
-            hint = "X is an array, so its columns are called as above; a data frame keeps names, and a scaler in front "
-            raise SmileError(f"{error} ({hint}does with set_output(transform='pandas').)") from None
+        read = read_table(self, X, y, sample_weight)
+        frame, columns = read.frame, read.columns
+        domain = read.domain(self) if before is None else check_columns(before, columns)
+        target = self.read_target(read.values, read.names).called(read.target_name)
+        claims = read.claims(self, domain, target.outputs)
         implied = refuse_conflicts(claims, domain, target.outputs.names)
         if before is not None:
             check_task(before, target, claims)
-        outside = self._outside(claims, domain)
-        x = domain.encode(frame, out_of_bounds=outside)
+        outside = outside_mode(self.out_of_bounds, claims, domain)
+        x, weight = domain.encode(frame, out_of_bounds=outside), read.weight
         for found in contradictions(claims, domain, x, target):
             warnings.warn(found.sentence(), TrendWarning, stacklevel=2)
         rows = (x, target.y)
@@ -299,13 +273,13 @@ class SmileEstimator(Judged, BaseEstimator):
             self.net_, self.history_, self.outputs_ = chosen.net, chosen.history, target.outputs
             self.seed_, self.seconds_, self.interrupted_ = trained.seed, chosen.seconds, chosen.interrupted
             self.reasons_ = " ".join([*implied, trained.reasons]) + scaled_note(frame)
-            self.target_name_, self.fill_ = target_name, fill
+            self.target_name_, self.fill_ = read.target_name, read.fill
             self.n_features_in_, self.n_iter_ = frame.shape[1], len(chosen.history)
             if target.classes is not None:
                 self.classes_ = target.classes
-            if named:
+            if read.named:
                 self.feature_names_in_ = np.array(frame.columns, dtype=object)
-            self.quality_ = self._standing(*rows, trained.held)
+            self.quality_ = quality_of(self, *rows, trained.held)
             left = None if self.time_limit is None else begun + self.time_limit - perf_counter()
             self._conclude(chosen.verdict, show, left, chosen.trees)
         return self
@@ -327,9 +301,16 @@ class SmileEstimator(Judged, BaseEstimator):
 
         assert target.scale is not None and target.start is not None
         task = Task.of(
-            domain, x, claims, size=target.scale, start=target.start, classify=target.classes is not None,
-            outputs=target.outputs, y=target.y, design=self._design(),
-        )  # fmt: skip
+            domain,
+            x,
+            claims,
+            size=target.scale,
+            start=target.start,
+            classify=target.classes is not None,
+            outputs=target.outputs,
+            y=target.y,
+            design=self._design(),
+        )
         settings = Settings(self.restarts, self.random_state, self.validation_fraction, self.time_limit, self.config)
         labelled = Labelled(target.y, target.strata, weight, target.loss)
         return best_run(task, labelled, settings, callback=callback, checkpoint=checkpoint, start=start)
@@ -339,18 +320,17 @@ class SmileEstimator(Judged, BaseEstimator):
         from smilenn.train.recipes import Design
 
         return Design(
-            self.encoder, self.boxes, self.auxiliaries, self.hidden, self.embedding, self.backbone,
-            self.backbone_sizes, self.backbone_share, self.members, str(self.device),
-        )  # fmt: skip
-
-    def _standing(self, x: np.ndarray, y: np.ndarray, held: np.ndarray) -> Standing:
-        """The quality on the rows of x [n, m] that were held out ([n] bool), or on all where none were."""
-        chosen = np.flatnonzero(held) if held.any() else np.arange(len(x))
-        chosen = chosen[spaced(len(chosen))]
-        seen = y[~held] if held.any() else y
-        output = self.net_.predict(x[chosen])
-        numbers = measured(self.task, self.outputs_.names, y[chosen], output, seen)
-        return Standing(len(chosen), bool(held.any()), steps_of(self.history_), numbers)
+            self.encoder,
+            self.boxes,
+            self.auxiliaries,
+            self.hidden,
+            self.embedding,
+            self.backbone,
+            self.backbone_sizes,
+            self.backbone_share,
+            self.members,
+            str(self.device),
+        )
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 
@@ -436,7 +416,7 @@ class SmileEstimator(Judged, BaseEstimator):
             self, path, X, y, card_path=card, name=name, held_out=held_out, train=train, seconds=seconds, image=image
         )
 
-    # ---- checks -------------------------------------------------------------------------------------------------
+    # ---- what fit sets -----------------------------------------------------------------------------------------
 
     domain_: Domain
     outputs_: Outputs
@@ -451,29 +431,6 @@ class SmileEstimator(Judged, BaseEstimator):
     fill_: Fill
     quality_: Standing | None
     classes_: np.ndarray
-
-    def _outside(self, claims: tuple[Claim, ...], domain: Domain) -> OutOfBounds:
-        if self.out_of_bounds != "auto":
-            return self.out_of_bounds
-        return "clamp" if all_carried(claims, domain) else "raise"
-
-    def _check_parameters(self) -> None:
-        if self.out_of_bounds not in ("auto", "clamp", "raise", "warn"):
-            raise SmileError(f"out_of_bounds is 'auto', 'clamp', 'raise' or 'warn', not {self.out_of_bounds!r}.")
-        if not 0.0 <= self.validation_fraction < 1.0:
-            raise SmileError(f"validation_fraction must lie in [0, 1), not {self.validation_fraction}.")
-        check_device(self.device)
-        if self.missing not in ("raise", "fill"):
-            raise SmileError(f"missing is 'raise' or 'fill', not {self.missing!r}.")
-        for name in ("restarts", "embedding", "members"):
-            if getattr(self, name) < 1:
-                raise SmileError(f"{name} must be at least 1, not {getattr(self, name)}.")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise SmileError(f"time_limit must be more than 0 seconds, not {self.time_limit}.")
-        if not self.certify_time_limit >= 0:
-            raise SmileError(f"certify_time_limit must be 0 seconds or more, not {self.certify_time_limit}.")
-        if isinstance(self.random_state, (int, np.integer)) and not 0 <= self.random_state < 2**32:
-            raise SmileError(f"random_state must be a whole number from 0 to 2³² − 1, not {self.random_state}.")
 
 
 def _some(names: Sequence[str | int] | int) -> bool:

@@ -11,8 +11,9 @@ from sklearn.base import RegressorMixin
 from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
 from smilenn.errors import SmileError
 from smilenn.estimators.base import EncoderMaker, SmileEstimator
+from smilenn.estimators.levels import read_levels
 from smilenn.estimators.missing import Missing
-from smilenn.estimators.targets import Target, TaskName, numbers, read_levels, started_numbers
+from smilenn.estimators.targets import Target, TaskName, numbers, started_numbers
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.outputs import Ordered

@@ -33,7 +33,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, Literal
@@ -42,7 +42,8 @@ import numpy as np
 
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
-from smilenn.model.snapshot import Boxes, Snapshot
+from smilenn.experiments.proof_cases import EVERY_PEER, USUAL, Case, Job
+from smilenn.model.snapshot import Snapshot
 from smilenn.problem import Problem, Row, build
 from smilenn.properties.claim import Claim
 from smilenn.properties.library import Fair, Monotone, Robust
@@ -61,47 +62,10 @@ from smilenn.prove.tree.branch import Branch
 from smilenn.prove.tree.written import leaf_proof
 from smilenn.reason import Reason, Why
 
-Kind = Literal["fair", "robust", "monotone"]
-Job = Literal["opt", "prove", "find", "match"]
-JOBS: tuple[Job, ...] = ("opt", "prove", "find", "match")
-USUAL: tuple[Job, ...] = JOBS[:3]
 GOALS: dict[Job, Goal] = {"opt": "optimum", "prove": "prove", "find": "find", "match": "prove"}
 EMBEDDING, ROWS = 8, 2000
 
 
-@dataclass(frozen=True)
-class Case:
-    """A claim and a network's size; `hidden` units in each of the two auxiliary nets, 0 for affine ones."""
-
-    kind: Kind
-    inputs: int
-    hidden: int
-    boxes: Boxes = "gap"
-    epochs: int = 15
-
-    @property
-    def name(self) -> str:
-        """``fair-20x4``."""
-        size = f"{self.inputs}x{self.hidden}" if self.hidden else f"affine-{self.inputs}"
-        more = ("-flips" if self.boxes == "paper" else "") + ("" if self.epochs == 15 else f"-{self.epochs}-epochs")
-        return f"{self.kind}-{size}{more}"
-
-
-CASES = (
-    Case("fair", 20, 4), Case("fair", 100, 4), Case("robust", 32, 4), Case("monotone", 1, 32), Case("robust", 784, 0),
-    Case("fair", 20, 4, "paper"), Case("robust", 8, 8), Case("fair", 20, 8), Case("robust", 32, 8),
-    Case("robust", 8, 16), Case("fair", 32, 16), Case("robust", 32, 16),
-    Case("fair", 20, 4, epochs=100), Case("fair", 100, 4, epochs=100), Case("robust", 32, 4, epochs=100),
-)  # fmt: skip
-SCALING = (
-    *(Case("fair", 20, h) for h in (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)),
-    *(Case("fair", m, 4) for m in (8, 10, 14, 28, 40, 56, 80, 112, 160, 320)),
-)  # fmt: skip
-LARGE = (Case("fair", 120, 32), Case("fair", 120, 32, epochs=100))  # 64 units: by name only, with the job "match"
-EVERY_PEER = (
-    "paper-highs", "flipfree-highs", "reduced-highs", "paper-gurobi", "flipfree-gurobi", "reduced-gurobi", "paper-scip",
-    "reduced-scip",
-)  # fmt: skip
 Told = Literal["row", "row only"]  # "violation ≥ ε" beside the objective, or instead of it
 TOLD: dict[str, Told] = {"reduced-highs": "row", "reduced-scip": "row only"}  # the others stop at their bound
 REPEATS, ENOUGH = 7, 1.0  # ours: so many runs, or as many as fit into so many seconds

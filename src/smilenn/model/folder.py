@@ -135,13 +135,14 @@ def read_folder(folder: Path | str) -> dict[str, bytes]:
 def read_file(path: Path, most: int = MOST_JSON) -> bytes:
     """A regular file, no link to one, of at most `most` bytes: nothing waits for a pipe, and no device fills memory."""
     flags = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+    data = b""
     try:
         regular = stat.S_ISREG(path.lstat().st_mode)  # a link may point anywhere, and elsewhere tomorrow
         if regular:
             with open(os.open(path, flags), "rb") as file:
                 status = os.fstat(file.fileno())
                 regular = stat.S_ISREG(status.st_mode)
-                data = file.read(min(most, status.st_size) + 1) if regular else b""
+                data = file.read(min(most, status.st_size) + 1) if regular else data
         if not regular:
             raise SmileError(f"{str(path)!r} is not a regular file; put the file itself into the folder.")
     except FileNotFoundError:

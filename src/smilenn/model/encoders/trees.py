@@ -27,7 +27,8 @@ from smilenn.model.spread import WIDER, Spread
 
 LEAF = -1
 MOST_LEAVES = 256  # of a tree whose leaves are compared pair by pair; the checkers' limit
-TILE = 1 << 17  # (tree, row) pairs that walk down together: their node numbers stay in the processor's cache
+ROWS = 1024  # that are evaluated together
+TILE = 1 << 15  # (tree, row) pairs that walk down together: their numbers stay in the processor's cache
 
 
 class Trees(Layer):
@@ -85,12 +86,13 @@ class Trees(Layer):
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, j]. Trees are constant between thresholds: no gradient reaches y."""
         plan = self.plan()
-        rows = max(1, TILE // len(plan.roots))
-        parts = [self._sum(plan.values(part.contiguous())) for part in self._asked(y).split(rows, dim=1)]
+        parts = [self._sum(plan.values(part.contiguous())) for part in self._asked(y).split(ROWS, dim=1)]
         return torch.cat(parts, dim=1).T
 
     def _asked(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → what nodes may ask for, [questions, B]."""
+        if y.shape[1] != self.inputs:  # the sets would be counted from another place
+            raise SmileError(f"The layer of trees reads {self.inputs} coordinates, not {y.shape[1]}.")
         columns = y.detach().to(torch.float64).T
         return torch.cat([columns, *(columns[places].amax(dim=0, keepdim=True) for places in self.sets)]).contiguous()
 
@@ -233,17 +235,23 @@ class _Plan:
         flat, offset = columns.reshape(-1), torch.arange(rows, device=columns.device)
         where = self.asks * rows  # the first row of what a node asks for
         nodes = self.roots[:, None].repeat(1, rows)  # a copy, also of one row: steps are written into it
-        place, z, theta = torch.empty_like(nodes), *(columns.new_empty(nodes.shape) for _ in range(2))
-        right = torch.empty_like(nodes, dtype=torch.bool)
-        for active in self.active:
-            now, at = nodes[:active].view(-1), place[:active]  # results go to the same places: new memory takes longer
-            torch.index_select(where, 0, now, out=at.view(-1))
-            at += offset
-            torch.index_select(flat, 0, at.view(-1), out=z[:active].view(-1))
-            torch.index_select(self.theta, 0, now, out=theta[:active].view(-1))
-            torch.gt(z[:active], theta[:active], out=right[:active])
-            torch.index_select(self.child, 0, now, out=at.view(-1))
-            torch.add(at, right[:active], out=nodes[:active])
+        step = max(1, TILE // max(1, rows))
+        place, z, theta = torch.empty_like(nodes[:step]), *(columns.new_empty((step, rows)) for _ in range(2))
+        right = torch.empty_like(place, dtype=torch.bool)
+        for first in range(0, len(nodes), step):
+            part = nodes[first : first + step]
+            for active in self.active:
+                n = min(active - first, len(part))
+                if n <= 0:
+                    break
+                now, at = part[:n].view(-1), place[:n]  # results go to the same places: new memory takes longer
+                torch.index_select(where, 0, now, out=at.view(-1))
+                at += offset
+                torch.index_select(flat, 0, at.view(-1), out=z[:n].view(-1))
+                torch.index_select(self.theta, 0, now, out=theta[:n].view(-1))
+                torch.gt(z[:n], theta[:n], out=right[:n])
+                torch.index_select(self.child, 0, now, out=at.view(-1))
+                torch.add(at, right[:n], out=part[:n])
         return nodes.index_select(0, self.place)
 
     def values(self, columns: torch.Tensor) -> torch.Tensor:
