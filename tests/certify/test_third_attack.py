@@ -12,9 +12,11 @@ import torch
 import smilenn
 from smilenn import Config, Monotone, SmileClassifier, SmileRegressor, certify_net, open_net
 from smilenn.certify.certify import certify
+from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.auxiliaries import FreeNet, GapNet
-from smilenn.model.encoders import Branch, Encoder
+from smilenn.model.backbones import MLP
+from smilenn.model.encoders import Branch, Encoder, Trees
 from smilenn.model.encoders.layers import Linear, Ramps
 from smilenn.model.folder import read_file, read_folder
 from smilenn.model.net import SmileNet
@@ -247,6 +249,25 @@ def test_a_bare_network_that_was_edited_is_unknown(tmp_path, priced):
         assert found.verdict.status == "proved"
         edit(found.net)
         assert found.verdict.status == "unknown"
+
+
+def test_the_plan_of_a_layer_of_trees_is_part_of_the_network(tmp_path):
+    domain = Domain.box([0.0], [1.0], ["x"])
+    step = Trees.of(1, [[([0, -1, -1], [0.5, 0.0, 1.0])]])
+    net = SmileNet(domain, MLP(1, [2], 1), 1, auxiliaries="affine", encoder=Encoder(domain, [Branch("t", [0], [step])]))
+    with torch.no_grad():
+        net.lower.slope.fill_(1.0)
+        net.gap.const.zero_()
+        net.head_weight.fill_(1.0)
+    net.set_profile("fixed-order")
+    found = certify_net(net.eval(), [Monotone("x")], tmp_path / "net")
+    assert found.verdict.status == "proved"
+    low, high = found.net.predict(np.array([[0.1], [0.9]]))
+    assert low < high and found.verdict.status == "proved"
+    step.plan().value.neg_()
+    assert found.verdict.status == "unknown"
+    step.split.fill_(0.0)
+    assert found.verdict.status == "unknown"
 
 
 def test_an_encoder_in_training_mode_predicts_as_deployed(priced):

@@ -33,7 +33,8 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.auxiliaries import FreeNet, GapNet
 from smilenn.model.bundle import rebuild_net
-from smilenn.model.encoders import Branch, Encoder, Pinned
+from smilenn.model.encoders import Branch, Encoder, Pinned, Trees
+from smilenn.model.encoders.trees import Plan
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
@@ -78,14 +79,22 @@ def seal(net: SmileNet) -> Seal | None:
         for _, tensor in tensors:
             numbers.setdefault(tensor.dtype, []).append(tensor)
         kinds = [(name, type(tensor), tensor.dtype, tensor.shape) for name, tensor in tensors]
-        parts.append((path, type(module), None if foreign else _attributes(vars(module)), kinds))
+        parts.append((path, type(module), None if foreign else _attributes(module), kinds))
     return Seal(tuple(parts), {kind: _bits(tensors) for kind, tensors in numbers.items()})
 
 
 def _altered(module: nn.Module) -> bool:
     """Whether calling the module does something beside its class's own forward pass."""
     own = vars(module)
-    return bool(own["_forward_hooks"] or own["_forward_pre_hooks"] or reworked(module))
+    return bool(own["_forward_hooks"] or own["_forward_pre_hooks"] or reworked(module) or _unplanned(module))
+
+
+def _unplanned(module: nn.Module) -> bool:
+    """Whether a layer of trees holds nodes that make up none; else its plan is there, as at its first use."""
+    try:
+        return isinstance(module, Trees) and module.plan() is None
+    except SmileError:
+        return True
 
 
 def reworked(thing: object) -> bool:
@@ -122,21 +131,28 @@ def _idle(module: nn.Module, name: str) -> bool:
     return name == "signs" or (name in ("u_lo", "u_hi") and isinstance(module, GapNet) and module.kind != "affine")
 
 
-def _attributes(own: dict[str, Any]) -> dict[str, Any]:
+def _attributes(module: nn.Module) -> dict[str, Any]:
     """The attributes of a module as plain values, less those of every module."""
     return {
         name: value if type(value) in PLAIN else _plain(value)
-        for name, value in own.items()
+        for name, value in vars(module).items()
         if name not in OF_MODULES and name not in FOR_TRAINING
     }
 
 
 def _plain(value: Any) -> Any:
-    if type(value) is list:
-        return list(value)
-    if type(value) is np.ndarray:
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is list:
+        return [_plain(entry) for entry in value]
+    if kind is np.ndarray:
         return value.dtype.str, value.shape, value.tobytes()
-    return frame(value) if type(value) is Domain else _Unknown()
+    if kind is torch.Tensor:
+        return _plain(value.detach().cpu().numpy())
+    if kind is Plan:
+        return {name: _plain(entry) for name, entry in vars(value).items()}
+    return frame(value) if kind is Domain else _Unknown()
 
 
 def frame(domain: Domain) -> tuple[Any, ...]:
