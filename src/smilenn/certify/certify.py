@@ -24,6 +24,7 @@ from smilenn.certify.emit import Emitted, emit, emit_claim, mirrored
 from smilenn.certify.process import check_apart
 from smilenn.certify.stated import most_room
 from smilenn.certify.verdicts import Certificate
+from smilenn.errors import SmileError
 from smilenn.model.bundle import certified_tensors, save_net
 from smilenn.model.folder import read_folder, write_folder
 from smilenn.problem import build_all
@@ -56,6 +57,10 @@ def certify(
     `callback` is told before every claim and at the end; `since` is the time that the work took before. After Ctrl-C
     no more is searched, and what was found by then is checked. What the checker refuses is returned as refused.
     """
+    from smilenn.model.seal import foreign_part
+
+    if reason := foreign_part(net):
+        raise SmileError(f"There is no certificate: {reason}.")
     claims, begun = tuple(claims), perf_counter()
     trees = Trees() if trees is None else trees
     snapshot = net.snapshot()

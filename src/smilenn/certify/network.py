@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from smilenn.model.net import SmileNet
+    from smilenn.model.seal import Seal
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +64,17 @@ class SavedNet:
     certificate: Certificate | None
     why: Whys = ()
     _table: Mapping[str, Any] | None = field(default=None, repr=False)
+    _sealed: Seal | None = field(default=None, repr=False)
 
     @property
     def verdict(self) -> Verdict:
         """`Proved` (certified), or `Unknown` with the bound that was checked; of a changed network nothing is known."""
-        from smilenn.model.seal import is_as_described
-
         if self.certificate is None:
             return Unknown(why=self.why)
-        if self.certificate.model != _digest(self.net, self._table) or not is_as_described(self.net):
+        from smilenn.model.seal import seal
+
+        taken = seal(self.net)
+        if taken is None or self._sealed is None or not taken.matches(self._sealed):
             return Unknown(why=because(Reason.CHANGED_NET))
         weights = self.net.snapshot().digest
         claims = tuple(digest(claim, self.net.domain) for claim in self.claims)
@@ -127,7 +130,7 @@ def certify_net(
     if not isinstance(found, Certificate):
         return SavedNet(net, tuple(stated), claims, None, found)
     found = replace(found, notes=certificate.notes, seconds=certificate.seconds, interrupted=certificate.interrupted)
-    return SavedNet(net, tuple(stated), claims, _explained(found, net, claims))
+    return SavedNet(net, tuple(stated), claims, _explained(found, net, claims), _sealed=_sealed(net, found, None))
 
 
 def open_net(
@@ -166,7 +169,8 @@ def open_net(
         same = found.model == _digest(net, table)
     if not same or found.claims != claims:
         raise AlteredError(f"{str(folder)!r} was changed while it was read; open it again.")
-    return SavedNet(net, properties, claims, _explained(found, net, claims), _table=table)
+    sealed = _sealed(net, found, table)
+    return SavedNet(net, properties, claims, _explained(found, net, claims), _table=table, _sealed=sealed)
 
 
 def found_certificate(folder: Path, net: SmileNet) -> Certificate | Whys:
@@ -181,11 +185,11 @@ def found_certificate(folder: Path, net: SmileNet) -> Certificate | Whys:
 
 def _refuse_unfit(net: SmileNet) -> None:
     """Raise where proofs would be about another function than the network computes."""
-    from smilenn.model.seal import seal
+    from smilenn.model.seal import foreign_part
     from smilenn.model.selftest import unsteady
 
-    if seal(net) is None:
-        raise SmileError("Hooks hang on the network or its certified part, which no proof sees; remove them first.")
+    if reason := foreign_part(net):
+        raise SmileError(f"The network cannot be certified: {reason}.")
     net.assert_float64()
     if reason := unsteady(net):
         raise SmileError(f"The network cannot be certified: {reason}.")
@@ -195,6 +199,14 @@ def _first(found: Certificate, net: SmileNet, table: Mapping[str, Any] | None) -
     """A certificate of version 1, checked under the digest of its time and named by the present one."""
     same = found.model == first_digest(net.describe(), certified_tensors(net))
     return same, replace(found, model=_digest(net, table))
+
+
+def _sealed(net: SmileNet, certificate: Certificate, table: Mapping[str, Any] | None) -> Seal | None:
+    """A seal on the network that the certificate names and that is as it is described; None if it is another."""
+    from smilenn.model.seal import is_as_described, seal
+
+    taken = seal(net)
+    return taken if certificate.model == _digest(net, table) and is_as_described(net) else None
 
 
 def _explained(certificate: Certificate, net: SmileNet, claims: tuple[Claim, ...]) -> Certificate:

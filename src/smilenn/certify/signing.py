@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from smilenn.errors import AlteredError, SmileError
-from smilenn.model.folder import SIGNATURE, dump_json, parse_json, read_folder, read_manifest
+from smilenn.model.folder import SIGNATURE, dump_json, parse_json, read_file, read_folder, read_manifest
 
 FORMAT, VERSION = "smilenn-signature", 1
 MOST_BYTES = 4096  # of signature.json
@@ -119,7 +119,7 @@ def _entry(place: Path) -> dict[str, str]:
     """The content of signature.json, every key and value as the specification has it."""
     if not stat.S_ISREG(place.lstat().st_mode) or place.stat().st_size > MOST_BYTES:
         raise AlteredError(f"{str(place)!r} is not a regular file of a signature; sign the folder again.")
-    entry = parse_json(_read(place), str(place))
+    entry = parse_json(read_file(place, MOST_BYTES), str(place))
     good = isinstance(entry, dict) and set(entry) == {"format", "version", "key", "signature"}
     good = good and entry["format"] == FORMAT and entry["version"] is VERSION
     for name, digits in (("key", 64), ("signature", 128)):

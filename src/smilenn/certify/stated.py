@@ -21,7 +21,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.folder import parse_json
 from smilenn.properties.claim import Claim, Inequality
-from smilenn.properties.forms import ROLES, Outputs
+from smilenn.properties.forms import ROLES, Outputs, class_name
 from smilenn.properties.naming import output_words
 from smilenn.properties.spec import lower_all
 from smilenn.properties.unregistered import stated_properties, unregistered_note
@@ -55,22 +55,44 @@ def uncovered(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> str:
     A folder without properties.json states its claims in the certificate alone. A property whose class is not
     registered here is what its claims say, which the checker compares with the certificate's (`unregistered`).
     """
+    try:
+        model = parse_json(files[MODEL], MODEL)
+        domain, outputs, columns = _space(model)
+        if wrong := _misnamed(model, outputs):
+            return wrong
+    except (SmileError, LookupError, TypeError, ValueError, AttributeError):
+        return "model.json does not say what its inputs and outputs are"
     if PROPERTIES not in files:
         return ""
     try:
         document = parse_json(files[PROPERTIES], PROPERTIES)
-        stated = stated_properties(document)
-        model = parse_json(files[MODEL], MODEL)
-        domain, outputs, columns = _space(model)
-        claims = lower_all(stated, domain, outputs, columns)
+        claims = lower_all(stated_properties(document), domain, outputs, columns)
     except SmileError as error:
         return f"properties.json states what this version cannot translate ({str(error).rstrip('.')})"
     except (LookupError, TypeError, ValueError, AttributeError):
         return "properties.json states no properties that can be read"
     if not all(claim in proved for claim in claims):
         return "properties.json states properties that the certificate does not prove"
-    table = model.get("table", {})
-    if "task" in table and table.get("meaning") != [output_words(outputs, name) for name in outputs.names]:
+    return ""
+
+
+def _misnamed(model: Mapping[str, Any], outputs: Outputs) -> str:
+    """Why labels or words in model.json are not those of its outputs, as part of a sentence; empty if they are.
+
+    A checker reads neither classes nor target, and repeats the meaning of the outputs as it is stored. A table with
+    neither has words of its own; so has the clamp of another model's log-odds.
+    """
+    if outputs.misnamed:
+        return "the classes in model.json are not those that its outputs decide between"
+    table = model.get("table")
+    if table is None:  # version 1 has neither meaning nor the names of classes under a digest
+        return ""
+    if "class_outputs" in table and outputs.classes and outputs.classes != tuple(map(class_name, table["classes"])):
+        return "the classes in model.json are not those that its outputs are named after"
+    meaning = [output_words(outputs, name) for name in outputs.names]
+    clamped = [f"{words}, clamped" for words in meaning]
+    spoken = "task" in table or bool(outputs.classes or outputs.target)
+    if spoken and table.get("meaning") not in ((meaning,) if "task" in table else (meaning, clamped)):
         return "the meaning of the outputs in model.json is not that of its task, target and classes"
     return ""
 

@@ -20,18 +20,19 @@ from smilenn.model.bundle import MODEL
 from smilenn.model.folder import parse_json, read_folder, without_infinities
 from smilenn.prove.record import verdict_to_json
 from smilenn.report.standing import Standing
+from smilenn.verdict import Rejected
 
 
 def run(model: Path, *, reference: bool, verified: bool, key: Path | None, quiet: bool, json: bool) -> int:
     """Check, say what was found in the user's columns and units, give the exit code of `fit`.
 
     Quality and steps of training are those that model.json notes. A folder without that note (a bare network, a clamp,
-    version 1) says nothing of training, and the exit code is the verdict's alone.
+    version 1) says nothing of training, and the exit code is the verdict's alone; so does one that was rejected.
     """
     found = inspect(model, reference=reference, key=None if key is None else str(key))
     verdict, report = found.verdict, found.report
     finding = run_verified(model) if verified else None
-    quality = stored_quality(model)
+    quality = None if isinstance(verdict, Rejected) else stored_quality(model)
     shortfall = "" if quality is None else quality.shortfall
     but = f", but {shortfall}" if shortfall else ""
     if json:
@@ -82,6 +83,6 @@ def proved_line(finding: Finding) -> str:
 def stored_quality(model: Path) -> Standing | None:
     """What model.json says of the quality; None where it says nothing that can be read."""
     try:
-        return Standing.from_json(parse_json((model / MODEL).read_bytes(), MODEL)["learned"]["quality"])
-    except (SmileError, OSError, LookupError, TypeError, ValueError, AttributeError):
+        return Standing.from_json(parse_json(read_folder(model)[MODEL], MODEL)["learned"]["quality"])
+    except (SmileError, LookupError, TypeError, ValueError, AttributeError):
         return None

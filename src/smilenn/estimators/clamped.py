@@ -30,12 +30,15 @@ from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.judgement import Judgement, bound, certified_part, current
+from smilenn.estimators.targets import class_names
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
 from smilenn.model.folder import parse_json, read_folder
 from smilenn.model.net import SmileNet
 from smilenn.model.selftest import unsteady
+from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair
+from smilenn.properties.naming import output_words
 from smilenn.properties.spec import properties_to_json
 from smilenn.reason import Reason, because
 from smilenn.verdict import Unknown, Verdict
@@ -82,7 +85,7 @@ class Clamped(BaseEstimator, ABC):
         certificate = _steady_only(proved, self.net_)
         unknown = Unknown(METHOD, why=certificate.why)
         judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
-        self._judgement = bound(judgement, self.net_, self.net_.domain, self.table())
+        self._judgement = bound(judgement, self, self.net_, self.net_.domain, self.table())
         return self
 
     @property
@@ -98,7 +101,7 @@ class Clamped(BaseEstimator, ABC):
     def _judged(self) -> Judgement:
         check_is_fitted(self, "net_")
         claims = self._property().lower(self.net_.domain)
-        return current(self._judgement, self.net_, self.net_.domain, claims, self.table())
+        return current(self._judgement, self, self.net_, self.net_.domain, claims, self.table())
 
     def table(self) -> dict[str, Any]:
         """How the columns of a frame become inputs, JSON-ready; the certificate's digest covers it."""
@@ -109,7 +112,8 @@ class Clamped(BaseEstimator, ABC):
         }
         if hasattr(self, "classes_"):
             table["classes"], table["classes_dtype"] = self.classes_.tolist(), self.classes_.dtype.str
-            table["meaning"] = [f"the log-odds of '{self.classes_[1]}', clamped"]
+            outputs = Outputs(classes=class_names(self.classes_))
+            table["meaning"] = [f"{output_words(outputs, '')}, clamped"]
         return table
 
     def _property(self) -> Fair:
@@ -162,7 +166,7 @@ class Clamped(BaseEstimator, ABC):
             raise AlteredError(f"The certificate in {str(folder)!r} does not check: {reason}; fit the clamp again.")
         if found.model != certified_part(out.net_, out.table()):
             raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
-        out._judgement = bound(Judgement(checked_verdict(found), found), out.net_, out.net_.domain, out.table())
+        out._judgement = bound(Judgement(checked_verdict(found), found), out, out.net_, out.net_.domain, out.table())
         return out
 
     def outputs(self, X: pd.DataFrame) -> np.ndarray:

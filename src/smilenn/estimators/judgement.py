@@ -42,11 +42,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Sealed:
-    """What a judgement was made on: the network, the domain by which rows reach it, the table and the claims."""
+    """What a judgement was made on: network, domain, table, and the class of the estimator that says it."""
 
     net: Seal
     domain: tuple[Any, ...]
     table: dict[str, Any] | None
+    owner: type
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +99,8 @@ def judge(
     """
     if found is None:
         return unjudged(None, ())
-    if unsteady := _unsteady(net):
-        return _concluded(found, None, told(unsteady))
+    if unfit := _unfit(net):
+        return _concluded(found, None, told(unfit))
     if time_limit <= 0:
         return Judgement(found, None, because(Reason.NOT_ASKED))
     from smilenn.certify.certify import certify
@@ -117,12 +118,13 @@ def judge(
     return _concluded(found, certificate if certificate.report.claims else None, certificate.why)
 
 
-def _unsteady(net: SmileNet) -> str:
-    """Why equal rows may get different bits from the encoder, which every proof takes for impossible; else empty."""
+def _unfit(net: SmileNet) -> str:
+    """Why no proof can speak of the network: code of the user's own, or an encoder that gives equal rows other bits."""
+    from smilenn.model.seal import foreign_part
     from smilenn.model.selftest import unsteady
 
     try:
-        return unsteady(net)
+        return foreign_part(net) or unsteady(net)
     except SmileError as error:
         return str(error).rstrip(".")
 
@@ -154,17 +156,20 @@ def _with_floats(found: Verdict, checked: bool, why: Whys) -> Whys:
     return why
 
 
-def bound(judgement: Judgement, net: SmileNet, domain: Domain, table: dict[str, Any] | None) -> Judgement:
+def bound(
+    judgement: Judgement, owner: object, net: SmileNet, domain: Domain, table: dict[str, Any] | None
+) -> Judgement:
     """The judgement with a seal on `net` and its table as they are now, if it is about these; else without one.
 
-    The seal is taken first: whatever changes while the digests are computed, the next read notices.
+    `owner` is the estimator that will say it. The seal is taken first: whatever changes while the digests are computed,
+    the next read notices.
     """
     from smilenn.model.seal import frame, seal
 
     taken = seal(net) if judgement.binding and domain == net.domain else None
     if taken is None or not _about(judgement, net, table):
         return replace(judgement, sealed=None)
-    return replace(judgement, sealed=Sealed(taken, frame(domain), table))
+    return replace(judgement, sealed=Sealed(taken, frame(domain), table, type(owner)))
 
 
 def _about(judgement: Judgement, net: SmileNet, table: Mapping[str, Any] | None) -> bool:
@@ -181,20 +186,29 @@ def _about(judgement: Judgement, net: SmileNet, table: Mapping[str, Any] | None)
 
 
 def current(
-    judgement: Judgement, net: SmileNet, domain: Domain, claims: Sequence[Claim], table: dict[str, Any] | None
+    judgement: Judgement,
+    owner: object,
+    net: SmileNet,
+    domain: Domain,
+    claims: Sequence[Claim],
+    table: dict[str, Any] | None,
 ) -> Judgement:
     """The judgement if `net`, domain, table and claims are those it was made on; else that they were changed."""
-    if judgement.binding and not _unchanged(judgement.sealed, net, domain, table):
+    if judgement.binding and not _unchanged(judgement.sealed, owner, net, domain, table):
         return withdrawn(Reason.CHANGED)
     if judgement.certificate is not None and judgement.certificate.claims != tuple(claims):
         return withdrawn(Reason.OTHER_CLAIMS)
     return judgement
 
 
-def _unchanged(sealed: Sealed | None, net: SmileNet, domain: Domain, table: dict[str, Any] | None) -> bool:
-    from smilenn.model.seal import frame, seal
+def _unchanged(
+    sealed: Sealed | None, owner: object, net: SmileNet, domain: Domain, table: dict[str, Any] | None
+) -> bool:
+    from smilenn.model.seal import frame, reworked, seal
 
     if sealed is None or sealed.table != table or sealed.domain != frame(domain):
+        return False
+    if sealed.owner is not type(owner) or reworked(owner):
         return False
     taken = seal(net)
     return taken is not None and taken.matches(sealed.net)

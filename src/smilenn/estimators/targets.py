@@ -19,7 +19,7 @@ import numpy as np
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.checks import class_weights
 from smilenn.estimators.levels import read_levels
-from smilenn.properties.forms import ROLES, Outputs
+from smilenn.properties.forms import ROLES, Outputs, class_name
 
 if TYPE_CHECKING:
     from smilenn.train.losses import LossKind
@@ -63,9 +63,7 @@ class Target:
 
 def class_names(classes: np.ndarray) -> tuple[str, ...]:
     """Classes as names of outputs: whole numbers without a point. Two classes never share a name."""
-    names = tuple(
-        str(int(c)) if isinstance(c, (float, np.floating)) and float(c).is_integer() else str(c) for c in classes
-    )
+    names = tuple(map(class_name, classes))
     if len(set(names)) < len(names):
         raise SmileError(f"Two of the classes {listed(names, 20)} have the same name; rename one of them.")
     return names

@@ -226,13 +226,17 @@ class SmileNet(nn.Module):
     @torch.no_grad()
     def predict(self, x: np.ndarray, batch: int = 4096) -> np.ndarray:
         """Raw inputs x [B, m] → outputs [B, o], in batches, in evaluation mode."""
-        if self.training:  # a copy: another thread may be predicting with this one
+        if self._learning():  # a copy: another thread may be predicting with this one
             return copy.deepcopy(self).eval().predict(x, batch)
         parts = [
             self(torch.as_tensor(x[i : i + batch], device=self.shift.device)).cpu().numpy()
             for i in range(0, len(x), batch)
         ]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.outputs)))
+
+    def _learning(self) -> bool:
+        """Whether the network, or a layer of its encoder, is in training mode: there sums run in another order."""
+        return self.training or (self.encoder is not None and any(part.training for part in self.encoder.modules()))
 
     # ---- weights ------------------------------------------------------------------------------------------------
 

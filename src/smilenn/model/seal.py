@@ -31,9 +31,10 @@ from torch.nn.modules import module as hooks
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
-from smilenn.model.auxiliaries import GapNet
+from smilenn.model.auxiliaries import FreeNet, GapNet
 from smilenn.model.bundle import rebuild_net
-from smilenn.model.encoders import Pinned
+from smilenn.model.encoders import Branch, Encoder, Pinned, Trees
+from smilenn.model.encoders.trees import Plan
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
@@ -41,7 +42,10 @@ if TYPE_CHECKING:
 OF_MODULES = frozenset(vars(nn.Module()))  # every module's own: tensors, parts and hooks are looked at by themselves
 # Training reads these and no evaluation does: paces, groups of an ensemble, ends for the box, what restores signs
 FOR_TRAINING = frozenset({"pace", "decay", "groups", "parts", "members", "limits", "keep", "p"})
+COMPILED = "_compiled_call_impl"  # what a call of a module runs instead of its forward pass, if an instance has it
 PLAIN = (bool, int, float, str, tuple, type(None))
+# what a domain computes once and keeps, and its one field
+CACHED = frozenset({"features", "coordinates", "columns", "lo", "hi", "shift", "mult", "integral", "slices", "groups"})
 
 
 class _Unknown:
@@ -63,7 +67,7 @@ class Seal:
 @torch.no_grad()
 def seal(net: SmileNet) -> Seal | None:
     """The seal of `net` as it is; None if code hangs on it that no certificate speaks of."""
-    if hooks._global_forward_hooks or hooks._global_forward_pre_hooks:
+    if _watched():
         return None
     parts: list[Any] = []
     numbers: dict[torch.dtype, list[torch.Tensor]] = {}
@@ -75,14 +79,37 @@ def seal(net: SmileNet) -> Seal | None:
         for _, tensor in tensors:
             numbers.setdefault(tensor.dtype, []).append(tensor)
         kinds = [(name, type(tensor), tensor.dtype, tensor.shape) for name, tensor in tensors]
-        parts.append((path, type(module), None if foreign else _attributes(vars(module)), kinds))
+        parts.append((path, type(module), None if foreign else _attributes(module), kinds))
     return Seal(tuple(parts), {kind: _bits(tensors) for kind, tensors in numbers.items()})
+
+
+def _watched() -> bool:
+    """Whether torch calls somebody else's code around every module."""
+    return bool(hooks._global_forward_hooks or hooks._global_forward_pre_hooks)
 
 
 def _altered(module: nn.Module) -> bool:
     """Whether calling the module does something beside its class's own forward pass."""
     own = vars(module)
-    return bool(own["_forward_hooks"] or own["_forward_pre_hooks"] or "forward" in own)
+    return bool(own["_forward_hooks"] or own["_forward_pre_hooks"] or reworked(module) or _unplanned(module))
+
+
+def _unplanned(module: nn.Module) -> bool:
+    """Whether a layer of trees holds nodes that make up none; else its plan is there, as at its first use."""
+    try:
+        return isinstance(module, Trees) and module.plan() is None
+    except SmileError:
+        return True
+
+
+def reworked(thing: object) -> bool:
+    """Whether an instance has code of its own in place of its class's: a method or a property of that name."""
+    kind = type(thing)
+    return any(_is_code(getattr(kind, name, None)) or name == COMPILED for name in vars(thing))
+
+
+def _is_code(value: Any) -> bool:
+    return callable(value) or isinstance(value, property)
 
 
 def _tensors(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
@@ -109,32 +136,73 @@ def _idle(module: nn.Module, name: str) -> bool:
     return name == "signs" or (name in ("u_lo", "u_hi") and isinstance(module, GapNet) and module.kind != "affine")
 
 
-def _attributes(own: dict[str, Any]) -> dict[str, Any]:
+def _attributes(module: nn.Module) -> dict[str, Any]:
     """The attributes of a module as plain values, less those of every module."""
     return {
         name: value if type(value) in PLAIN else _plain(value)
-        for name, value in own.items()
+        for name, value in vars(module).items()
         if name not in OF_MODULES and name not in FOR_TRAINING
     }
 
 
 def _plain(value: Any) -> Any:
-    if type(value) is list:
-        return list(value)
-    if type(value) is np.ndarray:
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is list:
+        return [_plain(entry) for entry in value]
+    if kind is np.ndarray:
         return value.dtype.str, value.shape, value.tobytes()
-    return frame(value) if type(value) is Domain else _Unknown()
+    if kind is torch.Tensor:
+        return _plain(value.detach().cpu().numpy())
+    if kind is Plan:
+        return {name: _plain(entry) for name, entry in vars(value).items()}
+    return frame(value) if kind is Domain else _Unknown()
 
 
 def frame(domain: Domain) -> tuple[Any, ...]:
-    """A domain with the arrays that it keeps: an array can be written to, however frozen its owner is."""
-    return domain, domain.lo.tobytes(), domain.hi.tobytes(), domain.shift.tobytes(), domain.mult.tobytes()
+    """A domain as plain values, its features and whatever it keeps: arrays and dictionaries can be written to, however
+    frozen their owner is.
+    """
+    features = tuple((type(feature), tuple(vars(feature).items())) for feature in domain.features)
+    kept = (domain.lo, domain.hi, domain.shift, domain.mult, domain.integral)
+    names = (domain.coordinates, domain.columns, tuple(domain.slices.items()))
+    added = tuple(name for name in vars(domain) if name not in CACHED)
+    return type(domain), features, tuple(array.tobytes() for array in kept), names, added
 
 
 def _bits(tensors: list[torch.Tensor]) -> torch.Tensor:
     """All numbers of tensors of one type in a row, as bytes or words: 0 and −0 differ, and NaN equals itself."""
     row = torch.cat([tensor.detach().cpu().reshape(-1) for tensor in tensors])
     return row.view(torch.int64 if row.element_size() == 8 else torch.uint8)
+
+
+def foreign_part(net: SmileNet) -> str:
+    """What code of the user's own stands where a certificate speaks of this package's; empty if there is none.
+
+    A subclass has the description of its base and may compute something else. (Layers are described by their own names,
+    which checkers refuse; the backbone and pinned modules may be anything.)
+    """
+    from smilenn.model.net import SmileNet
+
+    encoder = net.encoder
+    parts: list[tuple[str, object, type]] = [
+        ("the network", net, SmileNet),
+        ("lower", net.lower, FreeNet),
+        ("upper", net.second, GapNet if net.boxes == "gap" else FreeNet),
+    ]
+    if encoder is not None:
+        parts += [("the encoder", encoder, Encoder), ("the encoder's list", encoder.branches, nn.ModuleList)]
+        for at, branch in enumerate(encoder.branches):
+            lists: Any = branch
+            parts += [(f"branch {at}", branch, Branch), (f"the list of branch {at}", lists.layers, nn.ModuleList)]
+    for words, part, known in parts:
+        kind = type(part)
+        if kind is not known:
+            own = f"{kind.__module__}.{kind.__qualname__}"
+            return f"{words} is a {own}, which no certificate speaks of; use {known.__name__} itself"
+    hanging = "code hangs on the network that no certificate speaks of: a hook, or a method replaced"
+    return hanging if _watched() or any(_altered(module) for _, module, _ in _modules(net)) else ""
 
 
 @torch.no_grad()

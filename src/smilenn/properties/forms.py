@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal
 
 from smilenn.errors import SmileError, listed
@@ -42,6 +42,11 @@ class Outputs:
         """Outputs as they are, or numbers of these names."""
         return outputs if isinstance(outputs, Outputs) else cls(tuple(outputs))
 
+    @property
+    def misnamed(self) -> bool:
+        """Whether the classes cannot be those that the outputs decide between: one output for two, or one for each."""
+        return bool(self.classes) and (len(self.classes) != 2 if len(self.names) == 1 else self.classes != self.names)
+
     def forms(self, output: str | None, who: str, *, directed: bool) -> tuple[Form, ...]:
         """What `who` speaks of: of the `output` that it names, or of all.
 
@@ -64,6 +69,16 @@ class Outputs:
         if self.classes and output is not None:
             return (((1 if output == self.classes[1] else -1, self.names[0]),),)
         return tuple(((1, name),) for name in (self.names if output is None else (output,)))
+
+
+def class_name(value: Any) -> str:
+    """A class as the name of an output: a whole number without a point.
+
+    >>> class_name(1.0), class_name("yes")
+    ('1', 'yes')
+    """
+    whole = isinstance(value, Real) and not isinstance(value, Integral) and float(value).is_integer()
+    return str(int(float(value))) if whole else str(value)
 
 
 def read_output(value: Any, who: str) -> str | None:

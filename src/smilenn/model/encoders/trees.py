@@ -53,7 +53,7 @@ class Trees(Layer):
                 raise SmileError(f"{places} is no set of places below {inputs} in increasing order.")
         for name, size in (("split", nodes), ("number", nodes), ("bias", self.outputs)):
             self.register_buffer(name, torch.zeros(size, dtype=torch.float64))
-        self._plan: _Plan | None = None
+        self._plan: Plan | None = None
 
     @classmethod
     def of(
@@ -73,14 +73,14 @@ class Trees(Layer):
         layer.plan()
         return layer
 
-    def plan(self) -> _Plan:
+    def plan(self) -> Plan:
         """How the trees are walked, for the nodes that are stored now; malformed ones raise a SmileError.
 
         Buffers can be changed behind a module's back, and a certificate is about what is stored: so a plan is compared
         with it at every use, which takes microseconds.
         """
         if self._plan is None or not (torch.compiler.is_compiling() or self._plan.fits(self)):
-            self._plan = _Plan.of(self)
+            self._plan = Plan.of(self)
         return self._plan
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
@@ -154,7 +154,7 @@ def _questions(spread: Spread, sets: Sequence[Sequence[int]]) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Plan:
+class Plan:
     """The nodes of a layer in preorder with their children, and in the order in which rows walk them.
 
     `left` is the place after a node, `right` that after its left subtree. To walk, siblings lie side by side, so that
@@ -183,7 +183,7 @@ class _Plan:
         return same and torch.equal(self.split, layer.split) and torch.equal(self.number, layer.number)
 
     @classmethod
-    def of(cls, layer: Trees) -> _Plan:
+    def of(cls, layer: Trees) -> Plan:
         """Read the nodes of a layer."""
         split, number = layer.split.detach().cpu().numpy(), layer.number.detach().cpu().numpy()
         whole = np.isin(split, np.arange(LEAF, layer.inputs + len(layer.sets)))

@@ -1,0 +1,313 @@
+"""What a third stranger tried, who began with the files of the second: each is refused here, or noticed."""
+
+import copy
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import smilenn
+from smilenn import Config, Monotone, SmileClassifier, SmileRegressor, certify_net, open_net
+from smilenn.certify.certify import certify
+from smilenn.domain import Domain
+from smilenn.errors import AlteredError, SmileError
+from smilenn.model.auxiliaries import FreeNet, GapNet
+from smilenn.model.backbones import MLP
+from smilenn.model.encoders import Branch, Encoder, Trees
+from smilenn.model.encoders.layers import Linear, Ramps
+from smilenn.model.folder import read_file, read_folder
+from smilenn.model.net import SmileNet
+from smilenn.model.selftest import unsteady
+
+QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
+
+
+def table(rows: int = 150, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"income": rng.uniform(1, 9, rows), "debt": rng.uniform(0, 5, rows)})
+
+
+def target(X: pd.DataFrame) -> pd.Series:
+    return (X["income"] - 0.7 * X["debt"]).rename("price")
+
+
+@pytest.fixture(scope="module")
+def priced(tmp_path_factory):
+    """A certified regression that rises with income, as a folder."""
+    X, folder = table(), tmp_path_factory.mktemp("third") / "priced"
+    found = SmileRegressor(increasing=["income"], **QUICK).fit(X, target(X))
+    assert found.verdict_.status == "proved"
+    found.save(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """A certified classifier of three classes."""
+    X, folder = table(), tmp_path_factory.mktemp("third") / "three"
+    y = np.where(X["income"] > 6, "A", np.where(X["debt"] > 2, "B", "C"))
+    found = SmileClassifier(properties=[Monotone(increasing="income", output="A")], **QUICK).fit(X, y)
+    assert found.verdict_.status == "proved"
+    found.save(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def loan(tmp_path_factory):
+    """A certified classifier of two classes."""
+    X, folder = table(), tmp_path_factory.mktemp("third") / "loan"
+    y = pd.Series(np.where(target(X) > 3, "default", "paid"), name="loan")
+    found = SmileClassifier(increasing=["income"], positive="default", **QUICK).fit(X, y)
+    assert found.verdict_.status == "proved"
+    found.save(folder)
+    return folder
+
+
+# ---- labels and words that are not those of the outputs -------------------------------------------------------------
+
+
+def permuted(model):
+    model["table"]["classes"] = model["table"]["class_outputs"] = ["B", "C", "A"]
+
+
+def without_outputs(model):
+    model["table"]["classes"] = ["B", "C", "A"]
+    del model["table"]["class_outputs"]
+
+
+@pytest.mark.parametrize("change", [permuted, without_outputs])
+def test_labels_belong_to_the_outputs_that_sentences_name(forge2, put2, three, change):
+    folder = put2(forge2.rehashed(forge2.edited(forge2.read(three), "model.json", change)))
+    assert "classes" in smilenn.check(folder).sentence() and smilenn.check(folder).status == "unknown"
+    with pytest.raises(AlteredError, match="classes of model.json"):
+        smilenn.load(folder)
+
+
+def test_classes_of_a_folder_are_those_that_its_words_name(forge2, put2, loan):
+    def exchanged(model):
+        model["table"]["classes"] = model["table"]["classes"][::-1]
+
+    folder = put2(forge2.rehashed(forge2.edited(forge2.read(loan), "model.json", exchanged)))
+    assert smilenn.check(folder).status == "unknown"
+
+
+@pytest.mark.parametrize("stated", [True, False], ids=["properties", "certificate alone"])
+def test_the_meaning_of_outputs_is_compared_without_a_task_too(forge2, put2, loan, stated):
+    def reversed_meaning(model):
+        assert model["table"]["meaning"] == ["the log-odds of 'loan' = 'paid'"]
+        del model["table"]["task"]
+        model["table"]["meaning"] = ["the log-odds of 'loan' = 'default'"]
+
+    files = forge2.rehashed(forge2.edited(forge2.read(loan), "model.json", reversed_meaning))
+    folder = put2({k: v for k, v in files.items() if stated or k != "properties.json"})
+    found = smilenn.check(folder)
+    assert found.status == "unknown" and "meaning of the outputs" in found.sentence()
+
+
+# ---- code of the user's own under a known name ----------------------------------------------------------------------
+
+
+class Centred(Branch):
+    """A branch that looks at its batch: two rows get something else than one."""
+
+    def forward(self, u):
+        y = super().forward(u)
+        return y - 3 * (u[:, :1] > 0.5) if len(u) == 2 else y
+
+
+class Mine(Encoder):
+    """An encoder that turns a batch of seven rows over."""
+
+    def forward(self, u):
+        e = super().forward(u)
+        return -e if len(u) == 7 else e
+
+
+class Own(SmileNet):
+    """A network with another head."""
+
+    def head(self, z):
+        return -super().head(z)
+
+
+class OwnLower(FreeNet):
+    """A lower end that is another one."""
+
+    def ordered(self, u):
+        return -super().ordered(u)
+
+
+class OwnGap(GapNet):
+    """A gap that is another one."""
+
+    def forward(self, u):
+        return -super().forward(u)
+
+
+def encoder(domain, kind=Branch, whole=Encoder):
+    ramps = Ramps([0] * 4, np.arange(4) / 4, np.full(4, 4.0))
+    rising = Linear(4, 1, signs=np.ones((1, 4)))
+    return whole(domain, [kind("own", [0], [ramps, rising]), Branch("", [1], [])])
+
+
+@pytest.mark.parametrize("given", [{"kind": Centred}, {"whole": Mine}], ids=["branch", "encoder"])
+def test_a_subclass_of_an_encoder_is_not_taken_for_the_encoder(given):
+    X = table()
+    made = SmileRegressor(increasing=["income"], encoder=lambda domain, u: encoder(domain, **given), **QUICK)
+    found = made.fit(X, target(X))
+    assert found.verdict_.status == "unknown" and found.certificate_ is None
+    assert "which no certificate speaks of; use" in found.certificate_note_
+
+
+def test_any_encoder_is_asked_for_a_row_in_several_batches(priced):
+    net = smilenn.load(priced).net_
+    assert not unsteady(net)
+    net.encoder = encoder(net.domain, Centred)
+    assert "other bits" in unsteady(net)
+    net.encoder = encoder(net.domain, whole=Mine)
+    assert "other bits" in unsteady(net)
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        (lambda net: net, Own), (lambda net: net.lower, OwnLower), (lambda net: net.second, OwnGap),
+        (lambda net: net.encoder, Mine), (lambda net: net.encoder.branches[0], Centred),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)  # fmt: skip
+def test_a_subclass_is_certified_by_nobody(tmp_path, priced, part, kind):
+    model = smilenn.load(priced)
+    net, claims = copy.deepcopy(model.net_), model.claims_
+    kept = open_net(priced)
+    part(net).__class__ = part(kept.net).__class__ = part(model.net_).__class__ = kind
+    assert model.verdict_.status == kept.verdict.status == "unknown"
+    with pytest.raises(SmileError, match=kind.__name__):
+        certify(net, claims, time_limit=5)
+    with pytest.raises(SmileError, match=f"{kind.__name__}|other bits"):
+        certify_net(net, claims, tmp_path / "net")
+
+
+# ---- edits in memory ------------------------------------------------------------------------------------------------
+
+
+def negated(method):
+    return lambda *args, **options: -method(*args, **options)
+
+
+def other_class(model):
+    class Other(type(model)):
+        def outputs_at(self, x):
+            return -super().outputs_at(x)
+
+    model.__class__ = Other
+
+
+def exchanged_slices(model):
+    spans = model.domain_.slices
+    spans["income"], spans["debt"] = spans["debt"], spans["income"]
+
+
+def put_into(place, name, value):
+    vars(place)[name] = value
+
+
+EDITS = {
+    "outputs_at": lambda m: setattr(m, "outputs_at", negated(m.outputs_at)),
+    "predict": lambda m: setattr(m, "predict", negated(m.predict)),
+    "read_rows": lambda m: setattr(m, "read_rows", negated(m.read_rows)),
+    "another class": other_class,
+    "exchanged slices": exchanged_slices,
+    "another clamp": lambda m: put_into(m.domain_, "clamp", lambda x, **_: -x),
+    "another bound of a feature": lambda m: put_into(m.domain_.features[0], "hi", 1e9),
+    "compiled": lambda m: setattr(m.net_, "_compiled_call_impl", negated(m.net_._call_impl)),
+    "the call itself": lambda m: setattr(m.net_, "_call_impl", negated(m.net_._call_impl)),
+    "net.predict": lambda m: setattr(m.net_, "predict", negated(m.net_.predict)),
+    "net.scale": lambda m: setattr(m.net_, "scale", negated(m.net_.scale)),
+    "net.head": lambda m: setattr(m.net_, "head", negated(m.net_.head)),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
+def test_an_edit_in_memory_withdraws_the_verdict(priced, edit):
+    model = smilenn.load(priced)
+    assert model.verdict_.status == "proved"
+    edit(model)
+    assert model.verdict_.status == "unknown" and model.certificate_ is None
+
+
+def test_a_bare_network_that_was_edited_is_unknown(tmp_path, priced):
+    for edit in (
+        lambda net: setattr(net, "head", negated(net.head)),
+        lambda net: net.head_weight.data.neg_(),
+        lambda net: net.register_forward_hook(lambda module, inputs, output: -output),
+    ):
+        found = open_net(priced)
+        assert found.verdict.status == "proved"
+        edit(found.net)
+        assert found.verdict.status == "unknown"
+
+
+def test_the_plan_of_a_layer_of_trees_is_part_of_the_network(tmp_path):
+    domain = Domain.box([0.0], [1.0], ["x"])
+    step = Trees.of(1, [[([0, -1, -1], [0.5, 0.0, 1.0])]])
+    net = SmileNet(domain, MLP(1, [2], 1), 1, auxiliaries="affine", encoder=Encoder(domain, [Branch("t", [0], [step])]))
+    with torch.no_grad():
+        net.lower.slope.fill_(1.0)
+        net.gap.const.zero_()
+        net.head_weight.fill_(1.0)
+    net.set_profile("fixed-order")
+    found = certify_net(net.eval(), [Monotone("x")], tmp_path / "net")
+    assert found.verdict.status == "proved"
+    low, high = found.net.predict(np.array([[0.1], [0.9]]))
+    assert low < high and found.verdict.status == "proved"
+    step.plan().value.neg_()
+    assert found.verdict.status == "unknown"
+    step.split.fill_(0.0)
+    assert found.verdict.status == "unknown"
+
+
+def test_an_encoder_in_training_mode_predicts_as_deployed(priced):
+    model, X = smilenn.load(priced), table(400, seed=3)
+    wanted = model.predict(X)
+    model.net_.encoder.train()
+    assert np.array_equal(model.predict(X), wanted) and model.net_.encoder.training
+    assert model.verdict_.status == "unknown"
+    model.net_.eval()
+    with torch.no_grad():  # the mode makes a difference: in training sums run in another order
+        u = model.net_.scale(torch.as_tensor(model.encoded(X)))
+        deployed, trained = model.net_.encode(u), model.net_.encoder.train()(u)
+    assert not torch.equal(deployed, trained)
+
+
+# ---- files that are none, sizes that are believed -------------------------------------------------------------------
+
+
+def test_nothing_is_read_from_a_folder_that_was_refused(tmp_path, priced, capfd):
+    from smilenn.cli.checking import run
+
+    folder, elsewhere = tmp_path / "m", tmp_path / "elsewhere.json"
+    shutil.copytree(priced, folder)
+    shutil.copy(folder / "model.json", elsewhere)
+    (folder / "model.json").unlink()
+    (folder / "model.json").symlink_to(elsewhere)  # it could be a pipe, or a device that never ends
+    altered = json.loads((folder / "manifest.json").read_text()) | {"digest": "0" * 64}
+    (folder / "manifest.json").write_text(json.dumps(altered))
+    assert run(folder, reference=False, verified=False, key=None, quiet=False, json=False) == 1
+    said = capfd.readouterr().out
+    assert "Rejected" in said and "training" not in said
+
+
+@pytest.mark.parametrize("size", [3, -5])
+def test_a_file_larger_than_its_manifest_says_is_not_read(tmp_path, forge2, priced, size):
+    files = forge2.read(priced)
+    entries = forge2.listed(files)
+    entries["weights.safetensors"]["bytes"] = size
+    folder = forge2.put(tmp_path / "m", files, {"files": entries})
+    with pytest.raises(AlteredError, match=r"larger than|hash differs"):
+        read_folder(folder)
+    with pytest.raises(AlteredError, match="larger"):
+        read_file(folder / "weights.safetensors", 3)
