@@ -311,3 +311,44 @@ def test_a_file_larger_than_its_manifest_says_is_not_read(tmp_path, forge2, pric
         read_folder(folder)
     with pytest.raises(AlteredError, match="larger"):
         read_file(folder / "weights.safetensors", 3)
+
+
+def pinned(outputs):
+    module = {"kind": "mlp", "inputs": 1, "sizes": [], "embedding": 1}
+    return {"name": "p", "columns": [0], "layers": [{"kind": "pinned", "outputs": outputs, "module": module}]}
+
+
+def first_layers(net, *more):
+    net["encoder"][0]["layers"] = [*net["encoder"][0]["layers"][:1], *more]
+
+
+HUGE = {
+    "pinned": lambda net: net["encoder"].append(pinned(2**31)),
+    "pinned in a list": lambda net: net["encoder"].extend([pinned(2**15) | {"name": f"p{k}"} for k in range(4)]),
+    "linear": lambda net: first_layers(net, net["encoder"][0]["layers"][1] | {"outputs": 2**40}),
+    "kinks": lambda net: first_layers(net, {"kind": "kinks", "size": 2**34, "convex": 0}),
+    "pool": lambda net: first_layers(net, {"kind": "pool", "side": 2**16, "block": 1}),
+    "layers": lambda net: first_layers(net, *[net["encoder"][0]["layers"][1]] * 65),
+    "backbone": lambda net: net["backbone"].update(sizes=[1] * 20000),
+}
+
+
+@pytest.mark.parametrize("ask", HUGE.values(), ids=HUGE.keys())
+def test_sizes_are_not_believed(forge2, put2, priced, monkeypatch, ask):
+    def refused(*args, **_):
+        raise AssertionError("built before it was looked at")
+
+    files = forge2.edited(forge2.read(priced), "model.json", lambda model: ask(model["net"]))
+    monkeypatch.setattr(Encoder, "__init__", refused)
+    monkeypatch.setattr(MLP, "__init__", refused if ask is HUGE["backbone"] else MLP.__init__)
+    with pytest.raises(SmileError, match="more coordinates than|layers; 64|more than 1024 layers"):
+        smilenn.load(put2(files))
+
+
+def test_too_little_memory_is_a_sentence(priced, monkeypatch):
+    def full(*args, **_):
+        raise MemoryError
+
+    monkeypatch.setattr(Encoder, "__init__", full)
+    with pytest.raises(SmileError, match="too large for the memory"):
+        smilenn.load(priced)
