@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,12 +19,12 @@ import numpy as np
 from smilenn.reason import Reason, Why, Whys, has, sentence
 
 
-def _rounded_up(value: float) -> str:
-    """Two digits, never less than the value."""
-    short = f"{value:.1e}"
-    if float(short) >= value:
+def shown_bound(bound: float) -> str:
+    """A bound with two digits, or with three rounded up: what is printed is never smaller than what was checked."""
+    short = f"{bound:.2g}"
+    if Fraction(short) >= Fraction(bound) * (1 - Fraction(1, 2**52)):  # `bound` is the float of a number of two digits
         return short
-    return f"{float(Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(value)):.1e}"
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(bound):g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ class Proved(Verdict):
     def sentence(self) -> str:
         """``proved by HiGHS (reduced MIP) within 1e-06``."""
         if self.certificate:
-            up_to = f" up to {_rounded_up(self.tolerance)}" if self.tolerance else ""
+            up_to = f" up to {shown_bound(self.tolerance)}" if self.tolerance else ""
             return f"certified{up_to}, checked in exact arithmetic (certificate {self.certificate[:12]}…)"
         near = float(f"{self.tolerance:.0e}")  # one digit; never less than the truth by more than a hundredth
         if near < 0.99 * self.tolerance:

@@ -3,6 +3,7 @@
 import copy
 import json
 import shutil
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,22 @@ import pytest
 import torch
 
 import smilenn
-from smilenn import Config, Monotone, SmileClassifier, SmileRegressor, certify_net, open_net
+from smilenn import (
+    Config,
+    Exclusive,
+    Fair,
+    LocalRobust,
+    Monotone,
+    Safe,
+    SmileClassifier,
+    SmileRegressor,
+    certify_net,
+    open_net,
+)
 from smilenn.certify.certify import certify
-from smilenn.domain import Domain
+from smilenn.certify.statement import claim_sentence, ranges
+from smilenn.certify.verdicts import claim_words, rounded_up
+from smilenn.domain import Domain, Feature
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.auxiliaries import FreeNet, GapNet
 from smilenn.model.backbones import MLP
@@ -21,6 +35,9 @@ from smilenn.model.encoders.layers import Linear, Ramps
 from smilenn.model.folder import read_file, read_folder
 from smilenn.model.net import SmileNet
 from smilenn.model.selftest import unsteady
+from smilenn.properties.conflicts import refuse_conflicts
+from smilenn.properties.forms import Outputs
+from smilenn.verdict import Proved
 
 QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
 
@@ -311,3 +328,94 @@ def test_a_file_larger_than_its_manifest_says_is_not_read(tmp_path, forge2, pric
         read_folder(folder)
     with pytest.raises(AlteredError, match="larger"):
         read_file(folder / "weights.safetensors", 3)
+
+
+def pinned(outputs):
+    module = {"kind": "mlp", "inputs": 1, "sizes": [], "embedding": 1}
+    return {"name": "p", "columns": [0], "layers": [{"kind": "pinned", "outputs": outputs, "module": module}]}
+
+
+def first_layers(net, *more):
+    net["encoder"][0]["layers"] = [*net["encoder"][0]["layers"][:1], *more]
+
+
+HUGE = {
+    "pinned": lambda net: net["encoder"].append(pinned(2**31)),
+    "pinned in a list": lambda net: net["encoder"].extend([pinned(2**15) | {"name": f"p{k}"} for k in range(4)]),
+    "linear": lambda net: first_layers(net, net["encoder"][0]["layers"][1] | {"outputs": 2**40}),
+    "kinks": lambda net: first_layers(net, {"kind": "kinks", "size": 2**34, "convex": 0}),
+    "pool": lambda net: first_layers(net, {"kind": "pool", "side": 2**16, "block": 1}),
+    "layers": lambda net: first_layers(net, *[net["encoder"][0]["layers"][1]] * 65),
+    "backbone": lambda net: net["backbone"].update(sizes=[1] * 20000),
+}
+
+
+@pytest.mark.parametrize("ask", HUGE.values(), ids=HUGE.keys())
+def test_sizes_are_not_believed(forge2, put2, priced, monkeypatch, ask):
+    def refused(*args, **_):
+        raise AssertionError("built before it was looked at")
+
+    files = forge2.edited(forge2.read(priced), "model.json", lambda model: ask(model["net"]))
+    monkeypatch.setattr(Encoder, "__init__", refused)
+    monkeypatch.setattr(MLP, "__init__", refused if ask is HUGE["backbone"] else MLP.__init__)
+    with pytest.raises(SmileError, match="more coordinates than|layers; 64|more than 1024 layers"):
+        smilenn.load(put2(files))
+
+
+def test_too_little_memory_is_a_sentence(priced, monkeypatch):
+    def full(*args, **_):
+        raise MemoryError
+
+    monkeypatch.setattr(Encoder, "__init__", full)
+    with pytest.raises(SmileError, match="too large for the memory"):
+        smilenn.load(priced)
+
+
+# ---- words ----------------------------------------------------------------------------------------------------------
+
+
+def test_sentences_name_the_columns_that_carry_a_category():
+    """The user's own list of names is in another order than the columns: the columns are what is certified."""
+    race = Feature("race", "category", categories=("black", "white"), columns=("race_white", "race_black"))
+    domain = Domain((Feature("a"), race))
+    rules = (Safe(when=["race_white == 1"], then=["out <= 0.5"]), Fair("race", 1))
+    said = [claim_sentence(claim, None, domain) for rule in rules for claim in rule.lower(domain)]
+    assert not any("'black'" in text or "'white'" in text for text in (*said, *ranges(domain)))
+    assert "'race_white'" in said[0] and "'race_white' or 'race_black'" in said[1]
+
+
+@pytest.mark.parametrize(("one", "other"), [("cafe\u0301", "caf\xe9"), ("income", "income\u3164"), ("a b", "a\xa0b")])
+def test_names_that_look_alike_are_told_apart(one, other):
+    domain = Domain((Feature(one), Feature(other), Feature("\u00f6l")))
+    for name in (one, other):
+        (claim,) = Monotone(increasing=name).lower(domain)
+        assert ascii(name) in claim_sentence(claim, None, domain) and claim_sentence(claim, None, domain).isascii()
+    assert [line.isascii() for line in ranges(domain)] == [True, True, False]  # nothing looks like the third
+
+
+def test_fairness_of_a_category_with_one_value_claims_nothing():
+    domain = Domain((Feature("x"), Feature("one", "category", categories=("only",))))
+    with pytest.raises(SmileError, match="claims nothing"):
+        refuse_conflicts(Fair("one", 0.1).lower(domain), domain, ("",))
+    refuse_conflicts(Fair(("one", "x"), 0.1).lower(domain), domain, ("",))
+
+
+def test_a_tie_is_not_called_a_decision():
+    """With two classes a logit of 0 decides for the first, and the rule allows it for the second."""
+    rule = LocalRobust([{"x": 0.5}], {"x": 0.1}, labels=["yes"])
+    assert "decided" not in rule.formula() and "ahead" in rule.formula() and "ahead" in rule.sentence()
+
+
+def test_a_verdict_and_its_certificate_print_the_same_number():
+    room = Fraction(33, 10**16)
+    verdict = Proved("check", 0.0, tolerance=rounded_up(room), certificate="0" * 64)
+    assert "up to 3.3e-15," in verdict.sentence() and "with 3.3e-15 of room" in claim_words(rounded_up(room), True)
+    over = Proved("check", 0.0, tolerance=3.3125e-15, certificate="0" * 64).sentence()
+    assert "up to 3.32e-15," in over  # never less than what was checked
+
+
+def test_labels_with_room_for_rounding_are_not_never_together():
+    domain, outputs = Domain.box([0.0], [1.0]), Outputs(("cat", "dog"), role="label")
+    (claim,) = Exclusive(["cat", "dog"]).lower(domain, outputs)
+    assert "never" in claim_sentence(claim, outputs, domain)
+    assert "never" not in claim_sentence(claim, outputs, domain, Fraction(1, 10**15))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from smilenn.certify.about import HEADING, About, Assumption
 from smilenn.certify.verdicts import claim_words
 from smilenn.domain import Domain
+from smilenn.properties.alike import alike, names_of, told_apart
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
 from smilenn.properties.wording import beside, comment, say, values_note
@@ -55,12 +56,13 @@ def ranges(domain: Domain) -> list[str]:
     for feature in domain.features:
         whole = " (whole numbers)" if feature.kind == "integer" else ""
         if feature.categories:
-            out.append(f"{feature.name!r} one of {', '.join(map(repr, feature.categories))}")
+            out.append(f"{feature.name!r} one of {', '.join(map(repr, feature.values))}")
         elif feature.kind == "binary":
             out.append(f"{feature.name!r} 0 or 1")
         else:
             out.append(f"{feature.name!r} in [{feature.lo!r}, {feature.hi!r}]{whole}")
-    return out
+    names = alike(names_of(None, None, domain))
+    return [told_apart(line, names) for line in out]
 
 
 def claim_lines(

@@ -10,7 +10,6 @@ import math
 import os
 import warnings
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
@@ -26,7 +25,7 @@ from smilenn.model.folder import parse_json, read_folder, read_manifest
 from smilenn.properties.claim import Claim
 from smilenn.properties.unregistered import UnregisteredWarning
 from smilenn.reason import Reason, Whys, because, sentence, told
-from smilenn.verdict import Proved, Rejected, Unknown, Verdict
+from smilenn.verdict import Proved, Rejected, Unknown, Verdict, shown_bound
 
 METHOD = "exact check of the certificate"
 
@@ -257,14 +256,6 @@ def _alike(report: Report, other: Any) -> bool:
         for one in (report, other)
     ]
     return report.status == other.status and rows[0] == rows[1]
-
-
-def shown_bound(bound: float) -> str:
-    """A bound with two digits, or with three rounded up: what is printed is never smaller than what was checked."""
-    short = f"{bound:.2g}"
-    if Fraction(short) >= Fraction(bound) * (1 - Fraction(1, 2**52)):  # `bound` is the float of a number of two digits
-        return short
-    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(bound):g}"
 
 
 def rounded_up(value: Fraction) -> float:

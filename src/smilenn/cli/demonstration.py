@@ -14,7 +14,6 @@ import pandas as pd
 import typer
 
 from smilenn.certify import check as checker
-from smilenn.certify.verdicts import shown_bound
 from smilenn.cli.guard import INTERRUPTED, exit_code
 from smilenn.cli.spoken import in_options
 from smilenn.cli.words import cell_list, domain_text, judgement_record, judgement_text
@@ -31,7 +30,7 @@ from smilenn.properties.library import Fair, Monotone
 from smilenn.properties.spec import lower_all
 from smilenn.report.standing import Standing, measured, steps_of
 from smilenn.report.write import write_report
-from smilenn.verdict import Verdict
+from smilenn.verdict import Verdict, shown_bound
 
 ROWS = 1500
 REFERENCE_SECONDS = 60.0  # for the models of the report's comparison

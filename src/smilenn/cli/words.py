@@ -11,19 +11,20 @@ import pandas as pd
 
 from smilenn.certify.about import in_short
 from smilenn.certify.statement import claim_lines, claim_sentence
-from smilenn.certify.verdicts import claim_words, shown_bound
+from smilenn.certify.verdicts import claim_words
 from smilenn.cli.spoken import in_options
 from smilenn.domain import Domain
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.model.folder import without_infinities
 from smilenn.progress import duration
+from smilenn.properties.alike import names_of, told_apart
 from smilenn.properties.claim import COPIES
 from smilenn.properties.naming import output_words
 from smilenn.properties.wording import comment
 from smilenn.prove.record import verdict_to_json
 from smilenn.report.findings import UNITS
-from smilenn.verdict import Counterexample, Proved, Unknown, Violated
+from smilenn.verdict import Counterexample, Proved, Unknown, Violated, shown_bound
 
 MOST_FEATURES = 24  # longer counterexamples show only what differs between the copies
 
@@ -175,8 +176,8 @@ def domain_text(domain: Domain) -> str:
     for feature in domain.features:
         unit = f" {feature.unit}" if feature.unit else ""
         if feature.categories:
-            parts.append(f"{feature.name!r}: {', '.join(map(repr, feature.categories))}")
+            parts.append(f"{feature.name!r}: {', '.join(map(repr, feature.values))}")
         else:
             parts.append(f"{feature.name!r} {feature.lo:g} to {feature.hi:g}{unit}")
     more = f" and {len(parts) - 12} further features" if len(parts) > 12 else ""
-    return "; ".join(parts[:12]) + more
+    return told_apart("; ".join(parts[:12]), names_of(None, None, domain)) + more

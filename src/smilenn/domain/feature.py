@@ -86,6 +86,13 @@ class Feature:
         """Columns of the data frame it is read from."""
         return self.columns or (self.name,)
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What its categories are called in sentences: the columns that carry them where there are such, since what is
+        certified is about the columns; else themselves.
+        """
+        return self.columns or self.categories
+
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary; `from_json` gives the same feature back."""
         out: dict[str, Any] = {"name": self.name, "kind": self.kind, "lo": self.lo, "hi": self.hi}

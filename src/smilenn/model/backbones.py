@@ -13,6 +13,8 @@ from torch import nn
 
 from smilenn.errors import SmileError
 
+LAYERS = 1024  # of a backbone that is rebuilt from a description: twenty thousand would take a minute
+
 
 class MLP(nn.Sequential):
     """relu(sizes[0]) → … → linear(n) on [B, m]."""
@@ -68,6 +70,8 @@ def describe(backbone: nn.Module) -> dict[str, Any]:
 def rebuild(description: Mapping[str, Any]) -> nn.Module:
     """A backbone with fresh weights from its description."""
     d = dict(description)
+    if any(len(d.get(name, ())) > LAYERS for name in ("sizes", "channels")):
+        raise SmileError(f"A backbone has more than {LAYERS} layers; build it and pass backbone=… when loading.")
     match d.get("kind"):
         case "mlp":
             return MLP(int(d["inputs"]), [int(s) for s in d["sizes"]], int(d["embedding"]))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = "weights.safetensors"
 MODEL = "model.json"
+LEAST_ROOM = 1 << 16  # coordinates that an encoder may have however few weights there are: pooled pixels have none
 
 
 def save_net(
@@ -76,7 +77,8 @@ def load_net(
     backbone = _made(backbone, model["net"], str(folder / MODEL))
     where = str(folder / WEIGHTS)
     with torch.device("meta"):  # shapes first: a description may ask for more memory than there is
-        shapes = rebuild_net(model["net"], backbone=backbone, modules=modules, where=str(folder / MODEL))
+        most = max(LEAST_ROOM, len(files[WEIGHTS]) // 8)  # numbers that the weights can be
+        shapes = rebuild_net(model["net"], backbone=backbone, modules=modules, where=str(folder / MODEL), most=most)
         if backbone is None:
             _refuse_unfit_backbone(shapes, str(folder / MODEL))
     tensors = read_weights(files[WEIGHTS], where)
@@ -123,9 +125,12 @@ def has_pinned(net: SmileNet) -> bool:
 
 def rebuild_net(
     description: Mapping[str, Any], *, backbone: nn.Module | None = None,
-    modules: Mapping[str, nn.Module] | None = None, where: str = "",
+    modules: Mapping[str, nn.Module] | None = None, where: str = "", most: int | None = None,
 ) -> SmileNet:  # fmt: skip
-    """A network with fresh weights from `SmileNet.describe`; the random state of torch is left as it was."""
+    """A network with fresh weights from `SmileNet.describe`; the random state of torch is left as it was.
+
+    `most` limits the coordinates of its encoder, whose sizes no weights may confirm.
+    """
     import torch
 
     from smilenn.model.backbones import rebuild
@@ -160,12 +165,14 @@ def rebuild_net(
                 boxes=description["boxes"],
                 output_scale=scales,
                 skip=bool(description["skip"]),
-                encoder=None if encoder is None else rebuild_encoder(domain, encoder, modules),
+                encoder=None if encoder is None else rebuild_encoder(domain, encoder, modules, most),
             )
             net.set_profile(description["profile"], int(description["grid"]))
             return net
         except SmileError:
             raise
+        except MemoryError:
+            raise SmileError(f"{where} describes a network that is too large for the memory of this machine.") from None
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError) as error:
             why = str(error).split("\n")[0]
             raise SmileError(f"{where} does not describe a network ({why}); save the model again.") from None

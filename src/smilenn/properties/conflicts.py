@@ -99,7 +99,11 @@ def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[
 
 def _refuse_vacuous(claim: Claim, domain: Domain) -> None:
     """Raise if a claim compares an input with itself only: its copies are equal, and its rows then say nothing."""
-    if claim.copies == 1 or claim.either or not ground(claim, domain).pinned.all():
+    if claim.copies == 1 or claim.either:
+        return
+    pinned = ground(claim, domain).pinned.copy()
+    pinned[[group[0] for group in domain.groups if len(group) == 1]] = True  # a category of one value
+    if not pinned.all():
         return
     for row in claim.rows:
         total: dict[tuple[str, str], Fraction] = {}

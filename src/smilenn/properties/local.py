@@ -66,7 +66,8 @@ class LocalRobust(Spoken):
 
     def formula(self) -> str:
         where = f"∀ a ∈ X, b of {len(self.points)} points: {delta_formula(self.delta, ())}, other features equal ⇒ "
-        return where + ("a is decided as b's label" if self.eps is None else self._change(number(self.eps)))
+        kept = "no other class of a is ahead of b's label"
+        return where + (kept if self.eps is None else self._change(number(self.eps)))
 
     def to_json(self) -> dict[str, Any]:
         points = [[list(entry) for entry in point] for point in self.points]

@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from smilenn.domain import Domain
+from smilenn.properties.alike import names_of, told_apart
 from smilenn.properties.claim import COPIES, Claim, Inequality, in_quotes
 from smilenn.properties.forms import Outputs
 from smilenn.properties.meaning import (
@@ -50,9 +51,9 @@ def say(claim: Claim, outputs: Outputs | None = None, domain: Domain | None = No
     "Raising 'income', everything else equal, never lowers the predicted 'price'."
     """
     found = meaning(claim, outputs, domain)
-    if isinstance(found, Unnamed):
-        return formula_sentence(claim)
-    return _capital(_sentence(found, outputs, domain)) + "."
+    named = isinstance(found, Unnamed)
+    said = formula_sentence(claim) if named else _capital(_sentence(found, outputs, domain)) + "."
+    return told_apart(said, names_of(claim, outputs, domain))
 
 
 def formula_sentence(claim: Claim) -> str:
@@ -92,12 +93,12 @@ def values_note(claim: Claim, domain: Domain) -> str:
     parts = []
     for feature in domain.features:
         if feature.categories and feature.name in claim.free:
-            values = [repr(value) for value in feature.categories[:MOST_VALUES]]
+            values = [repr(value) for value in feature.values[:MOST_VALUES]]
             more = len(feature.categories) - len(values)
             parts.append(f"{feature.name!r}: {joined([*values, f'{more} further ones'] if more else values, 'or')}")
         elif feature.kind == "binary" and feature.categories and feature.name in claim.named:
             parts.append(f"{feature.name!r}: 0 is {feature.categories[0]!r}, 1 is {feature.categories[1]!r}")
-    return "; ".join(parts)
+    return told_apart("; ".join(parts), names_of(None, None, domain))
 
 
 # ---- sentences ------------------------------------------------------------------------------------------------------
@@ -197,7 +198,7 @@ def _value(name: str, value: Fraction, domain: Domain | None, verb: str = "=") -
         if feature.kind == "binary" and feature.name == name and feature.categories and value in (0, 1):
             return f"{name!r} {verb} {feature.categories[int(value)]!r}"
         if feature.kind == "category" and feature.name != name and name in feature.coordinates and value == 1:
-            return f"{feature.name!r} {verb} {feature.categories[feature.coordinates.index(name)]!r}"
+            return f"{feature.name!r} {verb} {feature.values[feature.coordinates.index(name)]!r}"
     return f"{name!r} {verb} {amount(value)}"
 
 

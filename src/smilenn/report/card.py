@@ -83,7 +83,7 @@ def card(found: Findings) -> str:
     rows = []
     for feature in model.domain_.features[:200]:
         values = (
-            ", ".join(map(repr, feature.categories))
+            ", ".join(map(repr, feature.values))
             if feature.categories
             else f"{number(feature.lo)} to {number(feature.hi)}"
         )

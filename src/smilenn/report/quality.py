@@ -222,7 +222,7 @@ def _groups(
     for feature in domain.features:
         block = x[:, domain.slices[feature.name]]
         if feature.kind == "category":
-            codes, values = block.argmax(axis=1), feature.categories
+            codes, values = block.argmax(axis=1), feature.values
         elif feature.kind == "binary":
             codes, values = (block[:, 0] > 0.5).astype(int), feature.categories or ("0", "1")
         else:

@@ -9,7 +9,7 @@ import numpy as np
 
 from smilenn.calibration import MOST, Calibration, temperature
 from smilenn.certify.statement import claim_sentence
-from smilenn.certify.verdicts import rounded_up, shown_bound
+from smilenn.certify.verdicts import rounded_up
 from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
 from smilenn.report import figures
@@ -18,6 +18,7 @@ from smilenn.report.findings import Findings
 from smilenn.report.probe import Probe
 from smilenn.report.svg import number, picture, text
 from smilenn.report.tradeoff import epsilon_rule
+from smilenn.verdict import shown_bound
 
 TIGHTEST = 3
 MOST_OUTPUTS = 6  # of which plots are shown

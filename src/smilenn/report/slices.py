@@ -75,7 +75,7 @@ def _slice(
     span = domain.slices[feature.name]
     names: tuple[str, ...] = ()
     if feature.kind == "category":
-        block, names = np.eye(len(feature.categories)), feature.categories
+        block, names = np.eye(len(feature.values)), feature.values
         at, here = np.arange(len(names), dtype=np.float64), float(middle[span].argmax())
     else:
         if feature.kind == "continuous":

@@ -76,7 +76,7 @@ def _domain_table(domain: Domain) -> str:
     rows = []
     for feature in domain.features[:200]:
         if feature.categories:
-            values = ", ".join(map(repr, feature.categories[:12])) + ("…" if len(feature.categories) > 12 else "")
+            values = ", ".join(map(repr, feature.values[:12])) + ("…" if len(feature.categories) > 12 else "")
         else:
             values = f"{number(feature.lo)} to {number(feature.hi)}" + (f" {feature.unit}" if feature.unit else "")
         rows.append((text(feature.name), text(feature.kind), text(values)))

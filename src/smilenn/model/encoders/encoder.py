@@ -28,6 +28,8 @@ from smilenn.model.encoders.pinned import Pinned
 from smilenn.model.encoders.trees import Trees
 from smilenn.model.spread import Encoding, Spread
 
+LAYERS = 64  # of a branch, as checkers have it
+
 
 class Branch(nn.Module):
     """Columns (coordinates of the domain, in order) through layers; `name` begins the names of what comes out.
@@ -250,11 +252,19 @@ def _short(values: torch.Tensor, direction: int) -> torch.Tensor:
 
 
 def rebuild_encoder(
-    domain: Domain, description: Sequence[Mapping[str, Any]], modules: Mapping[str, nn.Module] | None = None
+    domain: Domain,
+    description: Sequence[Mapping[str, Any]],
+    modules: Mapping[str, nn.Module] | None = None,
+    most: int | None = None,
 ) -> Encoder:
-    """An encoder with fresh weights from `Encoder.describe`; `modules` supplies pinned modules of the user's own."""
-    branches = []
+    """An encoder with fresh weights from `Encoder.describe`; `modules` supplies pinned modules of the user's own.
+
+    A description asks for any size it likes. One that asks for more than `most` coordinates is refused.
+    """
+    branches, sizes = [], []
     for entry in description:
+        if len(entry["layers"]) > LAYERS:
+            raise SmileError(f"Branch {entry['name']!r} has {len(entry['layers'])} layers; {LAYERS} is the most.")
         layers: list[Layer] = []
         for d in entry["layers"]:
             match d["kind"]:
@@ -276,4 +286,7 @@ def rebuild_encoder(
                 case kind:
                     raise SmileError(f"There is no encoder layer of kind {kind!r}; a newer version may know it.")
         branches.append(Branch(str(entry["name"]), entry["columns"], layers))
+        sizes += [layer.outputs for layer in layers]
+    if most is not None and max([sum(branch.outputs for branch in branches), *sizes]) > most:
+        raise SmileError(f"The encoder has more coordinates than its weights leave room for, which is {most}.")
     return Encoder(domain, branches)

@@ -94,8 +94,10 @@ class Linear(Layer):
         self.weight = nn.Parameter(torch.empty(outputs, width, dtype=torch.float64))
         self.bias = nn.Parameter(torch.zeros(outputs, dtype=torch.float64))
         nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        wanted = np.zeros((outputs, width)) if signs is None else np.broadcast_to(signs, (outputs, width))
-        self.register_buffer("signs", torch.tensor(wanted.copy(), dtype=torch.float64), persistent=False)
+        wanted = torch.zeros(outputs, width, dtype=torch.float64)  # by torch: a layer may be built for its shapes alone
+        if signs is not None:
+            wanted = torch.tensor(np.broadcast_to(signs, (outputs, width)).copy(), dtype=torch.float64)
+        self.register_buffer("signs", wanted, persistent=False)
         with torch.no_grad():
             self.weight.copy_(torch.where(self.signs == 0, self.weight, self.weight.abs() * self.signs))
 
