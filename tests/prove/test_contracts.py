@@ -5,17 +5,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from smilenn.problem import build
 from smilenn.prove.mip.paper import PaperMip
 from smilenn.prove.mip.reduced import ReducedMip
 from smilenn.prove.mip.solvers import SOLVERS, Status, installed, solver
 from smilenn.prove.mip.solvers.highs import Highs
 from smilenn.prove.rules.closed_form import ClosedForm
+from smilenn.prove.rules.order import Order
 from smilenn.prove.rules.signs import Signs
+from smilenn.prove.rules.slopes import SlopeRule
 from smilenn.prove.rules.sweep import Sweep
 from smilenn.prove.rules.table import PROVERS
 from smilenn.prove.screen import Screen
 from smilenn.prove.tree.branch import Branch
 from smilenn.testing import ProverContract, SolverContract
+from smilenn.testing.problems import collapsed, cube, monotone, snapshot
 
 
 class TestHighs(SolverContract):
@@ -53,6 +57,30 @@ class TestSweep(ProverContract):
 class TestSigns(ProverContract):
     def prover(self):
         return Signs()
+
+
+def rising(profile):
+    """Claims that a rising network rises, in some of its inputs."""
+    for seed in range(3):
+        for m in (1, 2, 3):
+            network = collapsed(snapshot(cube(m), np.random.default_rng(seed)))
+            yield build(monotone([f"x{i}" for i in range(m)][: seed + 1]), replace(network, profile=profile))
+
+
+class TestOrder(ProverContract):
+    def prover(self):
+        return Order()
+
+    def problems(self):
+        return rising("fixed-order")
+
+
+class TestSlopes(ProverContract):
+    def prover(self):
+        return SlopeRule()
+
+    def problems(self):
+        return rising("f64-aux")
 
 
 class TestBranch(ProverContract):
