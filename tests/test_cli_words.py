@@ -18,13 +18,27 @@ SOURCE = Path(smilenn.__file__).parent
 # a call, a keyword, a parameter with an underscore, a class or module of the package
 PYTHON = re.compile(r"\w\((?!s\))|\w=(?!=)|\b[a-z]+_[a-z_]+\b|\bSmile[A-Z]\w+|\bConfig\b|\bsmilenn\.|\bNone\b|\bTrue\b")
 # nothing that a command does leads there: the rooms for people who write Python, and whose files are read elsewhere
-ELSEWHERE = ("experiments", "baselines", "datasets", "certify/check", "testing", "calibration", "estimators/clamped",
-             "model/clamp", "model/threads", "train/losses", "model/encoders")  # fmt: skip
+ELSEWHERE = (
+    "experiments",
+    "baselines",
+    "datasets",
+    "certify/check",
+    "testing",
+    "calibration",
+    "estimators/clamped",
+    "model/clamp",
+    "model/threads",
+    "train/losses",
+    "model/encoders",
+    "model/trees",
+    "properties/registry",
+)
 ONLY_PYTHON = {
     "parameters without an option": "out_of_bounds is|validation_fraction|backbone_share|encoder=|Config|output_scale",
     "arrays and sparse data": "n_samples|set_output|toarray|0 feature|requires y|sample_weight|reshape",
     "encoders": "encoder was made",
     "networks that a program builds or trains by itself": "boxes='paper' has|project_|smilenn.prove|SmileNet",
+    "networks and properties of one's own": "certify_net|register_property|that registers",
     "points of a data frame": "LocalRobust",
     "a truth value of a verdict": "more than two values",
     "names beside the positional ones": "Exclusive: give the labels",

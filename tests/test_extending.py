@@ -1,7 +1,6 @@
 """The page about parts of your own: its first example is short and ends certified, all parts keep their contracts."""
 
 import contextlib
-import importlib.util
 import inspect
 import io
 import re
@@ -18,7 +17,6 @@ PAGE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding=
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 KIND = "acme.falls_in_sum"
 CONTRACTS = (PropertyContract, LayerContract, EncoderContract, ProverContract, SolverContract)
-READS_CLAIMS = importlib.util.find_spec("smilenn.train.recipes") is not None  # recipes read claims, not classes
 
 
 def run(code, names):
@@ -43,7 +41,6 @@ def test_adding_a_property_takes_less_than_thirty_lines():
     assert len(lines) < 30 and f"These are {len(lines)} lines of code" in PAGE
 
 
-@pytest.mark.skipif(not READS_CLAIMS, reason="recipes go by the classes of properties here")
 def test_it_gets_a_recipe_and_ends_certified(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with module("acme_first") as names:
@@ -73,8 +70,6 @@ def checks():
 @pytest.mark.parametrize(("contract", "name"), list(checks()))
 def test_the_parts_of_the_page_keep_their_contracts(parts, contract, name):
     (found,) = (c for c in parts.values() if isinstance(c, type) and issubclass(c, contract) and c is not contract)
-    if name == "test_fit_save_load_check" and not READS_CLAIMS:
-        pytest.skip("recipes go by the classes of properties here")
     getattr(found(), name)()
 
 

@@ -22,8 +22,8 @@ from smilenn.prove.tree.relaxation import BoxLP
 from smilenn.prove.tree.tree import Trees, tree_key
 from smilenn.reason import Reason, Why
 from smilenn.search.oracle import Oracle
-
-from .conftest import box, mixed, snapshot
+from smilenn.testing.problems import cube as box
+from smilenn.testing.problems import mixed, snapshot
 
 
 def problems(seed, boxes="gap"):

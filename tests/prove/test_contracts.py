@@ -9,10 +9,10 @@ from smilenn.prove.mip.paper import PaperMip
 from smilenn.prove.mip.reduced import ReducedMip
 from smilenn.prove.mip.solvers import SOLVERS, Status, installed, solver
 from smilenn.prove.mip.solvers.highs import Highs
-from smilenn.prove.portfolio import PROVERS
 from smilenn.prove.rules.closed_form import ClosedForm
 from smilenn.prove.rules.signs import Signs
 from smilenn.prove.rules.sweep import Sweep
+from smilenn.prove.rules.table import PROVERS
 from smilenn.prove.screen import Screen
 from smilenn.prove.tree.branch import Branch
 from smilenn.testing import ProverContract, SolverContract

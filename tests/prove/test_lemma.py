@@ -19,8 +19,8 @@ from smilenn.prove.tree.branch import Branch
 from smilenn.prove.tree.hull import Hull, tightest
 from smilenn.prove.tree.leaf import Cell, Slopes, rule_bound, rule_bounds, shape
 from smilenn.prove.tree.lemma import joined, no_lemmas, patterns, proved, written
-
-from .conftest import box, mixed, snapshot
+from smilenn.testing.problems import cube as box
+from smilenn.testing.problems import mixed, snapshot
 
 
 def problems(seed):

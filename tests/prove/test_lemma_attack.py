@@ -17,8 +17,9 @@ from smilenn.prove.mip.solvers.base import Solver
 from smilenn.prove.tree import learn
 from smilenn.prove.tree.branch import Branch
 from smilenn.prove.tree.tree import leaves
+from smilenn.testing.problems import cube as box
+from smilenn.testing.problems import mixed, snapshot
 
-from .conftest import box, mixed, snapshot
 from .test_exact import cases, exact
 
 

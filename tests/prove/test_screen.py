@@ -17,9 +17,9 @@ from smilenn.prove.screen import Screen, screened
 from smilenn.prove.tree.branch import Branch
 from smilenn.prove.tree.leaf import Cell, Slopes, rule_bound, shape
 from smilenn.search.oracle import Oracle
+from smilenn.testing.problems import cube as box
+from smilenn.testing.problems import mixed, snapshot
 from smilenn.verdict import Proved
-
-from .conftest import box, mixed, snapshot
 
 
 def problem(seed, boxes="gap", eps=0.1):

@@ -10,8 +10,7 @@ from smilenn.model.snapshot import Snapshot
 from smilenn.problem import build
 from smilenn.properties.library import Fair, Lipschitz, Monotone
 from smilenn.prove.rules.slopes import SlopeRule, slope_tree
-
-from .conftest import box
+from smilenn.testing.problems import cube as box
 
 
 def net(domain, weight, bias, out, slope=None):

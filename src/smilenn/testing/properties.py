@@ -113,7 +113,8 @@ class PropertyContract(ABC):
     def test_it_has_a_sentence(self) -> None:
         """The property's own, its formula, and one made from the rows of every claim."""
         made = self.property()
-        assert made.sentence().endswith(".") and "\n" not in made.sentence() and made.formula()
+        said = made.sentence()
+        assert said[-1] == "." and len(said.splitlines()) == 1 and made.formula()
         for claim in made.lower(self.domain, self.outputs):
             assert claim.sentence, claim.formula()
 

@@ -96,7 +96,7 @@ def _one(split: Sequence[Fraction], number: Sequence[Fraction], start: int) -> T
         if split[start + at] != LEAF:
             waiting += [(at, depth + 1), (None, depth + 1)]
     return [
-        Node(int(split[start + at]), number[start + at], depth, at + 1, right_of.get(at, 0))
+        Node(int(split[start + at]), number[start + at], depth, at + 1, right_of.get(at, at))
         for at, depth in enumerate(depths)
     ]
 
@@ -123,7 +123,7 @@ def value(tree: Tree, questions: Sequence[Question]) -> Value:
 
 def _by_nodes(tree: Tree, questions: Sequence[Question]) -> Value:
     known: dict[int, Value] = {}
-    for at in range(len(tree) - 1, -1, -1):
+    for at in reversed(range(len(tree))):
         node = tree[at]
         if node.asks == LEAF:
             known[at] = Value(node.number, node.number, ZERO, ZERO)
