@@ -177,8 +177,8 @@ def test_a_folder_exchanged_between_signature_and_check_is_rejected(classifier, 
     sign(tmp_path / "m", tmp_path / "k.pem")
     files = dict(read_folder(tmp_path / "m"))
     write_folder(tmp_path / "n", {**files, "note.json": b"{}"})
-    examine = verdicts.examine
-    monkeypatch.setattr(verdicts, "examine", lambda folder: examine(tmp_path / "n"))
+    examined = verdicts._examined
+    monkeypatch.setattr(verdicts, "_examined", lambda folder: examined(tmp_path / "n"))
     verdict = smilenn.check(tmp_path / "m", key=public)
     assert verdict.status == "rejected" and "changed while" in verdict.sentence()
 

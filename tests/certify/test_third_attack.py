@@ -37,7 +37,7 @@ from smilenn.domain import Domain, Feature
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.auxiliaries import FreeNet, GapNet
 from smilenn.model.backbones import MLP
-from smilenn.model.encoders import Branch, Encoder, Trees
+from smilenn.model.encoders import Branch, Encoder, Pinned, Trees
 from smilenn.model.encoders.layers import Linear, Ramps
 from smilenn.model.folder import read_file, read_folder
 from smilenn.model.net import SmileNet
@@ -302,6 +302,45 @@ def test_the_plan_of_a_layer_of_trees_is_part_of_the_network(tmp_path):
     assert found.verdict.status == "unknown"
     step.split.fill_(0.0)
     assert found.verdict.status == "unknown"
+
+
+class Counting(torch.nn.Module):
+    """A pinned module that is another function after some thousand rows, which no test of equal bits waits for."""
+
+    def __init__(self, keep):
+        super().__init__()
+        self.keep, self.seen, self.names = keep, {"rows": 0}, [len, print]
+
+    def forward(self, y):
+        if self.keep:
+            self.seen["rows"] += len(y)
+        return y + (self.seen["rows"] > 5000)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_pinned_module_that_counts_is_another_one_since(keep):
+    X = table()
+
+    def make(domain, u):
+        rising = encoder(domain).branches[0]
+        return Encoder(domain, [rising, Branch("debts", [1], [Pinned(Counting(keep), 1)])])
+
+    model = SmileRegressor(increasing=["income"], encoder=make, **QUICK).fit(X, target(X))
+    assert ("changed by being evaluated" in model.certificate_note_) == keep
+    model.predict(X)
+    assert model.verdict_.status == ("unknown" if keep else "proved")
+
+
+def test_a_pinned_module_that_is_told_to_do_something_else_counts_as_untested():
+    X = table()
+
+    def make(domain, u):
+        return Encoder(domain, [encoder(domain).branches[0], Branch("debts", [1], [Pinned(Counting(False), 1)])])
+
+    model = SmileRegressor(increasing=["income"], encoder=make, **QUICK).fit(X, target(X))
+    assert model.verdict_.status == "proved"
+    model.net_.encoder.branches[1].layers[0].module.seen["rows"] = 6000
+    assert model.verdict_.status == "unknown"
 
 
 def test_an_encoder_in_training_mode_predicts_as_deployed(priced):
