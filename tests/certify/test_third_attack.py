@@ -1,7 +1,9 @@
 """What a third stranger tried, who began with the files of the second: each is refused here, or noticed."""
 
 import copy
+import ctypes
 import json
+import platform
 import shutil
 from fractions import Fraction
 
@@ -9,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from typer.testing import CliRunner
 
 import smilenn
 from smilenn import (
@@ -24,13 +27,17 @@ from smilenn import (
     open_net,
 )
 from smilenn.certify.certify import certify
+from smilenn.certify.signing import new_key, public_key
 from smilenn.certify.statement import claim_sentence, ranges
 from smilenn.certify.verdicts import claim_words, rounded_up
+from smilenn.cli import app
+from smilenn.cli.source import Source
+from smilenn.cli.table import read_table
 from smilenn.domain import Domain, Feature
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.auxiliaries import FreeNet, GapNet
 from smilenn.model.backbones import MLP
-from smilenn.model.encoders import Branch, Encoder, Trees
+from smilenn.model.encoders import Branch, Encoder, Pinned, Trees
 from smilenn.model.encoders.layers import Linear, Ramps
 from smilenn.model.folder import read_file, read_folder
 from smilenn.model.net import SmileNet
@@ -78,6 +85,16 @@ def loan(tmp_path_factory):
     X, folder = table(), tmp_path_factory.mktemp("third") / "loan"
     y = pd.Series(np.where(target(X) > 3, "default", "paid"), name="loan")
     found = SmileClassifier(increasing=["income"], positive="default", **QUICK).fit(X, y)
+    assert found.verdict_.status == "proved"
+    found.save(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fair(tmp_path_factory):
+    """A certified classifier whose labels do not depend much on a column."""
+    X, folder = table().assign(sex=["m", "f"] * 75), tmp_path_factory.mktemp("third") / "fair"
+    found = SmileClassifier(protected={"sex": 0.5}, **QUICK).fit(X, np.where(target(X) > 3, "yes", "no"))
     assert found.verdict_.status == "proved"
     found.save(folder)
     return folder
@@ -287,6 +304,45 @@ def test_the_plan_of_a_layer_of_trees_is_part_of_the_network(tmp_path):
     assert found.verdict.status == "unknown"
 
 
+class Counting(torch.nn.Module):
+    """A pinned module that is another function after some thousand rows, which no test of equal bits waits for."""
+
+    def __init__(self, keep):
+        super().__init__()
+        self.keep, self.seen, self.names = keep, {"rows": 0}, [len, print]
+
+    def forward(self, y):
+        if self.keep:
+            self.seen["rows"] += len(y)
+        return y + (self.seen["rows"] > 5000)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_pinned_module_that_counts_is_another_one_since(keep):
+    X = table()
+
+    def make(domain, u):
+        rising = encoder(domain).branches[0]
+        return Encoder(domain, [rising, Branch("debts", [1], [Pinned(Counting(keep), 1)])])
+
+    model = SmileRegressor(increasing=["income"], encoder=make, **QUICK).fit(X, target(X))
+    assert ("changed by being evaluated" in model.certificate_note_) == keep
+    model.predict(X)
+    assert model.verdict_.status == ("unknown" if keep else "proved")
+
+
+def test_a_pinned_module_that_is_told_to_do_something_else_counts_as_untested():
+    X = table()
+
+    def make(domain, u):
+        return Encoder(domain, [encoder(domain).branches[0], Branch("debts", [1], [Pinned(Counting(False), 1)])])
+
+    model = SmileRegressor(increasing=["income"], encoder=make, **QUICK).fit(X, target(X))
+    assert model.verdict_.status == "proved"
+    model.net_.encoder.branches[1].layers[0].module.seen["rows"] = 6000
+    assert model.verdict_.status == "unknown"
+
+
 def test_an_encoder_in_training_mode_predicts_as_deployed(priced):
     model, X = smilenn.load(priced), table(400, seed=3)
     wanted = model.predict(X)
@@ -419,3 +475,54 @@ def test_labels_with_room_for_rounding_are_not_never_together():
     (claim,) = Exclusive(["cat", "dog"]).lower(domain, outputs)
     assert "never" in claim_sentence(claim, outputs, domain)
     assert "never" not in claim_sentence(claim, outputs, domain, Fraction(1, 10**15))
+
+
+# ---- nuisances ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["clamp", "warn", "raise"])
+def test_what_happens_outside_the_domain_costs_no_certified_label(tmp_path, fair, way):
+    X, model = table().head(20).assign(sex="m"), smilenn.load(fair)
+    X.to_csv(tmp_path / "rows.csv", index=False)
+    line = ["predict", str(fair), str(tmp_path / "rows.csv"), "--out", str(tmp_path / "out.csv")]
+    assert CliRunner().invoke(app, [*line, "--out-of-bounds", way]).exit_code == 0
+    certified = pd.read_csv(tmp_path / "out.csv")["certified"]
+    assert certified.any() and certified.tolist() == model.predict_certified(X)[1].tolist()
+
+
+P = 2**255 - 19
+ORDER_8 = "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"  # y of a point of order 8
+
+
+@pytest.mark.parametrize("y", [0, 1, P - 1, P, P + 1, int.from_bytes(bytes.fromhex(ORDER_8), "little")])
+@pytest.mark.parametrize("sign", [0, 1])
+def test_keys_that_anybody_can_sign_for_are_refused(y, sign):
+    with pytest.raises(SmileError, match="small order"):
+        public_key((y + (sign << 255)).to_bytes(32, "little").hex())
+
+
+def test_other_keys_are_not_of_small_order(tmp_path):
+    keys = [new_key(tmp_path / f"{k}.pem") for k in range(5)]
+    assert [public_key(tmp_path / f"{k}.pem") for k in range(5)] == keys == [public_key(key) for key in keys]
+
+
+@pytest.mark.parametrize("mode", [0x400, 0x800, 0xC00])
+def test_another_rounding_mode_is_blamed_on_the_mode(priced, mode):
+    library = ctypes.CDLL(None)
+    if platform.machine() != "x86_64" or not hasattr(library, "fesetround"):
+        pytest.skip("the numbers of the modes are those of x86-64")
+    library.fesetround(mode)
+    try:
+        with pytest.raises(SmileError, match="does not round to nearest"):
+            smilenn.load(priced)
+    finally:
+        library.fesetround(0)
+
+
+def test_decimals_of_a_csv_are_the_nearest_floats(tmp_path):
+    rng = np.random.default_rng(0)
+    drawn = zip(rng.uniform(0, 10, 5000), rng.integers(12, 22, 5000), strict=True)
+    cells = [f"{value:.{digits}f}" for value, digits in drawn]
+    (tmp_path / "rows.csv").write_text("a,b\n" + "".join(f"{cell},1\n" for cell in cells))
+    frame = read_table(Source.find(tmp_path / "rows.csv"), {})
+    assert frame["a"].tolist() == [float(cell) for cell in cells]

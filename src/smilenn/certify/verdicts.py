@@ -205,10 +205,9 @@ def _examined(folder: str | PathLike[str]) -> tuple[Certificate | Rejected | Unk
         raise SmileError(report.reason)
     if report.status == "refused":
         return Rejected(METHOD, why=told(report.reason)), report
-    files = read_folder(os.fspath(folder))
-    if report.manifest != read_manifest(os.fspath(folder))["digest"] or (
-        report.certificate != hashlib.sha256(files[JSON_NAME]).hexdigest()
-    ):
+    manifest = read_manifest(os.fspath(folder))
+    files = read_folder(os.fspath(folder), manifest)  # of the very manifest that the checker has read
+    if report.manifest != manifest["digest"] or report.certificate != hashlib.sha256(files[JSON_NAME]).hexdigest():
         raise SmileError(f"{os.fspath(folder)!r} was changed while it was read; check it again.")
     return _held_against(files, report), report
 

@@ -17,6 +17,7 @@ from smilenn.cli.predict_request import Request
 from smilenn.cli.rows import category_names
 from smilenn.cli.source import Source
 from smilenn.cli.table import FIRST_ROW, read_chunks
+from smilenn.domain import OutOfBounds
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
@@ -43,10 +44,10 @@ def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
     """Write the columns of `predictions` for every row; the file appears only when all rows are done."""
     begun = time.perf_counter()
     estimator = load(request.model)
-    if request.out_of_bounds != "auto":
-        estimator.outside_ = request.out_of_bounds  # type: ignore[assignment]
+    # the estimator's own way is part of what was certified, and stays as it is
+    outside: OutOfBounds = estimator.outside_ if request.out_of_bounds == "auto" else request.out_of_bounds  # type: ignore[assignment]
     check_header(source, estimator.domain_.columns, request.ids)
-    change = changes(estimator)
+    change = changes(estimator, outside)
     if change is not None and not np.isfinite(change).all():
         warnings.warn(
             f"No label is certified: {estimator.certificate_note_ or 'no bound carries to all inputs.'}", stacklevel=1
@@ -60,7 +61,7 @@ def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
     ):
         for first, frame in read_chunks(source, request.chunk, names, only={*estimator.domain_.columns, *request.ids}):
             try:
-                x = inside(estimator, frame, first, moved)
+                x = inside(estimator, frame, first, moved, outside)
             except SmileError as error:
                 raise SmileError(f"{source.name}: {source.as_shown(str(error))}") from None
             predicted = predictions(estimator, estimator.outputs_at(x), change)
@@ -77,7 +78,7 @@ def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
         file.flush()
         os.fsync(file.fileno())
     moved.first = source.as_shown(moved.first)
-    say(request, estimator, last - FIRST_ROW, moved, quiet=quiet, json=json)
+    say(request, estimator, last - FIRST_ROW, moved, warned=outside == "warn", quiet=quiet, json=json)
     return 0
 
 
@@ -87,6 +88,7 @@ def say(
     rows: int,
     moved: Moved,
     *,
+    warned: bool,
     quiet: bool,
     json: bool,
 ) -> None:
@@ -98,17 +100,19 @@ def say(
         binary = isinstance(estimator, SmileClassifier) and estimator.task == "binary"
         whose = f" The probability is that of {estimator.positive_class!r}." if binary else ""  # type: ignore[union-attr]
         typer.echo(f"{rows} predictions written to {str(request.out)!r}.{whose}")
-    if moved.count and (estimator.outside_ == "warn" or not quiet):
+    if moved.count and (warned or not quiet):
         typer.echo(f"smile: warning: {moved.sentence(rows)}", err=True)
 
 
-def inside(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int, moved: Moved) -> np.ndarray:
+def inside(
+    estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int, moved: Moved, way: OutOfBounds
+) -> np.ndarray:
     """The rows of a chunk as the network sees them, [n, m]; rows that are moved into the domain are counted."""
     domain, x = estimator.domain_, estimator.read_rows(frame, first_row=first)
     outside = (x < domain.lo) | (x > domain.hi)
     if not outside.any():
         return x
-    mode = "raise" if estimator.outside_ == "raise" else "clamp"
+    mode = "raise" if way == "raise" else "clamp"
     clamped = domain.clamp(x, out_of_bounds=mode, first_row=first)
     if not moved.first:
         row, i = (int(v) for v in np.argwhere(outside)[0])
@@ -118,11 +122,11 @@ def inside(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, fir
     return clamped
 
 
-def changes(estimator: SmileRegressor | SmileClassifier) -> np.ndarray | None:
+def changes(estimator: SmileRegressor | SmileClassifier, outside: OutOfBounds) -> np.ndarray | None:
     """How far `Robust` and `Fair` properties let a classifier's logits or margins move, as checked; or None."""
     if not isinstance(estimator, SmileClassifier) or not estimator.changing_claims():
         return None
-    return estimator.largest_changes()
+    return estimator.largest_changes(outside)
 
 
 def predictions(

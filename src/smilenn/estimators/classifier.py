@@ -197,17 +197,22 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         """
         return float(self.largest_changes().max())
 
-    def largest_changes(self) -> np.ndarray:
-        """The same for each logit [o], or of several classes for each margin [o, o]."""
+    def largest_changes(self, outside: OutOfBounds | None = None) -> np.ndarray:
+        """The same for each logit [o], or of several classes for each margin [o, o].
+
+        `outside` is what will happen to rows outside the domain, if it is not what `predict` does: where they raise, a
+        bound need not hold for them.
+        """
         claims = self.changing_claims()
         if not claims:
             raise SmileError("Certified labels need a property that bounds changes; fit with a Robust or Fair one.")
         judgement = self._judged()
+        way = self.outside_ if outside is None else outside
         known = vars(self).get("_known_changes")
-        if known is None or known[0] is not judgement or known[1] != claims:
+        if known is None or known[0] is not judgement or known[1] != (claims, way):
             # bounding the margins of many classes takes longer than predicting a row
-            found = largest_changes(judgement.certificate, claims, self.outputs_, self.domain_, self.outside_)
-            known = self._known_changes = judgement, claims, found
+            found = largest_changes(judgement.certificate, claims, self.outputs_, self.domain_, way)
+            known = self._known_changes = judgement, (claims, way), found
         return known[2].copy()
 
     def changing_claims(self) -> tuple[Claim, ...]:

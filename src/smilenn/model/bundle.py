@@ -19,6 +19,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.model import selftest
 from smilenn.model.folder import dump_json, parse_json, read_folder, read_manifest, write_folder
+from smilenn.model.profile import assert_ieee
 
 if TYPE_CHECKING:
     import torch
@@ -64,6 +65,7 @@ def load_net(
     branches. Their weights are overwritten with the saved ones.
     """
     folder = Path(folder)
+    assert_ieee(1, subnormals=False)  # first: under another rounding good files look as if they had been changed
     files = read_folder(folder)
     for name in (WEIGHTS, MODEL):
         if name not in files:

@@ -112,14 +112,15 @@ def _is_list(files: Any) -> bool:
     )
 
 
-def read_folder(folder: Path | str) -> dict[str, bytes]:
+def read_folder(folder: Path | str, manifest: Mapping[str, Any] | None = None) -> dict[str, bytes]:
     """The files that the manifest lists, each one checked against its hash; other files in the folder are not read.
 
-    A missing file raises `SmileError`, a changed one `AlteredError`.
+    `manifest` is one that was read before: files that another one lists by now are then changed ones. A missing file
+    raises `SmileError`, a changed one `AlteredError`.
     """
     folder = Path(folder)
     files = {}
-    for name, entry in read_manifest(folder)["files"].items():
+    for name, entry in (read_manifest(folder) if manifest is None else manifest)["files"].items():
         if Path(name).name != name:
             raise AlteredError(f"The manifest of {str(folder)!r} lists {name!r}, which is no plain file name.")
         limits = (entry["bytes"], MOST_JSON) if name.endswith(".json") else (entry["bytes"],)

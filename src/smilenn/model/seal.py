@@ -20,7 +20,7 @@ What no comparison of objects can notice is a program that replaces this package
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,21 @@ CACHED = frozenset({"features", "coordinates", "columns", "lo", "hi", "shift", "
 class _Unknown:
     """An attribute of a type that no certified module has: equal to nothing."""
 
+    def __init__(self, value: Any) -> None:
+        pass
+
+
+class _Same:
+    """An attribute of a user's own module: equal to itself alone, whatever its class calls equal."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+    __hash__ = None  # type: ignore[assignment]
+
 
 @dataclass(frozen=True, eq=False)
 class Seal:
@@ -79,7 +94,7 @@ def seal(net: SmileNet) -> Seal | None:
         for _, tensor in tensors:
             numbers.setdefault(tensor.dtype, []).append(tensor)
         kinds = [(name, type(tensor), tensor.dtype, tensor.shape) for name, tensor in tensors]
-        parts.append((path, type(module), None if foreign else _attributes(module), kinds))
+        parts.append((path, type(module), _state(module) if foreign else _attributes(module), kinds))
     return Seal(tuple(parts), {kind: _bits(tensors) for kind, tensors in numbers.items()})
 
 
@@ -139,25 +154,35 @@ def _idle(module: nn.Module, name: str) -> bool:
 def _attributes(module: nn.Module) -> dict[str, Any]:
     """The attributes of a module as plain values, less those of every module."""
     return {
-        name: value if type(value) in PLAIN else _plain(value)
+        name: _plain(value)
         for name, value in vars(module).items()
         if name not in OF_MODULES and name not in FOR_TRAINING
     }
 
 
-def _plain(value: Any) -> Any:
+def _state(module: nn.Module) -> dict[str, Any]:
+    """The attributes of a part of a pinned module: those that can be compared by value, the others by what they are.
+
+    Equal rows got equal bits from the module as it was tested. One that counts its calls is another one since.
+    """
+    return {name: _plain(value, _Same) for name, value in vars(module).items() if name not in OF_MODULES}
+
+
+def _plain(value: Any, other: Callable[[Any], Any] = _Unknown) -> Any:
     kind = type(value)
     if kind in PLAIN:
         return value
     if kind is list:
-        return [_plain(entry) for entry in value]
-    if kind is np.ndarray:
+        return [_plain(entry, other) for entry in value]
+    if kind is dict:
+        return {name: _plain(entry, other) for name, entry in value.items()}
+    if kind is np.ndarray and value.dtype != object:
         return value.dtype.str, value.shape, value.tobytes()
     if kind is torch.Tensor:
-        return _plain(value.detach().cpu().numpy())
+        return _plain(value.detach().cpu().numpy(), other)
     if kind is Plan:
-        return {name: _plain(entry) for name, entry in vars(value).items()}
-    return frame(value) if kind is Domain else _Unknown()
+        return {name: _plain(entry, other) for name, entry in vars(value).items()}
+    return frame(value) if kind is Domain else other(value)
 
 
 def frame(domain: Domain) -> tuple[Any, ...]:

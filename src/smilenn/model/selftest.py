@@ -21,7 +21,7 @@ from smilenn.errors import AlteredError, SmileError
 if TYPE_CHECKING:
     import torch
 
-    from smilenn.model.encoders import Branch
+    from smilenn.model.encoders import Branch, Encoder
     from smilenn.model.net import SmileNet
 
 NAME = "selftest.json"
@@ -34,6 +34,10 @@ OTHER_BITS = (
 OTHER_VALUES = (
     "looks at the other rows of a batch, which it will not see once it is used; use modules that treat every row by "
     "itself"
+)
+
+KEEPS_STATE = (
+    "was changed by being evaluated, so no test of it lasts; use modules that keep nothing from one call to the next"
 )
 
 
@@ -83,18 +87,29 @@ def unsteady(net: SmileNet, x: np.ndarray | None = None) -> str:
     asked for 64 rows in batches of several sizes, and a pinned branch of known layers for 64 rows at each place. Any
     other module is slow, one row a call: it is asked for 8.
     """
-    import torch
+    from smilenn.model.seal import seal
 
     if net.encoder is None:
         return ""
+    before = seal(net)
+    if reason := _unsteady(net, net.encoder, x):
+        return reason
+    after = seal(net)
+    moved = before is not None and after is not None and not after.matches(before)
+    return f"the encoder {KEEPS_STATE}" if moved else ""
+
+
+def _unsteady(net: SmileNet, encoder: Encoder, x: np.ndarray | None) -> str:
+    import torch
+
     training, threads = net.training, torch.get_num_threads()
     net.eval()
     try:
         with torch.no_grad():
-            for branch in net.encoder.learned:
+            for branch in encoder.learned:
                 if reason := _unsteady_branch(net, branch):
                     return f"the encoder's branch {branch.name!r} {reason}"
-            drawn = net.domain.sample(PLACES if _quick(net.encoder) else FEW, np.random.default_rng())
+            drawn = net.domain.sample(PLACES if _quick(encoder) else FEW, np.random.default_rng())
             if not all(_steady(net.encode, _scaled(net, rows)) for rows in (drawn, x) if rows is not None):
                 return f"the encoder {OTHER_BITS}"
     finally:
