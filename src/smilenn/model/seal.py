@@ -105,8 +105,11 @@ def _watched() -> bool:
 
 def _altered(module: nn.Module) -> bool:
     """Whether calling the module does something beside its class's own forward pass."""
-    own = vars(module)
-    return bool(own["_forward_hooks"] or own["_forward_pre_hooks"] or reworked(module) or _unplanned(module))
+    if module._forward_hooks or module._forward_pre_hooks:
+        return True
+    if isinstance(module, torch.jit.ScriptModule):  # its instances have their code by nature, which `_state` compares
+        return False
+    return reworked(module) or _unplanned(module)
 
 
 def _unplanned(module: nn.Module) -> bool:
@@ -129,8 +132,7 @@ def _is_code(value: Any) -> bool:
 
 def _tensors(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
     """The parameters and buffers of a module itself, by name."""
-    own = vars(module)
-    named = (*own["_parameters"].items(), *own["_buffers"].items())
+    named = (*module._parameters.items(), *module._buffers.items())
     return [(name, tensor) for name, tensor in named if tensor is not None and not _idle(module, name)]
 
 
