@@ -343,6 +343,7 @@ def test_a_pinned_module_that_is_told_to_do_something_else_counts_as_untested():
     assert model.verdict_.status == "unknown"
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 @pytest.mark.parametrize("compiled", [False, True], ids=["plain", "traced"])
 def test_a_pinned_module_that_was_compiled_is_compared_like_any_other(tmp_path, compiled):
     domain = Domain.box([0.0, 0.0], [1.0, 1.0], ["x", "y"])
