@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,12 +123,14 @@ def _unplanned(module: nn.Module) -> bool:
 
 def reworked(thing: object) -> bool:
     """Whether an instance has code of its own in place of its class's: a method or a property of that name."""
-    kind = type(thing)
-    return any(_is_code(getattr(kind, name, None)) or name == COMPILED for name in vars(thing))
+    return not _code_of(type(thing)).isdisjoint(vars(thing))
 
 
-def _is_code(value: Any) -> bool:
-    return callable(value) or isinstance(value, property)
+@lru_cache(maxsize=256)
+def _code_of(kind: type) -> frozenset[str]:
+    """The names of a class's methods and properties; looked up once, for a verdict is read often."""
+    own = (name for name in dir(kind) if callable(found := getattr(kind, name, None)) or isinstance(found, property))
+    return frozenset((*own, COMPILED))
 
 
 def _tensors(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
@@ -156,7 +159,7 @@ def _idle(module: nn.Module, name: str) -> bool:
 def _attributes(module: nn.Module) -> dict[str, Any]:
     """The attributes of a module as plain values, less those of every module."""
     return {
-        name: _plain(value)
+        name: value if type(value) in PLAIN else _plain(value)
         for name, value in vars(module).items()
         if name not in OF_MODULES and name not in FOR_TRAINING
     }
