@@ -343,6 +343,27 @@ def test_a_pinned_module_that_is_told_to_do_something_else_counts_as_untested():
     assert model.verdict_.status == "unknown"
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.parametrize("compiled", [False, True], ids=["plain", "traced"])
+def test_a_pinned_module_that_was_compiled_is_compared_like_any_other(tmp_path, compiled):
+    domain = Domain.box([0.0, 0.0], [1.0, 1.0], ["x", "y"])
+    module = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.GELU(), torch.nn.Linear(4, 2)).double()
+    if compiled:
+        module = torch.jit.trace(module, torch.zeros(1, 1, dtype=torch.float64))
+    parts = Encoder(domain, [Branch("", [0], []), Branch("p", [1], [Pinned(module, 2)])])
+    net = SmileNet(domain, MLP(2, [2], 1), 1, auxiliaries="affine", encoder=parts)
+    with torch.no_grad():
+        net.lower.slope.fill_(1.0)
+        net.gap.const.zero_()
+        net.head_weight.fill_(1.0)
+    net.set_profile("fixed-order")
+    found = certify_net(net.eval(), [Monotone("x")], tmp_path / "net")
+    assert found.verdict.status == "proved"
+    with torch.no_grad():
+        next(iter(module.parameters())).mul_(2)
+    assert found.verdict.status == "unknown"
+
+
 def test_an_encoder_in_training_mode_predicts_as_deployed(priced):
     model, X = smilenn.load(priced), table(400, seed=3)
     wanted = model.predict(X)

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,8 +106,11 @@ def _watched() -> bool:
 
 def _altered(module: nn.Module) -> bool:
     """Whether calling the module does something beside its class's own forward pass."""
-    own = vars(module)
-    return bool(own["_forward_hooks"] or own["_forward_pre_hooks"] or reworked(module) or _unplanned(module))
+    if module._forward_hooks or module._forward_pre_hooks:
+        return True
+    if isinstance(module, torch.jit.ScriptModule):  # its instances have their code by nature, which `_state` compares
+        return False
+    return reworked(module) or _unplanned(module)
 
 
 def _unplanned(module: nn.Module) -> bool:
@@ -119,18 +123,19 @@ def _unplanned(module: nn.Module) -> bool:
 
 def reworked(thing: object) -> bool:
     """Whether an instance has code of its own in place of its class's: a method or a property of that name."""
-    kind = type(thing)
-    return any(_is_code(getattr(kind, name, None)) or name == COMPILED for name in vars(thing))
+    return not _code_of(type(thing)).isdisjoint(vars(thing))
 
 
-def _is_code(value: Any) -> bool:
-    return callable(value) or isinstance(value, property)
+@lru_cache(maxsize=256)
+def _code_of(kind: type) -> frozenset[str]:
+    """The names of a class's methods and properties; looked up once, for a verdict is read often."""
+    own = (name for name in dir(kind) if callable(found := getattr(kind, name, None)) or isinstance(found, property))
+    return frozenset((*own, COMPILED))
 
 
 def _tensors(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
     """The parameters and buffers of a module itself, by name."""
-    own = vars(module)
-    named = (*own["_parameters"].items(), *own["_buffers"].items())
+    named = (*module._parameters.items(), *module._buffers.items())
     return [(name, tensor) for name, tensor in named if tensor is not None and not _idle(module, name)]
 
 
@@ -154,7 +159,7 @@ def _idle(module: nn.Module, name: str) -> bool:
 def _attributes(module: nn.Module) -> dict[str, Any]:
     """The attributes of a module as plain values, less those of every module."""
     return {
-        name: _plain(value)
+        name: value if type(value) in PLAIN else _plain(value)
         for name, value in vars(module).items()
         if name not in OF_MODULES and name not in FOR_TRAINING
     }
