@@ -86,7 +86,7 @@ def test_interruption_keeps_finished_cells(tmp_path, monkeypatch):
         (["alchemy"], "There is no experiment 'alchemy'; there are: monotonicity, robustness, fairness, "),
         (["monotonicity", "--only", "model=best"], "There is no cell with model = 'best'"),
         (["monotonicity", "--only", "colour=red"], "No cell has a key 'colour'"),
-        (["monotonicity", "--device", "gpu"], "The device is 'auto', 'cpu' or 'cuda', not 'gpu'."),
+        (["monotonicity", "--device", "gpu"], "There is no device 'gpu'; there are: auto, cpu or cuda."),
         (["fairness", "--data-dir", "absent", "--quick", "--jobs", "1", "--only", "model=constant"], "not a folder"),
     ],
 )
