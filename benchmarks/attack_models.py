@@ -43,7 +43,7 @@ from smilenn.problem import Given, Problem, build
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.library import Robust
 from smilenn.properties.premise import holds_exactly
-from smilenn.prove.realise import exact_violation, raw, violations
+from smilenn.provers.realise import exact_violation, raw, violations
 from smilenn.search.gradient import search
 from smilenn.search.oracle import Oracle
 from smilenn.train.config import Config

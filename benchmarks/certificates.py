@@ -27,10 +27,10 @@ from smilenn.model.folder import dump_json, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
-from smilenn.prove.proof import ClaimProof, Leaf, LeafProof, RowProof, SweepProof
-from smilenn.prove.tree.branch import Branch
-from smilenn.prove.tree.written import leaf_proof
-from smilenn.prove.witness import witness
+from smilenn.provers.proof import ClaimProof, Leaf, LeafProof, RowProof, SweepProof
+from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.written import leaf_proof
+from smilenn.provers.witness import witness
 
 LIMIT = 60.0  # seconds per proof
 

@@ -28,9 +28,9 @@ from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, build
 from smilenn.properties.custom import Custom
-from smilenn.prove.mip.reduced import ReducedMip
-from smilenn.prove.tree.branch import Branch
-from smilenn.prove.tree.written import leaf_proof
+from smilenn.provers.mip.reduced import ReducedMip
+from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.written import leaf_proof
 
 INPUTS, HIDDEN, EMBEDDING, SEEDS, LIMIT = 4, 3, 8, 3, 60.0
 NEAR = [f"{x}.x{i} - {y}.x{i} <= 0.2" for i in (0, 1) for x, y in ("ab", "ba")]

@@ -146,7 +146,7 @@ def test_a_backbone_of_ones_own_cannot_be_loaded_by_a_command(tmp_path):
 def test_choices_are_those_of_the_package():
     from smilenn.experiments.proof_cases import JOBS
     from smilenn.experiments.reproduce import STUDIES
-    from smilenn.prove.rules.table import PROVERS
+    from smilenn.provers.rules.table import PROVERS
 
     assert options.PROVERS == PROVERS
     assert options.JOBS == JOBS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from smilenn.prove.record import verdict_from_json, verdict_to_json
+from smilenn.provers.record import verdict_from_json, verdict_to_json
 from smilenn.reason import Reason, Why, because, has, sentence, told, whys_from_json
 from smilenn.verdict import Rejected, Unknown
 

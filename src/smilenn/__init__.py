@@ -45,8 +45,8 @@ if TYPE_CHECKING:
         UnregisteredWarning,
         register_property,
     )
-    from smilenn.prove.model import prove
-    from smilenn.prove.prover import Prover
+    from smilenn.provers.model import prove
+    from smilenn.provers.prover import Prover
     from smilenn.reason import Reason
     from smilenn.train.config import Config
     from smilenn.train.fit import Fit, fit
@@ -71,7 +71,8 @@ _HOME = {
         "LocalRobust", "Monotone", "OneOf", "Ordered", "Property", "Robust", "Safe", "SumAtMost", "Symmetric",
         "UnregisteredWarning", "register_property",
     ),
-    "smilenn.prove.prover": ("Prover",),
+    "smilenn.provers.model": ("prove",),
+    "smilenn.provers.prover": ("Prover",),
     "smilenn.reason": ("Reason",),
     "smilenn.verdict": ("Counterexample", "Proved", "Rejected", "Unknown", "Verdict", "Violated"),
     "smilenn.train.config": ("Config",),
@@ -85,7 +86,7 @@ _INSTEAD = {
     "save": "fitted estimators have save(); smilenn.certify_net writes a network of your own",
     "save_net": "smilenn.certify_net writes a network with its certificate",
     "register": "smilenn.register_property registers a property of your own",
-    "Solver": "import it from smilenn.prove.mip.solvers",
+    "Solver": "import it from smilenn.provers.mip.solvers",
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
@@ -147,8 +148,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "prove":  # the package of the provers, which can be called
-        return import_module("smilenn.prove")
     if name not in _MODULE:
         hint = f"; {_INSTEAD[name]}" if name in _INSTEAD else ""
         raise AttributeError(f"module 'smilenn' has no attribute {name!r}{hint}")

@@ -28,7 +28,7 @@ from smilenn.model.encoders import Branch, Distance, Encoder, Kinks, Linear, Pin
 from smilenn.model.folder import dump_json
 from smilenn.model.net import SmileNet
 from smilenn.properties.claim import Claim, row
-from smilenn.prove.proof import ALL_COPIES
+from smilenn.provers.proof import ALL_COPIES
 
 
 def _sibling(name: str) -> ModuleType:

@@ -31,8 +31,8 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, Inequality, Term, row
 from smilenn.properties.premise import _sorted_rows, ground, holds_exactly, pins
-from smilenn.prove.proof import ALL_COPIES
-from smilenn.prove.rules.order import ordered
+from smilenn.provers.proof import ALL_COPIES
+from smilenn.provers.rules.order import ordered
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from smilenn.problem import build
 from smilenn.properties.library import Fair, Monotone, Robust
 from smilenn.properties.naming import amount
 from smilenn.properties.spec import lower_all, properties_to_json
-from smilenn.prove.mip.solvers import solver
-from smilenn.prove.mip.solvers.base import Solver, Status
-from smilenn.prove.prover import allowance
-from smilenn.prove.rules import table
-from smilenn.prove.tree.branch import Branch
+from smilenn.provers.mip.solvers import solver
+from smilenn.provers.mip.solvers.base import Solver, Status
+from smilenn.provers.prover import allowance
+from smilenn.provers.rules import table
+from smilenn.provers.tree.branch import Branch
 from smilenn.verdict import Rejected, Unknown
 
 

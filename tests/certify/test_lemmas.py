@@ -27,11 +27,11 @@ from smilenn.domain import Domain, Feature
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Fair, Robust
-from smilenn.prove.proof import MULTIPLIER_BITS, Lemma
-from smilenn.prove.tree import learn
-from smilenn.prove.tree.branch import Branch
-from smilenn.prove.tree.written import leaf_proof
-from smilenn.prove.witness import witness
+from smilenn.provers.proof import MULTIPLIER_BITS, Lemma
+from smilenn.provers.tree import learn
+from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.written import leaf_proof
+from smilenn.provers.witness import witness
 
 LOADED = SimpleNamespace(check=check, check_reference=check_reference, reader=reader)
 ONE = 1 << MULTIPLIER_BITS  # a multiplier of one

@@ -15,11 +15,11 @@ from smilenn.model.bundle import load_net, save_net
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.library import Fair, Monotone, Robust
-from smilenn.prove.mip.reduced import ReducedMip
-from smilenn.prove.mip.solvers import solver
-from smilenn.prove.mip.solvers.base import Solver, Status
-from smilenn.prove.rules import slopes, table
-from smilenn.prove.tree.branch import Branch
+from smilenn.provers.mip.reduced import ReducedMip
+from smilenn.provers.mip.solvers import solver
+from smilenn.provers.mip.solvers.base import Solver, Status
+from smilenn.provers.rules import slopes, table
+from smilenn.provers.tree.branch import Branch
 
 PEOPLE = Domain((
     Feature("age", "integer", 18, 90, shift=18.0, mult=1 / 72),

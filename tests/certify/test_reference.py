@@ -35,11 +35,11 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.premise import ground, holds_exactly
-from smilenn.prove.mip.reduced import ReducedMip
-from smilenn.prove.proof import ALL_COPIES
-from smilenn.prove.realise import raw
-from smilenn.prove.rules.closed_form import ClosedForm
-from smilenn.prove.rules.sweep import Sweep
+from smilenn.provers.mip.reduced import ReducedMip
+from smilenn.provers.proof import ALL_COPIES
+from smilenn.provers.realise import raw
+from smilenn.provers.rules.closed_form import ClosedForm
+from smilenn.provers.rules.sweep import Sweep
 
 F = Fraction
 HERE = Path(check_reference.__file__).parent

@@ -19,12 +19,12 @@ from smilenn.model.folder import dump_json, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
-from smilenn.prove.portfolio import prove_problem
-from smilenn.prove.proof import ClaimProof, SignsProof
-from smilenn.prove.realise import violations
-from smilenn.prove.rules.signs import Signs
-from smilenn.prove.rules.table import choose
-from smilenn.prove.witness import witness
+from smilenn.provers.portfolio import prove_problem
+from smilenn.provers.proof import ClaimProof, SignsProof
+from smilenn.provers.realise import violations
+from smilenn.provers.rules.signs import Signs
+from smilenn.provers.rules.table import choose
+from smilenn.provers.witness import witness
 from smilenn.search.oracle import Oracle
 
 DOMAIN = Domain((

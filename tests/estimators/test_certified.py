@@ -19,10 +19,10 @@ from smilenn.certify.check import Report
 from smilenn.errors import AlteredError
 from smilenn.estimators.trend import TrendWarning
 from smilenn.model.folder import read_folder, write_folder
-from smilenn.prove.attempt import Attempt
-from smilenn.prove.mip.solvers.base import Status
-from smilenn.prove.mip.solvers.highs import Highs
-from smilenn.prove.tree import grow, learn
+from smilenn.provers.attempt import Attempt
+from smilenn.provers.mip.solvers.base import Status
+from smilenn.provers.mip.solvers.highs import Highs
+from smilenn.provers.tree import grow, learn
 from smilenn.reason import Reason, because
 
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
@@ -297,8 +297,8 @@ def test_ctrl_c_while_certifying_keeps_the_network(tmp_path):
 
 def test_ctrl_c_in_a_linear_program_is_not_lost(monkeypatch):
     """A search is made of many of them: one that reported the interruption as a result would let the search go on."""
-    from smilenn.prove.mip.linear_model import Builder
-    from smilenn.prove.mip.solvers import highs
+    from smilenn.provers.mip.linear_model import Builder
+    from smilenn.provers.mip.solvers import highs
 
     build = Builder()
     build.column(0.0, 1.0, gain=1.0)

@@ -243,7 +243,7 @@ def test_prove_further_properties_and_bare_networks(regressor):
         smilenn.prove(SmileRegressor(), [Fair(["g"], 2.0)])
     with pytest.raises(SmileError, match="no prover 'magic'"):
         smilenn.prove(regressor, prover="magic")
-    from smilenn.prove import portfolio  # the function and the package share their name
+    from smilenn.provers import portfolio  # the function and the package share their name
 
     assert callable(portfolio.prove_all)
 

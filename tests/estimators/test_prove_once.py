@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from smilenn import SmileRegressor
-from smilenn.prove.tree import relaxation
-from smilenn.prove.tree.branch import Branch
+from smilenn.provers.tree import relaxation
+from smilenn.provers.tree.branch import Branch
 from smilenn.train.config import Config
 
 

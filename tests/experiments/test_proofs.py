@@ -11,8 +11,8 @@ from smilenn.experiments import proofs
 from smilenn.experiments.proof_cases import Case
 from smilenn.experiments.proofs import TOLD, instance, peers, records, summary
 from smilenn.problem import build
-from smilenn.prove.mip.reduced import ReducedMip
-from smilenn.prove.mip.solvers import installed
+from smilenn.provers.mip.reduced import ReducedMip
+from smilenn.provers.mip.solvers import installed
 
 
 def test_records_follow_the_contract():

@@ -17,7 +17,7 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.problem.transfer import transfer
 from smilenn.properties import Fair, Lipschitz, Monotone, Robust
-from smilenn.prove.model import prove
+from smilenn.provers.model import prove
 from smilenn.search.oracle import Oracle
 from smilenn.verdict import Proved
 

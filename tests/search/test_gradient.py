@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from smilenn.domain import Domain, Feature
 from smilenn.problem import build
 from smilenn.properties import Claim, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Safe, Symmetric, row
-from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.search.gradient import _Net, _starts, ascend, search
 from smilenn.search.oracle import Oracle
 from smilenn.search.polish import polish

@@ -26,7 +26,7 @@ from smilenn.certify.certify import certify
 from smilenn.estimators.trend import TrendWarning
 from smilenn.problem import build_all
 from smilenn.properties import Outputs, lower_all
-from smilenn.prove.rules.signs import Signs
+from smilenn.provers.rules.signs import Signs
 from smilenn.train.config import Config
 from smilenn.train.curved import Units, merge_
 from smilenn.train.recipes import Task, recipe_for

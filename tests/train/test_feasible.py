@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from smilenn.problem import build
-from smilenn.prove.portfolio import generate
+from smilenn.provers.portfolio import generate
 from smilenn.reason import Reason, Why
 from smilenn.train import feasible
 from smilenn.train.feasible import start_feasible

@@ -14,8 +14,8 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.progress import Progress
 from smilenn.properties import Safe
-from smilenn.prove.model import prove
-from smilenn.prove.tree.branch import Branch
+from smilenn.provers.model import prove
+from smilenn.provers.tree.branch import Branch
 from smilenn.reason import Reason, Why
 from smilenn.train import fit as fit_module
 from smilenn.train import phases

@@ -92,8 +92,8 @@ def test_whatever_the_backbone_the_rows_hold_on_the_premise_and_not_beside_it():
 
 
 def test_every_row_is_proved_in_few_leaves():
-    from smilenn.prove.tree.branch import Branch
-    from smilenn.prove.tree.tree import leaves
+    from smilenn.provers.tree.branch import Branch
+    from smilenn.provers.tree.tree import leaves
 
     claims, net = made([rule()])
     assert net is not None

@@ -8,7 +8,7 @@ from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
 from smilenn.properties import Convex, Fair, Lipschitz, Monotone, Robust, Safe
-from smilenn.prove.model import prove
+from smilenn.provers.model import prove
 from smilenn.train.config import Config
 from smilenn.train.fit import fit
 from smilenn.train.repair import repair
@@ -73,7 +73,7 @@ def test_a_network_that_holds_is_left_alone():
 def test_shrinking_keeps_as_much_as_the_bound_allows():
     """The proved maximum ends just below ε, not far below."""
     from smilenn.problem import build
-    from smilenn.prove.portfolio import generate
+    from smilenn.provers.portfolio import generate
 
     net, x = wild(1)
     (claim,) = Robust(0.1, 0.3).lower(net.domain)

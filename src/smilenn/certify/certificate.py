@@ -1,4 +1,4 @@
-"""How proofs (`prove/proof.py`) are written to ``certificate.json`` and ``certificate.bin``.
+"""How proofs (`provers/proof.py`) are written to ``certificate.json`` and ``certificate.bin``.
 
 The format and the rules are specified in docs/certificate.md. Nothing here judges a proof: that is what the checkers
 are for.
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from smilenn.prove.proof import (
+from smilenn.provers.proof import (
     CaseProof,
     CasesProof,
     ClaimProof,

@@ -31,9 +31,9 @@ from smilenn.problem import build_all
 from smilenn.progress import Progress
 from smilenn.properties.cases import case_claims
 from smilenn.properties.claim import Claim
-from smilenn.prove.cases import known_cases
-from smilenn.prove.proof import ClaimProof
-from smilenn.prove.tree.tree import Trees
+from smilenn.provers.cases import known_cases
+from smilenn.provers.proof import ClaimProof
+from smilenn.provers.tree.tree import Trees
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet

@@ -1,6 +1,6 @@
 """From a network and its claims to proofs: each row by the first rule of the table that writes one.
 
-    a row                             the first rule of `prove/rules/table.py` that applies and is known to the checkers
+    a row                             the first rule of `provers/rules/table.py` that applies and that checkers know
     second of two mirrored rows       a reference to the first
     clauses, of whose rows one holds  a tree of cases, each proved as above (cases.py)
 
@@ -16,10 +16,10 @@ from smilenn.errors import SmileError
 from smilenn.problem import Problem
 from smilenn.properties.cases import Case, Cases
 from smilenn.properties.claim import Claim, Inequality
-from smilenn.prove.proof import CaseProof, CasesProof, ClaimProof, MirrorProof, RowProof, SplitProof
-from smilenn.prove.rules.table import certifier
-from smilenn.prove.tree.tree import Trees
-from smilenn.prove.witness import witness
+from smilenn.provers.proof import CaseProof, CasesProof, ClaimProof, MirrorProof, RowProof, SplitProof
+from smilenn.provers.rules.table import certifier
+from smilenn.provers.tree.tree import Trees
+from smilenn.provers.witness import witness
 from smilenn.reason import Reason, Whys, has
 
 

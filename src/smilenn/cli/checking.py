@@ -18,7 +18,7 @@ from smilenn.cli.spoken import in_options
 from smilenn.errors import SmileError
 from smilenn.model.bundle import MODEL
 from smilenn.model.folder import parse_json, read_folder, without_infinities
-from smilenn.prove.record import verdict_to_json
+from smilenn.provers.record import verdict_to_json
 from smilenn.report.standing import Standing
 from smilenn.verdict import Rejected
 

@@ -22,7 +22,7 @@ from smilenn.properties.alike import names_of, told_apart
 from smilenn.properties.claim import COPIES
 from smilenn.properties.naming import output_words
 from smilenn.properties.wording import comment
-from smilenn.prove.record import verdict_to_json
+from smilenn.provers.record import verdict_to_json
 from smilenn.report.findings import UNITS
 from smilenn.verdict import Counterexample, Proved, Unknown, Violated, shown_bound
 

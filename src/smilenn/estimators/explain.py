@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smilenn.problem import build_all
-from smilenn.prove.rules.table import choose
+from smilenn.provers.rules.table import choose
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator

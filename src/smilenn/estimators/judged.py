@@ -17,8 +17,8 @@ from smilenn.model.bundle import has_pinned
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
-from smilenn.prove.model import prove
-from smilenn.prove.tree.tree import Trees
+from smilenn.provers.model import prove
+from smilenn.provers.tree.tree import Trees
 from smilenn.reason import Reason, because, has, sentence
 from smilenn.verdict import Unknown, Verdict, Violated
 

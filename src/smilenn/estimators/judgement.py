@@ -29,7 +29,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
-from smilenn.prove.tree.tree import Trees
+from smilenn.provers.tree.tree import Trees
 from smilenn.reason import Reason, Whys, because, told
 from smilenn.verdict import Proved, Unknown, Verdict, Violated
 

@@ -22,7 +22,7 @@ from smilenn.errors import AlteredError
 from smilenn.estimators.judgement import Judgement, certified_part, unjudged
 from smilenn.model.bundle import certified_tensors
 from smilenn.problem import digest
-from smilenn.prove.realise import replay
+from smilenn.provers.realise import replay
 from smilenn.reason import Reason, because
 from smilenn.verdict import Unknown, Verdict, Violated
 

@@ -40,7 +40,7 @@ from smilenn.properties.unregistered import (
     stated_properties,
     unregistered_note,
 )
-from smilenn.prove.record import verdict_from_json, verdict_to_json
+from smilenn.provers.record import verdict_from_json, verdict_to_json
 from smilenn.report.standing import Standing
 from smilenn.train.config import Config
 from smilenn.verdict import Proved, Violated

@@ -47,19 +47,19 @@ from smilenn.model.snapshot import Snapshot
 from smilenn.problem import Problem, Row, build
 from smilenn.properties.claim import Claim
 from smilenn.properties.library import Fair, Monotone, Robust
-from smilenn.prove.mip.linear_model import at_least
-from smilenn.prove.mip.paper import two_sided
-from smilenn.prove.mip.presolve import presolve
-from smilenn.prove.mip.reduced import ReducedMip, reduced_model
-from smilenn.prove.mip.solvers import Solver, Status, installed, solver
-from smilenn.prove.mip.solvers.gurobi import Gurobi
-from smilenn.prove.mip.solvers.highs import Highs
-from smilenn.prove.mip.solvers.scip import Scip
-from smilenn.prove.prover import Goal, Prover
-from smilenn.prove.rules.sweep import Sweep
-from smilenn.prove.rules.table import decider
-from smilenn.prove.tree.branch import Branch
-from smilenn.prove.tree.written import leaf_proof
+from smilenn.provers.mip.linear_model import at_least
+from smilenn.provers.mip.paper import two_sided
+from smilenn.provers.mip.presolve import presolve
+from smilenn.provers.mip.reduced import ReducedMip, reduced_model
+from smilenn.provers.mip.solvers import Solver, Status, installed, solver
+from smilenn.provers.mip.solvers.gurobi import Gurobi
+from smilenn.provers.mip.solvers.highs import Highs
+from smilenn.provers.mip.solvers.scip import Scip
+from smilenn.provers.prover import Goal, Prover
+from smilenn.provers.rules.sweep import Sweep
+from smilenn.provers.rules.table import decider
+from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.written import leaf_proof
 from smilenn.reason import Reason, Why
 
 GOALS: dict[Job, Goal] = {"opt": "optimum", "prove": "prove", "find": "find", "match": "prove"}

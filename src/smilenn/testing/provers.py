@@ -19,9 +19,9 @@ from time import perf_counter
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.portfolio import prove_problem
-from smilenn.prove.prover import Prover
-from smilenn.prove.realise import replay
+from smilenn.provers.portfolio import prove_problem
+from smilenn.provers.prover import Prover
+from smilenn.provers.realise import replay
 from smilenn.search.gradient import search
 from smilenn.testing.problems import large_problem, members, small_problems, with_right_side
 from smilenn.verdict import Maximum, Proved, Violated

@@ -21,8 +21,8 @@ from time import perf_counter
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from smilenn.prove.mip.linear_model import Builder, LinearModel, at_least, safe_bound
-from smilenn.prove.mip.solvers.base import Solver, SolverResult, Status
+from smilenn.provers.mip.linear_model import Builder, LinearModel, at_least, safe_bound
+from smilenn.provers.mip.solvers.base import Solver, SolverResult, Status
 
 DRAWS = 12
 LIMIT = 60.0  # seconds for programs that take milliseconds

@@ -26,10 +26,10 @@ import numpy as np
 
 from smilenn.problem import Problem, Row, build_all
 from smilenn.properties.claim import Claim
-from smilenn.prove.portfolio import prove_problem
-from smilenn.prove.rules.order import ordered
-from smilenn.prove.rules.slopes import SlopeRule, slope_tree
-from smilenn.prove.tree.branch import Branch
+from smilenn.provers.portfolio import prove_problem
+from smilenn.provers.rules.order import ordered
+from smilenn.provers.rules.slopes import SlopeRule, slope_tree
+from smilenn.provers.tree.branch import Branch
 from smilenn.verdict import Proved
 
 if TYPE_CHECKING:

@@ -26,10 +26,10 @@ from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
 from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
-from smilenn.prove.model import prove
-from smilenn.prove.rules.rule import Cost
-from smilenn.prove.rules.table import decider
-from smilenn.prove.tree.tree import Trees
+from smilenn.provers.model import prove
+from smilenn.provers.rules.rule import Cost
+from smilenn.provers.rules.table import decider
+from smilenn.provers.tree.tree import Trees
 from smilenn.train.adam import fused
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.cases import planned, without_clauses

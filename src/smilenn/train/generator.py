@@ -23,13 +23,13 @@ import numpy as np
 from smilenn.model.snapshot import Snapshot
 from smilenn.problem import Problem, Row, build
 from smilenn.properties.claim import Claim
-from smilenn.prove.portfolio import generate
-from smilenn.prove.prover import allowance
-from smilenn.prove.rules.closed_form import ClosedForm
-from smilenn.prove.rules.sweep import local_maxima
-from smilenn.prove.rules.table import decider
-from smilenn.prove.tree.branch import Branch
-from smilenn.prove.tree.tree import Trees, tree_key
+from smilenn.provers.portfolio import generate
+from smilenn.provers.prover import allowance
+from smilenn.provers.rules.closed_form import ClosedForm
+from smilenn.provers.rules.sweep import local_maxima
+from smilenn.provers.rules.table import decider
+from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.tree import Trees, tree_key
 from smilenn.search.gradient import search
 from smilenn.search.pool import Pool
 from smilenn.train.config import Config

@@ -23,8 +23,8 @@ from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.model.select import select
 from smilenn.problem import Problem
-from smilenn.prove.rules.slopes import SlopeRule, slope_tree
-from smilenn.prove.rules.table import certifier, decider
+from smilenn.provers.rules.slopes import SlopeRule, slope_tree
+from smilenn.provers.rules.table import certifier, decider
 from smilenn.train.adam import adam_step, forget_gradients
 from smilenn.train.backward import Backward
 from smilenn.train.config import Config

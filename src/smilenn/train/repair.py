@@ -26,9 +26,9 @@ import torch
 from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, Row, build_all
 from smilenn.properties.claim import Claim
-from smilenn.prove.portfolio import generate
-from smilenn.prove.rules.signs import Signs
-from smilenn.prove.rules.slopes import SlopeRule, slope_tree
+from smilenn.provers.portfolio import generate
+from smilenn.provers.rules.signs import Signs
+from smilenn.provers.rules.slopes import SlopeRule, slope_tree
 from smilenn.train.config import Config
 from smilenn.train.deploy import is_tight
 from smilenn.train.feasible import forget
