@@ -33,10 +33,33 @@ WRONG = (
     ["-1", "2"],
 )
 FAULTS = (
-    "split key", "case key", "copy", "coordinate", "at", "witness", "elsewhere", "weights", "clauses", "single",
-    "equal", "no clauses", "rows", "plain", "hash", "entry", "proofs", "node", "empty", "either", "names", "text",
-    "bool", "nan", "denominator", "denominators",
-)  # fmt: skip
+    "split key",
+    "case key",
+    "copy",
+    "coordinate",
+    "at",
+    "witness",
+    "elsewhere",
+    "weights",
+    "clauses",
+    "single",
+    "equal",
+    "no clauses",
+    "rows",
+    "plain",
+    "hash",
+    "entry",
+    "proofs",
+    "node",
+    "empty",
+    "either",
+    "names",
+    "text",
+    "bool",
+    "nan",
+    "denominator",
+    "denominators",
+)
 SPLITS = frozenset(("split key", "copy", "coordinate", "at", "elsewhere", "node", "bool", "nan"))
 
 

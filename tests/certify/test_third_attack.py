@@ -208,11 +208,14 @@ def test_any_encoder_is_asked_for_a_row_in_several_batches(priced):
 @pytest.mark.parametrize(
     ("part", "kind"),
     [
-        (lambda net: net, Own), (lambda net: net.lower, OwnLower), (lambda net: net.second, OwnGap),
-        (lambda net: net.encoder, Mine), (lambda net: net.encoder.branches[0], Centred),
+        (lambda net: net, Own),
+        (lambda net: net.lower, OwnLower),
+        (lambda net: net.second, OwnGap),
+        (lambda net: net.encoder, Mine),
+        (lambda net: net.encoder.branches[0], Centred),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
-)  # fmt: skip
+)
 def test_a_subclass_is_certified_by_nobody(tmp_path, priced, part, kind):
     model = smilenn.load(priced)
     net, claims = copy.deepcopy(model.net_), model.claims_

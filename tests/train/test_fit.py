@@ -50,9 +50,17 @@ def cases(make):
 
 
 NAMES = [
-    "monotone", "monotone, paper's boxes", "fair", "fair, paper's boxes", "robust", "robust, faithful", "lipschitz",
-    "convex", "several", "safe too",
-]  # fmt: skip
+    "monotone",
+    "monotone, paper's boxes",
+    "fair",
+    "fair, paper's boxes",
+    "robust",
+    "robust, faithful",
+    "lipschitz",
+    "convex",
+    "several",
+    "safe too",
+]
 SOME = ["monotone", "monotone, paper's boxes", "fair", "robust"]
 
 
@@ -202,8 +210,15 @@ def test_the_callback_hears_of_every_unit(make):
 
 
 def test_pretraining_stops_early(make):
-    still = make.wave().but(learning_rate=0.0, train_learning_rate=1e-2, pretrain_epochs=50, pretrain_patience=3,
-                            epochs=0, posttrain_rounds=0, least_quality=0.0)  # fmt: skip
+    still = make.wave().but(
+        learning_rate=0.0,
+        train_learning_rate=1e-2,
+        pretrain_epochs=50,
+        pretrain_patience=3,
+        epochs=0,
+        posttrain_rounds=0,
+        least_quality=0.0,
+    )
     epochs = sum(r["phase"] == "pretrain" for r in still.fit().history)
     assert epochs == 4  # the first improves on nothing, three do not improve
     patient = still.but(pretrain_patience=None, pretrain_epochs=6)

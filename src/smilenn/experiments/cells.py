@@ -32,9 +32,14 @@ Row = dict[str, Any]
 
 
 def run_cells(
-    compute: Callable[..., list[Row]], cells: Sequence[Cell], out: Path | None = None, jobs: int = 2, *,
-    cluster: str | None = None, callback: Callable[[Progress], None] | None = None,
-) -> list[Row]:  # fmt: skip
+    compute: Callable[..., list[Row]],
+    cells: Sequence[Cell],
+    out: Path | None = None,
+    jobs: int = 2,
+    *,
+    cluster: str | None = None,
+    callback: Callable[[Progress], None] | None = None,
+) -> list[Row]:
     """Rows of all cells, in the cells' order: those found in `out` and those computed now, `jobs` at a time.
 
     `cluster` is the address of a dask scheduler, or "local" for a cluster of `jobs` workers on this machine; `callback`

@@ -106,9 +106,15 @@ def load(name: str, options: Options) -> Dataset[pd.DataFrame]:
 
 
 def compute(
-    model: str, data: str, seed: int, quick: bool, eps: float | None = None, weight: float | None = None, *,
+    model: str,
+    data: str,
+    seed: int,
+    quick: bool,
+    eps: float | None = None,
+    weight: float | None = None,
+    *,
     options: Options,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """One cell: quality and other metrics on test rows, variation, status and seconds."""
     if model not in MODELS:
         raise SmileError(f"There is no model {model!r}; models are {listed(MODELS, 9)}.")
@@ -143,9 +149,17 @@ def compute(
     binary = dataset.task == "binary"
     metrics = classified(output, parts.y_test) if binary else {"r2": r2(parts.y_test, output)}
     row: Row = {
-        "model": model, "data": data, "seed": seed, "eps": eps, "weight": weight, **metrics,
-        "quality": metrics["accuracy" if binary else "r2"], "variation": float(change.max()), **status, "seconds": took,
-    }  # fmt: skip
+        "model": model,
+        "data": data,
+        "seed": seed,
+        "eps": eps,
+        "weight": weight,
+        **metrics,
+        "quality": metrics["accuracy" if binary else "r2"],
+        "variation": float(change.max()),
+        **status,
+        "seconds": took,
+    }
     if data == "crime" and model in SMILE:
         row["panel"] = [test.frame[PANEL[0]].tolist(), test.frame[PANEL[1]].tolist(), change.round(6).tolist()]
     return [row]
@@ -156,9 +170,7 @@ def _peer(model: str, parts: Prepared, dataset: Dataset, weight: float | None, d
         case "agnostic":
             return fit_agnostic(parts, mlp(BACKBONE), EMBEDDING, task=dataset.task, descent=descent)
         case "unaware":
-            return fit_unaware(
-                parts, dataset.protected, mlp(BACKBONE), EMBEDDING, task=dataset.task, descent=descent
-            )  # fmt: skip
+            return fit_unaware(parts, dataset.protected, mlp(BACKBONE), EMBEDDING, task=dataset.task, descent=descent)
         case "constant":
             return fit_constant(parts.y, dataset.task)
         case _:
@@ -168,9 +180,12 @@ def _peer(model: str, parts: Prepared, dataset: Dataset, weight: float | None, d
 
 
 def variation(
-    predict: Callable[[np.ndarray], np.ndarray], parts: Prepared, protected: tuple[str, ...], output: np.ndarray,
+    predict: Callable[[np.ndarray], np.ndarray],
+    parts: Prepared,
+    protected: tuple[str, ...],
+    output: np.ndarray,
     seed: int,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """The largest change of each test row's output when the protected features change, [n]."""
     domain, x = parts.domain, parts.x_test
     indices = [index for name in protected for index in domain.indices(name)]
@@ -203,8 +218,17 @@ def report(rows: list[Row], options: Options) -> str:
                 point = chosen(group, eps=key, weight=value)
                 swept = f"ε = {key:g}" if key is not None else f"λ = {value:g}" if value is not None else ""
                 extra = [mean_and_spread(point, metric) for metric in ("balanced", "auc")] if binary else []
-                lines.append([model, swept, mean_and_spread(point, "quality"), *extra,
-                              mean_and_spread(point, "variation"), *proved(point), seconds(point)])  # fmt: skip
+                lines.append(
+                    [
+                        model,
+                        swept,
+                        mean_and_spread(point, "quality"),
+                        *extra,
+                        mean_and_spread(point, "variation"),
+                        *proved(point),
+                        seconds(point),
+                    ]
+                )
         middle = ["accuracy", "balanced", "AUC"] if binary else ["R²"]
         parts += [f"## {name}", markdown(["model", "", *middle, "variation", "proved", "certified", "seconds"], lines)]
         gaps = [
@@ -306,7 +330,12 @@ def draw(rows: list[Row]) -> dict[str, Figure]:
 
 
 STUDY = Study(
-    "fairness", cells, compute, report, draw, aims,
+    "fairness",
+    cells,
+    compute,
+    report,
+    draw,
+    aims,
     "The epoch, and the kinds of networks in the default, are chosen on training rows kept aside for that; ε and λ are "
     "the paper's grids and nothing is chosen among them. Test rows are looked at once, for these tables.",
-)  # fmt: skip
+)

@@ -60,9 +60,12 @@ class _System:
         weight = np.abs(self.coef).max(axis=1, keepdims=True)
         n = self.coef.shape[1]
         found = linprog(
-            np.eye(n + 1)[n], A_ub=np.hstack([self.coef, -weight]), b_ub=self.rhs,
-            bounds=[(None, None)] * n + [(0.0, None)], method="highs",
-        )  # fmt: skip
+            np.eye(n + 1)[n],
+            A_ub=np.hstack([self.coef, -weight]),
+            b_ub=self.rhs,
+            bounds=[(None, None)] * n + [(0.0, None)],
+            method="highs",
+        )
         least = 0.0 if found.x is None else float(found.x[-1])
         return least if found.status == 0 and least > SLACK * self.size else 0.0
 
@@ -91,9 +94,7 @@ def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[
         if system.missed():
             raise SmileError(_contradiction(claims, domain, system))
         systems.append((base, places, system))
-    found = [
-        _implied(claims, domain, outputs, systems, name) for name in features if _shared(claims, domain, name)
-    ]  # fmt: skip
+    found = [_implied(claims, domain, outputs, systems, name) for name in features if _shared(claims, domain, name)]
     return tuple(sentence for sentence in found if sentence)
 
 
@@ -134,9 +135,12 @@ def _contradiction(claims: Sequence[Claim], domain: Domain, system: _System) -> 
 
 
 def _implied(
-    claims: Sequence[Claim], domain: Domain, outputs: Sequence[str],
-    systems: Sequence[tuple[np.ndarray, dict[str, list[np.ndarray]], _System]], name: str,
-) -> str:  # fmt: skip
+    claims: Sequence[Claim],
+    domain: Domain,
+    outputs: Sequence[str],
+    systems: Sequence[tuple[np.ndarray, dict[str, list[np.ndarray]], _System]],
+    name: str,
+) -> str:
     """What all claims together say of one feature, of some output, and no claim alone; '' for nothing."""
     for o, output in enumerate(outputs):
         for what, signs in (("no dependence on", (1, 0, -1)), ("no bend along", (1, -2, 1))):
@@ -188,9 +192,11 @@ def _shared(claims: Sequence[Claim], domain: Domain, name: str) -> bool:
 def _pairs(claims: Sequence[Claim], features: Sequence[str]) -> list[tuple[str, str]]:
     """Features that some row names together."""
     found = {
-        pair for claim in claims for row in (*claim.when, *claim.rows)
+        pair
+        for claim in claims
+        for row in (*claim.when, *claim.rows)
         for pair in combinations(sorted({t.name for t in row.terms if t.name in features}), 2)
-    }  # fmt: skip
+    }
     return sorted(found)[:MOST_PAIRS]
 
 
@@ -220,9 +226,13 @@ def _places(domain: Domain, name: str, base: np.ndarray) -> list[np.ndarray]:
 
 
 def _system(
-    claims: Sequence[Claim], domain: Domain, outputs: Sequence[str], base: np.ndarray,
-    places: dict[str, list[np.ndarray]], pairs: Sequence[tuple[str, str]],
-) -> _System:  # fmt: skip
+    claims: Sequence[Claim],
+    domain: Domain,
+    outputs: Sequence[str],
+    base: np.ndarray,
+    places: dict[str, list[np.ndarray]],
+    pairs: Sequence[tuple[str, str]],
+) -> _System:
     z = [base, *(x for spots in places.values() for x in spots)]
     for one, other in pairs:
         for a, b in product(places[one], places[other]):
@@ -239,8 +249,9 @@ def _system(
         if claim.copies < 3:
             tuples = np.array(list(product(range(n), repeat=claim.copies)))
         else:  # triples and more along one feature
-            tuples = np.concatenate([spots[np.array(list(product(range(len(spots)), repeat=claim.copies)))]
-                                     for spots in along])  # fmt: skip
+            tuples = np.concatenate(
+                [spots[np.array(list(product(range(len(spots)), repeat=claim.copies)))] for spots in along]
+            )
         premise = ground(claim, domain)
         tuples = tuples[premise.holds(z[tuples])]
         step = max(1, -(-len(tuples) // MOST_TUPLES))

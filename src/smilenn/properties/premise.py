@@ -204,9 +204,10 @@ def _ground(claim: Claim, domain: Domain) -> Premise:
         raise _Empty
     magnitude = [[max(-lo[c][i], hi[c][i]) for i in range(m)] for c in range(k)]
     rows = [
-        (e, *floats) for e, (inequality, terms) in enumerate(extra)
+        (e, *floats)
+        for e, (inequality, terms) in enumerate(extra)
         for floats in row_floats(inequality, terms, magnitude)
-    ]  # fmt: skip
+    ]
     coef = np.zeros((len(rows), k, m))
     for r, (_, entries, *_) in enumerate(rows):
         for key, a in entries.items():

@@ -26,9 +26,15 @@ NOISE = 1e-9  # relative to Row.scale: a difference below it is rounding of the 
 
 
 def realise(
-    problem: Problem, row: Row, points: Sequence[np.ndarray], forward: Forward, *, batch: int = 256, rounds: int = 4,
+    problem: Problem,
+    row: Row,
+    points: Sequence[np.ndarray],
+    forward: Forward,
+    *,
+    batch: int = 256,
+    rounds: int = 4,
     seed: int = 0,
-) -> Counterexample | None:  # fmt: skip
+) -> Counterexample | None:
     """A counterexample of the model `forward` (raw x [B, m] → outputs [B, o]) near `points` [k, m], or None."""
     if not points:
         return None
@@ -39,9 +45,16 @@ def realise(
 
 
 def breaking(
-    given: Given, clause: Clause, scale: float, points: np.ndarray | None, forward: Forward, *, batch: int = 256,
-    rounds: int = 4, seed: int = 0,
-) -> Counterexample | None:  # fmt: skip
+    given: Given,
+    clause: Clause,
+    scale: float,
+    points: np.ndarray | None,
+    forward: Forward,
+    *,
+    batch: int = 256,
+    rounds: int = 4,
+    seed: int = 0,
+) -> Counterexample | None:
     """Inputs near `points` [n, k, m] (model units; None: anywhere) at which the model breaks every row of a clause."""
     rng, region = np.random.default_rng(seed), given.region
     width = np.maximum(region.hi - region.lo, 0.0)

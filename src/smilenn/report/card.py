@@ -34,9 +34,11 @@ def card(found: Findings) -> str:
     model = found.model
     names = model.outputs_.names
     kind = {
-        "binary": "a class of two", "multiclass": f"a class of {len(names)}", "multilabel": f"{len(names)} labels",
+        "binary": "a class of two",
+        "multiclass": f"a class of {len(names)}",
+        "multilabel": f"{len(names)} labels",
         "quantiles": f"{len(names)} quantiles of a number",
-    }.get(model.task, "a number" if len(names) == 1 else f"{len(names)} numbers")  # fmt: skip
+    }.get(model.task, "a number" if len(names) == 1 else f"{len(names)} numbers")
     target = f" ({plain(model.target_name_)})" if model.target_name_ else ""
     parts = [
         f"# {plain(found.name)}",
@@ -71,10 +73,15 @@ def card(found: Findings) -> str:
             parts.append(_table(["group", "rows", found.quality.group_metric], lines))
     if found.tradeoff is not None and len(found.tradeoff.points) > 2:
         lines = [
-            [plain(p.name), estimate_text(p.quality), "–" if p.eps is None else number(p.eps),
-             "–" if p.variation is None else change_text(p.variation), p.status]
+            [
+                plain(p.name),
+                estimate_text(p.quality),
+                "–" if p.eps is None else number(p.eps),
+                "–" if p.variation is None else change_text(p.variation),
+                p.status,
+            ]
             for p in found.tradeoff.points
-        ]  # fmt: skip
+        ]
         parts += [
             "## Accuracy and guarantee",
             _table(["model", found.tradeoff.metric, "ε asked for", "largest change found", "status"], lines),

@@ -29,8 +29,9 @@ def tradeoff_plot(found: Tradeoff) -> str:
     promised = sorted((p for p in found.points if p.eps is not None), key=lambda p: p.eps or 0.0)
     if not promised:
         values = [v for p in found.points for v in _ends(p)]
-        frame = Frame((-0.5, len(found.points) - 0.5), spread(values), "", found.metric,
-                      tuple(p.name for p in found.points))  # fmt: skip
+        frame = Frame(
+            (-0.5, len(found.points) - 0.5), spread(values), "", found.metric, tuple(p.name for p in found.points)
+        )
         marks = []
         for i, point in enumerate(found.points):
             marks += _estimate(frame, i, point.quality, CLASS[point.kind], f"{point.name}: {found.metric}")
@@ -46,9 +47,12 @@ def tradeoff_plot(found: Tradeoff) -> str:
     marks.append(frame.line(eps, [p.quality.value for p in promised], "ours-line"))
     for point in promised:
         marks += _estimate(
-            frame, float(point.eps or 0.0), point.quality, CLASS[point.kind],
+            frame,
+            float(point.eps or 0.0),
+            point.quality,
+            CLASS[point.kind],
             f"{point.name} ({point.status}): {found.metric}",
-        )  # fmt: skip
+        )
     return frame.svg(marks, f"{found.metric} against the epsilon asked for")
 
 
@@ -56,8 +60,12 @@ def change_plot(found: Tradeoff) -> str:
     """Quality against the largest change found, every model a dot."""
     points = [p for p in found.points if p.variation is not None]
     changes = [p.variation or 0.0 for p in points]
-    frame = Frame((0.0, max(changes) * 1.1 or 1.0), spread([v for p in points for v in _ends(p)]),
-                  "largest change found", found.metric)  # fmt: skip
+    frame = Frame(
+        (0.0, max(changes) * 1.1 or 1.0),
+        spread([v for p in points for v in _ends(p)]),
+        "largest change found",
+        found.metric,
+    )
     marks = []
     for point, change in zip(points, changes, strict=True):
         tip = f"{point.name}: change up to {number(change, 3)}, {found.metric}"
@@ -83,8 +91,9 @@ def _estimate(frame: Frame, x: float, found: Any, name: str, tip: str) -> list[s
 def group_plot(feature: str, groups: Sequence[Group], metric: str, overall: float) -> str:
     """The metric of each group of one feature, with intervals, beside that of all rows."""
     values = [v for g in groups for v in (g.quality.value, g.quality.low, g.quality.high) if v is not None]
-    frame = Frame((-0.5, len(groups) - 0.5), spread([*values, overall]), feature, metric,
-                  tuple(g.value for g in groups))  # fmt: skip
+    frame = Frame(
+        (-0.5, len(groups) - 0.5), spread([*values, overall]), feature, metric, tuple(g.value for g in groups)
+    )
     marks = [frame.horizontal(overall, "idle", "all rows")]
     for i, group in enumerate(groups):
         marks += _estimate(frame, i, group.quality, "ours", f"{group.value}, {group.rows} rows: {metric}")
@@ -121,8 +130,10 @@ def levels_plot(levels: Sequence[float], shares: Sequence[float]) -> str:
     """The share of targets below each quantile against its level."""
     frame = Frame((0.0, 1.0), (0.0, 1.0), "level of the quantile", "share of targets below it")
     marks = [frame.line((0.0, 1.0), (0.0, 1.0), "idle"), frame.line(levels, shares, "ours-line")]
-    marks += [frame.dot(q, s, "ours-dot", f"{s:.1%} below the quantile of level {q:g}", 4.5)
-              for q, s in zip(levels, shares, strict=True)]  # fmt: skip
+    marks += [
+        frame.dot(q, s, "ours-dot", f"{s:.1%} below the quantile of level {q:g}", 4.5)
+        for q, s in zip(levels, shares, strict=True)
+    ]
     return frame.svg(marks, "targets below each quantile")
 
 
@@ -144,8 +155,7 @@ def history_plot(history: Sequence[Mapping[str, Any]], keys: Sequence[str], ylab
     marks = []
     for start, phase in _phases(history):
         marks.append(frame.vertical(max(1, start), "phase", phase))
-    marks += [frame.line(steps, [math.nan if v is None else v for v in values], key)
-              for key, values in lines.items()]  # fmt: skip
+    marks += [frame.line(steps, [math.nan if v is None else v for v in values], key) for key, values in lines.items()]
     return frame.svg(marks, f"{ylabel} over the training")
 
 
@@ -157,8 +167,11 @@ def _phases(history: Sequence[Mapping[str, Any]]) -> list[tuple[int, str]]:
         if not out or out[-1][1] != phase:
             out.append((i, phase))
     room = 0.16 * len(history)
-    return [entry for entry, after in zip(out, [*out[1:], None], strict=True)
-            if after is None or after[0] - entry[0] >= room]  # fmt: skip
+    return [
+        entry
+        for entry, after in zip(out, [*out[1:], None], strict=True)
+        if after is None or after[0] - entry[0] >= room
+    ]
 
 
 def _number(value: Any) -> float | None:
@@ -176,8 +189,10 @@ def slice_plot(found: Slice, output: str) -> str:
     y = spread(values)
     if found.names:
         frame = Frame((-0.5, len(found.at) - 0.5), y, f"{feature.name}{unit}", output, found.names)
-        marks = [frame.interval(i, float(lo), float(hi), "box", 26)
-                 for i, (lo, hi) in enumerate(zip(found.low, found.high, strict=True))]  # fmt: skip
+        marks = [
+            frame.interval(i, float(lo), float(hi), "box", 26)
+            for i, (lo, hi) in enumerate(zip(found.low, found.high, strict=True))
+        ]
         for line in found.others:
             marks += [frame.dot(i, float(v), "other-dot", "", 2.5) for i, v in enumerate(line)]
         for i, value in enumerate(found.output):

@@ -59,8 +59,12 @@ def quality(found: Findings) -> str:
         overall = float(np.abs(rows.y - output).mean())
     for feature in features[:11]:
         groups = [group for group in quality.groups if group.feature == feature]
-        plots.append(figure(figures.group_plot(feature, groups, quality.group_metric, overall),
-                             f"{capital(quality.group_metric)} by {text(feature)}, with 95 % intervals."))  # fmt: skip
+        plots.append(
+            figure(
+                figures.group_plot(feature, groups, quality.group_metric, overall),
+                f"{capital(quality.group_metric)} by {text(feature)}, with 95 % intervals.",
+            )
+        )
     parts.append(plot_grid(plots))
     if quality.groups and math.isnan(quality.groups[0].output):  # of several outputs
         lines = [(f"{text(g.feature)}: {text(g.value)}", str(g.rows), estimate_text(g.quality)) for g in quality.groups]
@@ -69,10 +73,15 @@ def quality(found: Findings) -> str:
         mean = "mean probability" if found.model.task == "binary" else "mean prediction"
         share = f"share of {text(found.positive)}" if found.model.task == "binary" else f"mean {text(name)}"
         lines = [
-            (f"{text(g.feature)}: {text(g.value)}", str(g.rows), estimate_text(g.quality), number(g.output, 3),
-             number(g.target, 3))
+            (
+                f"{text(g.feature)}: {text(g.value)}",
+                str(g.rows),
+                estimate_text(g.quality),
+                number(g.output, 3),
+                number(g.target, 3),
+            )
             for g in quality.groups
-        ]  # fmt: skip
+        ]
         parts.append("<h3>By group</h3>" + table(("group", "rows", text(quality.group_metric), mean, share), lines))
     return "\n".join(parts)
 
@@ -84,8 +93,10 @@ def _agreement(found: Findings, y: np.ndarray, output: np.ndarray) -> list[str]:
     if task == "binary":
         return [figure(figures.calibration_plot(y[:, 0], output[:, 0], found.positive), words)]
     if task == "multilabel":
-        return [figure(figures.calibration_plot(y[:, k], output[:, k], name), words)
-                for k, name in enumerate(names[:MOST_OUTPUTS])]  # fmt: skip
+        return [
+            figure(figures.calibration_plot(y[:, k], output[:, k], name), words)
+            for k, name in enumerate(names[:MOST_OUTPUTS])
+        ]
     if task == "multiclass":
         others = np.array(output)
         winner = output.argmax(axis=1)
@@ -99,8 +110,10 @@ def _agreement(found: Findings, y: np.ndarray, output: np.ndarray) -> list[str]:
         return [figure(figures.levels_plot(levels, (y <= output).mean(axis=0).tolist()), words)]
     exact = "Every dot is a row; on the dashed line the prediction is exact."
     called = names if len(names) > 1 else (found.model.target_name_ or "target",)
-    return [figure(figures.agreement_plot(y[:, k], output[:, k], name), exact)
-            for k, name in enumerate(called[:MOST_OUTPUTS])]  # fmt: skip
+    return [
+        figure(figures.agreement_plot(y[:, k], output[:, k], name), exact)
+        for k, name in enumerate(called[:MOST_OUTPUTS])
+    ]
 
 
 def _temperature(found: Findings, y: np.ndarray, logit: np.ndarray) -> str:
@@ -143,10 +156,15 @@ def guarantee(found: Findings) -> str:
         plots.append(figure(figures.change_plot(trade), caption))
     parts.append(plot_grid(plots))
     lines = [
-        (text(p.name), estimate_text(p.quality), "–" if p.eps is None else number(p.eps),
-         "–" if p.variation is None else change_text(p.variation), text(p.status))
+        (
+            text(p.name),
+            estimate_text(p.quality),
+            "–" if p.eps is None else number(p.eps),
+            "–" if p.variation is None else change_text(p.variation),
+            text(p.status),
+        )
         for p in trade.points
-    ]  # fmt: skip
+    ]
     parts.append(table(("model", text(trade.metric), "ε asked for", "largest change found", "status"), lines))
     if trained:
         parts.append(
@@ -155,8 +173,10 @@ def guarantee(found: Findings) -> str:
             "without the protected columns. Changes are found by sampling: there may be larger ones.</p>"
         )
     else:
-        parts.append('<p class="soft">References without rules, without protected columns and with other ε are trained '
-                     "on request: <code>smile report MODEL --data FILE.csv --references</code>.</p>")  # fmt: skip
+        parts.append(
+            '<p class="soft">References without rules, without protected columns and with other ε are trained '
+            "on request: <code>smile report MODEL --data FILE.csv --references</code>.</p>"
+        )
     return "\n".join(parts)
 
 
@@ -288,8 +308,11 @@ def slices(found: Findings) -> str:
     if not found.slices:
         return ""
     origin = "the row of median output" if found.rows is not None else "a point drawn from the domain"
-    legend = key("ours", f"through {origin}") + key("idle", "through rows of low and of high output") + key(
-        "k-box", "the box: where the output must lie whatever the backbone does")  # fmt: skip
+    legend = (
+        key("ours", f"through {origin}")
+        + key("idle", "through rows of low and of high output")
+        + key("k-box", "the box: where the output must lie whatever the backbone does")
+    )
     called = dict(zip(found.model.outputs_.names, found.output_names, strict=True))
     plots = [figure(figures.slice_plot(part, called[part.name]), "") for part in found.slices]
     more = len(found.model.domain_.features) - len({part.feature.name for part in found.slices})
@@ -307,13 +330,24 @@ def training(found: Findings) -> str:
         return ""
     moves = f"how far the backbone may move {text(found.output_name)} within the box, mean over rows"
     drawn = (
-        (("violation", "bound"), "violation", True, key("k-violation", "largest violation found by search")
-         + key("k-bound", "proved bound on it") + "; the bottom line means none"),
+        (
+            ("violation", "bound"),
+            "violation",
+            True,
+            key("k-violation", "largest violation found by search")
+            + key("k-bound", "proved bound on it")
+            + "; the bottom line means none",
+        ),
         (("width",), "mean box width", False, key("k-width", moves)),
-        (("loss", "held_out"), "loss", True, key("k-loss", "on training rows")
-         + (key("k-held_out", "on held-out rows") if any("held_out" in record for record in history) else "")
-         + "; 1 is the best constant's"),
-    )  # fmt: skip
+        (
+            ("loss", "held_out"),
+            "loss",
+            True,
+            key("k-loss", "on training rows")
+            + (key("k-held_out", "on held-out rows") if any("held_out" in record for record in history) else "")
+            + "; 1 is the best constant's",
+        ),
+    )
     plots = [figure(figures.history_plot(history, keys, label, log=log), words) for keys, label, log, words in drawn]
     phases: dict[str, list[float]] = {}
     before = 0.0
@@ -323,13 +357,22 @@ def training(found: Findings) -> str:
         entry[0], entry[1], before = entry[0] + 1, entry[1] + max(0.0, now - before), now
     lines = [(text(name), str(int(count)), text(duration(spent))) for name, (count, spent) in phases.items()]
     made = bullets(text(line) for line in found.model.explain().splitlines() if line)
-    room = "leaves the backbone no room" if not any(record.get("width") for record in history) else (
-        "is as wide as they allow")  # fmt: skip
-    closed = "" if any(record.get("violation") is not None for record in history) else (
-        "<p>No counterexample was looked for in training: the network keeps the rules by its construction, and the box "
-        f"{room}.</p>"
-    )  # fmt: skip
+    room = (
+        "leaves the backbone no room"
+        if not any(record.get("width") for record in history)
+        else ("is as wide as they allow")
+    )
+    closed = (
+        ""
+        if any(record.get("violation") is not None for record in history)
+        else (
+            "<p>No counterexample was looked for in training: the network keeps the rules by its construction, and the "
+            f"box {room}.</p>"
+        )
+    )
     return (
-        closed + plot_grid(plots) + table(("phase", "epochs or rounds", "time"), lines)
+        closed
+        + plot_grid(plots)
+        + table(("phase", "epochs or rounds", "time"), lines)
         + f"<h3>How it was made</h3>{made}"
-    )  # fmt: skip
+    )

@@ -27,8 +27,9 @@ def summary(found: Findings) -> str:
         tiles.append((number(first.model.value, 3), text(words)))
         tiles += [
             (number(m.model.value, 3), "right, and no allowed change turns it")
-            for m in found.quality.metrics if m.name == CERTIFIED
-        ]  # fmt: skip
+            for m in found.quality.metrics
+            if m.name == CERTIFIED
+        ]
         tiles.append((f"{found.quality.rows:,}".replace(",", " "), rows_words(found)))
     tiles.append((str(len(found.model.domain_.features)), "inputs"))
     tiles.append((text(duration(found.model.seconds_)), "of training"))

@@ -46,14 +46,30 @@ def _direct(optimizer: torch.optim.Optimizer, moved: Sequence[Sequence[torch.Ten
 
 
 def _kernel(
-    group: dict[str, Any], own: list[torch.Tensor], slopes: list[torch.Tensor], first: list[torch.Tensor],
-    second: list[torch.Tensor], steps: list[torch.Tensor],
-) -> None:  # fmt: skip
+    group: dict[str, Any],
+    own: list[torch.Tensor],
+    slopes: list[torch.Tensor],
+    first: list[torch.Tensor],
+    second: list[torch.Tensor],
+    steps: list[torch.Tensor],
+) -> None:
     torch._fused_adam_(  # pyright: ignore[reportPrivateImportUsage]
-        own, slopes, first, second, [], steps, lr=float(group["lr"]), beta1=group["betas"][0], beta2=group["betas"][1],
-        weight_decay=group["weight_decay"], eps=group["eps"], amsgrad=False, maximize=False, grad_scale=None,
+        own,
+        slopes,
+        first,
+        second,
+        [],
+        steps,
+        lr=float(group["lr"]),
+        beta1=group["betas"][0],
+        beta2=group["betas"][1],
+        weight_decay=group["weight_decay"],
+        eps=group["eps"],
+        amsgrad=False,
+        maximize=False,
+        grad_scale=None,
         found_inf=None,
-    )  # fmt: skip
+    )
 
 
 def forget_gradients(optimizer: torch.optim.Optimizer) -> None:

@@ -62,10 +62,13 @@ class Backward:
         """For a network whose gradient is the one written here, else None."""
         nets = (net.lower, net.second)
         known = (
-            type(net) is SmileNet and net.encoder is None and net.profile == "f64-aux" and layered(net.backbone)
+            type(net) is SmileNet
+            and net.encoder is None
+            and net.profile == "f64-aux"
+            and layered(net.backbone)
             and all(type(one) in (FreeNet, GapNet) and one.hidden for one in nets)
             and not any(isinstance(one, FreeNet) and (one.skip or one.keep is not None) for one in nets)
-        )  # fmt: skip
+        )
         if not known or hooked(net) or torch.is_autocast_enabled("cpu") or len(optimizer.param_groups) != 1:
             return None
         made = cls(net, optimizer) if all(map(plain, net.parameters())) else None
@@ -83,9 +86,15 @@ class Backward:
 
     @torch.no_grad()
     def __call__(
-        self, u: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, task_loss: TaskLoss, lambda_box: float,
-        *, four: bool = False,
-    ) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:  # fmt: skip
+        self,
+        u: torch.Tensor,
+        y: torch.Tensor,
+        weight: torch.Tensor | None,
+        task_loss: TaskLoss,
+        lambda_box: float,
+        *,
+        four: bool = False,
+    ) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
         """Task loss, box loss, and the gradient of the one plus λ_box times the other, one tensor a parameter.
 
         u [B, m] model units, y [B, o], weight [B] or None. With `four` the task loss is the sum of those of the four
@@ -131,10 +140,16 @@ class Backward:
         to_lower.add_(torch.where(opened, self.zero, rest))
         if self.gap:
             to_lower.add_(to_upper)
-        return accuracy, box, [
-            *through(to_z, inside, self.layers), *through(to_lower, [u, on_lo], self.lower),
-            *through(to_upper, [u, on_up], self.second), *grads_head,
-        ]  # fmt: skip
+        return (
+            accuracy,
+            box,
+            [
+                *through(to_z, inside, self.layers),
+                *through(to_lower, [u, on_lo], self.lower),
+                *through(to_upper, [u, on_up], self.second),
+                *grads_head,
+            ],
+        )
 
 
 def through(slope: torch.Tensor, inputs: Sequence[torch.Tensor], maps: Sequence[Weights]) -> list[torch.Tensor]:

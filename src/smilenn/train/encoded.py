@@ -103,9 +103,13 @@ def _decay_(optimizer: torch.optim.Optimizer, decay: float) -> None:
 
 
 def members_loss(
-    task: Training, each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, held: torch.Tensor | None,
+    task: Training,
+    each: torch.Tensor,
+    y: torch.Tensor,
+    weight: torch.Tensor | None,
+    held: torch.Tensor | None,
     index: torch.Tensor,
-) -> torch.Tensor:  # fmt: skip
+) -> torch.Tensor:
     """The mean over the members k of L_s(f_k), each [M, B, o], on the rows of the batch that k may learn from.
 
     One call of the loss for all: with the weights of each member divided by their sum, a weighted mean over M·B rows is

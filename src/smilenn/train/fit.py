@@ -141,11 +141,22 @@ class _Run:
     """One training run; holds the task and the state and moves through the phases."""
 
     def __init__(
-        self, net: SmileNet, x: np.ndarray, y: np.ndarray, claims: Sequence[Claim], loss: LossKind, config: Config,
-        seed: int, validation: tuple[np.ndarray, np.ndarray] | None, held: np.ndarray | None,
-        sample_weight: np.ndarray | None, callback: Callable[[Progress], None] | None, checkpoint: Path | None,
-        time_limit: float | None, warm: bool,
-    ) -> None:  # fmt: skip
+        self,
+        net: SmileNet,
+        x: np.ndarray,
+        y: np.ndarray,
+        claims: Sequence[Claim],
+        loss: LossKind,
+        config: Config,
+        seed: int,
+        validation: tuple[np.ndarray, np.ndarray] | None,
+        held: np.ndarray | None,
+        sample_weight: np.ndarray | None,
+        callback: Callable[[Progress], None] | None,
+        checkpoint: Path | None,
+        time_limit: float | None,
+        warm: bool,
+    ) -> None:
         snapshot = net.snapshot()
         data_x, data_y = checked_rows(net, x, y, loss, "training")
         weight = checked_weights(sample_weight, len(x), net)
@@ -358,8 +369,14 @@ class _Run:
         if done is None or not done.text:
             return
         after, seconds = task.held_out_loss(net), round(self.elapsed(), 6)
-        record = {"phase": "repair", "unit": 0, "loss": after, "loss_before": before, "repair": done.text,
-                  "cost": quality - task.quality(net)}  # fmt: skip
+        record = {
+            "phase": "repair",
+            "unit": 0,
+            "loss": after,
+            "loss_before": before,
+            "repair": done.text,
+            "cost": quality - task.quality(net),
+        }
         self.state.history.append({k: _plain(v) for k, v in (record | {"seconds": seconds}).items()})
         logger.info("repaired: %s; loss %.4g, before %.4g", done.text, after, before)
         if self.callback is not None:

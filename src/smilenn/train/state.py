@@ -102,14 +102,21 @@ def save_state(path: Path, state: State) -> None:
     for i, slot in state.optimizer.state_dict()["state"].items():
         tensors |= {f"adam.{i}.{k}": torch.as_tensor(v).clone() for k, v in slot.items()}
     meta = {
-        "format": FORMAT, "fingerprint": state.fingerprint, "phase": state.phase, "unit": state.unit,
-        "lam": state.lam, "square": state.square, "stall": state.stall,
-        "best_loss": _json(state.best_loss), "scores": [_json(score) for score in state.scores],
+        "format": FORMAT,
+        "fingerprint": state.fingerprint,
+        "phase": state.phase,
+        "unit": state.unit,
+        "lam": state.lam,
+        "square": state.square,
+        "stall": state.stall,
+        "best_loss": _json(state.best_loss),
+        "scores": [_json(score) for score in state.scores],
         "stall_loss": _json(state.stall_loss),
-        "history": state.history, "seconds": state.seconds,
+        "history": state.history,
+        "seconds": state.seconds,
         "rates": [group["lr"] for group in state.optimizer.param_groups],
         "pools": [pool.to_json() for pool in state.pools],
-    }  # fmt: skip
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     contiguous = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
     text = json.dumps(meta)

@@ -83,9 +83,16 @@ class Builder:
         value = np.concatenate(self._value) if self._value else np.zeros(0)
         matrix = csr_matrix((value, index, start), shape=(len(self._row_lo), len(self.lo)))
         return LinearModel(
-            matrix, np.array(self._row_lo), np.array(self._row_hi), np.array(self.lo), np.array(self.hi),
-            np.array(self.whole, dtype=bool), np.array(self.gain), self.offset, tuple(self.names),
-        )  # fmt: skip
+            matrix,
+            np.array(self._row_lo),
+            np.array(self._row_hi),
+            np.array(self.lo),
+            np.array(self.hi),
+            np.array(self.whole, dtype=bool),
+            np.array(self.gain),
+            self.offset,
+            tuple(self.names),
+        )
 
 
 def without_small(model: LinearModel, least: float) -> LinearModel:

@@ -94,9 +94,17 @@ class ReducedMip(Rule):
 
 
 def solved(
-    engine: Solver, problem: Problem, row: Row, model: LinearModel, inputs: Inputs, start: float,
-    time_limit: float, goal: Goal, target: float, threads: int = 1,
-) -> Maximum:  # fmt: skip
+    engine: Solver,
+    problem: Problem,
+    row: Row,
+    model: LinearModel,
+    inputs: Inputs,
+    start: float,
+    time_limit: float,
+    goal: Goal,
+    target: float,
+    threads: int = 1,
+) -> Maximum:
     """Run a solver on a model whose objective is the violation divided by `row.scale`, and check what it says.
 
     A point that the solver holds for a violation but that is none in float64 does not end the search: the solver runs
@@ -122,9 +130,12 @@ def solved(
 
 
 STOPS = {
-    Status.INFEASIBLE: Reason.INFEASIBLE, Status.UNBOUNDED: Reason.UNBOUNDED_MODEL, Status.TIME_LIMIT: Reason.TIME,
-    Status.INTERRUPTED: Reason.INTERRUPTED, Status.ERROR: Reason.SOLVER,
-}  # fmt: skip
+    Status.INFEASIBLE: Reason.INFEASIBLE,
+    Status.UNBOUNDED: Reason.UNBOUNDED_MODEL,
+    Status.TIME_LIMIT: Reason.TIME,
+    Status.INTERRUPTED: Reason.INTERRUPTED,
+    Status.ERROR: Reason.SOLVER,
+}
 
 
 def stop_of(result: SolverResult) -> Why | None:
@@ -194,8 +205,18 @@ def reduced_model(reduced: Reduced, scale: float, *, twin_cuts: bool = True) -> 
                 pre[c, j], out[c, j] = pre[0, j], out[0, j]
             elif up[c, j] or down[c, j]:
                 gain = reduced.unit[c, j] * size[c, j] / scale
-                pre[c, j], out[c, j] = _unit(build, inputs, c, reduced.weight[j], reduced.bias[j], reduced.low[c, j],
-                                             reduced.high[c, j], gain, up[c, j], down[c, j])  # fmt: skip
+                pre[c, j], out[c, j] = _unit(
+                    build,
+                    inputs,
+                    c,
+                    reduced.weight[j],
+                    reduced.bias[j],
+                    reduced.low[c, j],
+                    reduced.high[c, j],
+                    gain,
+                    up[c, j],
+                    down[c, j],
+                )
     if twin_cuts and k == 2 and h:
         _twins(build, reduced, pre, out, size, up, down)
     for c in range(k):
@@ -212,13 +233,20 @@ def _padded(reduced: Reduced) -> Reduced:
     low, high = reduced.low - pad, reduced.high + pad
     if not reduced.flip.size:
         return replace(reduced, low=low, high=high)
-    inner = np.stack([
-        rounding(slope, const, one[None])[0] + np.abs(unit) @ (own + EPS * len(own) * size)
-        for slope, const, unit, one, own, size in zip(
-            reduced.inner_slope, reduced.inner_const, reduced.inner_unit, largest, error, np.maximum(-low, high),
-            strict=True,
-        )
-    ])  # fmt: skip
+    inner = np.stack(
+        [
+            rounding(slope, const, one[None])[0] + np.abs(unit) @ (own + EPS * len(own) * size)
+            for slope, const, unit, one, own, size in zip(
+                reduced.inner_slope,
+                reduced.inner_const,
+                reduced.inner_unit,
+                largest,
+                error,
+                np.maximum(-low, high),
+                strict=True,
+            )
+        ]
+    )
     pad = padding(inner, np.maximum(-reduced.inner_low, reduced.inner_high))
     return replace(reduced, low=low, high=high, inner_low=reduced.inner_low - pad, inner_high=reduced.inner_high + pad)
 
@@ -265,9 +293,17 @@ def input_columns(build: Builder, region: Region, *, share: bool = True) -> Inpu
 
 
 def _unit(
-    build: Builder, inputs: Inputs, c: int, weight: np.ndarray, bias: float, low: float, high: float,
-    gain: float, up: bool, down: bool,
-) -> tuple[int, int]:  # fmt: skip
+    build: Builder,
+    inputs: Inputs,
+    c: int,
+    weight: np.ndarray,
+    bias: float,
+    low: float,
+    high: float,
+    gain: float,
+    up: bool,
+    down: bool,
+) -> tuple[int, int]:
     """Columns a/size and relu(a)/size of one undecided unit; returns their indices."""
     size = max(-low, high)
     pre = build.column(low / size, high / size)

@@ -320,6 +320,11 @@ def _deepest(problem: Problem, node: SlopeNode) -> Any:
     cost = np.zeros(region.size + 1)
     cost[-1] = -1.0
     return linprog(
-        cost, A_ub=rows, b_ub=signs * s.hidden_bias[units], bounds=[*zip(node.lo, node.hi, strict=True), (None, 1.0)],
-        A_eq=sums if len(sums) else None, b_eq=np.ones(len(sums)) if len(sums) else None, method="highs",
-    )  # fmt: skip
+        cost,
+        A_ub=rows,
+        b_ub=signs * s.hidden_bias[units],
+        bounds=[*zip(node.lo, node.hi, strict=True), (None, 1.0)],
+        A_eq=sums if len(sums) else None,
+        b_eq=np.ones(len(sums)) if len(sums) else None,
+        method="highs",
+    )

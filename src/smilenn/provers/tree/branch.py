@@ -60,9 +60,17 @@ class Branch(Rule):
         return Maximum(upper, tree.value, tree.point, tree.stopped, self.title, tree.seconds, tree.nodes)
 
     def search(
-        self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "prove", target: float = 0.0,
-        most: int = MOST_NODES, like: Tree | None = None, written: bool = True,
-    ) -> Tree:  # fmt: skip
+        self,
+        problem: Problem,
+        row: Row,
+        *,
+        time_limit: float = FOREVER,
+        goal: Goal = "prove",
+        target: float = 0.0,
+        most: int = MOST_NODES,
+        like: Tree | None = None,
+        written: bool = True,
+    ) -> Tree:
         """Grow the tree until the goal is reached: the optimum, or a bound below or a point above the target.
 
         `like` (or the tree of the row in `trees`) is a tree of the same claim, on these or other weights: its splits

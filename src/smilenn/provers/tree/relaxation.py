@@ -118,9 +118,12 @@ class BoxLP(BoxModel):
         self.which, self.price = np.append(self.which, first + kept), np.append(self.price, self.scale / size)
 
     def solve(
-        self, phase: np.ndarray, shape: Shape | None = None, parent: Relaxation | None = None,
+        self,
+        phase: np.ndarray,
+        shape: Shape | None = None,
+        parent: Relaxation | None = None,
         split: tuple[str, int, int, float] | None = None,
-    ) -> Relaxation | None:  # fmt: skip
+    ) -> Relaxation | None:
         """The LP on the cell of this box with phases [k, H]; its shape is needed where there are flip units.
 
         `parent` is the answer on the cell of the same box from which `split` made this one. None where the solver has

@@ -75,8 +75,24 @@ def stamp(problem: Problem, row: Row, written: bool) -> str:
     """SHA-256 of all numbers that a bound depends on: weights, region and row, and whether slopes were rounded."""
     r, f = problem.region, problem.flips
     hasher = hashlib.sha256(repr((problem.weights_digest, tree_key(problem, row), r.groups, written)).encode())
-    for values in (row.slope, row.unit, row.flip, [row.const, row.rhs], f.const, f.slope, f.unit, r.lo, r.hi, r.pinned,
-                   r.step, r.delta_lo, r.delta_hi, r.coef, r.rhs, r.equality):  # fmt: skip
+    for values in (
+        row.slope,
+        row.unit,
+        row.flip,
+        [row.const, row.rhs],
+        f.const,
+        f.slope,
+        f.unit,
+        r.lo,
+        r.hi,
+        r.pinned,
+        r.step,
+        r.delta_lo,
+        r.delta_hi,
+        r.coef,
+        r.rhs,
+        r.equality,
+    ):
         hasher.update(np.ascontiguousarray(values).tobytes())
     return hasher.hexdigest()
 
