@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
-import forge2  # beside this file, and found where that is
+from trust import forge2
 
 COUNT, PARTS = 640, 16
 Tensors = dict[str, tuple[list[int], list[float]]]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-import kill_small
+from trust import kill_small
 
 COUNT, PARTS = 1200, 8
 

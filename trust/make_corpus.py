@@ -1,7 +1,7 @@
 """The frozen corpus: certificates that every release has to accept with the same bounds, and others it has to refuse.
 
-    python tests/certify/make_corpus.py [--try]   writes tests/certify/corpus2 anew: only while version 2 is not frozen
-    python tests/certify/make_corpus.py --trees   writes tests/certify/corpus_trees anew: layers of trees, added later
+    python -m trust.make_corpus [--try]   writes tests/certify/corpus2 anew: only while version 2 is not frozen
+    python -m trust.make_corpus --trees   writes tests/certify/corpus_trees anew: layers of trees, added later
 
 ``corpus2/folders.tar.xz`` holds one model folder per entry, ``corpus2/index.json`` for each its status, exit code,
 class of reason and, if it was checked, rule, bound, margin, right side and room of every row as exact fractions, and
@@ -11,7 +11,6 @@ afterwards. ``corpus`` is that of version 1, frozen with 0.1. With ``--try`` not
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import math
@@ -23,7 +22,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -36,30 +34,18 @@ from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
 from smilenn.properties.claim import Claim, Inequality, Term, row
+from trust import corpus_details as more_details
+from trust import encoded_folder as encoders
+from trust import forge, kill_cases, kill_lemmas, kill_signs
+from trust import kill_trees as grown
+from trust import kill_version2 as version2
+from trust import random_folder as folders
 
-HERE = Path(__file__).resolve().parent
-CORPUS = HERE / "corpus2"
+CORPORA = Path(__file__).resolve().parents[1] / "tests" / "certify"
+CORPUS = CORPORA / "corpus2"
 PREFIX = "v2-"  # of all names, so that both corpora fit in one folder
 
-
-def _sibling(name: str) -> ModuleType:
-    """A module beside this file: tests are no package."""
-    full = f"smilenn_tests_{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, HERE / f"{name}.py")
-        assert spec is not None and spec.loader is not None
-        sys.modules[full] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[full])
-    return sys.modules[full]
-
-
-forge, folders, more_details = _sibling("forge"), _sibling("random_folder"), _sibling("corpus_details")
-encoders = _sibling("encoded_folder")
-sys.path.insert(0, str(HERE))  # where these find one another
-kills = [_sibling(f"kill_{name}") for name in ("signs", "cases", "lemmas")]
-version2 = _sibling("kill_version2")
-grown = _sibling("kill_trees")
-sys.path.remove(str(HERE))
+kills = (kill_signs, kill_cases, kill_lemmas)
 Files = dict[str, bytes]
 Entry = tuple[str, str, Files]  # name, class of reason, files (a manifest is made unless there is one)
 
@@ -1587,7 +1573,7 @@ def expectation(folder: Path, why: str) -> dict[str, Any]:
 
 def main() -> int:
     """Write a corpus anew."""
-    chosen, corpus = (of_trees, HERE / "corpus_trees") if "--trees" in sys.argv else (entries, CORPUS)
+    chosen, corpus = (of_trees, CORPORA / "corpus_trees") if "--trees" in sys.argv else (entries, CORPUS)
     corpus.mkdir(exist_ok=True)
     index: dict[str, Any] = {}
     wrong: list[str] = []

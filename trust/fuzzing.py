@@ -22,12 +22,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import forge2  # beside this file, and found where that is
-import kill_cases
-import kill_lemmas
-import kill_trees
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+
+from trust import forge2, kill_cases, kill_lemmas, kill_trees
 
 FOLDERS = (
     "forged-nothing",

@@ -10,8 +10,7 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
-import forge2  # beside this file, and found where that is
-import kill_version2
+from trust import forge2, kill_version2
 
 
 def floats(loaded: SimpleNamespace) -> Any:

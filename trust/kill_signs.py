@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-import kill_small
+from trust import kill_small
 
 COUNT, PARTS = 1800, 9
 NAMES = ("a", "b", "c")

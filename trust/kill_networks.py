@@ -16,7 +16,7 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
-import forge2  # beside this file, and found where that is
+from trust import forge2
 
 Tensors = dict[str, tuple[list[int], list[float]]]
 

@@ -17,8 +17,7 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
-import forge2  # beside this file, and found where that is
-import kill_small
+from trust import forge2, kill_small
 
 COUNT, PARTS = 900, 9
 THRESHOLDS = (-2.0, -1.0, -0.5, 0.0, -0.0, 0.5, 0.5, 1.0, 2.0, 5e-324, -5e-324, 1 - 2.0**-53, 1e300, -1e300)

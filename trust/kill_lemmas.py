@@ -15,7 +15,7 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
-import kill_small
+from trust import kill_small
 
 COUNT, PARTS = 1600, 16
 FIRST = 1000  # the seeds of kill_small.py are other ones

@@ -1,7 +1,7 @@
 """Mutation testing of the two checkers: one small fault is planted at a time, and the kill suite has to notice it.
 
-    python tests/certify/mutation.py fast FOLDERS [--jobs 2] [--only TEXT] [--out FILE]
-    python tests/certify/mutation.py reference FOLDERS …
+    python -m trust.mutation fast FOLDERS [--jobs 2] [--only TEXT] [--out FILE]
+    python -m trust.mutation reference FOLDERS …
 
 `fast` is check.py; `reference` is all of reference/. FOLDERS holds model
 folders (kill_suite.py). A mutant is *killed* if some check of the suite gives another answer than with the unchanged
@@ -44,8 +44,7 @@ from pathlib import Path
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-SOURCE = HERE.parents[1] / "src" / "smilenn" / "certify"
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "smilenn" / "certify"
 # in the order in which they import one another
 TARGETS = {
     "fast": ("check",),
@@ -627,8 +626,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--known", type=Path, help="survivors that are explained: not tried, and counted as survivors")
     parser.add_argument("--source", type=Path, default=SOURCE)
     chosen = parser.parse_args(arguments)
-    sys.path.insert(0, str(HERE))
-    import kill_suite  # beside this file
+    from trust import kill_suite  # here, or its parts would be imported by whoever only lists faults
 
     program = Program.read(chosen.target, chosen.source)
     every = program.mutants()

@@ -15,8 +15,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-import forge2
-import kill_small
+from trust import forge2, kill_small
 
 COUNT, PARTS = 2600, 13
 MEANS = (["1", "0"], ["1", "0"], ["1/2", "1/2"], ["0", "1"], ["1/3", "2/3"], ["6/8", "1/4"])

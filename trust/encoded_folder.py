@@ -5,12 +5,9 @@ encoded_folder(path, seed)        a folder with one claim; what a tree may split
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
 import tempfile
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,19 +26,8 @@ from smilenn.model.folder import dump_json
 from smilenn.model.net import SmileNet
 from smilenn.properties.claim import Claim, row
 from smilenn.provers.proof import ALL_COPIES
-
-
-def _sibling(name: str) -> ModuleType:
-    full = f"smilenn_tests_{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None and spec.loader is not None
-        sys.modules[full] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[full])
-    return sys.modules[full]
-
-
-folders, forge2 = _sibling("random_folder"), _sibling("forge2")
+from trust import forge2
+from trust import random_folder as folders
 
 
 def encoded_folder(folder: Path, seed: int, **choices: Any) -> SmileNet:

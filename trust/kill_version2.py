@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import forge2  # beside this file, and found where that is
+from trust import forge2
 
 PARTS = 8
 TEXTS = (
