@@ -75,7 +75,7 @@ class ReducedMip(Rule):
         return None
 
     def declines(self, problem: Problem, row: Row) -> str | None:
-        """One or two copies with room: branch-and-bound is faster there, in the mean (docs/performance.md).
+        """One or two copies with room: branch-and-bound is faster there, in the mean (docs/notes/provers.md).
 
         Its joint bounds do not cover three copies, and a claim with ε = 0 is met on the diagonal only within a
         tolerance, which the MIP has.
