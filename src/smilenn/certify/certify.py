@@ -12,7 +12,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
@@ -34,6 +33,7 @@ from smilenn.properties.claim import Claim
 from smilenn.provers.cases import known_cases
 from smilenn.provers.proof import ClaimProof
 from smilenn.provers.tree.tree import Trees
+from smilenn.rounding import two_digits
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
@@ -113,13 +113,6 @@ def _with_room(proof: ClaimProof, claim: Claim, rows: Sequence[RowReport], scale
     """The same proof with room where rounding alone was missing; clauses have none."""
     room = []
     for row, stated in zip(rows, claim.rows, strict=False):
-        wanted = _two_digits(row.excess) if row.excess > 0 else Fraction(0)
+        wanted = two_digits(row.excess) if row.excess > 0 else Fraction(0)
         room.append(wanted if wanted <= min(most_room(stated, scales), 2 * row.margin) else Fraction(0))
     return replace(proof, room=room) if any(room) else proof
-
-
-def _two_digits(value: Fraction) -> Fraction:
-    """The smallest decimal of two significant digits that is ≥ value > 0."""
-    context = Context(prec=2, rounding=ROUND_CEILING)
-    up = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return Fraction(up)

@@ -21,8 +21,8 @@ from functools import cached_property
 import numpy as np
 
 from smilenn.errors import SmileError
-from smilenn.properties.outward import round_up
 from smilenn.properties.premise import Premise
+from smilenn.rounding import round_up
 
 LARGEST_GROUP = 20_000_000  # combinations of categories times categories: about half a gigabyte while they are listed
 

@@ -21,7 +21,8 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.emptiness import out_of_reach, satisfiable
-from smilenn.properties.outward import round_down, round_up, row_floats
+from smilenn.properties.outward import row_floats
+from smilenn.rounding import round_down, round_up
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ import numpy as np
 
 from smilenn.calibration import MOST, Calibration, temperature
 from smilenn.certify.statement import claim_sentence
-from smilenn.certify.verdicts import rounded_up
 from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
 from smilenn.report import figures
@@ -18,7 +17,7 @@ from smilenn.report.findings import Findings
 from smilenn.report.probe import Probe
 from smilenn.report.svg import number, picture, text
 from smilenn.report.tradeoff import epsilon_rule
-from smilenn.verdict import shown_bound
+from smilenn.rounding import round_up, shown_bound
 
 TIGHTEST = 3
 MOST_OUTPUTS = 6  # of which plots are shown
@@ -282,7 +281,7 @@ def variation(found: Findings) -> str:
         if certificate is not None and probe.claim in certificate.claims and certificate.report.claims:
             rows = certificate.report.claims[certificate.claims.index(probe.claim)].rows
             most = max(row.bound + row.margin - row.rhs for row in rows)
-            proved = rounded_up(most + Fraction(probe.limit or 0.0))
+            proved = round_up(most + Fraction(probe.limit or 0.0))
         plot = figures.variation_plot(probe, proved, _left(probe, found))
         sentence = claim_sentence(probe.claim, found.model.outputs_, found.model.domain_)
         largest = float(probe.value.max()) + (probe.limit or 0.0)

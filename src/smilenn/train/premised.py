@@ -247,9 +247,9 @@ class _Program:
         matrix = sparse.csr_matrix((data, (row, col)), shape=(offset, self.size))
         found = linprog(
             np.concatenate(self.cost),
-            A_ub=matrix,
+            A_ub=matrix,  # type: ignore[arg-type]
             b_ub=np.concatenate(right),
-            bounds=self.bounds,  # type: ignore[arg-type]
+            bounds=self.bounds,
             method="highs",
             options={"time_limit": SECONDS},
         )

@@ -29,11 +29,6 @@ class LinearModel:
     offset: float = 0.0
     names: tuple[str, ...] = ()
 
-    @property
-    def binaries(self) -> int:
-        """Number of whole-valued columns."""
-        return int(self.integer.sum())
-
 
 @dataclass
 class Builder:
