@@ -87,20 +87,28 @@ def certify(
         )
     notes = tuple(note for entry in emitted for note in entry.notes)
     model = model_digest(net.describe(), certified_tensors(net), table)
-    with tempfile.TemporaryDirectory(prefix="smilenn-") as place:
-        folder = Path(place) / "model"
-        save_net(folder, net, model={} if table is None else {"table": table})
-        files, report = _checked(folder, model, [entry.proof for entry in emitted], net.profile)
-        if report.status == "unknown":
-            scales = dict(zip(net.outputs, net.output_scale.tolist(), strict=True))
-            together = zip(emitted, claims, report.claims, strict=True)
-            relaxed = [_with_room(entry.proof, claim, found.rows, scales) for entry, claim, found in together]
-            if any(proof.room for proof in relaxed):
-                files, report = _checked(folder, model, relaxed, net.profile)
+    files, report = _accepted(net, claims, [entry.proof for entry in emitted], model, table)
     interrupted = any(entry.interrupted for entry in emitted)
     certificate = Certificate(files, report, claims, model, notes, perf_counter() - begun, interrupted)
     tell("the checker accepts" if certificate.accepted else certificate.shortfall)
     return certificate
+
+
+def _accepted(
+    net: SmileNet, claims: Sequence[Claim], proofs: Sequence[ClaimProof], model: str, table: Mapping[str, Any] | None
+) -> tuple[dict[str, bytes], Report]:
+    """The proofs as files with what the checker says of them; with room for rounding where that alone is missing."""
+    with tempfile.TemporaryDirectory(prefix="smilenn-") as place:
+        folder = Path(place) / "model"
+        save_net(folder, net, model={} if table is None else {"table": table})
+        files, report = _checked(folder, model, proofs, net.profile)
+        if report.status == "unknown":
+            scales = dict(zip(net.outputs, net.output_scale.tolist(), strict=True))
+            together = zip(proofs, claims, report.claims, strict=True)
+            relaxed = [_with_room(proof, claim, found.rows, scales) for proof, claim, found in together]
+            if any(proof.room for proof in relaxed):
+                files, report = _checked(folder, model, relaxed, net.profile)
+    return files, report
 
 
 def _checked(folder: Path, model: str, proofs: Sequence[ClaimProof], profile: str) -> tuple[dict[str, bytes], Report]:

@@ -26,17 +26,25 @@ def tradeoff_plot(found: Tradeoff) -> str:
 
     Where no rule has an ε, the models stand side by side. The constant is drawn only where it lies near the others.
     """
-    promised = sorted((p for p in found.points if p.eps is not None), key=lambda p: p.eps or 0.0)
-    if not promised:
-        values = [v for p in found.points for v in _ends(p)]
-        frame = Frame(
-            (-0.5, len(found.points) - 0.5), spread(values), "", found.metric, tuple(p.name for p in found.points)
-        )
-        marks = []
-        for i, point in enumerate(found.points):
-            marks += _estimate(frame, i, point.quality, CLASS[point.kind], f"{point.name}: {found.metric}")
-        return frame.svg(marks, f"{found.metric} of {len(found.points)} models")
-    eps = [p.eps for p in promised if p.eps is not None]
+    promised = [p for p in found.points if p.eps is not None]
+    return _against_eps(found, promised) if promised else _side_by_side(found)
+
+
+def _side_by_side(found: Tradeoff) -> str:
+    """Every model at a place of its own."""
+    values = [v for p in found.points for v in _ends(p)]
+    names = tuple(p.name for p in found.points)
+    frame = Frame((-0.5, len(found.points) - 0.5), spread(values), "", found.metric, names)
+    marks = []
+    for i, point in enumerate(found.points):
+        marks += _estimate(frame, i, point.quality, CLASS[point.kind], f"{point.name}: {found.metric}")
+    return frame.svg(marks, f"{found.metric} of {len(found.points)} models")
+
+
+def _against_eps(found: Tradeoff, promised: Sequence[Point]) -> str:
+    """Those that promise an ε along it, the others as lines."""
+    promised = sorted(promised, key=lambda p: p.eps or 0.0)
+    eps = [float(p.eps or 0.0) for p in promised]
     y = spread([v for p in found.points if p.kind != "constant" for v in _ends(p)], 0.15)
     frame = Frame((0.0, max(eps) * 1.15 or 1.0), y, "ε asked for, for every input", found.metric)
     marks = [
@@ -45,14 +53,9 @@ def tradeoff_plot(found: Tradeoff) -> str:
         if point.eps is None and y[0] <= point.quality.value <= y[1]
     ]
     marks.append(frame.line(eps, [p.quality.value for p in promised], "ours-line"))
-    for point in promised:
-        marks += _estimate(
-            frame,
-            float(point.eps or 0.0),
-            point.quality,
-            CLASS[point.kind],
-            f"{point.name} ({point.status}): {found.metric}",
-        )
+    for x, point in zip(eps, promised, strict=True):
+        tip = f"{point.name} ({point.status}): {found.metric}"
+        marks += _estimate(frame, x, point.quality, CLASS[point.kind], tip)
     return frame.svg(marks, f"{found.metric} against the epsilon asked for")
 
 
@@ -143,20 +146,21 @@ def history_plot(history: Sequence[Mapping[str, Any]], keys: Sequence[str], ylab
     lines = {key: values for key, values in lines.items() if any(v is not None and v > 0 for v in values)}
     if not lines:
         return ""
-    steps = list(range(1, len(history) + 1))
-    every = [v for values in lines.values() for v in values if v is not None]
-    positive = [v for v in every if v > 0]
-    top = max(positive)
-    low = max(min(positive), top * 1e-5)  # what lies below, 0 included, is drawn on the bottom line
-    y = (10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(top) + 1e-9)) if log else (0.0, top * 1.06)
-    if y[0] == y[1]:
-        y = (y[0], y[1] * 10)
+    positive = [v for values in lines.values() for v in values if v is not None and v > 0]
+    y = _decades(positive) if log else (0.0, max(positive) * 1.06)
     frame = Frame((1, max(2, len(history))), y, "epoch or round", ylabel, log_y=log)
-    marks = []
-    for start, phase in _phases(history):
-        marks.append(frame.vertical(max(1, start), "phase", phase))
+    marks = [frame.vertical(max(1, start), "phase", phase) for start, phase in _phases(history)]
+    steps = range(1, len(history) + 1)
     marks += [frame.line(steps, [math.nan if v is None else v for v in values], key) for key, values in lines.items()]
     return frame.svg(marks, f"{ylabel} over the training")
+
+
+def _decades(positive: Sequence[float]) -> tuple[float, float]:
+    """Powers of ten around the values, at most five below the top: what lies below is drawn on the bottom line."""
+    top = max(positive)
+    low = max(min(positive), top * 1e-5)
+    ends = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(top) + 1e-9)
+    return ends if ends[0] < ends[1] else (ends[0], ends[1] * 10)
 
 
 def _phases(history: Sequence[Mapping[str, Any]]) -> list[tuple[int, str]]:

@@ -15,12 +15,14 @@ from smilenn.report import figures
 from smilenn.report.elements import bullets, capital, change_text, estimate_text, figure, key, plot_grid, table
 from smilenn.report.findings import Findings
 from smilenn.report.probe import Probe
+from smilenn.report.quality import Quality
 from smilenn.report.svg import number, picture, text
 from smilenn.report.tradeoff import epsilon_rule
 from smilenn.rounding import round_up, shown_bound
 
 TIGHTEST = 3
 MOST_OUTPUTS = 6  # of which plots are shown
+MOST_PLOTTED = 11  # features whose groups are drawn
 MOST_FEATURES = 24  # longer tuples show only what differs
 
 
@@ -48,41 +50,40 @@ def quality(found: Findings) -> str:
         f"<p>On {quality.rows} {rows_words(found).split(' measured')[0]}; brackets are 95 % confidence intervals.</p>",
         table(("measure", "model", "best constant", "better is"), lines),
     ]
-    name = found.model.target_name_ or "target"
-    plots = _agreement(found, rows.y, output)
     if found.model.task == "binary" and 0 < rows.y.mean() < 1:
         parts.append(f"<p>{_temperature(found, rows.y[:, 0], output[:, 0])}</p>")
-    features = list(dict.fromkeys(group.feature for group in quality.groups))
     overall = next((m.model.value for m in quality.metrics if m.name == quality.group_metric), None)
     if overall is None:  # a mean over several outputs
         overall = float(np.abs(rows.y - output).mean())
-    for feature in features[:11]:
-        groups = [group for group in quality.groups if group.feature == feature]
-        plots.append(
-            figure(
-                figures.group_plot(feature, groups, quality.group_metric, overall),
-                f"{capital(quality.group_metric)} by {text(feature)}, with 95 % intervals.",
-            )
-        )
-    parts.append(plot_grid(plots))
-    if quality.groups and math.isnan(quality.groups[0].output):  # of several outputs
-        lines = [(f"{text(g.feature)}: {text(g.value)}", str(g.rows), estimate_text(g.quality)) for g in quality.groups]
-        parts.append("<h3>By group</h3>" + table(("group", "rows", text(quality.group_metric)), lines))
-    elif quality.groups:
-        mean = "mean probability" if found.model.task == "binary" else "mean prediction"
-        share = f"share of {text(found.positive)}" if found.model.task == "binary" else f"mean {text(name)}"
-        lines = [
-            (
-                f"{text(g.feature)}: {text(g.value)}",
-                str(g.rows),
-                estimate_text(g.quality),
-                number(g.output, 3),
-                number(g.target, 3),
-            )
-            for g in quality.groups
-        ]
-        parts.append("<h3>By group</h3>" + table(("group", "rows", text(quality.group_metric), mean, share), lines))
+    parts.append(plot_grid(_agreement(found, rows.y, output) + _group_plots(quality, overall)))
+    if quality.groups:
+        parts.append("<h3>By group</h3>" + _group_table(found, quality))
     return "\n".join(parts)
+
+
+def _group_plots(quality: Quality, overall: float) -> list[str]:
+    """The quality of every group, a plot for each of the first features that have some."""
+    metric, features = quality.group_metric, list(dict.fromkeys(group.feature for group in quality.groups))
+    return [
+        figure(
+            figures.group_plot(feature, [g for g in quality.groups if g.feature == feature], metric, overall),
+            f"{capital(metric)} by {text(feature)}, with 95 % intervals.",
+        )
+        for feature in features[:MOST_PLOTTED]
+    ]
+
+
+def _group_table(found: Findings, quality: Quality) -> str:
+    """Rows and quality by group; of a single output also its mean and the target's."""
+    heads = ["group", "rows", text(quality.group_metric)]
+    lines = [[f"{text(g.feature)}: {text(g.value)}", str(g.rows), estimate_text(g.quality)] for g in quality.groups]
+    if not math.isnan(quality.groups[0].output):
+        binary, name = found.model.task == "binary", found.model.target_name_ or "target"
+        heads += ["mean probability", f"share of {text(found.positive)}"] if binary else []
+        heads += [] if binary else ["mean prediction", f"mean {text(name)}"]
+        for line, group in zip(lines, quality.groups, strict=True):
+            line += [number(group.output, 3), number(group.target, 3)]
+    return table(heads, lines)
 
 
 def _agreement(found: Findings, y: np.ndarray, output: np.ndarray) -> list[str]:
