@@ -19,7 +19,7 @@ import numpy as np
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
-from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.claim import Claim, Ends, Inequality, narrow
 from smilenn.properties.emptiness import out_of_reach, satisfiable
 from smilenn.properties.outward import row_floats
 from smilenn.rounding import round_down, round_up
@@ -200,7 +200,6 @@ def _ground(claim: Claim, domain: Domain) -> Premise:
 
 
 Exact = list[list[Fraction]]  # [k][m]
-Ends = list[Fraction | None]  # [low, high], None where there is no end
 Strips = dict[int, Ends]
 Entries = dict[tuple[int, int], Fraction]
 Extra = list[tuple[Inequality, Entries]]
@@ -282,10 +281,10 @@ def _sorted_rows(claim: Claim, domain: Domain) -> tuple[Exact, Exact, Strips, Ex
         (c, i), a = next(iter(terms.items()))
         if len(terms) == 1:
             ends: Ends = [lo[c][i], hi[c][i]]
-            _cut(ends, a, inequality)
+            narrow(ends, a, inequality)
             lo[c][i], hi[c][i] = ends  # type: ignore[assignment] # cut or not, both are there
         elif claim.copies == 2 and terms.keys() == {(0, i), (1, i)} and terms[0, i] == -terms[1, i]:
-            _cut(strips.setdefault(i, [None, None]), terms[0, i], inequality)
+            narrow(strips.setdefault(i, [None, None]), terms[0, i], inequality)
         else:
             extra.append((inequality, terms))
     return lo, hi, strips, extra
@@ -295,15 +294,6 @@ def _refuse_contradiction(inequality: Inequality) -> None:
     """A row without terms: true, or of nothing."""
     if inequality.rhs < 0 or (inequality.op == "==" and inequality.rhs != 0):
         raise _Empty
-
-
-def _cut(ends: Ends, a: Fraction, inequality: Inequality) -> None:
-    """Cut [low, high] by a·z ≤ rhs or a·z == rhs, in place."""
-    bound, both, (low, high) = inequality.rhs / a, inequality.op == "==", ends
-    if a > 0 or both:
-        ends[1] = bound if high is None else min(high, bound)
-    if a < 0 or both:
-        ends[0] = bound if low is None else max(low, bound)
 
 
 def pins(claim: Claim, domain: Domain) -> np.ndarray:

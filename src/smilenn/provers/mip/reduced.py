@@ -188,15 +188,7 @@ def reduced_model(reduced: Reduced, scale: float, *, twin_cuts: bool = True) -> 
         for column, gain in zip(inputs.column[c], reduced.slope[c] * inputs.factor[c], strict=True):
             build.gain[column] += gain / scale
     live = reduced.flip > 0
-    up = reduced.unit > 0
-    down = reduced.unit < 0
-    for c in range(k):
-        if live[c].any():
-            up[c] |= (reduced.inner_unit[c, live[c]] > 0).any(axis=0)
-            down[c] |= (reduced.inner_unit[c, live[c]] < 0).any(axis=0)
-    up[0, reduced.tied] = up[:, reduced.tied].any(axis=0)
-    down[0, reduced.tied] = down[:, reduced.tied].any(axis=0)
-
+    up, down = _sides(reduced)
     size = np.maximum(-reduced.low, reduced.high)  # [k, h] units are scaled by it: a/size, r/size
     pre, out = np.full((k, h), -1), np.full((k, h), -1)
     for j in range(h):
@@ -223,6 +215,18 @@ def reduced_model(reduced: Reduced, scale: float, *, twin_cuts: bool = True) -> 
         for i in np.flatnonzero(live[c]):
             _flip(build, inputs, reduced, c, int(i), out[c], size[c], scale)
     return build.model(), inputs
+
+
+def _sides(reduced: Reduced) -> tuple[np.ndarray, np.ndarray]:
+    """Which units gain by being large, which by being small, [k, h] each; a tied unit's first copy speaks for all."""
+    sides = []
+    for sign in (1.0, -1.0):
+        side = sign * reduced.unit > 0
+        for own, live, inner in zip(side, reduced.flip > 0, reduced.inner_unit, strict=False):
+            own |= (sign * inner[live] > 0).any(axis=0)
+        side[0, reduced.tied] = side[:, reduced.tied].any(axis=0)
+        sides.append(side)
+    return sides[0], sides[1]
 
 
 def _padded(reduced: Reduced) -> Reduced:
@@ -266,14 +270,26 @@ def input_columns(build: Builder, region: Region, *, share: bool = True) -> Inpu
             top = 1.0 if not grid[i] else np.rint((region.hi[c, i] - region.lo[c, i]) / region.step[i])
             column[c, i] = build.column(0.0, top if factor[c, i] > 0 else 0.0, whole=bool(grid[i]), name=f"x{c}.{i}")
     inputs = Inputs(column, offset, factor)
-    copies = range(k)
+    _group_rows(build, region, inputs, share)
+    _strip_rows(build, region, inputs, share)
+    _further_rows(build, region, inputs)
+    return inputs
+
+
+def _group_rows(build: Builder, region: Region, inputs: Inputs, share: bool) -> None:
+    """One member of every category is 1."""
     for group in region.groups:
         members = list(group)
-        for c in copies:
+        for c in range(region.copies):
             if c and share and region.pinned[members].all():
                 continue
-            total = 1.0 - offset[c, members].sum()
-            build.dense(column[c, members], factor[c, members], total, total)
+            total = 1.0 - inputs.offset[c, members].sum()
+            build.dense(inputs.column[c, members], inputs.factor[c, members], total, total)
+
+
+def _strip_rows(build: Builder, region: Region, inputs: Inputs, share: bool) -> None:
+    """δ_lo ≤ x_1 − x_2 ≤ δ_hi; pinned copies are equal, where they do not share a column."""
+    k, (column, offset, factor) = region.copies, (inputs.column, inputs.offset, inputs.factor)
     for i in np.flatnonzero(region.strips | (region.pinned & (not share) & (k > 1))):
         size = max(float(factor[:, i].max()), 1e-300)
         gap = offset[0, i] - offset[1, i]
@@ -283,13 +299,16 @@ def input_columns(build: Builder, region: Region, *, share: bool = True) -> Inpu
         build.dense(column[:2, i], entries, (lo - gap - pad) / size, (hi - gap + pad) / size)
         for c in range(2, k):
             build.dense(column[[0, c], i], [factor[0, i] / size, -factor[c, i] / size], 0.0, 0.0)
+
+
+def _further_rows(build: Builder, region: Region, inputs: Inputs) -> None:
+    """The other rows of the premise."""
     for coef, rhs, same in zip(region.coef, region.rhs, region.equality, strict=True):
-        value = coef * factor
+        value = coef * inputs.factor
         size = max(float(np.abs(value).max()), 1e-300)
-        error = EPS * (coef.size + 2) * (abs(rhs) + float(np.abs(coef * offset).sum()))
-        top, pad = (rhs - float((coef * offset).sum())) / size, float(padding(error, size)) / size
-        build.dense(column.ravel(), (value / size).ravel(), top - pad if same else -np.inf, top + pad)
-    return inputs
+        error = EPS * (coef.size + 2) * (abs(rhs) + float(np.abs(coef * inputs.offset).sum()))
+        top, pad = (rhs - float((coef * inputs.offset).sum())) / size, float(padding(error, size)) / size
+        build.dense(inputs.column.ravel(), (value / size).ravel(), top - pad if same else -np.inf, top + pad)
 
 
 def _unit(

@@ -57,6 +57,10 @@ class Tree:
         """Whether the search reached its goal, no limit was hit."""
         return self.stopped is None
 
+    def shows(self, stamp: str, target: float) -> bool:
+        """Whether it proves a bound of `target` on what has this stamp."""
+        return self.stamp == stamp and self.complete and self.bound <= target
+
 
 class Trees(dict[tuple[str, str], Tree]):
     """The last tree of every row, by `tree_key`; and of claims with clauses the last cases, by the claim's digest."""
