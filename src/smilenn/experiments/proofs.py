@@ -148,45 +148,45 @@ def records(
                 ours = Branch(workers=1)
             low, high = problem.region.unit_ranges(snapshot.hidden_weight, snapshot.hidden_bias)
             undecided = int(((low < 0) & (high > 0) & (row.unit > 0)).sum())  # units of positive weight, all copies
+            common = {"seed": seed, "method": ours.name, "undecided": undecided}
             if "match" in jobs:
-                for peer in peers(against):
-                    matched = _match(problem, ours, case, seed, peer, limit, undecided)
-                    if matched is not None:
-                        yield matched
-            if not set(jobs) - {"match"}:
-                continue
-            found = ours.maximise(problem, row, time_limit=120.0)
-            _go_on(found.stopped)
-            best = (found.upper if found.complete else found.lower) + row.rhs  # the largest Σψ, or the best one known
-            for job in jobs:
-                if job == "match":
-                    continue
-                if job == "find" and best <= 1e-6 * row.scale:  # nothing to find
-                    continue
-                seconds, nodes, done = _median(problem, ours, job, best)
-                for peer in peers(against):
-                    other, finished, theirs = _peer(problem, row, peer, job, best, limit)
-                    yield {
-                        "case": f"{case.name}/{job}",
-                        "seed": seed,
-                        "method": ours.name,
-                        "peer": peer,
-                        "ours_s": seconds,
-                        "peer_s": other,
-                        "ratio": other / seconds,
-                        "ours_done": done,
-                        "peer_done": finished,
-                        "nodes": nodes,
-                        "undecided": undecided,
-                        "optimum": best,
-                        "peer_optimum": theirs,
-                        "told": TOLD.get(peer, "bound") if job == "prove" else None,
-                    }
+                found = (_match(problem, ours, peer, limit) for peer in peers(against))
+                yield from ({"case": f"{case.name}/match", **common, **one} for one in found if one is not None)
+            rest: list[Job] = [job for job in jobs if job != "match"]
+            for one in _compared(problem, ours, rest, peers(against), limit) if rest else ():
+                yield common | one | {"case": f"{case.name}/{one['case']}"}
 
 
-def _match(
-    problem: Problem, prover: Prover, case: Case, seed: int, peer: str, limit: float, undecided: int
-) -> dict[str, Any] | None:
+def _compared(
+    problem: Problem, ours: Prover, jobs: Sequence[Job], against: Sequence[str], limit: float
+) -> Iterator[dict[str, Any]]:
+    """Ours and every peer on these jobs, which need the optimum first."""
+    row = problem.rows[0]
+    found = ours.maximise(problem, row, time_limit=120.0)
+    _go_on(found.stopped)
+    best = (found.upper if found.complete else found.lower) + row.rhs  # the largest Σψ, or the best one known
+    for job in jobs:
+        if job == "find" and best <= 1e-6 * row.scale:  # nothing to find
+            continue
+        seconds, nodes, done = _median(problem, ours, job, best)
+        for peer in against:
+            other, finished, theirs = _peer(problem, row, peer, job, best, limit)
+            yield {
+                "case": job,
+                "peer": peer,
+                "ours_s": seconds,
+                "peer_s": other,
+                "ratio": other / seconds,
+                "ours_done": done,
+                "peer_done": finished,
+                "nodes": nodes,
+                "optimum": best,
+                "peer_optimum": theirs,
+                "told": TOLD.get(peer, "bound") if job == "prove" else None,
+            }
+
+
+def _match(problem: Problem, prover: Prover, peer: str, limit: float) -> dict[str, Any] | None:
     """The record of the job "match": the peer first, then one run of ours for what it has proved; None for nothing.
 
     The peer has a second run for that ε, which it now knows, and counts with the faster one. Ours gets ten times the
@@ -201,9 +201,6 @@ def _match(
     other = min(other, again) if known else other
     seconds, nodes, done = _ours(problem, prover, "match", best, 10.0 * stretched(other))
     return {
-        "case": f"{case.name}/match",
-        "seed": seed,
-        "method": prover.name,
         "peer": peer,
         "ours_s": seconds,
         "peer_s": other,
@@ -211,7 +208,6 @@ def _match(
         "ours_done": done,
         "peer_done": finished or known,
         "nodes": nodes,
-        "undecided": undecided,
         "optimum": None,
         "peer_optimum": bound,
         "told": TOLD.get(peer, "bound"),

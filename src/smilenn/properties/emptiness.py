@@ -50,7 +50,7 @@ def _rows(premise: Premise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             out[place] = a
         return out.ravel()
 
-    pinned, strips = np.flatnonzero(premise.pinned), np.flatnonzero(premise.strips & ~premise.pinned)
+    pinned, strips = (np.flatnonzero(which).tolist() for which in (premise.pinned, premise.strips & ~premise.pinned))
     rows = [(line({(0, i): 1.0, (c, i): -1.0}), 0.0, 0.0) for i in pinned for c in range(1, k)]
     rows += [(line({(0, i): 1.0, (1, i): -1.0}), premise.delta_lo[i], premise.delta_hi[i]) for i in strips]
     rows += [(line({(c, i): 1.0 for i in group}), 1.0, 1.0) for group in premise.domain.groups for c in range(k)]

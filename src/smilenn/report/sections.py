@@ -205,21 +205,8 @@ def pairs(found: Findings) -> str:
     parts = []
     around = "the measured rows" if found.rows is not None else "inputs drawn from the domain"
     for probe in found.probes:
-        limit = probe.limit
         parts.append(f"<h3>{text(claim_sentence(probe.claim, found.model.outputs_, found.model.domain_))}</h3>")
-        cards = []
-        for place, i in enumerate(probe.tightest(TIGHTEST), 1):
-            value = float(probe.value[i])
-            left = "" if limit is None else f"left side {number(value + limit)}, limit {number(limit)}; "
-            slack = (
-                f"{number(-value)} to spare"
-                if value < 0
-                else "no room"
-                if value == 0
-                else f"exceeds it by {number(value)}"
-            )
-            title = f"<h4>{place}. {left}{slack}{found.unit}</h4>"
-            cards.append(f'<div class="pair">{title}{_shown(found, probe.tuples[i], probe.outputs[i])}</div>')
+        cards = [_pair_card(found, probe, place, i) for place, i in enumerate(probe.tightest(TIGHTEST), 1)]
         parts.append(f'<div class="pairs">{"".join(cards)}</div>')
     if not parts:
         return ""
@@ -230,6 +217,15 @@ def pairs(found: Findings) -> str:
         f"{beyond}.</p>"
     )
     return start + "\n".join(parts)
+
+
+def _pair_card(found: Findings, probe: Probe, place: int, i: int) -> str:
+    """One tuple, with how close it comes."""
+    value, limit = float(probe.value[i]), probe.limit
+    left = "" if limit is None else f"left side {number(value + limit)}, limit {number(limit)}; "
+    slack = f"{number(-value)} to spare" if value < 0 else f"exceeds it by {number(value)}" if value > 0 else "no room"
+    title = f"<h4>{place}. {left}{slack}{found.unit}</h4>"
+    return f'<div class="pair">{title}{_shown(found, probe.tuples[i], probe.outputs[i])}</div>'
 
 
 def _shown(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
@@ -273,31 +269,33 @@ def tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
 
 def variation(found: Findings) -> str:
     """Histograms of the largest change found around each row."""
-    plots = []
-    certificate = found.model.certificate_
-    for probe in found.probes:
-        if len(probe.value) < 2:
-            continue
-        proved = None
-        if certificate is not None and probe.claim in certificate.claims and certificate.report.claims:
-            rows = certificate.report.claims[certificate.claims.index(probe.claim)].rows
-            most = max(row.bound + row.margin - row.rhs for row in rows)
-            proved = round_up(most + Fraction(probe.limit or 0.0))
-        plot = figures.variation_plot(probe, proved, _left(probe, found))
-        sentence = claim_sentence(probe.claim, found.model.outputs_, found.model.domain_)
-        largest = float(probe.value.max()) + (probe.limit or 0.0)
-        shown = ""
-        if proved is not None and math.isfinite(proved):
-            shown = f" Proved for all inputs: at most {shown_bound(proved)}."
-        plots.append(
-            figure(plot, f"{text(sentence)} Largest found around {len(probe.value)} rows: {number(largest)}.{shown}")
-        )
+    plots = [_variation_figure(found, probe) for probe in found.probes if len(probe.value) >= 2]
     if not plots:
         return ""
     return (
         "<p>For every row the largest value of the rule's left side that was found by changing the row within the "
         "rule's premise. Right of the dashed line the rule would be broken.</p>" + plot_grid(plots)
     )
+
+
+def _variation_figure(found: Findings, probe: Probe) -> str:
+    proved = _proved(found, probe)
+    plot = figures.variation_plot(probe, proved, _left(probe, found))
+    sentence = claim_sentence(probe.claim, found.model.outputs_, found.model.domain_)
+    largest = float(probe.value.max()) + (probe.limit or 0.0)
+    shown = ""
+    if proved is not None and math.isfinite(proved):
+        shown = f" Proved for all inputs: at most {shown_bound(proved)}."
+    return figure(plot, f"{text(sentence)} Largest found around {len(probe.value)} rows: {number(largest)}.{shown}")
+
+
+def _proved(found: Findings, probe: Probe) -> float | None:
+    """What the certificate proves of the left side, for all inputs; None without one."""
+    certificate = found.model.certificate_
+    if certificate is None or probe.claim not in certificate.claims or not certificate.report.claims:
+        return None
+    rows = certificate.report.claims[certificate.claims.index(probe.claim)].rows
+    return round_up(max(row.bound + row.margin - row.rhs for row in rows) + Fraction(probe.limit or 0.0))
 
 
 # ---- slices and training --------------------------------------------------------------------------------------------
