@@ -160,7 +160,8 @@ def _capital(sentence: str) -> str:
 
 def logit_words(eps: float) -> str:
     """ε on a logit in words a person understands."""
-    return f"odds change by a factor of at most {math.exp(eps):.3g}, a probability by at most {math.tanh(eps / 4):.1%}"
+    points = math.ceil(math.tanh(eps / 4) * 1000 * (1 + 1e-12)) / 10
+    return f"odds change by a factor of at most {shown_bound(math.exp(eps))}, a probability by at most {points:.1f}%"
 
 
 def cell_list(frame: pd.DataFrame) -> str:

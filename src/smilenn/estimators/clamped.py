@@ -85,7 +85,7 @@ class Clamped(BaseEstimator, ABC):
         certificate = _steady_only(proved, self.net_)
         unknown = Unknown(METHOD, why=certificate.why)
         judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
-        self._judgement = bound(judgement, self, self.net_, self.net_.domain, self.table())
+        self._judgement = bound(judgement, self, self.net_, self.net_.domain, claims, self.table())
         return self
 
     @property
@@ -160,13 +160,15 @@ class Clamped(BaseEstimator, ABC):
             out._judgement = Judgement(Unknown(why=because(Reason.FIRST_PINNED)))
             return out
         found = examine(Path(folder))
-        stated = [claim.to_json() for claim in out._property().lower(out.net_.domain)]
+        claims = out._property().lower(out.net_.domain)
+        stated = [claim.to_json() for claim in claims]
         if not isinstance(found, Certificate) or [claim.to_json() for claim in found.claims] != stated:
             reason = "it proves other claims" if isinstance(found, Certificate) else found.reason
             raise AlteredError(f"The certificate in {str(folder)!r} does not check: {reason}; fit the clamp again.")
         if found.model != certified_part(out.net_, out.table()):
             raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
-        out._judgement = bound(Judgement(checked_verdict(found), found), out, out.net_, out.net_.domain, out.table())
+        judgement = Judgement(checked_verdict(found), found)
+        out._judgement = bound(judgement, out, out.net_, out.net_.domain, claims, out.table())
         return out
 
     def outputs(self, X: pd.DataFrame) -> np.ndarray:
