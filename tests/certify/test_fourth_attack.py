@@ -10,12 +10,14 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression
 from typer.testing import CliRunner
 
 import smilenn
 from smilenn import (
     Bounded,
     Claim,
+    ClampedRegressor,
     Config,
     Custom,
     Lipschitz,
@@ -30,6 +32,8 @@ from smilenn import (
 from smilenn.certify import network
 from smilenn.certify.verified import Finding
 from smilenn.cli import app, checking
+from smilenn.cli.source import Source
+from smilenn.cli.table import read_table
 from smilenn.cli.words import logit_words
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
@@ -207,6 +211,11 @@ def test_a_registered_property_says_what_is_written(rising, tmp_path, rule):
     )
 
 
+def test_a_property_does_not_replace_what_makes_its_claims_plain():
+    with pytest.raises(SmileError, match="define claims instead"):
+        type("Own", (Disguise,), {"lower": lambda self, *arguments: self.claims(*arguments)})
+
+
 class Negated(SmileNet):
     def forward(self, x):
         return -super().forward(x)
@@ -223,6 +232,24 @@ def test_nothing_is_proved_of_a_network_with_other_code(rising):
     assert smilenn.prove(model).status == "proved"
     model.net_.__class__ = Negated
     assert smilenn.prove(model.net_, [rule]).status == "unknown"
+
+
+class Random(LinearRegression):
+    """A model that says something else at every call."""
+
+    def predict(self, X):
+        return np.random.default_rng().normal(size=len(X)) * 100
+
+
+def test_a_clamp_with_another_model_in_it_is_untested(table):
+    X, y = table
+    X = X.assign(group=np.arange(len(X)) % 2)
+    model = ClampedRegressor(LinearRegression(), ["group"], 0.5).fit(X, y)
+    assert model.verdict_.status == copy.deepcopy(model).verdict_.status == "proved"
+    model.model_ = Random().fit(X, y)
+    low, high = (model.predict(X.assign(group=value)) for value in (0, 1))
+    assert np.abs(low - high).max() > 0.5
+    assert model.verdict_.status == "unknown" and model.certificate_ is None
 
 
 # ---- numbers that float64 does not hold -----------------------------------------------------------------------------
@@ -264,6 +291,16 @@ def test_large_numbers_that_float64_holds_are_taken():
     domain = Domain.box([-1e30], [1e30], ["x"])
     for cells in ([2**53, 2**60], [1e25, 3.0], ["1e25", "9007199254740992"], pd.array([2**54 + 4, 0], dtype="Int64")):
         assert domain.encode(pd.DataFrame({"x": cells})).shape == (2, 1)
+
+
+@pytest.mark.parametrize("cell", ["", "1.5"])
+def test_whole_numbers_of_a_csv_are_not_rounded_beside_other_cells(tmp_path, cell):
+    # pandas reads the whole column as float64 for the sake of one cell
+    (tmp_path / "t.csv").write_text(f"x,y\n9007199254740992,1\n\n{cell},1\n9007199254740993,2\n", encoding="utf-8")
+    with pytest.raises(SmileError, match="row 5, column 'x' holds 9007199254740993, which float64 rounds"):
+        read_table(Source.find(tmp_path / "t.csv"), may_lack=["x"])
+    (tmp_path / "t.csv").write_text(f"x,y\n9007199254740992,1\n{cell},1\n1e300,2\n", encoding="utf-8")
+    assert len(read_table(Source.find(tmp_path / "t.csv"), may_lack=["x"])) == 3
 
 
 def test_complex_numbers_are_refused_in_a_frame():

@@ -113,11 +113,11 @@ def _rounded(series: pd.Series, values: np.ndarray) -> int | None:
         found = np.flatnonzero(series.to_numpy() != values) if series.dtype == np.longdouble else np.empty(0)
     else:
         large = np.flatnonzero(np.abs(values) >= EXACT)
-        found = [row for row in large if _whole(series.iloc[int(row)]) not in (None, int(values[row]))]
+        found = [row for row in large if whole_number(series.iloc[int(row)]) not in (None, int(values[row]))]
     return int(found[0]) if len(found) else None
 
 
-def _whole(cell: Any) -> int | None:
+def whole_number(cell: Any) -> int | None:
     """The whole number that a cell holds, None for another one."""
     try:
         return int(cell) if isinstance(cell, (int, np.integer, str)) else None

@@ -29,7 +29,7 @@ from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
-from smilenn.estimators.judgement import Judgement, bound, certified_part, current
+from smilenn.estimators.judgement import Judgement, bound, certified_part, current, withdrawn
 from smilenn.estimators.targets import class_names
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
@@ -86,6 +86,7 @@ class Clamped(BaseEstimator, ABC):
         unknown = Unknown(METHOD, why=certificate.why)
         judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
         self._judgement = bound(judgement, self, self.net_, self.net_.domain, claims, self.table())
+        self._tested = self.model_
         return self
 
     @property
@@ -100,6 +101,8 @@ class Clamped(BaseEstimator, ABC):
 
     def _judged(self) -> Judgement:
         check_is_fitted(self, "net_")
+        if self._judgement.binding and self.model_ is not self._tested:  # that a call repeats was seen of the other one
+            return withdrawn(Reason.CHANGED)
         claims = self._property().lower(self.net_.domain)
         return current(self._judgement, self, self.net_, self.net_.domain, claims, self.table())
 
@@ -169,6 +172,7 @@ class Clamped(BaseEstimator, ABC):
             raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
         judgement = Judgement(checked_verdict(found), found)
         out._judgement = bound(judgement, out, out.net_, out.net_.domain, claims, out.table())
+        out._tested = model
         return out
 
     def outputs(self, X: pd.DataFrame) -> np.ndarray:

@@ -58,6 +58,8 @@ class Property(ABC):
         super().__init_subclass__()
         for old in HOOKS.keys() & vars(cls).keys():
             raise SmileError(f"{cls.__name__} defines {old}, which is called {HOOKS[old]} now; rename it.")
+        if "lower" in vars(cls):  # it is what makes claims plain and compares their names with the domain's
+            raise SmileError(f"{cls.__name__} defines lower, which every property inherits; define claims instead.")
 
     # ---- what a property brings -------------------------------------------------------------------------------------
 
