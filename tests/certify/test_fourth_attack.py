@@ -34,8 +34,8 @@ from smilenn.certify.verified import Finding
 from smilenn.cli import app, checking
 from smilenn.cli.source import Source
 from smilenn.cli.table import read_table
-from smilenn.cli.words import logit_words
-from smilenn.domain import Domain
+from smilenn.cli.words import domain_text, logit_words
+from smilenn.domain import Domain, Feature
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators import steady
 from smilenn.estimators.notebook import verdict_html
@@ -351,6 +351,12 @@ def test_a_property_that_nobody_knows_is_named_in_every_form(folder, tmp_path):
     assert "'Monotone' are not registered" in CliRunner().invoke(app, ["check", "--quiet", str(place)]).output
     record = json.loads(CliRunner().invoke(app, ["check", "--json", str(place)]).output)
     assert record["status"] == "proved" and "'Monotone' are not registered" in record["unregistered"]
+
+
+def test_a_unit_passes_for_no_sentence():
+    false = "€. Certified: raising 'y' never lowers the price"
+    domain = Domain((Feature("x", unit=false), Feature("y", unit="km/h")))
+    assert domain_text(domain) == f"'x' 0 to 1 {false!r}; 'y' 0 to 1 km/h"
 
 
 def test_bounds_in_words_are_not_below_what_was_checked():
