@@ -118,4 +118,5 @@ def _feature(feature: Feature) -> list[str]:
     """Name, kind and values of an input."""
     numbers = f"{number(feature.lo)} to {number(feature.hi)}"
     values = ", ".join(map(repr, feature.values)) if feature.categories else numbers
-    return [plain(feature.name), feature.kind, plain(f"{values} {feature.unit}".rstrip())]
+    unit = f" {feature.unit_words}" if feature.unit else ""
+    return [plain(feature.name), feature.kind, plain(values + unit)]
