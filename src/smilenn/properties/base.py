@@ -226,17 +226,20 @@ def read_names(value: Any, who: str, what: str = "features", *, optional: bool =
     single = isinstance(value, (str, Integral))
     if not single and not isinstance(value, Iterable):
         raise SmileError(f"{who}: {what} is {value!r}; give a list of feature names.")
-    items = [value] if single else sorted(value, key=str) if isinstance(value, (set, frozenset)) else list(value)
-    for item in items:
-        if isinstance(item, bool) or not isinstance(item, (str, Integral)):
-            raise SmileError(f"{who}: {what} holds {item!r}, which is not a feature name.")
-    names = tuple(item if isinstance(item, str) else int(item) for item in items)
+    items = [value] if single else sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
+    names = tuple(_read_name(item, who, what) for item in items)
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
         raise SmileError(f"{who}: {what} names {listed(twice)} twice; name it once.")
     if not names and not optional:
         raise SmileError(f"{who}: {what} is empty; name at least one feature.")
     return names
+
+
+def _read_name(item: Any, who: str, what: str) -> Name:
+    if isinstance(item, bool) or not isinstance(item, (str, Integral)):
+        raise SmileError(f"{who}: {what} holds {item!r}, which is not a feature name.")
+    return item if isinstance(item, str) else int(item)
 
 
 def read_number(

@@ -125,14 +125,15 @@ def _read_points(value: Any) -> tuple[Point, ...]:
         rows = [rows]
     if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
         raise SmileError("LocalRobust: points are rows, as a data frame or as dictionaries feature → value.")
-    out = []
-    for i, point in enumerate(rows, 1):
-        entries = list(point.items()) if isinstance(point, Mapping) else point
-        pairs = isinstance(entries, Sequence) and all(isinstance(e, Sequence) and len(e) == 2 for e in entries)
-        if isinstance(entries, str) or not pairs or not entries:
-            raise SmileError(f"LocalRobust: point {i} is {point!r}; give a dictionary feature → value.")
-        out.append(tuple((_name(name, i), _value(v, name, i)) for name, v in entries))
-    return tuple(out)
+    return tuple(_read_point(point, i) for i, point in enumerate(rows, 1))
+
+
+def _read_point(point: Any, i: int) -> Point:
+    entries = list(point.items()) if isinstance(point, Mapping) else point
+    pairs = isinstance(entries, Sequence) and all(isinstance(e, Sequence) and len(e) == 2 for e in entries)
+    if isinstance(entries, str) or not pairs or not entries:
+        raise SmileError(f"LocalRobust: point {i} is {point!r}; give a dictionary feature → value.")
+    return tuple((_name(name, i), _value(v, name, i)) for name, v in entries)
 
 
 def _name(name: Any, i: int) -> Name:

@@ -207,13 +207,8 @@ def _coarse(given: Given, x: np.ndarray) -> np.ndarray:
 
 def _onto_row(given: Given, inequality: Inequality, x: np.ndarray) -> np.ndarray:
     """Move one continuous coordinate so that one row of Q holds exactly; rounding goes to the side where it does."""
-    domain, pinned = given.domain, given.premise.pinned
-    total, weight = -inequality.rhs, {}
-    for term in inequality.terms:
-        i = domain.indices(term.name)[0]
-        total += term.coef * Fraction(float(x[term.copy, i]))
-        key = (-1, i) if pinned[i] else (term.copy, i)  # a pinned coordinate moves in all copies
-        weight[key] = weight.get(key, Fraction(0)) + term.coef
+    domain = given.domain
+    total, weight = _left_over(given, inequality, x)
     if (total < 0 and inequality.op == "<=") or total == 0:
         return x
     x = x.copy()
@@ -228,3 +223,16 @@ def _onto_row(given: Given, inequality: Inequality, x: np.ndarray) -> np.ndarray
             x[slice(None) if c < 0 else c, i] = value
             return x
     return x
+
+
+def _left_over(given: Given, inequality: Inequality, x: np.ndarray) -> tuple[Fraction, dict[tuple[int, int], Fraction]]:
+    """Left side minus right side at x, and the weights by (copy, coordinate): copy −1 for a pinned one, which moves
+    in all copies.
+    """
+    total, weight = -inequality.rhs, dict[tuple[int, int], Fraction]()
+    for term in inequality.terms:
+        i = given.domain.indices(term.name)[0]
+        total += term.coef * Fraction(float(x[term.copy, i]))
+        key = (-1, i) if given.premise.pinned[i] else (term.copy, i)
+        weight[key] = weight.get(key, Fraction(0)) + term.coef
+    return total, weight

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -349,13 +351,7 @@ def training(found: Findings) -> str:
         ),
     )
     plots = [figure(figures.history_plot(history, keys, label, log=log), words) for keys, label, log, words in drawn]
-    phases: dict[str, list[float]] = {}
-    before = 0.0
-    for record in history:
-        entry = phases.setdefault(str(record.get("phase", "")), [0, 0.0])
-        now = float(record.get("seconds") or before)
-        entry[0], entry[1], before = entry[0] + 1, entry[1] + max(0.0, now - before), now
-    lines = [(text(name), str(int(count)), text(duration(spent))) for name, (count, spent) in phases.items()]
+    lines = [(text(name), str(count), text(duration(spent))) for name, count, spent in _phases(history)]
     made = bullets(text(line) for line in found.model.explain().splitlines() if line)
     room = (
         "leaves the backbone no room"
@@ -376,3 +372,15 @@ def training(found: Findings) -> str:
         + table(("phase", "epochs or rounds", "time"), lines)
         + f"<h3>How it was made</h3>{made}"
     )
+
+
+def _phases(history: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, float]]:
+    """Every phase with its units and seconds."""
+    phases: dict[str, tuple[int, float]] = {}
+    before = 0.0
+    for record in history:
+        name = str(record.get("phase", ""))
+        count, spent = phases.get(name, (0, 0.0))
+        now = float(record.get("seconds") or before)
+        phases[name], before = (count + 1, spent + max(0.0, now - before)), now
+    return [(name, *entry) for name, entry in phases.items()]

@@ -16,6 +16,7 @@ float64 and its claims do not depend on how it was trained.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -60,14 +61,9 @@ def distance_epoch(state: State, task: Training) -> dict[str, Any]:
     for step, index in enumerate(batches):
         done = (state.unit + step / len(batches)) / max(1, config.epochs)
         rate = config.rate * (0.5 * (1 + math.cos(math.pi * min(1.0, done))) + 1e-3)
-        p = P_START * (P_END / P_START) ** (done / (1 - TAIL)) if done < 1 - TAIL else math.inf
         for layer in layers:
-            layer.p = p
-        for group in state.optimizer.param_groups:
-            if group.get("backbone"):
-                group["lr"] = BACKBONE_RATE * rate / config.rate
-            else:
-                group.update(lr=rate, betas=BETAS, eps=EPS)
+            layer.p = P_START * (P_END / P_START) ** (done / (1 - TAIL)) if done < 1 - TAIL else math.inf
+        _set_rates(state.optimizer, rate, config.rate)
         x, y, w = task.rows(index)
         w = seen(w, task.held, index, None)
         if config.augment == "affine":
@@ -78,14 +74,27 @@ def distance_epoch(state: State, task: Training) -> dict[str, Any]:
         if moves(net):
             loss = loss + task.loss(net.head(net.embed(net.scale(x))), y, w)
         finite_step(state.optimizer, loss, net)
-        with torch.no_grad():
-            for layer in layers:
-                layer.weight.mul_(1 - rate * DECAY)
-                layer.bias.mul_(1 - rate * DECAY)
+        _decay_(layers, 1 - rate * DECAY)
         losses.append(float(loss.detach()))
         if task.over():
             break
     return {"loss": float(np.mean(losses))}
+
+
+def _set_rates(optimizer: torch.optim.Optimizer, rate: float, first: float) -> None:
+    """The learning rate of the distance layers, and that of the backbone, which falls alike."""
+    for group in optimizer.param_groups:
+        if group.get("backbone"):
+            group["lr"] = BACKBONE_RATE * rate / first
+        else:
+            group.update(lr=rate, betas=BETAS, eps=EPS)
+
+
+@torch.no_grad()
+def _decay_(layers: Sequence[Distance], share: float) -> None:
+    for layer in layers:
+        layer.weight.mul_(share)
+        layer.bias.mul_(share)
 
 
 def lead(f: torch.Tensor, y: torch.Tensor, decides: Decides) -> torch.Tensor:

@@ -24,21 +24,23 @@ certificate is about the network that comes out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
+from typing import TypeVar
 
 import numpy as np
 import torch
-from scipy import sparse
-from scipy.optimize import linprog
 
 from smilenn.domain import Domain
 from smilenn.model.net import SmileNet
 from smilenn.problem.region import Region
 from smilenn.properties.claim import Claim
 from smilenn.properties.premise import ground
+from smilenn.train.block_program import Program
 from smilenn.train.coordinates import FAR, ROOM, WORST, Side, read_sides, room
+
+_T = TypeVar("_T")
 
 STEEP = 128.0  # largest κ, outputs (divided by their scale) per step of a premise's row across the unit box
 SPARE = 2.0**11  # times the room that coordinates.py leaves: slopes of a certificate are rounded to 2^-14 or so
@@ -47,7 +49,6 @@ FLAT = 1e-5  # cost of a slope, likewise
 ROWS, FEW = 300, 100  # training rows that the program looks at, and those that choose T
 CHOICES = 24  # bases T that are tried
 MOST_UNITS = 256  # rows of premises beyond which search is left to do it
-SECONDS = 20.0  # for one linear program
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +179,18 @@ def _units(regions: Sequence[Region], domain: Domain) -> tuple[np.ndarray, np.nd
         for coef, rhs, same in zip(region.coef[:, 0], region.rhs, region.equality, strict=True):
             size = float(np.abs(coef).max())
             found += [(sign * coef / size, sign * rhs / size) for sign in ((1, -1) if same else (1,))]
-    kept: list[tuple[np.ndarray, float]] = []
-    for a, b in found:
-        if not any(b == other and np.array_equal(a, one) for one, other in kept):
-            kept.append((a, b))
+    kept = _each_once(found, lambda one, other: one[1] == other[1] and np.array_equal(one[0], other[0]))
     weight = np.array([a for a, _ in kept]).reshape(-1, domain.size)
     return weight, -np.array([b for _, b in kept])
+
+
+def _each_once(found: Iterable[_T], same: Callable[[_T, _T], bool]) -> list[_T]:
+    """The items without those that are the same as an earlier one."""
+    kept: list[_T] = []
+    for one in found:
+        if not any(same(one, other) for other in kept):
+            kept.append(one)
+    return kept
 
 
 def _bases(directions: Sequence[np.ndarray], aim: np.ndarray) -> Iterator[np.ndarray]:
@@ -191,74 +198,30 @@ def _bases(directions: Sequence[np.ndarray], aim: np.ndarray) -> Iterator[np.nda
     many as there are, completed by single outputs.
     """
     o = aim.shape[1]
-    different: list[np.ndarray] = []
-    for a in directions:
-        if not any(np.allclose(a, b) or np.allclose(a, -b) for b in different):
-            different.append(a)
-    rank = int(np.linalg.matrix_rank(np.stack(different), tol=1e-9))
+    different = _each_once(directions, lambda a, b: np.allclose(a, b) or np.allclose(a, -b))
+    rank = _rank(different)
     if len(different) > rank:  # else the rows are ends of one box
         yield np.eye(o)
         _, size, main = np.linalg.svd(aim - aim.mean(axis=0), full_matrices=False)
         if o > 1 and size.any():
             yield main
     for chosen in combinations(different, rank):
-        basis = list(chosen)
-        if np.linalg.matrix_rank(np.stack(basis), tol=1e-9) < rank:
-            continue
-        for e in np.eye(o):
-            if np.linalg.matrix_rank(np.stack([*basis, e]), tol=1e-9) > len(basis):
-                basis.append(e)
-        if np.linalg.cond(np.stack(basis)) <= WORST:
-            yield np.stack(basis)
+        if _rank(chosen) == rank:
+            basis = _completed(list(chosen), o)
+            if np.linalg.cond(basis) <= WORST:
+                yield basis
 
 
-class _Program:
-    """A linear program put together by blocks: variables in named blocks, rows Σ matrix·block ≤ right side."""
+def _rank(rows: Sequence[np.ndarray]) -> int:
+    return int(np.linalg.matrix_rank(np.stack(rows), tol=1e-9))
 
-    def __init__(self) -> None:
-        self.starts: dict[str, tuple[int, tuple[int, ...]]] = {}
-        self.size, self.cost, self.bounds = 0, list[np.ndarray](), list[tuple[float, float]]()
-        self.rows: list[tuple[dict[str, np.ndarray], np.ndarray]] = []
 
-    def block(
-        self, name: str, shape: tuple[int, ...], low: float, high: np.ndarray | float, cost: np.ndarray | float = 0.0
-    ) -> None:
-        count = int(np.prod(shape))
-        self.starts[name] = (self.size, shape)
-        self.size += count
-        self.cost.append(np.broadcast_to(np.asarray(cost, dtype=np.float64), shape).ravel())
-        self.bounds += [(low, float(most)) for most in np.broadcast_to(high, shape).ravel()]
-
-    def at_most(self, terms: dict[str, np.ndarray], rhs: np.ndarray | float) -> None:
-        """Rows Σ_name matrix_name·block ≤ rhs; matrices [r, size of the block]."""
-        first = next(iter(terms.values()))
-        self.rows.append((terms, np.broadcast_to(np.asarray(rhs, dtype=np.float64), (len(first),))))
-
-    def solve(self) -> dict[str, np.ndarray] | None:
-        """The blocks at an optimum, or None."""
-        parts, right, offset = [], [], 0
-        for terms, rhs in self.rows:
-            for name, matrix in terms.items():
-                part = sparse.coo_matrix(matrix)
-                parts.append((part.data, part.row + offset, part.col + self.starts[name][0]))
-            right.append(rhs)
-            offset += len(rhs)
-        data, row, col = (np.concatenate(each) for each in zip(*parts, strict=True))
-        matrix = sparse.csr_matrix((data, (row, col)), shape=(offset, self.size))
-        found = linprog(
-            np.concatenate(self.cost),
-            A_ub=matrix,  # type: ignore[arg-type]
-            b_ub=np.concatenate(right),
-            bounds=self.bounds,
-            method="highs",
-            options={"time_limit": SECONDS},
-        )
-        if found.status != 0:
-            return None
-        return {
-            name: found.x[start : start + int(np.prod(shape))].reshape(shape)
-            for name, (start, shape) in self.starts.items()
-        }
+def _completed(basis: list[np.ndarray], o: int) -> np.ndarray:
+    """The directions with single outputs beside them, a basis [o, o]."""
+    for e in np.eye(o):
+        if _rank([*basis, e]) > len(basis):
+            basis.append(e)
+    return np.stack(basis)
 
 
 def _fitted(
@@ -281,7 +244,7 @@ def _fitted(
     on = np.maximum(u @ weight.T + bias, 0.0)  # [N, J]
     price = np.abs(head).sum(axis=0) / max(1, n)  # of a unit by which coordinate i is missed
     most = 2 * far + float(np.abs(z).max(initial=0.0))
-    program = _Program()
+    program = Program()
     for end in ("high", "low"):
         program.block(f"{end}", (o,), -most, most)
         program.block(f"{end}_up", (o, m), 0.0, most, FLAT)  # a slope is the difference of two
@@ -351,7 +314,7 @@ def _fitted(
 
 
 def _implied(
-    program: _Program,
+    program: Program,
     k: int,
     row: _Row,
     c: np.ndarray,
