@@ -20,7 +20,18 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from smilenn import Bounded, Exclusive, Fair, Lipschitz, Monotone, Robust, SmileClassifier, SmileRegressor, SumAtMost
+from smilenn import (
+    Bounded,
+    Columns,
+    Exclusive,
+    Fair,
+    Lipschitz,
+    Monotone,
+    Robust,
+    SmileClassifier,
+    SmileRegressor,
+    SumAtMost,
+)
 from smilenn.experiments.trace_tasks import households
 from smilenn.report.probe import probe
 
@@ -96,8 +107,14 @@ def digits() -> tuple[Data, Any, Any]:
     data = load_digits()
     frame = pd.DataFrame(data.data / 16, columns=[f"p{i}" for i in range(64)])
     bounds = {name: (0.0, 1.0) for name in frame.columns}
-    robust = SmileClassifier(properties=[Robust(0.1, 0.4)], bounds=bounds, kinds=dict.fromkeys(frame, "continuous"))
-    return (frame, data.target), robust, SmileClassifier(bounds=bounds, kinds=dict.fromkeys(frame, "continuous"))
+    robust = SmileClassifier(
+        properties=[Robust(0.1, 0.4)], domain=Columns(bounds=bounds, kinds=dict.fromkeys(frame, "continuous"))
+    )
+    return (
+        (frame, data.target),
+        robust,
+        SmileClassifier(domain=Columns(bounds=bounds, kinds=dict.fromkeys(frame, "continuous"))),
+    )
 
 
 TASKS: dict[str, Callable[[], tuple[Data, Any, Any]]] = {

@@ -17,7 +17,7 @@ import pandas as pd
 import torch
 from torch import nn
 
-from smilenn import Config, Domain, Feature, SmileRegressor
+from smilenn import Config, Domain, Fair, Feature, Network, SmileRegressor
 from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.encoders.monotone import monotone_encoder
 
@@ -75,7 +75,12 @@ def model(length: int, config: Config) -> SmileRegressor:
         return Encoder(domain, [text, *(branch for branch in core.branches if isinstance(branch, Branch))])
 
     return SmileRegressor(
-        domain=domain, encoder=encoder, increasing=["income"], protected={"group": 0}, config=config, random_state=0
+        domain=domain,
+        network=Network(encoder=encoder),
+        increasing=["income"],
+        properties=Fair(["group"], 0),
+        config=config,
+        random_state=0,
     )
 
 

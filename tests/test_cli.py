@@ -21,7 +21,7 @@ from safetensors.torch import save as save_tensors
 from typer.testing import CliRunner
 
 import smilenn
-from smilenn import Config, SmileClassifier, SmileRegressor
+from smilenn import Config, Fair, Network, SmileClassifier, SmileRegressor
 from smilenn.certify.about import assumptions, in_short
 from smilenn.cli import app
 from smilenn.cli.guard import exit_code
@@ -30,7 +30,7 @@ from smilenn.report.standing import Standing
 from smilenn.verdict import Proved, Rejected, Unknown, Violated
 
 QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
-SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
 
 
 def table(n=80, seed=0) -> pd.DataFrame:
@@ -466,7 +466,11 @@ def test_prove_unknown_prints_the_checked_bound(tmp_path):
     rough = Config(
         pretrain_epochs=3, epochs=0, posttrain_rounds=0, feasible_start=False, repair=False, least_quality=0.0
     )
-    options = SMALL | {"config": rough, "protected": {"g": 0.001}, "boxes": "paper"}
+    options = SMALL | {
+        "config": rough,
+        "properties": Fair(["g"], 0.001),
+        "network": SMALL["network"].changed(boxes="paper"),
+    }
     SmileRegressor(**options).fit(frame.drop(columns="y"), frame["y"]).save(tmp_path / "m")
     code, out, _ = smile("prove", tmp_path / "m", "--time-limit", 5)
     checked = smilenn.check(tmp_path / "m")

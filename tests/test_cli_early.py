@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, SmileRegressor
+from smilenn import Config, Network, SmileRegressor
 from smilenn.model.folder import read_folder, write_folder
 
 SLOW = ("torch", "sklearn", "scipy", "pandas", "numpy", "safetensors", "highspy", "joblib", "matplotlib")
@@ -44,7 +44,7 @@ def place(tmp_path_factory):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.uniform(0, 1, 60), "z": rng.uniform(0, 1, 60)})
     config = Config(pretrain_epochs=2, epochs=1)
-    model = SmileRegressor(increasing=["x"], config=config, encoder="none", random_state=0).fit(
+    model = SmileRegressor(increasing=["x"], config=config, network=Network(encoder="none"), random_state=0).fit(
         frame, 2 * frame["x"].to_numpy()
     )
     model.save(folder / "model")

@@ -206,7 +206,7 @@ def test_help_lists_every_command():
 def test_a_model_saved_from_python_has_no_note(tmp_path):
     frame = table(60)
     config = Config(pretrain_epochs=2, epochs=2, posttrain_rounds=0)
-    model = SmileRegressor(increasing=["x"], config=config, certify_time_limit=0, random_state=0)
+    model = SmileRegressor(increasing=["x"], config=config, certify_limit=0, random_state=0)
     model.fit(frame.drop(columns="y"), frame["y"]).save(tmp_path / "m")
     frame.to_csv(tmp_path / "d.csv", index=False)
     code, _, err = smile(
@@ -222,7 +222,7 @@ def test_a_demo_interrupted_at_its_report_keeps_the_model(tmp_path, monkeypatch)
         raise KeyboardInterrupt
 
     config = Config(pretrain_epochs=2, epochs=2, posttrain_rounds=0)
-    quick = functools.partial(SmileRegressor, config=config, certify_time_limit=1, time_limit=5)
+    quick = functools.partial(SmileRegressor, config=config, certify_limit=1, time_limit=5)
     monkeypatch.setattr(demonstration, "SmileRegressor", quick)
     monkeypatch.setattr(demonstration, "write_report", interrupted)
     code, out, _ = smile("demo", "--out", tmp_path / "m")

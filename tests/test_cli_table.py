@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import smilenn
-from smilenn import Config, SmileClassifier, SmileRegressor
+from smilenn import Config, Network, SmileClassifier, SmileRegressor
 from smilenn.cli import app
 from smilenn.cli.fitting import Request
 from smilenn.cli.rows import read_data
@@ -24,7 +24,7 @@ from smilenn.model.folder import read_folder
 
 FIT = ("--epochs", "5", "--certify-limit", "5", "--quiet")
 QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
-SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
 
 
 def smile(*arguments):

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import smilenn
-from smilenn import SmileClassifier
+from smilenn import Network, SmileClassifier
 from smilenn.cli import app, options
 from smilenn.cli.spoken import in_options
 
@@ -120,7 +120,7 @@ def test_options_instead_of_parameters(data, tmp_path, options, said):
 def test_no_certificate_is_said_in_options(data, tmp_path):
     quick = ("--epochs", "3", "--certify-limit", "0", "--quiet")
     code, out = smile("fit", data, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", *quick)
-    assert code == 3 and "(--certify-limit is 0)" in out and "certify_time_limit" not in out
+    assert code == 3 and "(--certify-limit is 0)" in out and "certify_limit" not in out
     code, out = smile("predict", tmp_path / "m", data, "--out", tmp_path / "p.csv")
     assert code == 0
     assert "certify()" not in out
@@ -134,7 +134,9 @@ def test_a_backbone_of_ones_own_cannot_be_loaded_by_a_command(tmp_path):
 
     frame = pd.DataFrame({"x": np.arange(20.0)})
     quick = smilenn.Config(pretrain_epochs=2, epochs=1, posttrain_rounds=0, least_quality=0.0)
-    model = SmileClassifier(increasing=["x"], backbone=backbone, config=quick, certify_time_limit=0, random_state=0)
+    model = SmileClassifier(
+        increasing=["x"], network=Network(backbone=backbone), config=quick, certify_limit=0, random_state=0
+    )
     model.fit(frame, np.arange(20) > 9).save(tmp_path / "m")
     code, out = smile("prove", tmp_path / "m")
     assert code == 2 and "only Python code that builds it can load this model" in out and "backbone=" not in out

@@ -13,6 +13,7 @@ import pytest
 import smilenn
 from smilenn import (
     Bounded,
+    Columns,
     Concave,
     Config,
     Convex,
@@ -23,6 +24,7 @@ from smilenn import (
     Lipschitz,
     LocalRobust,
     Monotone,
+    Network,
     OneOf,
     Ordered,
     Robust,
@@ -190,7 +192,9 @@ def fitted(case: Case, properties: list[Any]) -> Any:
     number = case.target.endswith(("number", "numbers"))
     make = SmileRegressor if number else SmileClassifier
     frame, bounds = (PIXELS, dict.fromkeys(PIXELS, (0.0, 1.0))) if case.target == "image" else (X, None)
-    model = make(properties=properties, random_state=0, config=QUICK, members=1, bounds=bounds)
+    model = make(
+        properties=properties, random_state=0, config=QUICK, network=Network(members=1), domain=Columns(bounds=bounds)
+    )
     return model.fit(frame, TARGETS[case.target])
 
 

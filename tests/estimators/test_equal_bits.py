@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from torch import nn
 
-from smilenn import Config, Proved, SmileRegressor, Unknown
+from smilenn import Config, Network, Proved, SmileRegressor, Unknown
 from smilenn.errors import SmileError
 from smilenn.estimators.clamped import ClampedRegressor
 from smilenn.model.encoders import Branch, Encoder, Linear, Pinned
@@ -47,7 +47,11 @@ def beside(module):
 
 def monotone(module, limit=20.0):
     return SmileRegressor(
-        increasing=["income"], encoder=beside(module), config=QUICK, random_state=0, certify_time_limit=limit
+        increasing=["income"],
+        network=Network(encoder=beside(module)),
+        config=QUICK,
+        random_state=0,
+        certify_limit=limit,
     ).fit(*borrowers())
 
 

@@ -7,12 +7,14 @@ import pytest
 import smilenn
 from smilenn import (
     Bounded,
+    Columns,
     Config,
     Custom,
     Exclusive,
     Fair,
     Lipschitz,
     Monotone,
+    Network,
     Ordered,
     Robust,
     Safe,
@@ -28,7 +30,7 @@ QUICK = Config(
     pretrain_epochs=12, epochs=12, learning_rate=1e-2, batch_size=64, posttrain_rounds=6, posttrain_seconds=5,
     least_quality=0.0,
 )  # fmt: skip
-SMALL = {"config": QUICK, "random_state": 0, "backbone_sizes": (8,), "hidden": 4, "certify_time_limit": 10}
+SMALL = {"config": QUICK, "random_state": 0, "network": Network(backbone_sizes=(8,), hidden=4), "certify_limit": 10}
 
 
 def table(n=240, seed=0):
@@ -215,7 +217,7 @@ SLOW = {"conditional", "bounded and monotone", "ordered, bounded, fair", "sum an
 )
 def test_conjunctions_on_several_targets_end_certified(rules):
     X, Y = targets()
-    model = SmileRegressor(properties=rules, bounds={"x": (0.0, 10.0)}, **SMALL).fit(X, Y)
+    model = SmileRegressor(properties=rules, domain=Columns(bounds={"x": (0.0, 10.0)}), **SMALL).fit(X, Y)
     assert model.verdict_.status == "proved" and model.violation_bound_ <= 1e-9
     assert model.predict(X).shape == (len(X), 2) and attacked(model, model.claims_) <= 1e-9
 

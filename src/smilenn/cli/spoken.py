@@ -27,7 +27,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^class_weight ", "--class-weight "),
     # training
     (r"^time_limit ", "--time-limit "),
-    (r"certify_time_limit", "--certify-limit"),
+    (r"certify_limit", "--certify-limit"),
     (r"^random_state ", "--seed "),
     (r"^restarts ", "--restarts "),
     (r"^Config\.(pretrain_)?epochs ", "--epochs "),

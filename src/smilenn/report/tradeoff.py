@@ -165,6 +165,13 @@ def _fresh(model: Reported, rules: Sequence[Claim], share: float) -> Any:
     """An unfitted estimator with the model's own recipe and domain, other rules and bounded time."""
     other: Any = clone(model)  # type: ignore[type-var] # every reported model is an estimator
     return other.set_params(
-        properties=tuple(rules), increasing=(), decreasing=(), protected=None, domain=model.domain_, random_state=0,
-        time_limit=max(1.0, 0.7 * share), certify_time_limit=max(1.0, 0.3 * share), verbose=0,
-    )  # fmt: skip
+        properties=tuple(rules),
+        increasing=(),
+        decreasing=(),
+        monotonic_cst=None,
+        domain=model.domain_,
+        random_state=0,
+        time_limit=max(1.0, 0.7 * share),
+        certify_limit=max(1.0, 0.3 * share),
+        verbose=0,
+    )
