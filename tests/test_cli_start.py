@@ -76,8 +76,8 @@ def test_rows_held_out_stay_unseen(place, tmp_path):
 def test_a_model_that_python_made(place, tmp_path):
     frame = table()
     quick = Config(pretrain_epochs=10, epochs=3, learning_rate=1e-2, posttrain_rounds=5)
-    made = SmileRegressor(properties=[Monotone(increasing=["x"])], network=Network(encoder="none", hidden=3, backbone_sizes=(4,)),
-                          config=quick, random_state=0)  # fmt: skip
+    network = Network(encoder="none", hidden=3, backbone_sizes=(4,))
+    made = SmileRegressor(properties=Monotone(increasing=["x"]), network=network, config=quick, random_state=0)
     made.fit(frame.drop(columns="y"), frame["y"]).save(tmp_path / "model")
     code, _, err = refit(place, tmp_path / "again", "-q", start=tmp_path / "model")
     assert code in (0, 3), err

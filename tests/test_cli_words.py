@@ -34,7 +34,8 @@ ELSEWHERE = (
     "properties/registry",
 )
 ONLY_PYTHON = {
-    "parameters without an option": "out_of_bounds is|validation_fraction|backbone_share|encoder=|Config|output_scale",
+    "parameters without an option": "out_of_bounds is|validation_fraction|backbone_s|encoder=|Config|output_scale|"
+    "monotonic_cst|network is a|domain is a",
     "arrays and sparse data": "n_samples|set_output|toarray|0 feature|requires y|sample_weight|reshape",
     "encoders": "encoder was made",
     "networks that a program builds or trains by itself": "boxes='paper' has|project_|smilenn.prove|SmileNet",
@@ -171,16 +172,18 @@ def test_help_and_errors_list_the_same_choices(command, arguments, names):
     assert code == 2 and out.strip().endswith(f"'magic'; there are: {listed}.")
 
 
-@pytest.mark.parametrize("option", ["--task", "--missing", "--boxes"])
-def test_choices_of_fit(data, tmp_path, option):
-    shown = re.search(rf"{option} +<([^>]+)>", smile("fit", "--help")[1])[1]
+@pytest.mark.parametrize(
+    ("option", "kind"), [("--task", options.Task), ("--missing", options.Missing), ("--boxes", options.Boxes)]
+)
+def test_choices_of_fit(data, tmp_path, option, kind):
+    assert options.choices(tuple(kind)) in re.search(rf"{option}.*", smile("fit", "--help-all")[1])[0]
     code, out = smile("fit", data, "--target", "y", "--out", tmp_path / "m", option, "magic")
-    assert code == 2 and ", ".join(f"'{name}'" for name in shown.split("|")) in out
+    assert code == 2 and ", ".join(f"'{name}'" for name in kind) in out
 
 
 @pytest.mark.parametrize(
     "command", ["fit", "predict", "report", "prove", "check", "sign", "demo", "bench", "reproduce"]
 )
 def test_help_names_no_types_of_python(command):
-    shown = smile(command, "--help")[1].replace("such as None", "")
+    shown = smile(command, "--help-all" if command == "fit" else "--help")[1].replace("such as None", "")
     assert not re.search(r"list\[|Optional|Path\b|None\b|<bool>|--.*<(int|float|str)", shown)

@@ -79,7 +79,7 @@ def test_members_are_networks_of_each_kind(properties, tmp_path):
         assert len(names) == members * len(kinds)
     model.save(tmp_path / "m")
     again = smilenn.load(tmp_path / "m")
-    assert again.members == 2
+    assert again.network == Network(members=2)
     with pytest.raises(SmileError, match="members=2, not 4"):
         SmileRegressor(properties=properties, config=quick).fit(*people(), start=again)
 
@@ -88,7 +88,7 @@ def test_saving_keeps_the_encoder_and_its_reasons(monotone, tmp_path):
     X, _ = people(seed=2)
     monotone.save(tmp_path / "m")
     again = smilenn.load(tmp_path / "m")
-    assert (again.predict(X) == monotone.predict(X)).all() and again.encoder == "auto"
+    assert (again.predict(X) == monotone.predict(X)).all() and again.network is None
     assert isinstance(again.verdict_, Proved) and again.explain() == monotone.explain()
 
 
@@ -135,7 +135,7 @@ def test_an_encoder_of_ones_own(tmp_path):
 
     properties = [Monotone(increasing=["income"]), Fair(["race"], 0)]
     model = SmileRegressor(properties=properties, network=Network(encoder=make), config=QUICK, random_state=0)
-    assert clone(model).encoder is not None
+    assert clone(model).network.encoder is make
     model.fit(X, y)
     assert isinstance(model.verdict_, Proved) and "the one that was given" in model.explain()
     model.save(tmp_path / "m")

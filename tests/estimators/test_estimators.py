@@ -314,7 +314,6 @@ def test_bad_data(change, message):
     ("options", "message"),
     [
         ({"increasing": ["size"]}, "'size', which is not a feature"),
-        ({"properties": Fair(["g"], -1.0)}, "must be 0 or more"),
         ({"domain": Columns(bounds={"x": (10, 0)})}, "lo = 10 above hi = 0"),
         ({"domain": Columns(bounds={"z": (0, 1)})}, "'z', which is not a column"),
         ({"properties": [Robust(0.1)]}, "Robust needs eps in a regression"),

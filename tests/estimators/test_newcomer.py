@@ -58,7 +58,7 @@ def test_a_counterexample_is_a_table_in_the_users_columns(model):
 
 
 def test_a_notebook_shows_the_counterexample(model):
-    wrong = SmileRegressor(**model.get_params() | {"increasing": (), "decreasing": ["x"]})
+    wrong = SmileRegressor(**model.get_params(deep=False) | {"increasing": (), "decreasing": ["x"]})
     wrong.__dict__.update({name: value for name, value in vars(model).items() if name.endswith("_")})
     wrong.claims_ = wrong.lower(wrong.all_properties())
     wrong.verdict_ = smilenn.prove(wrong)

@@ -16,6 +16,7 @@ import typer
 
 from smilenn._version import __version__
 from smilenn.cli import options, paths
+from smilenn.cli.config_file import ConfigFile
 from smilenn.cli.guard import Guarded, failed
 from smilenn.cli.options import (
     DEVICES,
@@ -33,6 +34,7 @@ from smilenn.cli.options import (
     check_choice,
     choices,
 )
+from smilenn.cli.screen import HelpAll
 
 app = typer.Typer(
     name="smile",
@@ -96,8 +98,10 @@ def fit(
     certify_limit: options.CertifyLimit = 60.0,
     checkpoint: options.Checkpoint = None,
     start: options.From = None,
+    config: ConfigFile = None,
     quiet: Quiet = False,
     json: Json = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Train on a table, prove and certify the properties and save the model."""
     from smilenn.cli.fit_request import Request, checked

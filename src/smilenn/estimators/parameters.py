@@ -58,16 +58,9 @@ def stored(init: Callable[Concatenate[T, P], None]) -> Callable[Concatenate[T, P
 class Parameters(BaseEstimator):
     """Base of estimators whose parameters may hold `Nested`: ``network__hidden`` is a parameter of its own.
 
-    Where ``network`` or ``domain`` is None the nested parameters have their defaults, and can be set.
+    Where ``network`` or ``domain`` is None, nested names can be set all the same; `get_params` lists them only where
+    there are options, so that ``type(model)(**model.get_params())`` copies an estimator with default options.
     """
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name, with the nested ones if `deep`."""
-        found = super().get_params(deep)
-        for name, kind in NESTED.items() if deep else ():
-            if name in found and found[name] is None:
-                found |= {f"{name}__{key}": value for key, value in kind().get_params().items()}
-        return found
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``network__hidden=8`` replaces the network's options by a changed copy."""
@@ -97,10 +90,11 @@ class Parameters(BaseEstimator):
 
 def instead(name: str, value: Any, known: Sequence[str]) -> str:
     """What to write for a name that is none of the `known` parameters."""
-    parameter, form = REMOVED.get(name, ("", ""))
+    last = name.rpartition("__")[2]  # ``network__hidden`` is for `set_params`
+    parameter, form = REMOVED.get(last, ("", ""))
     if parameter in known:
         shown = repr(value) if len(repr(value)) <= LONGEST else "…"
-        return f"write {form.format(f'{name}={shown}', value=shown)}."
+        return f"write {form.format(f'{last}={shown}', value=shown)}."
     near = get_close_matches(name, known, 1)
     return f"did you mean {near[0]!r}?" if near else f"it has {listed(known, 20)}."
 

@@ -68,7 +68,8 @@ def directions(monotonic_cst: Directions) -> tuple[tuple[Name, ...], tuple[Name,
 
 
 def check_directions(monotonic_cst: Directions, columns: Sequence[str]) -> None:
-    """A list has one number for each column of the data."""
+    """Directions are 1, 0 and −1, and a list has one for each column of the data."""
+    directions(monotonic_cst)
     if monotonic_cst is None or isinstance(monotonic_cst, Mapping) or len(monotonic_cst) == len(columns):
         return
     raise SmileError(
