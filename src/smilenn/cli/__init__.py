@@ -25,7 +25,6 @@ from smilenn.cli.options import (
     NA,
     PROVERS,
     SUBJECTS,
-    TABLE,
     Json,
     KeepNA,
     Model,
@@ -150,19 +149,9 @@ def fit(
 @app.command()
 def predict(
     model: Model,
-    data: Annotated[Path, typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False)],
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE",
-            help="The CSV file to write: prediction[, probability[, certified]], or one column for each "
-            "of several targets, labels or quantiles.",
-            show_default=False,
-        ),
-    ],
-    id: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the output, first; repeat.")
-    ] = None,
+    data: options.NewRows,
+    out: options.Predictions,
+    id: options.Copied = None,
     na: NA = None,
     keep_na: KeepNA = None,
     out_of_bounds: Annotated[Outside, typer.Option(help="Rows outside the domain; auto: the model's way.")] = (

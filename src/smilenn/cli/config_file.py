@@ -71,7 +71,8 @@ def _value(option: Any, value: Any, where: str, context: Any) -> Any:
     try:
         option.process_value(context, typed)
     except UsageError as error:
-        raise SmileError(f"{where}: {getattr(error, 'message', error)}") from None
+        why = str(getattr(error, "message", error)).replace("Value error, ", "").rstrip(".")
+        raise SmileError(f"{where} is {value!r}, which {option.opts[0]} does not take: {why}.") from None
     return typed
 
 

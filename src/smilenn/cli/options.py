@@ -250,6 +250,22 @@ From = Annotated[
         rich_help_panel=TRAINING,
     ),
 ]
+
+# ---- other commands ----
+
+NewRows = Annotated[Path, typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False)]
+Predictions = Annotated[
+    Path,
+    typer.Option(
+        metavar="FILE",
+        help="The CSV file to write: prediction[, probability[, certified]], or one column for each of several "
+        "targets, labels or quantiles.",
+        show_default=False,
+    ),
+]
+Copied = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the output, first; repeat.")
+]
 Chunk = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Rows in memory at a time.")]
 Title = Annotated[str | None, typer.Option(metavar="TEXT", help="The title.", show_default="the folder's name")]
 Jobs = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Cells that run at the same time, one thread each.")]

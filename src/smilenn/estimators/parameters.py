@@ -1,8 +1,8 @@
 """Parameters of an estimator: stored by `__init__`, checked when `fit` begins, reached by scikit-learn's tools.
 
-stored(__init__)        sets every argument as an attribute; nothing else may happen there
-Parameters              `get_params` and `set_params` with the fields of `Network` and `Columns` as nested names
-REMOVED                 names of earlier versions, each with what to write instead
+stored(__init__)   sets every argument as an attribute; nothing else may happen there
+Parameters         `set_params` with the fields of `Network` and `Columns` as nested names
+REMOVED            names of earlier versions, each with what to write instead
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REMOVED: dict[str, tuple[str, str]] = {
     **{name: ("network", "network=Network({})") for name in Network().get_params()},
     **{name: ("domain", "domain=Columns({})") for name in Columns().get_params()},
     "certify_time_limit": ("certify_limit", "certify_limit={value}"),
-    "protected": ("properties", "properties=Fair(['race'], eps=0.2)"),
+    "protected": ("properties", "properties={fair}"),
 }
 LONGEST = 40  # characters of a value that a sentence repeats
 
@@ -94,9 +94,16 @@ def instead(name: str, value: Any, known: Sequence[str]) -> str:
     parameter, form = REMOVED.get(last, ("", ""))
     if parameter in known:
         shown = repr(value) if len(repr(value)) <= LONGEST else "…"
-        return f"write {form.format(f'{last}={shown}', value=shown)}."
+        return f"write {form.format(f'{last}={shown}', value=shown, fair=_fair(value))}."
     near = get_close_matches(name, known, 1)
     return f"did you mean {near[0]!r}?" if near else f"it has {listed(known, 20)}."
+
+
+def _fair(protected: Any) -> str:
+    """The rules that ``protected={column: ε}`` stood for."""
+    pairs = protected.items() if isinstance(protected, Mapping) and protected else [("race", 0.2)]
+    rules = [f"Fair([{name!r}], {eps!r})" for name, eps in pairs]
+    return rules[0] if len(rules) == 1 else f"[{', '.join(rules)}]"
 
 
 def _options(name: str, value: Any) -> Nested:
