@@ -107,14 +107,9 @@ def digits() -> tuple[Data, Any, Any]:
     data = load_digits()
     frame = pd.DataFrame(data.data / 16, columns=[f"p{i}" for i in range(64)])
     bounds = {name: (0.0, 1.0) for name in frame.columns}
-    robust = SmileClassifier(
-        properties=[Robust(0.1, 0.4)], domain=Columns(bounds=bounds, kinds=dict.fromkeys(frame, "continuous"))
-    )
-    return (
-        (frame, data.target),
-        robust,
-        SmileClassifier(domain=Columns(bounds=bounds, kinds=dict.fromkeys(frame, "continuous"))),
-    )
+    columns = Columns(bounds=bounds, kinds=dict.fromkeys(frame, "continuous"))
+    robust = SmileClassifier(properties=Robust(0.1, 0.4), domain=columns)
+    return (frame, data.target), robust, SmileClassifier(domain=columns)
 
 
 TASKS: dict[str, Callable[[], tuple[Data, Any, Any]]] = {

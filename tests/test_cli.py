@@ -445,7 +445,9 @@ def test_prove_shows_a_counterexample_in_the_users_columns(regressor, tmp_path):
     from smilenn.reason import told
     from smilenn.verdict import Unknown
 
-    wrong = SmileRegressor(**regressor.get_params() | {"properties": [Monotone(decreasing=["x"])], "increasing": ()})
+    wrong = SmileRegressor(
+        **regressor.get_params(deep=False) | {"properties": [Monotone(decreasing=["x"])], "increasing": ()}
+    )
     wrong.__dict__.update({k: v for k, v in vars(regressor).items() if k.endswith("_")})  # the network, not the verdict
     wrong.claims_, wrong.verdict_ = wrong.lower(wrong.all_properties()), Unknown(why=told("not proved yet"))
     wrong.save(tmp_path / "model")
