@@ -82,7 +82,7 @@ def test_a_model_that_python_made(place, tmp_path):
     code, _, err = refit(place, tmp_path / "again", "-q", start=tmp_path / "model")
     assert code in (0, 3), err
     again = smilenn.load(tmp_path / "again")
-    assert again.hidden == 3 and again.encoder == "none" and training(tmp_path / "again")["start"] == {}
+    assert again.network == network and training(tmp_path / "again")["start"] == {}
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def fitted():
     y = (X.income + (X.race == "a")).rename("score")
     quick = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "certify_limit": 10.0}
     return SmileRegressor(
-        increasing=["income"], properties=Fair(["race"], 0.6), network=Network(encoder="none"), **quick
+        properties=[Monotone(increasing=["income"]), Fair(["race"], 0.6)], network=Network(encoder="none"), **quick
     ).fit(X, y)
 
 
