@@ -21,9 +21,21 @@ from smilenn.train.config import Config
 
 # kept as they are; the others need words of their own, or are code or part of the network
 PLAIN = (
-    "increasing", "decreasing", "monotonic_cst", "out_of_bounds", "time_limit", "certify_limit", "validation_fraction",
-    "missing", "verbose", "device", "restarts", "random_state", "quantiles", "positive",
-)  # fmt: skip
+    "increasing",
+    "decreasing",
+    "monotonic_cst",
+    "out_of_bounds",
+    "time_limit",
+    "certify_limit",
+    "validation_fraction",
+    "missing",
+    "verbose",
+    "device",
+    "restarts",
+    "random_state",
+    "quantiles",
+    "positive",
+)
 GIVEN = "given"  # an encoder of the user's own, which is part of the network
 
 

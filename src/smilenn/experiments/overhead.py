@@ -75,9 +75,14 @@ def records(
                 fit_agnostic(parts, mlp(SIZES), EMBEDDING, task=data.task, descent=descent)
                 plain = process_time() - start
                 yield {
-                    "recipe": recipe, "seed": seed, "seconds": ours, "plain": plain, "epochs": model.n_iter_,
-                    "ratio": ours / plain, "verdict": model.verdict_.sentence(),
-                }  # fmt: skip
+                    "recipe": recipe,
+                    "seed": seed,
+                    "seconds": ours,
+                    "plain": plain,
+                    "epochs": model.n_iter_,
+                    "ratio": ours / plain,
+                    "verdict": model.verdict_.sentence(),
+                }
     finally:
         torch.set_num_threads(threads)
         os.environ.pop(CORES)

@@ -11,6 +11,7 @@ sentence.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
 
 from smilenn.properties.claim import number
@@ -115,13 +116,15 @@ def joined(items: Sequence[str], last: str = "and") -> str:
 def amount(value: Fraction) -> str:
     """A number, exactly; a tiny one with its exponent.
 
-    >>> amount(Fraction(1, 5)), amount(Fraction(-74, 10**13)), amount(Fraction(1, 10**20))
-    ('0.2', '-7.4e-12', '1e-20')
+    >>> amount(Fraction(1, 5)), amount(Fraction(-74, 10**13)), amount(Fraction(7, 10**40))
+    ('0.2', '-7.4e-12', '7e-40')
     """
-    shown = number(value)
-    sign, size = ("-", shown[1:]) if value < 0 else ("", shown)
-    if not size.startswith("0.000000"):
-        return shown
-    digits = size[2:].lstrip("0")
-    exponent = len(size) - 1 - len(digits)
-    return f"{sign}{digits[0]}{'.' if len(digits) > 1 else ''}{digits[1:]}e-{exponent:02d}"
+    if not 0 < abs(value) < Fraction(1, 10**6):
+        return number(value)
+    context = Context(prec=30, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+    exactly = context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
+    if context.flags[Inexact]:
+        return number(value)
+    digits = "".join(map(str, exactly.as_tuple().digits))
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{'-' if value < 0 else ''}{digits[0]}{rest}e{exactly.adjusted():03d}"

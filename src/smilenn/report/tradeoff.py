@@ -78,8 +78,9 @@ def own_points(model: Reported, rows: Rows) -> Tradeoff:
     assert rows.y is not None
     rule = epsilon_rule(model)
     quality = measured(model, rows)
-    status = "certified" if model.verdict_.status == "proved" and model.certificate_ is not None else (
-        model.verdict_.status)  # fmt: skip
+    status = (
+        "certified" if model.verdict_.status == "proved" and model.certificate_ is not None else (model.verdict_.status)
+    )
     eps = None if rule is None else float(rule.change.eps)
     name = "this model" if eps is None else f"this model, ε = {eps:g}"
     ours = Point(name, "model", eps, quality.model, variation(model.net_, model, rows), status)
