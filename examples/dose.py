@@ -62,10 +62,13 @@ def main(rows: int = 250, config: Config | None = None, figure: Path | None = No
     )
     ordinary = make_pipeline(StandardScaler(), free).fit(frame, y)
     found = {
-        "r2": float(model.score(fresh, truth)), "ordinary": float(ordinary.score(fresh, truth)),
-        "bend": above_the_mean(model.predict), "ordinary_bend": above_the_mean(ordinary.predict),
-        "verdict": model.verdict_, "model": model,
-    }  # fmt: skip
+        "r2": float(model.score(fresh, truth)),
+        "ordinary": float(ordinary.score(fresh, truth)),
+        "bend": above_the_mean(model.predict),
+        "ordinary_bend": above_the_mean(ordinary.predict),
+        "verdict": model.verdict_,
+        "model": model,
+    }
     print(model.explain())
     print(f"R² on fresh patients: certified convex {found['r2']:.3f}, ordinary network {found['ordinary']:.3f}")
     print(f"most above the mean of two doses: {found['bend']:.1e} and {found['ordinary_bend']:.2f}")

@@ -113,9 +113,14 @@ def digits() -> tuple[Data, Any, Any]:
 
 
 TASKS: dict[str, Callable[[], tuple[Data, Any, Any]]] = {
-    "law": law, "expenses": expenses, "quantiles": quantiles, "labels": labels, "iris": iris, "wine": wine,
+    "law": law,
+    "expenses": expenses,
+    "quantiles": quantiles,
+    "labels": labels,
+    "iris": iris,
+    "wine": wine,
     "digits": digits,
-}  # fmt: skip
+}
 
 
 def broken(model: Any, claims: Any, x: np.ndarray) -> float:
@@ -135,10 +140,15 @@ def run(name: str, seed: int) -> dict[str, Any]:
     free.set_params(random_state=seed, domain=ruled.domain_).fit(X, y)
     x = np.concatenate([ruled.encoded(X_test)[:ATTACKED], ruled.domain_.sample(DRAWN, np.random.default_rng(seed))])
     out = {
-        "task": name, "seed": seed, "ruled": ruled.score(X_test, y_test), "free": free.score(X_test, y_test),
-        "verdict": ruled.verdict_.sentence(), "seconds": seconds,
-        "ruled_broken": broken(ruled, ruled.claims_, x), "free_broken": broken(free, ruled.claims_, x),
-    }  # fmt: skip
+        "task": name,
+        "seed": seed,
+        "ruled": ruled.score(X_test, y_test),
+        "free": free.score(X_test, y_test),
+        "verdict": ruled.verdict_.sentence(),
+        "seconds": seconds,
+        "ruled_broken": broken(ruled, ruled.claims_, x),
+        "free_broken": broken(free, ruled.claims_, x),
+    }
     if name in ("wine", "digits"):
         label, certified = ruled.predict_certified(X_test)
         out["certified"] = float(np.mean(certified & (label == y_test)))

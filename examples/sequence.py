@@ -97,8 +97,15 @@ def main(lengths: tuple[int, ...] = (8, 64), rows: int = 1500, epochs: int = 30)
         seconds = time.perf_counter() - start
         score = estimator.score(frame[test], y[test])
         print(f"up to {length:3d} tokens: R² {score:.3f}, {verdict.sentence()}, proof and certificate {seconds:.2f} s")
-        found.append({"length": length, "r2": score, "seconds": seconds, "certified": verdict.status == "proved",
-                      "encoded": estimator.net_.space.size})  # fmt: skip
+        found.append(
+            {
+                "length": length,
+                "r2": score,
+                "seconds": seconds,
+                "certified": verdict.status == "proved",
+                "encoded": estimator.net_.space.size,
+            }
+        )
     return found
 
 

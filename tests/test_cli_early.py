@@ -33,8 +33,12 @@ def without(names, commands):
     done = subprocess.run(
         [sys.executable, "-c", BLOCKED.format(names=names)],
         input=json.dumps([[str(a) for a in command] for command in commands]),
-        capture_output=True, text=True, timeout=300, check=True, env=os.environ | {"COLUMNS": "300", "NO_COLOR": "1"},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+        env=os.environ | {"COLUMNS": "300", "NO_COLOR": "1"},
+    )
     return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
 
@@ -134,8 +138,10 @@ def test_help_and_version_need_typer_alone(place):
     assert all(code == 0 for code, _ in without(SLOW, asked))
     done = subprocess.run(
         [sys.executable, "-c", "import sys; import smilenn.cli; print(sorted(sys.modules))"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert not any(f"'{name}'" in done.stdout for name in (*SLOW, "rich.console", "asyncio"))
 
 

@@ -33,8 +33,21 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fitted")
     table().to_csv(folder / "old.csv", index=False)
     table(seed=1, shift=2.0).to_csv(folder / "new.csv", index=False)
-    code, _, said = smile("fit", folder / "old.csv", "--target", "y", "--increasing", "x", "--category", "zip",
-                          "--epochs", 6, "--out", folder / "model", "-q")  # fmt: skip
+    code, _, said = smile(
+        "fit",
+        folder / "old.csv",
+        "--target",
+        "y",
+        "--increasing",
+        "x",
+        "--category",
+        "zip",
+        "--epochs",
+        6,
+        "--out",
+        folder / "model",
+        "-q",
+    )
     assert code == 0, said
     return folder
 

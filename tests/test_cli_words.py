@@ -111,7 +111,7 @@ def data(tmp_path_factory):
         (["--target", "c", "--drop", "g", "--increasing", "x"], "; add --output 'w' (in a file of rules: output"),
         (["--target", "c", "--drop", "g", "--increasing", "x", "--positive", "u"], "--positive chooses one of two"),
     ],
-)  # fmt: skip
+)
 def test_options_instead_of_parameters(data, tmp_path, options, said):
     code, out = smile("fit", data, "--out", tmp_path / "m", "--quiet", *options)
     assert code == 2 and said in out, out

@@ -39,8 +39,10 @@ from smilenn.reason import Reason, because
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
 ROUGH = Config(pretrain_epochs=3, epochs=0, posttrain_rounds=0, feasible_start=False, repair=False, least_quality=0.0)
 SMALL = {
-    "network": Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0,
-}  # fmt: skip
+    "network": Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,)),
+    "config": QUICK,
+    "random_state": 0,
+}
 
 
 def line(seed=0):

@@ -30,9 +30,13 @@ QUICK = Config(epochs=8, batch_size=64, learning_rate=1e-2, pretrain_epochs=8, p
 
 def people(n=160, seed=0):
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({
-        "income": rng.uniform(0, 9, n), "debt": rng.uniform(0, 5, n), "race": rng.choice(["u", "v", "w"], n),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "income": rng.uniform(0, 9, n),
+            "debt": rng.uniform(0, 5, n),
+            "race": rng.choice(["u", "v", "w"], n),
+        }
+    )
     y = np.sqrt(frame["income"]) - 0.3 * frame["debt"] + 0.4 * (frame["race"] == "u") + rng.normal(0, 0.1, n)
     return frame, pd.Series(y, name="score")
 

@@ -276,8 +276,11 @@ def test_out_of_bounds_policies(regressor):
     far = X.assign(x=100.0)
     edge = X.assign(x=regressor.domain_.hi[0])
     assert (regressor.predict(far) == regressor.predict(edge)).all()
-    model = SmileRegressor(properties=[Convex(["x"])], **SMALL | {"config": Config(pretrain_epochs=5, epochs=0,
-                           posttrain_rounds=0, feasible_start=False, least_quality=0.0)}).fit(X, y)  # fmt: skip
+    model = SmileRegressor(
+        properties=[Convex(["x"])],
+        **SMALL
+        | {"config": Config(pretrain_epochs=5, epochs=0, posttrain_rounds=0, feasible_start=False, least_quality=0.0)},
+    ).fit(X, y)
     assert model.outside_ == "raise"
     with pytest.raises(SmileError, match="outside the domain"):
         model.predict(far)

@@ -43,10 +43,23 @@ def table(n=40):
 
 def test_the_parameters_are_few_and_can_be_read_off():
     shared = [
-        "properties", "increasing", "decreasing", "monotonic_cst", "domain", "network", "config", "missing",
-        "out_of_bounds", "time_limit", "certify_limit", "validation_fraction", "restarts", "random_state", "verbose",
+        "properties",
+        "increasing",
+        "decreasing",
+        "monotonic_cst",
+        "domain",
+        "network",
+        "config",
+        "missing",
+        "out_of_bounds",
+        "time_limit",
+        "certify_limit",
+        "validation_fraction",
+        "restarts",
+        "random_state",
+        "verbose",
         "device",
-    ]  # fmt: skip
+    ]
     assert list(inspect.signature(SmileRegressor).parameters) == [*shared, "quantiles"]
     assert list(inspect.signature(SmileClassifier).parameters) == [*shared, "class_weight", "positive"]
     model = SmileRegressor(restarts=3)
@@ -241,9 +254,12 @@ def test_both_forms_are_the_same_fit():
 def test_parameters_come_back(tmp_path):
     frame, y = table()
     options = {
-        "properties": Fair(["g"], 50), "monotonic_cst": {"x": 1, 1: -1}, "certify_limit": 3.0,
-        "network": Network(hidden=3, backbone_sizes=(4,)), "domain": {"bounds": {"x": (0, 12)}},
-    }  # fmt: skip
+        "properties": Fair(["g"], 50),
+        "monotonic_cst": {"x": 1, 1: -1},
+        "certify_limit": 3.0,
+        "network": Network(hidden=3, backbone_sizes=(4,)),
+        "domain": {"bounds": {"x": (0, 12)}},
+    }
     SmileRegressor(**SMALL | options).fit(frame, y).save(tmp_path / "m")
     again = smilenn.load(tmp_path / "m")
     assert again.network == options["network"] and again.domain == Columns(bounds={"x": (0, 12)})

@@ -27,9 +27,14 @@ from smilenn.estimators.steady import steady
 from smilenn.report.probe import probe
 
 QUICK = Config(
-    pretrain_epochs=12, epochs=12, learning_rate=1e-2, batch_size=64, posttrain_rounds=6, posttrain_seconds=5,
+    pretrain_epochs=12,
+    epochs=12,
+    learning_rate=1e-2,
+    batch_size=64,
+    posttrain_rounds=6,
+    posttrain_seconds=5,
     least_quality=0.0,
-)  # fmt: skip
+)
 SMALL = {"config": QUICK, "random_state": 0, "network": Network(backbone_sizes=(8,), hidden=4), "certify_limit": 10}
 
 

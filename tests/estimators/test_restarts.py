@@ -13,8 +13,10 @@ from smilenn.train.health import DeadAuxiliaries
 
 QUICK = Config(pretrain_epochs=20, epochs=2, learning_rate=1e-2, batch_size=16, posttrain_rounds=4, settle_rounds=2)
 SMALL = {
-    "network": Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0,
-}  # fmt: skip
+    "network": Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,)),
+    "config": QUICK,
+    "random_state": 0,
+}
 
 
 def data():

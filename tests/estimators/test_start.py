@@ -157,10 +157,16 @@ def test_a_checkpoint_of_another_start_is_refused(tmp_path, model):
         ({"network__backbone_sizes": [9]}, r"was fitted with backbone_sizes=\(8,\), not \(9,\); fit anew"),
         ({"network__hidden": 3}, "was fitted with hidden=16, not 3"),
         ({"domain": Columns(bounds={"x": (0, 20)})}, "brings its own domain, with other bounds; leave bounds out."),
-        ({"domain": Domain((Feature("x", "continuous", 0, 1), Feature("g", "category", categories=("u", "v", "w"))))},
-         "was fitted on another domain"),
+        (
+            {
+                "domain": Domain(
+                    (Feature("x", "continuous", 0, 1), Feature("g", "category", categories=("u", "v", "w")))
+                )
+            },
+            "was fitted on another domain",
+        ),
     ],
-)  # fmt: skip
+)
 def test_other_parameters_are_refused(model, options, message):
     with pytest.raises(SmileError, match=message):
         make(**options).fit(*data(), start=model)

@@ -47,8 +47,12 @@ def careful():
 @pytest.fixture(scope="module")
 def lie():
     premise = row([(1, 0, "in", "debt"), (-1, 1, "in", "debt")])
-    claim = Claim(2, (premise,), (row([(1, 0, "out", ""), (-1, 1, "out", "")], 10**6),),
-                  sentence="Raising 'income', everything else equal, never lowers the output.")  # fmt: skip
+    claim = Claim(
+        2,
+        (premise,),
+        (row([(1, 0, "out", ""), (-1, 1, "out", "")], 10**6),),
+        sentence="Raising 'income', everything else equal, never lowers the output.",
+    )
     return SmileRegressor(properties=[claim], **QUICK).fit(X, (X.debt - X.income).rename("y"))
 
 
@@ -226,8 +230,9 @@ def test_rows_that_were_held_out_are_measured():
 def test_a_model_no_better_than_the_mean_says_so_in_the_same_breath():
     noise = pd.Series(np.random.default_rng(3).normal(size=240), name="y")
     model = SmileRegressor(increasing=["debt"], **QUICK).fit(X, noise)
-    model.quality_ = Standing(240, True, 5, {"r2": -0.012, "mean_absolute_error": 1.0,
-                                             "constant_mean_absolute_error": 1.0})  # fmt: skip
+    model.quality_ = Standing(
+        240, True, 5, {"r2": -0.012, "mean_absolute_error": 1.0, "constant_mean_absolute_error": 1.0}
+    )
     but = "but the model is no better than predicting the mean: R² = -0.01"
     assert judgement_text(model).splitlines()[0].startswith(f"Certified, {but}. This holds")
     found = gather(model)

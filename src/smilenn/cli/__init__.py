@@ -354,10 +354,7 @@ def reproduce(
         Path | None, typer.Option(help="The folder of the data files.", show_default="SMILENN_DATA, the cache")
     ] = None,
     device: options.Device = "auto",
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="A dask scheduler's address, or local.", show_default="this machine"),
-    ] = None,
+    cluster: options.Cluster = None,
     save_models: Annotated[bool, typer.Option("--save-models", help="Keep the models in OUT/models.")] = False,
     reuse_models: Annotated[
         bool, typer.Option("--reuse-models", help="Take models from OUT/models, certifying them, where there are any.")
@@ -380,10 +377,18 @@ def reproduce(
     chosen = Options(quick, tuple(seed or ()), data_dir, device, models, reuse_models)
     raise typer.Exit(
         command.run(
-            experiment, out, chosen, jobs=jobs, only=tuple(only or ()), cluster=cluster, with_figures=not no_figures,
-            finished=finished, quiet=quiet, json=json,
+            experiment,
+            out,
+            chosen,
+            jobs=jobs,
+            only=tuple(only or ()),
+            cluster=cluster,
+            with_figures=not no_figures,
+            finished=finished,
+            quiet=quiet,
+            json=json,
         )
-    )  # fmt: skip
+    )
 
 
 def main() -> None:

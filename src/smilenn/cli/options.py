@@ -77,10 +77,12 @@ NA = Annotated[
 KeepNA = Annotated[
     list[str] | None,
     typer.Option(
-        "--keep-na", metavar="TEXT", help="A text such as None that is a value, not missing; repeat.",
+        "--keep-na",
+        metavar="TEXT",
+        help="A text such as None that is a value, not missing; repeat.",
         rich_help_panel=DATA,
     ),
-]  # fmt: skip
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no explanations.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.", show_default=False)]
@@ -270,3 +272,7 @@ Chunk = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Rows in memory
 Title = Annotated[str | None, typer.Option(metavar="TEXT", help="The title.", show_default="the folder's name")]
 Jobs = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Cells that run at the same time, one thread each.")]
 Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu or cuda; auto takes a GPU where there is one.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="A dask scheduler's address, or local.", show_default="this machine"),
+]

@@ -144,10 +144,13 @@ class Clamped(Parameters, ABC):
         params = {"protected": list(self.protected), "eps": float(self.eps)}
         claims = [claim.to_json() for claim in self._property().lower(self.net_.domain)]
         save_net(
-            folder, self.net_, model={"estimator": type(self).__name__, "params": params, "table": self.table()},
+            folder,
+            self.net_,
+            model={"estimator": type(self).__name__, "params": params, "table": self.table()},
             documents={"properties.json": {"properties": properties_to_json([self._property()]), "claims": claims}},
-            extra=self.certificate_.files, overwrite=overwrite,
-        )  # fmt: skip
+            extra=self.certificate_.files,
+            overwrite=overwrite,
+        )
 
     @classmethod
     def load(cls, folder: Path | str, model: Any) -> Self:

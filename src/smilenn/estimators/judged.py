@@ -125,9 +125,15 @@ class Judged(ABC):
         limit = limit if left is None else min(limit, max(LEAST_SECONDS, left))
         try:
             judgement = judge(
-                self.net_, self.claims_, found, time_limit=limit, callback=show, since=self.seconds_, trees=trees,
+                self.net_,
+                self.claims_,
+                found,
+                time_limit=limit,
+                callback=show,
+                since=self.seconds_,
+                trees=trees,
                 table=self.table(),
-            )  # fmt: skip
+            )
             self._conclude_with(judgement)
         except KeyboardInterrupt:
             self.interrupted_ = True
@@ -156,9 +162,15 @@ class Judged(ABC):
             raise KeyboardInterrupt
         since = 0.0 if found is None else found.seconds
         judgement = judge(
-            self.net_, self.claims_, found, time_limit=limit, callback=callback, since=since, trees=trees,
+            self.net_,
+            self.claims_,
+            found,
+            time_limit=limit,
+            callback=callback,
+            since=since,
+            trees=trees,
             table=self.table(),
-        )  # fmt: skip
+        )
         if judgement.certificate is not None and judgement.certificate.interrupted:
             raise KeyboardInterrupt
         self._conclude_with(judgement)
