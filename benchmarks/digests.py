@@ -26,6 +26,7 @@ import torch
 
 from smilenn import (
     Bounded,
+    Columns,
     Concave,
     Config,
     Convex,
@@ -36,6 +37,7 @@ from smilenn import (
     Lipschitz,
     LocalRobust,
     Monotone,
+    Network,
     OneOf,
     Ordered,
     Robust,
@@ -92,16 +94,20 @@ def _warm() -> Any:
 
 RUNS: dict[str, Run] = {
     "monotone ensemble": lambda: _regressor(Monotone(["x"], ["y"]), config=SHORT),
-    "monotone, default training": lambda: _regressor(Monotone(["x"]), members=1),
+    "monotone, default training": lambda: _regressor(Monotone(["x"]), network=Network(members=1)),
     "monotone and fair": lambda: _regressor(Monotone(["x"]), Fair(["g"], 0.2), config=SHORT),
     "fair classifier": lambda: _classifier(YES, Fair(["g"], 0.2), Monotone(["x"]), config=SHORT),
-    "no encoder, gap boxes": lambda: _regressor(Fair(["g"], 0.4), encoder="none", config=SHORT),
-    "no encoder, paper boxes": lambda: _regressor(Fair(["g"], 0.6), boxes="paper", config=SHORT, hidden=4),
-    "no encoder, monotone": lambda: _regressor(Monotone(["x"]), encoder="none", config=SHORT, hidden=6),
+    "no encoder, gap boxes": lambda: _regressor(Fair(["g"], 0.4), network=Network(encoder="none"), config=SHORT),
+    "no encoder, paper boxes": lambda: _regressor(
+        Fair(["g"], 0.6), network=Network(boxes="paper", hidden=4), config=SHORT
+    ),
+    "no encoder, monotone": lambda: _regressor(
+        Monotone(["x"]), network=Network(encoder="none", hidden=6), config=SHORT
+    ),
     "one input, sweep": lambda: SmileRegressor(
-        properties=[Lipschitz(["x"], 1.0)], random_state=0, encoder="none", config=SHORT
+        properties=[Lipschitz(["x"], 1.0)], random_state=0, network=Network(encoder="none"), config=SHORT
     ).fit(X[["x"]], Y),
-    "affine, closed form": lambda: _regressor(Fair(["g"], 0.4), auxiliaries="affine", config=SHORT),
+    "affine, closed form": lambda: _regressor(Fair(["g"], 0.4), network=Network(auxiliaries="affine"), config=SHORT),
     "convex, curved units": lambda: _regressor(Convex(["x"]), Concave(["y"]), config=SHORT),
     "symmetric and dominates": lambda: _regressor(Symmetric(["x", "y"], 0.0), Dominates("x", "y"), config=SHORT),
     "lipschitz beside monotone": lambda: _regressor(Lipschitz(["x"], 0.5), Monotone(["y"]), config=SHORT),
@@ -121,7 +127,7 @@ RUNS: dict[str, Run] = {
         Robust(0.02),
         frame=PIXELS,
         config=SHORT,
-        bounds={f"x{i}": (0.0, 1.0) for i in range(64)},
+        domain=Columns(bounds={f"x{i}": (0.0, 1.0) for i in range(64)}),
     ),
     "warm start": _warm,
 }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from smilenn.errors import AlteredError, SmileError
     from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
     from smilenn.estimators.classifier import SmileClassifier
+    from smilenn.estimators.options import Columns, Network
     from smilenn.estimators.regressor import SmileRegressor
     from smilenn.estimators.store import load
     from smilenn.model.net import SmileNet
@@ -62,6 +63,7 @@ _HOME = {
     "smilenn.errors": ("AlteredError", "SmileError"),
     "smilenn.estimators.clamped": ("ClampedClassifier", "ClampedRegressor"),
     "smilenn.estimators.classifier": ("SmileClassifier",),
+    "smilenn.estimators.options": ("Columns", "Network"),
     "smilenn.estimators.regressor": ("SmileRegressor",),
     "smilenn.estimators.store": ("load",),
     "smilenn.model.net": ("SmileNet",),
@@ -115,6 +117,7 @@ __all__ = [
     "Claim",
     "ClampedClassifier",
     "ClampedRegressor",
+    "Columns",
     "Concave",
     "Config",
     "Convex",
@@ -129,6 +132,7 @@ __all__ = [
     "Lipschitz",
     "LocalRobust",
     "Monotone",
+    "Network",
     "OneOf",
     "Ordered",
     "Progress",

@@ -55,7 +55,7 @@ class Reason(Enum):
     FLOATS_BOUND = "{} bounds it by {} in floating point"
     FAILED = "the certification failed by an error that should not happen ({})"
     CERTIFICATION_INTERRUPTED = "the certification was interrupted"
-    NOT_ASKED = "no certificate was asked for (certify_time_limit is 0)"
+    NOT_ASKED = "no certificate was asked for (certify_limit is 0)"
     NO_PROPERTY = "no property was asked for"
     NO_CERTIFICATE = "the folder holds no certificate, so nothing was checked; call certify()"
     NOT_CHECKED = "the folder holds no certificate, so nothing was checked"

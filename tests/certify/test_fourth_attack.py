@@ -22,6 +22,7 @@ from smilenn import (
     Custom,
     Lipschitz,
     Monotone,
+    Network,
     Property,
     Robust,
     SmileRegressor,
@@ -45,7 +46,12 @@ from smilenn.properties import Outputs
 from smilenn.properties.claim import Inequality, Term
 from smilenn.verdict import Proved, Unknown
 
-QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
+QUICK = {
+    "config": Config(epochs=3, batch_size=64),
+    "random_state": 0,
+    "network": Network(members=1),
+    "certify_limit": 10.0,
+}
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ import pytest
 import torch
 
 import smilenn
-from smilenn import Config, Fair, Monotone, SmileRegressor
+from smilenn import Config, Fair, Monotone, Network, SmileRegressor
 from smilenn.certify import certificate as c
 from smilenn.certify import check
 from smilenn.certify.certify import certify
@@ -39,8 +39,10 @@ def fitted():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"income": rng.uniform(1, 9, 120), "race": rng.choice(list("abc"), 120)})
     y = (X.income + (X.race == "a")).rename("score")
-    quick = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
-    return SmileRegressor(increasing=["income"], protected={"race": 0.6}, encoder="none", **quick).fit(X, y)
+    quick = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "certify_limit": 10.0}
+    return SmileRegressor(
+        properties=[Monotone(increasing=["income"]), Fair(["race"], 0.6)], network=Network(encoder="none"), **quick
+    ).fit(X, y)
 
 
 # ---- a stored verdict is a note -------------------------------------------------------------------------------------
@@ -69,7 +71,9 @@ def test_a_forged_note_beside_changed_weights_proves_nothing(fitted, tmp_path):
 def test_a_noted_counterexample_counts_only_if_the_model_still_breaks_the_claim(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.uniform(0, 1, 50)})
-    model = SmileRegressor(encoder="none", config=Config(epochs=1), random_state=0).fit(X, X.x.rename("y"))
+    model = SmileRegressor(network=Network(encoder="none"), config=Config(epochs=1), random_state=0).fit(
+        X, X.x.rename("y")
+    )
     model.properties = [Claim(1, (), (row([(1, 0, "out", "")], -(10**6)),))]
     model.claims_ = model.lower(model.all_properties())
     found = model.certify(time_limit=5)

@@ -20,6 +20,7 @@ from smilenn import (
     Fair,
     LocalRobust,
     Monotone,
+    Network,
     Safe,
     SmileClassifier,
     SmileRegressor,
@@ -47,7 +48,12 @@ from smilenn.properties.forms import Outputs
 from smilenn.rounding import round_up
 from smilenn.verdict import Proved
 
-QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
+QUICK = {
+    "config": Config(epochs=3, batch_size=64),
+    "random_state": 0,
+    "network": Network(members=1),
+    "certify_limit": 10.0,
+}
 
 
 def table(rows: int = 150, seed: int = 0) -> pd.DataFrame:
@@ -95,7 +101,7 @@ def loan(tmp_path_factory):
 def fair(tmp_path_factory):
     """A certified classifier whose labels do not depend much on a column."""
     X, folder = table().assign(sex=["m", "f"] * 75), tmp_path_factory.mktemp("third") / "fair"
-    found = SmileClassifier(protected={"sex": 0.5}, **QUICK).fit(X, np.where(target(X) > 3, "yes", "no"))
+    found = SmileClassifier(properties=Fair(["sex"], 0.5), **QUICK).fit(X, np.where(target(X) > 3, "yes", "no"))
     assert found.verdict_.status == "proved"
     found.save(folder)
     return folder
@@ -191,7 +197,9 @@ def encoder(domain, kind=Branch, whole=Encoder):
 @pytest.mark.parametrize("given", [{"kind": Centred}, {"whole": Mine}], ids=["branch", "encoder"])
 def test_a_subclass_of_an_encoder_is_not_taken_for_the_encoder(given):
     X = table()
-    made = SmileRegressor(increasing=["income"], encoder=lambda domain, u: encoder(domain, **given), **QUICK)
+    made = SmileRegressor(
+        increasing=["income"], **QUICK | {"network": Network(encoder=lambda domain, u: encoder(domain, **given))}
+    )
     found = made.fit(X, target(X))
     assert found.verdict_.status == "unknown" and found.certificate_ is None
     assert "which no certificate speaks of; use" in found.certificate_note_
@@ -329,7 +337,7 @@ def test_a_pinned_module_that_counts_is_another_one_since(keep):
         rising = encoder(domain).branches[0]
         return Encoder(domain, [rising, Branch("debts", [1], [Pinned(Counting(keep), 1)])])
 
-    model = SmileRegressor(increasing=["income"], encoder=make, **QUICK).fit(X, target(X))
+    model = SmileRegressor(increasing=["income"], **QUICK | {"network": Network(encoder=make)}).fit(X, target(X))
     assert ("changed by being evaluated" in model.certificate_note_) == keep
     model.predict(X)
     assert model.verdict_.status == ("unknown" if keep else "proved")
@@ -341,7 +349,7 @@ def test_a_pinned_module_that_is_told_to_do_something_else_counts_as_untested():
     def make(domain, u):
         return Encoder(domain, [encoder(domain).branches[0], Branch("debts", [1], [Pinned(Counting(False), 1)])])
 
-    model = SmileRegressor(increasing=["income"], encoder=make, **QUICK).fit(X, target(X))
+    model = SmileRegressor(increasing=["income"], **QUICK | {"network": Network(encoder=make)}).fit(X, target(X))
     assert model.verdict_.status == "proved"
     model.net_.encoder.branches[1].layers[0].module.seen["rows"] = 6000
     assert model.verdict_.status == "unknown"

@@ -123,5 +123,5 @@ def test_fit_refuses_and_explains():
     with pytest.raises(SmileError, match="No function satisfies these properties"):
         SmileRegressor(properties=[Bounded(0, 1), Safe(["x <= 1"], ["out >= 2"])]).fit(X, X["x"].to_numpy())
     model = SmileRegressor(properties=[Monotone(["x"]), Monotone(decreasing=["x"])], random_state=0)
-    model.set_params(certify_time_limit=5, time_limit=10).fit(X, X["y"].to_numpy())
+    model.set_params(certify_limit=5, time_limit=10).fit(X, X["y"].to_numpy())
     assert "no dependence on 'x'" in model.explain()

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, Domain, Feature, LocalRobust, SmileClassifier, SmileError, SmileRegressor
+from smilenn import Config, Domain, Feature, LocalRobust, Network, SmileClassifier, SmileError, SmileRegressor
 from smilenn.properties import Outputs, ground, holds_exactly, property_from_json, read_toml
 
 DOMAIN = Domain(
@@ -142,7 +142,9 @@ def test_a_regression_is_certified_around_its_points():
         posttrain_seconds=2,
         least_quality=0.0,
     )
-    model = SmileRegressor(properties=[rule], config=quick, hidden=3, embedding=1, backbone_sizes=(8,), random_state=0)
+    model = SmileRegressor(
+        properties=[rule], config=quick, network=Network(hidden=3, embedding=1, backbone_sizes=(8,)), random_state=0
+    )
     model.fit(X, y)
     assert model.verdict_.status == "proved"
     near = X.head(1).loc[np.zeros(400, dtype=int)].reset_index(drop=True)

@@ -26,7 +26,7 @@ class Predictor(Protocol):
         ...
 
 
-class Network(nn.Module):
+class ScaledModule(nn.Module):
     """A module with its scaling.
 
     Parameters

@@ -97,9 +97,16 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     try:
         with display("off" if quiet else "auto") as show:
             write_report(
-                loaded, page, test.frame, test.target, name="Credit score", held_out=True,
-                train=(train.frame, train.target), seconds=REFERENCE_SECONDS, callback=show,
-            )  # fmt: skip
+                loaded,
+                page,
+                test.frame,
+                test.target,
+                name="Credit score",
+                held_out=True,
+                train=(train.frame, train.target),
+                seconds=REFERENCE_SECONDS,
+                callback=show,
+            )
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: no report was written; the model is saved in {str(folder)!r}.")
         return INTERRUPTED

@@ -156,9 +156,11 @@ def _check_column(source: Source, name: str, column: pd.Series, may_lack: bool) 
     if stray.any() and not (stray | missing).all():
         row = int(np.flatnonzero(stray)[0])
         raise _cell(
-            source, row, name,
+            source,
+            row,
+            name,
             f"holds the text {column.iloc[row]!r} among numbers; correct the cell, or use --category or --na.",
-        )  # fmt: skip
+        )
 
 
 def _refuse_rounded(source: Source, frame: pd.DataFrame, start: int) -> None:

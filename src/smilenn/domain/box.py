@@ -12,7 +12,6 @@ members are 0 or 1 and sum to one). Two units are used throughout the package:
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ import pandas as pd
 
 from smilenn.domain.encode import encode as encode_feature
 from smilenn.domain.feature import Feature, Kind
-from smilenn.domain.learn import Scaling, learn
+from smilenn.domain.learn import Scaling, check_learning, learn
 from smilenn.domain.table import as_frame
 from smilenn.errors import SmileError, listed
 
@@ -308,7 +307,4 @@ def _refuse_names(
 def _refuse_options(frame: pd.DataFrame, margin: float, scaling: str) -> None:
     if len(frame) == 0:
         raise SmileError("The data has no rows; give at least one.")
-    if not 0 <= margin < math.inf:
-        raise SmileError(f"margin is {margin}; give a share of the range that is 0 or more, such as 0.05.")
-    if scaling not in ("unit", "standard", "none"):
-        raise SmileError(f"scaling is {scaling!r}; choose 'unit', 'standard' or 'none'.")
+    check_learning(margin, scaling)

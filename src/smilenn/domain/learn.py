@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from numbers import Real
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,14 @@ from smilenn.domain.table import is_text, labels, numbers
 from smilenn.errors import SmileError
 
 Scaling = Literal["unit", "standard", "none"]
+
+
+def check_learning(margin: float, scaling: str) -> None:
+    """Refuse options that no domain can be learned with."""
+    if not isinstance(margin, Real) or not 0 <= margin < math.inf:
+        raise SmileError(f"margin is {margin!r}; give a share of the range that is 0 or more, such as 0.05.")
+    if scaling not in get_args(Scaling):
+        raise SmileError(f"scaling is {scaling!r}; choose 'unit', 'standard' or 'none'.")
 
 
 def learn(

@@ -26,7 +26,7 @@ from smilenn.baselines.agnostic import fit_agnostic
 from smilenn.baselines.constant import fit_constant
 from smilenn.baselines.crown_ibp import fit_crown_ibp, verify
 from smilenn.baselines.descent import Descent
-from smilenn.baselines.network import Network
+from smilenn.baselines.network import ScaledModule
 from smilenn.baselines.pgd import pgd_margin
 from smilenn.datasets.base import Dataset
 from smilenn.datasets.digits import load_digits_zero
@@ -35,6 +35,7 @@ from smilenn.datasets.prepare import Prepared
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.options import Network
 from smilenn.estimators.steady import largest_change
 from smilenn.experiments import figures, paper
 from smilenn.experiments.cells import Cell, Row
@@ -157,8 +158,7 @@ def _estimator(
     return SmileClassifier(
         properties=properties,
         domain=domain,
-        encoder="image",
-        backbone_share=share,
+        network=Network(encoder="image", backbone_share=share),
         validation_fraction=0.0,
         random_state=seed,
         device=device,
@@ -187,7 +187,7 @@ def _certified(estimator: SmileClassifier, data: Prepared, delta: float, eps: fl
     }
 
 
-def _judged(net: Network, data: Prepared, delta: float, verifying: bool, seed: int, device: str) -> Row:
+def _judged(net: ScaledModule, data: Prepared, delta: float, verifying: bool, seed: int, device: str) -> Row:
     """Metrics of a network whose images are verified one by one, or not at all."""
     x, y = data.x_test[:FIRST], data.y_test[:FIRST]
 

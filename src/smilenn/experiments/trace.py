@@ -96,15 +96,14 @@ def _fitted(
 ) -> tuple[Any, float]:
     """An estimator and the seconds of `fit`, certificate included."""
     from smilenn.estimators.classifier import SmileClassifier
+    from smilenn.estimators.options import Columns, Network
     from smilenn.estimators.regressor import SmileRegressor
 
     begun = time.perf_counter()
     model = (SmileClassifier if task.classes else SmileRegressor)(
         properties=list(rules),
-        domain=domain,
-        bounds=task.bounds,
-        backbone=task.backbone,
-        backbone_sizes=(64, 64),
+        domain=Columns(bounds=task.bounds) if domain is None else domain,
+        network=Network(backbone=task.backbone, backbone_sizes=(64, 64)),
         config=Config(epochs=3, batch_size=64) if quick else None,
         random_state=seed,
         device=options.device,

@@ -169,10 +169,10 @@ def _fresh(model: Reported, rules: Sequence[Claim], share: float) -> Any:
         properties=tuple(rules),
         increasing=(),
         decreasing=(),
-        protected=None,
+        monotonic_cst=None,
         domain=model.domain_,
         random_state=0,
         time_limit=max(1.0, 0.7 * share),
-        certify_time_limit=max(1.0, 0.3 * share),
+        certify_limit=max(1.0, 0.3 * share),
         verbose=0,
     )
