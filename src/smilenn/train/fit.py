@@ -31,6 +31,7 @@ from smilenn.provers.rules.rule import Cost
 from smilenn.provers.rules.table import decider
 from smilenn.provers.tree.tree import Trees
 from smilenn.train.adam import fused
+from smilenn.train.boosted import Boosters, Signs, boosters
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.cases import planned, without_clauses
 from smilenn.train.config import Config
@@ -43,6 +44,7 @@ from smilenn.train.feasible import start_feasible
 from smilenn.train.generator import Generator
 from smilenn.train.health import box_statistics, fail_on_dead
 from smilenn.train.losses import LossKind, decides, task_loss
+from smilenn.train.mixing import mix
 from smilenn.train.phases import Training, check, posttrain_round, pretrain_epoch, train_epoch
 from smilenn.train.repair import repair
 from smilenn.train.row_order import in_order
@@ -90,6 +92,7 @@ def fit(
     time_limit: float | None = None,
     warm: bool = False,
     cases: Mapping[str, Cases] | None = None,
+    trees: Sequence[Signs] = (),
 ) -> Fit:
     """Train `net` in place so that the claims provably hold.
 
@@ -106,6 +109,8 @@ def fit(
         round begins later, so a very short limit trains nothing; the proof has a second in any case.
     warm : begin with the weights that `net` has, not pretrained again; they are among the states to choose from.
     cases : of claims with alternatives the cases to train for, by the claim's digest; chosen by the data if not given.
+    trees : for ensembles with `held` rows: what boosted trees of every output may read, and with which signs; they join
+        the networks by the share that kept rows give them. None are fitted without it.
     """
     config = Config() if config is None else config
     if cases is None:
@@ -118,6 +123,7 @@ def fit(
     )
     interrupted = False
     try:
+        run.boost(trees, loss)
         run.train()
     except KeyboardInterrupt:
         interrupted = True
@@ -165,6 +171,7 @@ class _Run:
         self.net, self.callback, self.checkpoint, self.time_limit = net, callback, checkpoint, time_limit
         self.begun, self.begun_posttraining = time.perf_counter(), None
         self.held_out, self.chosen, self.warm = math.nan, "", warm
+        self.trees = Boosters()
         members = None if net.encoder is None or not net.encoder.groups else Ensemble(net.encoder)
         if members is not None:
             members.keep(net.scale(data_x))
@@ -225,6 +232,18 @@ class _Run:
         return replace(task, config=config.replace(generator_limit=limit, generator_seconds=first))
 
     # ---- the phases ---------------------------------------------------------------------------------------------
+
+    def boost(self, signs: Sequence[Signs], loss: LossKind) -> None:
+        """Boosted trees for an ensemble; they are fitted again where a checkpoint is resumed."""
+
+        def told(done: int, groups: int) -> None:
+            seconds = round(self.elapsed(), 6)
+            self.state.history.append({"phase": "trees", "unit": done - 1, "seconds": seconds})
+            if self.callback is not None:
+                self.callback(Progress("trees", done, groups, None, None, None, seconds))
+
+        limit = None if self.time_limit is None else TREES_SHARE * self.time_limit
+        self.trees = boosters(self.net, self.task, loss, signs, limit, told)
 
     def train(self) -> None:
         """Run every phase from where the state stands."""
@@ -305,12 +324,14 @@ class _Run:
         rows.
         """
         net, state = self.net, self.state
+        ensemble = net.encoder is not None and net.encoder.groups > 0
         if (net.encoder is not None or not net.enforcement_parameters()) and state.phase != "done":
             if state.ensemble is not None:
                 state.ensemble.release()
             if state.best is not None:
                 net.load_state_dict(state.best)
-                self.held_out, self.chosen = choose_kinds(net, self.task)
+            if state.best is not None or self.trees.groups:
+                self.held_out, self.chosen = self._choose_kinds()
             state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
             if isinstance(net.lower.keep, Units):
                 merge_(net)
@@ -318,7 +339,15 @@ class _Run:
                 return
             if has_distances(net):
                 recentre(net, self.task.x)
-            net.encoder.fit_box_(net.scale(self.task.x), ROOM if net.encoder.groups else 1.0)
+            net.encoder.fit_box_(net.scale(self.task.x), ROOM if ensemble else 1.0)
+
+    def _choose_kinds(self) -> tuple[float, str]:
+        """Which kinds of networks and trees the mean is made of, by rows kept from training; their loss, and words."""
+        encoder = self.net.encoder
+        ensemble = encoder is not None and encoder.groups and len(encoder.learned) == len(encoder.branches)
+        if ensemble and self.task.held is not None and self.net.lower.keep is None:
+            return mix(self.net, self.task, self.trees)
+        return choose_kinds(self.net, self.task)
 
     def _begin_training(self) -> None:
         state, task, config = self.state, self.task, self.task.config
@@ -394,6 +423,7 @@ class _Run:
 
 ROOM = 0.25  # of the range of an ensemble's outputs, left around it
 PLAIN_SHARE, ENCODED_SHARE = 0.7, 0.9  # of a time limit for training; what an encoder keeps is proved at once
+TREES_SHARE = 0.35  # of a time limit for boosted trees
 MIN_PROOF_SECONDS = 1.0  # the final proof gets at least this much, whatever the time limit
 MIN_GENERATOR_SECONDS = 0.1  # and the generator this much a row
 _SETUP = 10**6  # a unit of work for the randomness before a phase

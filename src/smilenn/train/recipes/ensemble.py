@@ -19,6 +19,7 @@ from smilenn.model.encoders import Branch, Encoder
 from smilenn.model.encoders.monotone import Kind as NetworkKind
 from smilenn.model.encoders.monotone import monotone_encoder
 from smilenn.train.averaged import averaged
+from smilenn.train.boosted import Signs
 from smilenn.train.coordinates import Coordinates
 from smilenn.train.recipes.roles import MANY, Reading, Roles, roles
 from smilenn.train.recipes.stated import Kind
@@ -30,6 +31,7 @@ RATE = 3e-3
 HARD = {Kind.CONVEX, Kind.CONCAVE, Kind.SYMMETRIC, Kind.DOMINATES}  # tight, and without a proof by slopes
 ALONE = {Kind.MONOTONE, Kind.FAIR, Kind.LIPSCHITZ}  # what an ensemble is made for without any of those
 JOINED = {*ALONE, Kind.ROBUST, Kind.SINGLE}  # what it keeps beside
+BY_TREES = {Kind.MONOTONE, Kind.FAIR, Kind.SINGLE}  # a jump breaks none of these
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 NOTHING = (
@@ -60,7 +62,8 @@ def recipe(task: Task) -> Recipe | None:
     )  # fmt: skip
     net.lower.slope.requires_grad_(False)
     limit_(encoder, plan, made.places)
-    return Recipe(net, steps(len(task.x), RATE), reasons(task, plan.roles, ramps, plan.width), "ensemble")
+    words = reasons(task, plan.roles, ramps, plan.width)
+    return Recipe(net, steps(len(task.x), RATE), words, "ensemble", tree_signs(task, plan))
 
 
 def network_kinds(ramps: int) -> list[NetworkKind]:
@@ -70,6 +73,16 @@ def network_kinds(ramps: int) -> list[NetworkKind]:
         NetworkKind("shallow", ramps, (16,)),
         NetworkKind("sharp", ramps, (16,), 10.0, 0.01),
     ]
+
+
+def tree_signs(task: Task, plan: Plan) -> tuple[Signs, ...]:
+    """What trees may read beside the networks, for every output: the same, and only where claims are about order."""
+    if not task.kinds <= BY_TREES:
+        return ()
+    return tuple(
+        {name: (name in own.rising) - (name in own.falling) for name in task.domain.slices if name not in own.without}
+        for own in plan.roles.readings
+    )
 
 
 # ---- what is planned before a network is made ----------------------------------------------------------------------
