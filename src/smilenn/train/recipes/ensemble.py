@@ -28,6 +28,7 @@ from smilenn.train.recipes.words import reasons
 
 FEWEST, MOST, SHARED = 8, 64, 128  # ramps of a number
 RATE = 3e-3
+SMALL = 2000  # rows up to which simple networks are tried beside wide ones
 HARD = {Kind.CONVEX, Kind.CONCAVE, Kind.SYMMETRIC, Kind.DOMINATES}  # tight, and without a proof by slopes
 ALONE = {Kind.MONOTONE, Kind.FAIR, Kind.LIPSCHITZ}  # what an ensemble is made for without any of those
 JOINED = {*ALONE, Kind.ROBUST, Kind.SINGLE}  # what it keeps beside
@@ -54,7 +55,8 @@ def recipe(task: Task) -> Recipe | None:
     if plan.roles.passed:
         return None
     ramps, members = plan.ramps(task), task.design.members
-    made = branches_of(task, plan, network_kinds(ramps), members)
+    trees = tree_signs(task, plan)
+    made = branches_of(task, plan, tabular_kinds(ramps, len(task.x)) if trees else network_kinds(ramps), members)
     encoder = Encoder(task.domain, made.branches, groups=members, parts=len(plan.readings))
     net = averaged(
         task.domain, encoder, task.scale, task.start, outputs=task.outputs.names, width=plan.width, slopes=made.slopes,
@@ -63,7 +65,16 @@ def recipe(task: Task) -> Recipe | None:
     net.lower.slope.requires_grad_(False)
     limit_(encoder, plan, made.places)
     words = reasons(task, plan.roles, ramps, plan.width)
-    return Recipe(net, steps(len(task.x), RATE), words, "ensemble", tree_signs(task, plan))
+    return Recipe(net, steps(len(task.x), RATE), words, "ensemble", trees)
+
+
+def tabular_kinds(ramps: int, rows: int) -> list[NetworkKind]:
+    """The kinds beside trees. Wide networks with little decay are the best of them from some hundred rows on; the
+    simpler ones still help a small table, where they cost next to nothing.
+    """
+    wide = NetworkKind("wide", 2 * ramps, (64, 64), 1.0, 0.02)
+    simple = network_kinds(ramps)
+    return [wide, *(simple if rows <= SMALL else simple[:1])]
 
 
 def network_kinds(ramps: int) -> list[NetworkKind]:
