@@ -92,7 +92,7 @@ def fit(
     time_limit: float | None = None,
     warm: bool = False,
     cases: Mapping[str, Cases] | None = None,
-    trees: Sequence[Signs] = (),
+    boosted: Sequence[Signs] = (),
 ) -> Fit:
     """Train `net` in place so that the claims provably hold.
 
@@ -109,7 +109,7 @@ def fit(
         round begins later, so a very short limit trains nothing; the proof has a second in any case.
     warm : begin with the weights that `net` has, not pretrained again; they are among the states to choose from.
     cases : of claims with alternatives the cases to train for, by the claim's digest; chosen by the data if not given.
-    trees : for ensembles with `held` rows: what boosted trees of every output may read, and with which signs; they join
+    boosted : for ensembles with `held` rows: what boosted trees of every output may read, and with which signs; they join
         the networks by the share that kept rows give them. None are fitted without it.
     """
     config = Config() if config is None else config
@@ -123,7 +123,7 @@ def fit(
     )
     interrupted = False
     try:
-        run.boost(trees, loss)
+        run.boost(boosted, loss)
         run.train()
     except KeyboardInterrupt:
         interrupted = True
@@ -171,7 +171,7 @@ class _Run:
         self.net, self.callback, self.checkpoint, self.time_limit = net, callback, checkpoint, time_limit
         self.begun, self.begun_posttraining = time.perf_counter(), None
         self.held_out, self.chosen, self.warm = math.nan, "", warm
-        self.trees = Boosters()
+        self.boosters = Boosters()
         members = None if net.encoder is None or not net.encoder.groups else Ensemble(net.encoder)
         if members is not None:
             members.keep(net.scale(data_x))
@@ -243,7 +243,7 @@ class _Run:
                 self.callback(Progress("trees", done, groups, None, None, None, seconds))
 
         limit = None if self.time_limit is None else TREES_SHARE * self.time_limit
-        self.trees = boosters(self.net, self.task, loss, signs, limit, told)
+        self.boosters = boosters(self.net, self.task, loss, signs, limit, told)
 
     def train(self) -> None:
         """Run every phase from where the state stands."""
@@ -330,7 +330,7 @@ class _Run:
                 state.ensemble.release()
             if state.best is not None:
                 net.load_state_dict(state.best)
-            if state.best is not None or self.trees.groups:
+            if state.best is not None or self.boosters.groups:
                 self.held_out, self.chosen = self._choose_kinds()
             state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
             if isinstance(net.lower.keep, Units):
@@ -346,7 +346,7 @@ class _Run:
         encoder = self.net.encoder
         ensemble = encoder is not None and encoder.groups and len(encoder.learned) == len(encoder.branches)
         if ensemble and self.task.held is not None and self.net.lower.keep is None:
-            return mix(self.net, self.task, self.trees)
+            return mix(self.net, self.task, self.boosters)
         return choose_kinds(self.net, self.task)
 
     def _begin_training(self) -> None:

@@ -1,6 +1,8 @@
 """How much every kind of an ensemble counts, by rows that were kept from it.
 
-    w = argmin { L(Σ_k w_k·f_k) + PRIOR/n · L_1 · KL(w ‖ equal shares) :  w ≥ 0, Σ w = 1 }      n kept rows, L_1 the best kind's loss
+    w = argmin { L(Σ_k w_k·f_k) + PRIOR/n · L_1 · KL(w ‖ equal shares) :  w ≥ 0, Σ w = 1 }
+
+n are the kept rows, L_1 is the loss of the best kind.
 
 L is convex in w. Exponentiated gradients keep w a share of one: w_k ← w_k·exp(−η·∂/∂w_k), divided by their sum. The
 prior is worth a few rows, so that a small table does not choose one kind for its luck. Kinds with a small share are

@@ -80,14 +80,14 @@ class Design:
 class Recipe:
     """A network ready to train, the constants of its training, why it looks as it does, and the family it is of.
 
-    `trees` says what boosted trees beside an ensemble's networks may read, for every output; empty: there are none.
+    `boosted` says what boosted trees beside an ensemble's networks may read, for every output; empty: there are none.
     """
 
     net: SmileNet
     config: Config
     reasons: str
     family: Family
-    trees: tuple[Signs, ...] = ()
+    boosted: tuple[Signs, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
