@@ -72,9 +72,9 @@ def boosters(
     held = task.held.cpu().numpy()
     groups = min(held.shape[1], next((many for rows, many in GROUPS if len(u) <= rows), 1))
     for g in range(groups):
-        left = None if until is None else (until - perf_counter()) / (groups - g)
-        if g and left is not None and left <= 0:
+        if task.over():
             break
+        left = None if until is None else max(0.0, until - perf_counter()) / (groups - g)
         made = _group(net, task, kind, signs, u, held[:, g], left, _Place(g, task.seed))
         if made is None:
             return Boosters()

@@ -109,7 +109,7 @@ def fit(
         round begins later, so a very short limit trains nothing; the proof has a second in any case.
     warm : begin with the weights that `net` has, not pretrained again; they are among the states to choose from.
     cases : of claims with alternatives the cases to train for, by the claim's digest; chosen by the data if not given.
-    boosted : for ensembles with `held` rows: what boosted trees of every output may read, and with which signs; they join
+    boosted : for ensembles with `held` rows: what boosted trees of every output may read, and which signs; they join
         the networks by the share that kept rows give them. None are fitted without it.
     """
     config = Config() if config is None else config
@@ -234,7 +234,9 @@ class _Run:
     # ---- the phases ---------------------------------------------------------------------------------------------
 
     def boost(self, signs: Sequence[Signs], loss: LossKind) -> None:
-        """Boosted trees for an ensemble; they are fitted again where a checkpoint is resumed."""
+        """Boosted trees for an ensemble; they are fitted again where a checkpoint or a model is gone on from."""
+        if not (self.warm or self.task.config.epochs):
+            return  # no training was asked for
 
         def told(done: int, groups: int) -> None:
             seconds = round(self.elapsed(), 6)

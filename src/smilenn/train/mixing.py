@@ -55,7 +55,7 @@ def mixture(each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, lo
             break
         kept = kept[large]
     shares[kept] = own
-    mean = torch.tensordot(torch.as_tensor(shares).to(each), each, dims=1)
+    mean = torch.tensordot(torch.as_tensor(shares[kept]).to(each), each[kept], dims=1)
     return Mixture(shares, float(loss(mean, y, weight)), alone)
 
 
