@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from sklearn.ensemble import HistGradientBoostingRegressor
-from smilenn.certify.deploy import deploy
+from smilenn.train.deploy import deploy
 
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder

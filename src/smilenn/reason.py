@@ -60,6 +60,7 @@ class Reason(Enum):
     NO_CERTIFICATE = "the folder holds no certificate, so nothing was checked; call certify()"
     NOT_CHECKED = "the folder holds no certificate, so nothing was checked"
     SET_FROM_OUTSIDE = "the verdict was set from outside, without a certificate"
+    SET_ABOUT_OTHERS = "the verdict that was set from outside is about another network, other claims or a certificate"
     CHANGED = "the network was changed after it was judged; call certify() to judge it as it is now"
     CHANGED_NET = "the network was changed after it was checked; call certify_net to check it as it is now"
     OTHER_CLAIMS = "the claims were changed after they were judged; call certify() to judge those of now"

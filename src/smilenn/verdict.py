@@ -27,6 +27,14 @@ def shown_bound(bound: float) -> str:
     return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(bound):g}"
 
 
+def _at_most(bound: float) -> str:
+    """A bound with six digits, none of them too small."""
+    short = f"{bound:.6g}"
+    if Fraction(short) >= Fraction(bound):
+        return short
+    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal_from_float(bound):g}"
+
+
 @dataclass(frozen=True, eq=False)
 class Counterexample:
     """Inputs that satisfy Q exactly and outputs that break R, from a forward pass of the model itself.
@@ -155,7 +163,7 @@ class Unknown(Verdict):
 
     def sentence(self) -> str:
         """Names the proved bound and the reason."""
-        known = f"the violation is at most {self.bound:.6g}" if np.isfinite(self.bound) else "no bound was proved"
+        known = f"the violation is at most {_at_most(self.bound)}" if np.isfinite(self.bound) else "no bound was proved"
         return f"unknown: {known} ({self.reason})" if self.reason else f"unknown: {known}"
 
 

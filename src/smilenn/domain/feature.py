@@ -93,6 +93,12 @@ class Feature:
         """
         return self.columns or self.categories
 
+    @property
+    def unit_words(self) -> str:
+        """The unit as reports show it: a word as it is, all else in quotes, so that it passes for no sentence."""
+        word = self.unit.isprintable() and not any(c in " '\"" for c in self.unit)
+        return self.unit if word else repr(self.unit)
+
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary; `from_json` gives the same feature back."""
         out: dict[str, Any] = {"name": self.name, "kind": self.kind, "lo": self.lo, "hi": self.hi}

@@ -11,6 +11,8 @@ import pandas as pd
 
 from smilenn.errors import SmileError, listed
 
+EXACT = 2.0**53  # up to here float64 holds every whole number
+
 
 def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Any table (pandas, polars, array [n, m]) as a pandas frame with text column names.
@@ -73,9 +75,13 @@ def is_text(series: pd.Series) -> bool:
 
 
 def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
-    """A numeric column as float64; missing, infinite or text cells raise with their row."""
+    """A numeric column as float64; missing, infinite or text cells raise with their row, and so do numbers of a wider
+    type that float64 does not hold: a difference of 1 between two cells must not become one of 2.
+    """
     if pd.api.types.is_bool_dtype(series):
         series = series.astype(float)
+    if pd.api.types.is_complex_dtype(series):
+        raise SmileError(f"Column {name!r} holds complex numbers; give real ones.")
     if pd.api.types.is_datetime64_any_dtype(series) or pd.api.types.is_timedelta64_dtype(series):
         raise SmileError(f"Column {name!r} holds dates or durations; turn it into numbers, such as days, first.")
     values = pd.to_numeric(series, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
@@ -89,4 +95,31 @@ def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
                 f"Row {first_row + row}, column {name!r} holds the text {cell!r} among numbers; correct the cell."
             )
         raise SmileError(f"Row {first_row + row}, column {name!r} is {cell}; give a finite number.")
+    rounded = _rounded(series, values)
+    if rounded is not None:
+        raise SmileError(
+            f"Row {first_row + rounded}, column {name!r} holds {series.iloc[rounded]}, which float64 rounds to "
+            f"{values[rounded]:.0f}; subtract an offset, or use larger units."
+        )
     return values
+
+
+def _rounded(series: pd.Series, values: np.ndarray) -> int | None:
+    """The first row whose cell float64 does not hold: a long float, or a whole number beyond 2⁵³, also as a text.
+
+    Decimals are none: whatever is written with a point or an exponent means the nearest float.
+    """
+    if pd.api.types.is_float_dtype(series):
+        found = np.flatnonzero(series.to_numpy() != values) if series.dtype == np.longdouble else np.empty(0)
+    else:
+        large = np.flatnonzero(np.abs(values) >= EXACT)
+        found = [row for row in large if whole_number(series.iloc[int(row)]) not in (None, int(values[row]))]
+    return int(found[0]) if len(found) else None
+
+
+def whole_number(cell: Any) -> int | None:
+    """The whole number that a cell holds, None for another one."""
+    try:
+        return int(cell) if isinstance(cell, (int, np.integer, str)) else None
+    except ValueError:
+        return None

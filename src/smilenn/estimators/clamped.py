@@ -29,7 +29,7 @@ from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
-from smilenn.estimators.judgement import Judgement, bound, certified_part, current
+from smilenn.estimators.judgement import Judgement, bound, certified_part, current, withdrawn
 from smilenn.estimators.targets import class_names
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
@@ -85,7 +85,8 @@ class Clamped(BaseEstimator, ABC):
         certificate = _steady_only(proved, self.net_)
         unknown = Unknown(METHOD, why=certificate.why)
         judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
-        self._judgement = bound(judgement, self, self.net_, self.net_.domain, self.table())
+        self._judgement = bound(judgement, self, self.net_, self.net_.domain, claims, self.table())
+        self._tested = self.model_
         return self
 
     @property
@@ -100,6 +101,8 @@ class Clamped(BaseEstimator, ABC):
 
     def _judged(self) -> Judgement:
         check_is_fitted(self, "net_")
+        if self._judgement.binding and self.model_ is not self._tested:  # that a call repeats was seen of the other one
+            return withdrawn(Reason.CHANGED)
         claims = self._property().lower(self.net_.domain)
         return current(self._judgement, self, self.net_, self.net_.domain, claims, self.table())
 
@@ -160,13 +163,16 @@ class Clamped(BaseEstimator, ABC):
             out._judgement = Judgement(Unknown(why=because(Reason.FIRST_PINNED)))
             return out
         found = examine(Path(folder))
-        stated = [claim.to_json() for claim in out._property().lower(out.net_.domain)]
+        claims = out._property().lower(out.net_.domain)
+        stated = [claim.to_json() for claim in claims]
         if not isinstance(found, Certificate) or [claim.to_json() for claim in found.claims] != stated:
             reason = "it proves other claims" if isinstance(found, Certificate) else found.reason
             raise AlteredError(f"The certificate in {str(folder)!r} does not check: {reason}; fit the clamp again.")
         if found.model != certified_part(out.net_, out.table()):
             raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
-        out._judgement = bound(Judgement(checked_verdict(found), found), out, out.net_, out.net_.domain, out.table())
+        judgement = Judgement(checked_verdict(found), found)
+        out._judgement = bound(judgement, out, out.net_, out.net_.domain, claims, out.table())
+        out._tested = model
         return out
 
     def outputs(self, X: pd.DataFrame) -> np.ndarray:

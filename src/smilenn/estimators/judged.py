@@ -170,7 +170,7 @@ class Judged(ABC):
         if certificate is not None:
             about = About(self.outputs_, self.net_.domain, assumptions(pinned=has_pinned(self.net_)))
             judgement = replace(judgement, certificate=replace(certificate, about=about))
-        self._judgement = bound(judgement, self, self.net_, self.domain_, self.table())
+        self._judgement = bound(judgement, self, self.net_, self.domain_, self.claims_, self.table())
 
     def _check_fitted(self) -> None:
         if "net_" not in vars(self):

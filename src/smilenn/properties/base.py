@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
-from smilenn.properties.claim import Claim, Inequality, exact, number, row
+from smilenn.properties.claim import Claim, Inequality, exact, number, plain, row
 from smilenn.properties.forms import Form, Outputs, change
 from smilenn.properties.wording import say
 
@@ -58,6 +58,8 @@ class Property(ABC):
         super().__init_subclass__()
         for old in HOOKS.keys() & vars(cls).keys():
             raise SmileError(f"{cls.__name__} defines {old}, which is called {HOOKS[old]} now; rename it.")
+        if "lower" in vars(cls):  # it is what makes claims plain and compares their names with the domain's
+            raise SmileError(f"{cls.__name__} defines lower, which every property inherits; define claims instead.")
 
     # ---- what a property brings -------------------------------------------------------------------------------------
 
@@ -105,8 +107,9 @@ class Property(ABC):
         spoken, who = Outputs.of(outputs), type(self).__name__
         if not spoken.names:
             raise SmileError(f"{who}: the network has no outputs to speak of.")
-        claims = tuple(self.named(domain, columns).claims(domain, spoken))
-        _refuse_no_claims(claims, who)
+        given = tuple(self.named(domain, columns).claims(domain, spoken))
+        _refuse_no_claims(given, who)
+        claims = tuple(map(plain, given))  # what is certified, saved and said is one and the same
         for claim in claims:
             _refuse_unknown_names(claim, domain, spoken, who)
         return tuple(replace(claim, sentence=claim.sentence or say(claim, spoken, domain)) for claim in claims)

@@ -10,6 +10,7 @@ Sign convention: every inequality reads ``Σ terms ≤ rhs`` (or ``==``), so *vi
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -318,6 +319,11 @@ class Claim:
             str(data["sentence"]),
             tuple(_clause(entry) for entry in (_list(data, "either") if "either" in data else ())),
         )
+
+
+def plain(claim: Claim) -> Claim:
+    """A copy of a claim as a file would hold it: plain texts and numbers, whatever classes it was made of."""
+    return Claim.from_json(json.loads(json.dumps(claim.to_json())))
 
 
 def _clause(entry: Any) -> Clause:

@@ -87,6 +87,8 @@ def card(found: Findings) -> str:
             if feature.categories
             else f"{number(feature.lo)} to {number(feature.hi)}"
         )
-        rows.append([plain(feature.name), feature.kind, plain(values + (f" {feature.unit}" if feature.unit else ""))])
+        rows.append(
+            [plain(feature.name), feature.kind, plain(values + (f" {feature.unit_words}" if feature.unit else ""))]
+        )
     parts.append(_table(["input", "kind", "values"], rows))
     return "\n\n".join(parts) + "\n"

@@ -168,7 +168,7 @@ def _number(value: Any) -> float | None:
 def slice_plot(found: Slice, output: str) -> str:
     """The output along one feature with the box, and from two further rows as thin lines."""
     feature = found.feature
-    unit = f" ({feature.unit})" if feature.unit else ""
+    unit = f" ({feature.unit_words})" if feature.unit else ""
     values = [*found.output, *found.low, *found.high, *(v for line in found.others for v in line)]
     wide = found.high - found.low
     if float(wide.max(initial=0.0)) > 20 * float(np.ptp(values[: len(found.output)]) + 1e-9):

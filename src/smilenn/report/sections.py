@@ -234,7 +234,9 @@ def _shown(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
 def tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     """Inputs x [k, m] side by side in the user's columns, what differs first, and the outputs [k, o]."""
     frame = found.model.domain_.decode(x)
-    units = {feature.name: f" ({feature.unit})" if feature.unit else "" for feature in found.model.domain_.features}
+    units = {
+        feature.name: f" ({feature.unit_words})" if feature.unit else "" for feature in found.model.domain_.features
+    }
     rows = []
     for name in frame.columns:
         cells = [number(float(v), 5) if isinstance(v, (float, np.floating)) else str(v) for v in frame[name]]
