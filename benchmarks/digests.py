@@ -44,7 +44,7 @@ from smilenn import (
     SmileRegressor,
     SumAtMost,
     Symmetric,
-)  # fmt: skip
+)
 
 ROWS = 300
 SECONDS = ("seconds", "elapsed", "time")  # what a history records of the clock
@@ -53,10 +53,14 @@ SECONDS = ("seconds", "elapsed", "time")  # what a history records of the clock
 def _table() -> pd.DataFrame:
     """Two numbers, a whole number and a category."""
     rng = np.random.default_rng(0)
-    return pd.DataFrame({
-        "x": rng.uniform(0, 4, ROWS), "y": rng.uniform(0, 4, ROWS), "n": rng.integers(0, 6, ROWS),
-        "g": rng.choice(["u", "v", "w"], ROWS),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "x": rng.uniform(0, 4, ROWS),
+            "y": rng.uniform(0, 4, ROWS),
+            "n": rng.integers(0, 6, ROWS),
+            "g": rng.choice(["u", "v", "w"], ROWS),
+        }
+    )
 
 
 X = _table()
@@ -113,11 +117,14 @@ RUNS: dict[str, Run] = {
     "alternatives": lambda: _classifier(CLASSES, OneOf(["a", "b"], when=["x <= 2"]), config=SHORT),
     "several classes": lambda: _classifier(CLASSES, Monotone(["x"], output="c"), config=SHORT),
     "distances": lambda: _classifier(
-        (PIXELS.mean(axis=1) > 0.5).astype(int), Robust(0.02), frame=PIXELS, config=SHORT,
+        (PIXELS.mean(axis=1) > 0.5).astype(int),
+        Robust(0.02),
+        frame=PIXELS,
+        config=SHORT,
         bounds={f"x{i}": (0.0, 1.0) for i in range(64)},
     ),
     "warm start": _warm,
-}  # fmt: skip
+}
 
 
 def _timeless(value: Any) -> Any:
@@ -145,9 +152,13 @@ def digests(model: Any) -> dict[str, str]:
         content = json.loads(certificate.files["certificate.json"])
         rules = _sha(json.dumps([_rules(entry) for entry in content["claims"]]).encode())
     return {
-        "weights": hasher.hexdigest()[:16], "history": _sha(history.encode()), "proofs": proofs, "rules": rules,
-        "profile": model.net_.profile, "verdict": model.verdict_.status,
-    }  # fmt: skip
+        "weights": hasher.hexdigest()[:16],
+        "history": _sha(history.encode()),
+        "proofs": proofs,
+        "rules": rules,
+        "profile": model.net_.profile,
+        "verdict": model.verdict_.status,
+    }
 
 
 def _rules(entry: Mapping[str, Any]) -> Any:

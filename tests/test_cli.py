@@ -659,11 +659,11 @@ def test_demo_for_programs(tmp_path, monkeypatch):
 
 def test_a_demo_without_one_step_of_training_is_not_done(tmp_path, monkeypatch):
     from smilenn.cli import demonstration
-    from smilenn.train.fit import _Run
+    from smilenn.train.clock import Clock
 
     monkeypatch.setattr(demonstration, "REFERENCE_SECONDS", 1.0)
     monkeypatch.setattr(demonstration, "ROWS", 200)
-    monkeypatch.setattr(_Run, "over_time", lambda self: True)
+    monkeypatch.setattr(Clock, "over", lambda self: True)
     code, out, err = smile("demo", "--out", tmp_path / "m", "--json")
     said = json.loads(out)
     assert code == 3 and said["certified"] and "not one training step" in said["shortfall"], out + err
@@ -834,9 +834,9 @@ def test_a_positive_class_that_makes_no_sense(csv, tmp_path, options, message):
 
 
 def test_a_fit_without_one_step_of_training_is_not_done(csv, tmp_path, monkeypatch):
-    from smilenn.train.fit import _Run
+    from smilenn.train.clock import Clock
 
-    monkeypatch.setattr(_Run, "over_time", lambda self: True)
+    monkeypatch.setattr(Clock, "over", lambda self: True)
     code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", *FIT)
     assert code == 3 and "Certified, but not one training step was completed (R² = " in out
     for command in ("prove", "check"):  # the folder knows

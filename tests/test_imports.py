@@ -15,6 +15,7 @@ LAYER = {
     "errors": 0,
     "progress": 0,
     "reason": 0,
+    "rounding": 0,
     "versions": 0,
     "calibration": 1,
     "domain": 1,

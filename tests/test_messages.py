@@ -105,7 +105,7 @@ def test_parameters_out_of_range(options, message):
         (np.ones((3, 1)), [1.0, 2], "X has 3 rows but y has 2 values; give one value per row."),
         (np.ones((1, 1)), [1.0], "give at least two rows."),
     ],
-)  # fmt: skip
+)
 def test_data_that_cannot_be_learned_from(X, y, message):
     with pytest.raises(SmileError) as caught:
         SmileRegressor().fit(X, y)

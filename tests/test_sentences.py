@@ -128,7 +128,7 @@ def data(**columns):
             "encoder='image' is for classifiers whose only properties are Robust ones that move every pixel",
         ),
     ],
-)  # fmt: skip
+)
 def test_sentences(make, message):
     with pytest.raises(SmileError) as caught:
         make()

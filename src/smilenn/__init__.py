@@ -67,9 +67,26 @@ _HOME = {
     "smilenn.model.net": ("SmileNet",),
     "smilenn.progress": ("Progress",),
     "smilenn.properties": (
-        "Bounded", "Claim", "Concave", "Convex", "Custom", "Dominates", "Exclusive", "Fair", "Lipschitz",
-        "LocalRobust", "Monotone", "OneOf", "Ordered", "Property", "Robust", "Safe", "SumAtMost", "Symmetric",
-        "UnregisteredWarning", "register_property",
+        "Bounded",
+        "Claim",
+        "Concave",
+        "Convex",
+        "Custom",
+        "Dominates",
+        "Exclusive",
+        "Fair",
+        "Lipschitz",
+        "LocalRobust",
+        "Monotone",
+        "OneOf",
+        "Ordered",
+        "Property",
+        "Robust",
+        "Safe",
+        "SumAtMost",
+        "Symmetric",
+        "UnregisteredWarning",
+        "register_property",
     ),
     "smilenn.provers.model": ("prove",),
     "smilenn.provers.prover": ("Prover",),
@@ -78,7 +95,7 @@ _HOME = {
     "smilenn.train.config": ("Config",),
     "smilenn.train.fit": ("Fit", "fit"),
     "smilenn.versions": ("show_versions",),
-}  # fmt: skip
+}
 # what people look for under another name, and what to use instead
 _INSTEAD = {
     "certify": "call certify() of a fitted estimator, or smilenn.certify_net for a network of your own",

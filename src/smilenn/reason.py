@@ -132,10 +132,13 @@ def whys_from_json(data: Mapping[str, Any]) -> Whys:
     text = printable(str(data["reason"]))
     try:
         whys = tuple(
-            Why(Reason[entry["reason"]], tuple(printable(str(part)) for part in entry["details"]),
-                printable(str(entry["where"])))
+            Why(
+                Reason[entry["reason"]],
+                tuple(printable(str(part)) for part in entry["details"]),
+                printable(str(entry["where"])),
+            )
             for entry in data["reasons"]
-        )  # fmt: skip
+        )
         return whys if sentence(whys) == text else told(text)
     except (LookupError, TypeError):  # a sentence alone, or names and details that do not fit
         return told(text)

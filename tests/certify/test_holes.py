@@ -204,9 +204,14 @@ def test_large_constants_that_cancel_do_not_excuse_a_falling_network(tmp_path):
 @CHECKERS
 @pytest.mark.parametrize(
     ("room", "status"),
-    [("1/1000000000", "certified"), ("1000000001/1000000000000000000", "refused"), ("-1/10", "refused"),
-     ("0.1", "refused"), ("", "refused")],
-)  # fmt: skip
+    [
+        ("1/1000000000", "certified"),
+        ("1000000001/1000000000000000000", "refused"),
+        ("-1/10", "refused"),
+        ("0.1", "refused"),
+        ("", "refused"),
+    ],
+)
 def test_room_is_a_billionth_of_the_scale_at_most(tmp_path, checker, room, status):
     """A rising network proved with more room than it needs: what is granted depends on the scale alone."""
     net = falling(1.0, 1.0)
@@ -337,9 +342,24 @@ def test_floats_are_read_as_the_processor_reads_them():
     import struct
 
     numbers = random.Random(0)
-    texts = ["0.0", "-0.0", "5e-324", "2.4703282292062327e-324", "2.4703282292062328e-324", "1e-400", "1e-999999999",
-             "1.7976931348623157e308", "1.7976931348623158e308", "2.2250738585072011e-308", "9007199254740993.0",
-             "9007199254740995.0", "0." + "0" * 320 + "1", "1" + "0" * 300 + ".5", "1E+2", "0e5"]  # fmt: skip
+    texts = [
+        "0.0",
+        "-0.0",
+        "5e-324",
+        "2.4703282292062327e-324",
+        "2.4703282292062328e-324",
+        "1e-400",
+        "1e-999999999",
+        "1.7976931348623157e308",
+        "1.7976931348623158e308",
+        "2.2250738585072011e-308",
+        "9007199254740993.0",
+        "9007199254740995.0",
+        "0." + "0" * 320 + "1",
+        "1" + "0" * 300 + ".5",
+        "1E+2",
+        "0e5",
+    ]
     for _ in range(3000):
         bits = numbers.getrandbits(64)
         value = struct.unpack("<d", bits.to_bytes(8, "little"))[0]

@@ -29,7 +29,7 @@ from smilenn import (
 from smilenn.certify.certify import certify
 from smilenn.certify.signing import new_key, public_key
 from smilenn.certify.statement import claim_sentence, ranges
-from smilenn.certify.verdicts import claim_words, rounded_up
+from smilenn.certify.verdicts import claim_words
 from smilenn.cli import app
 from smilenn.cli.source import Source
 from smilenn.cli.table import read_table
@@ -44,6 +44,7 @@ from smilenn.model.net import SmileNet
 from smilenn.model.selftest import unsteady
 from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.forms import Outputs
+from smilenn.rounding import round_up
 from smilenn.verdict import Proved
 
 QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
@@ -208,11 +209,14 @@ def test_any_encoder_is_asked_for_a_row_in_several_batches(priced):
 @pytest.mark.parametrize(
     ("part", "kind"),
     [
-        (lambda net: net, Own), (lambda net: net.lower, OwnLower), (lambda net: net.second, OwnGap),
-        (lambda net: net.encoder, Mine), (lambda net: net.encoder.branches[0], Centred),
+        (lambda net: net, Own),
+        (lambda net: net.lower, OwnLower),
+        (lambda net: net.second, OwnGap),
+        (lambda net: net.encoder, Mine),
+        (lambda net: net.encoder.branches[0], Centred),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
-)  # fmt: skip
+)
 def test_a_subclass_is_certified_by_nobody(tmp_path, priced, part, kind):
     model = smilenn.load(priced)
     net, claims = copy.deepcopy(model.net_), model.claims_
@@ -485,8 +489,8 @@ def test_a_tie_is_not_called_a_decision():
 
 def test_a_verdict_and_its_certificate_print_the_same_number():
     room = Fraction(33, 10**16)
-    verdict = Proved("check", 0.0, tolerance=rounded_up(room), certificate="0" * 64)
-    assert "up to 3.3e-15," in verdict.sentence() and "with 3.3e-15 of room" in claim_words(rounded_up(room), True)
+    verdict = Proved("check", 0.0, tolerance=round_up(room), certificate="0" * 64)
+    assert "up to 3.3e-15," in verdict.sentence() and "with 3.3e-15 of room" in claim_words(round_up(room), True)
     over = Proved("check", 0.0, tolerance=3.3125e-15, certificate="0" * 64).sentence()
     assert "up to 3.32e-15," in over  # never less than what was checked
 

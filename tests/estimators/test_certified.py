@@ -361,7 +361,7 @@ def test_a_prover_that_says_proved_to_everything_certifies_nothing(monkeypatch):
         return Proved("a lie", -1.0)
 
     monkeypatch.setattr("smilenn.train.fit.prove", lie)
-    for place in ("smilenn.train.fit.check", "smilenn.train.phases.check"):
+    for place in ("smilenn.train.run.check", "smilenn.train.phases.check"):
         monkeypatch.setattr(place, lambda net, task: (True, -1.0))
     config = Config(pretrain_epochs=60, epochs=1, learning_rate=1e-2, batch_size=16, feasible_start=False, repair=False)
     model = SmileRegressor(protected={"g": 0.01}, **SMALL | {"config": config}).fit(X, y)

@@ -25,7 +25,7 @@ from smilenn.report.card import card, plain
 from smilenn.report.findings import gather
 from smilenn.report.html import page
 from smilenn.report.standing import Standing, auc, measured
-from smilenn.train.fit import _Run
+from smilenn.train.clock import Clock
 
 QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
 RNG = np.random.default_rng(0)
@@ -233,7 +233,7 @@ def test_a_model_no_better_than_the_mean_says_so_in_the_same_breath():
 
 
 def test_a_model_that_was_never_trained_says_so(monkeypatch):
-    monkeypatch.setattr(_Run, "over_time", lambda self: True)
+    monkeypatch.setattr(Clock, "over", lambda self: True)
     model = SmileRegressor(increasing=["debt"], time_limit=60.0, **QUICK).fit(X, X.debt.rename("y"))
     assert model.quality_.steps == 0
     assert "not one training step was completed (R² = " in judgement_text(model).splitlines()[0]

@@ -39,11 +39,13 @@ QUICK = Config(epochs=25, batch_size=64, learning_rate=3e-3)
 
 def people(rows=400, seed=0):
     rng = np.random.default_rng(seed)
-    domain = Domain((
-        Feature("income", "continuous", 0.0, 8.0, shift=4.0, mult=0.5),
-        Feature("debt", "continuous", 0.0, 5.0, shift=2.5, mult=0.7),
-        Feature("race", "category", categories=("a", "b", "c")),
-    ))  # fmt: skip
+    domain = Domain(
+        (
+            Feature("income", "continuous", 0.0, 8.0, shift=4.0, mult=0.5),
+            Feature("debt", "continuous", 0.0, 5.0, shift=2.5, mult=0.7),
+            Feature("race", "category", categories=("a", "b", "c")),
+        )
+    )
     x = domain.sample(rows, rng)
     y = np.sqrt(x[:, 0]) - 0.4 * x[:, 1] + 0.5 * x[:, 2] + 0.3 * np.sin(2 * x[:, 1]) * (x[:, 0] > 4)
     return domain, x, y + 0.05 * rng.normal(size=rows)

@@ -163,9 +163,12 @@ class Recurrent(nn.Module):
 def test_a_backbone_of_ones_own_is_free_inside_the_box():
     x = np.random.default_rng(0).uniform(-1, 1, (300, 2))
     model = SmileRegressor(
-        properties=[Safe(["x <= 0"], ["out <= 0.1"])], domain=DOMAIN, random_state=0,
-        config=Config(epochs=3, batch_size=64), backbone=lambda inputs, size: Recurrent(size).double(),
-    ).fit(pd.DataFrame(x, columns=["x", "y"]), x.sum(axis=1))  # fmt: skip
+        properties=[Safe(["x <= 0"], ["out <= 0.1"])],
+        domain=DOMAIN,
+        random_state=0,
+        config=Config(epochs=3, batch_size=64),
+        backbone=lambda inputs, size: Recurrent(size).double(),
+    ).fit(pd.DataFrame(x, columns=["x", "y"]), x.sum(axis=1))
     assert isinstance(model.net_.backbone, Recurrent) and model.verdict_.status == "proved"
     assert model.violation_bound_ == 0.0
 

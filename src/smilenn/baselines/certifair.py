@@ -24,9 +24,15 @@ from smilenn.errors import SmileError
 
 
 def fit_certifair(
-    data: Prepared, protected: str, weight: float, sizes: Sequence[int], embedding: int, *,
-    task: Task, descent: Descent | None = None,
-) -> Network:  # fmt: skip
+    data: Prepared,
+    protected: str,
+    weight: float,
+    sizes: Sequence[int],
+    embedding: int,
+    *,
+    task: Task,
+    descent: Descent | None = None,
+) -> Network:
     """Train with λ = `weight`; `protected` is a yes/no feature. The epoch with the smallest held-out loss is kept."""
     if not 0.0 <= weight <= 1.0:
         raise SmileError(f"CertiFair's weight lies between 0 and 1, not {weight}.")

@@ -47,9 +47,14 @@ class Ramp:
 
 
 def fit_crown_ibp(
-    data: Prepared, delta: float, backbone: Backbone, embedding: int, *,
-    ramp: Ramp | None = None, descent: Descent | None = None,
-) -> Network:  # fmt: skip
+    data: Prepared,
+    delta: float,
+    backbone: Backbone,
+    embedding: int,
+    *,
+    ramp: Ramp | None = None,
+    descent: Descent | None = None,
+) -> Network:
     """Train a classifier of y ∈ {0, 1} whose decisions are robust to changes of every input by at most `delta`.
 
     Of the epochs after the ramp the one with the smallest robust loss on held-out rows is kept.
@@ -74,8 +79,9 @@ def fit_crown_ibp(
     def judge(u: torch.Tensor, y: torch.Tensor, share: float) -> torch.Tensor:
         if share < ramp.ramped:  # bounds at a smaller δ are not comparable
             return torch.tensor(float("inf"))
-        batches = [torch.maximum(*lower_bounds(net, u[i : i + 512], y[i : i + 512, 0], delta))
-                   for i in range(0, len(u), 512)]  # fmt: skip
+        batches = [
+            torch.maximum(*lower_bounds(net, u[i : i + 512], y[i : i + 512, 0], delta)) for i in range(0, len(u), 512)
+        ]
         return F.softplus(-torch.cat(batches)).mean()
 
     return descent.run(net, data, loss, judge)

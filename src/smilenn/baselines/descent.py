@@ -41,9 +41,14 @@ class Descent:
         torch.manual_seed(self.seed)
 
     def run(
-        self, net: Network, data: Prepared, loss: Loss, judge: Loss | None, *,
+        self,
+        net: Network,
+        data: Prepared,
+        loss: Loss,
+        judge: Loss | None,
+        *,
         after_step: Callable[[], None] | None = None,
-    ) -> Network:  # fmt: skip
+    ) -> Network:
         """Train `net` in place on the training rows and return it.
 
         `loss` and `judge` take model units u [B, k], targets y [B, 1] and the share of the training done; `judge` is

@@ -71,9 +71,14 @@ class LipschitzResidual(nn.Module):
 
 
 def fit_lipschitz_residual(
-    data: Prepared, signs: Sequence[int], slope: float, *, sizes: Sequence[int] = (32, 32),
-    task: Task = "regression", descent: Descent | None = None,
-) -> Network:  # fmt: skip
+    data: Prepared,
+    signs: Sequence[int],
+    slope: float,
+    *,
+    sizes: Sequence[int] = (32, 32),
+    task: Task = "regression",
+    descent: Descent | None = None,
+) -> Network:
     """Train; `slope` bounds the slope per model unit, in units of the target's spread (a logit: in itself)."""
     descent = Descent() if descent is None else descent
     descent.start()

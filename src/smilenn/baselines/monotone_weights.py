@@ -60,9 +60,13 @@ def monotone_net(signs: Sequence[int], sizes: Sequence[int]) -> nn.Sequential:
 
 
 def fit_monotone_weights(
-    data: Prepared, signs: Sequence[int], *, sizes: Sequence[int] = (32, 32), task: Task = "regression",
+    data: Prepared,
+    signs: Sequence[int],
+    *,
+    sizes: Sequence[int] = (32, 32),
+    task: Task = "regression",
     descent: Descent | None = None,
-) -> Network:  # fmt: skip
+) -> Network:
     """Train; `signs` holds −1, 0 or 1 per coordinate of the domain."""
     descent = Descent() if descent is None else descent
     descent.start()

@@ -15,9 +15,14 @@ from smilenn.datasets.prepare import Prepared
 
 
 def fit_unaware(
-    data: Prepared, protected: Sequence[str], backbone: Backbone, embedding: int, *,
-    task: Task, descent: Descent | None = None,
-) -> Network:  # fmt: skip
+    data: Prepared,
+    protected: Sequence[str],
+    backbone: Backbone,
+    embedding: int,
+    *,
+    task: Task,
+    descent: Descent | None = None,
+) -> Network:
     """Train on the coordinates of all features but `protected`."""
     descent = Descent() if descent is None else descent
     dropped = {index for name in protected for index in data.domain.indices(name)}

@@ -30,7 +30,8 @@ from smilenn.properties.library import Fair, Monotone
 from smilenn.properties.spec import lower_all
 from smilenn.report.standing import Standing, measured, steps_of
 from smilenn.report.write import write_report
-from smilenn.verdict import Verdict, shown_bound
+from smilenn.rounding import shown_bound
+from smilenn.verdict import Verdict
 
 ROWS = 1500
 REFERENCE_SECONDS = 60.0  # for the models of the report's comparison

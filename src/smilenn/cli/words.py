@@ -24,7 +24,8 @@ from smilenn.properties.naming import output_words
 from smilenn.properties.wording import comment
 from smilenn.provers.record import verdict_to_json
 from smilenn.report.findings import UNITS
-from smilenn.verdict import Counterexample, Proved, Unknown, Violated, shown_bound
+from smilenn.rounding import shown_bound
+from smilenn.verdict import Counterexample, Proved, Unknown, Violated
 
 MOST_FEATURES = 24  # longer counterexamples show only what differs between the copies
 

@@ -43,9 +43,15 @@ def estimator(recipe: str, seed: int, epochs: int = EPOCHS, **options: Any) -> S
     common = {"pretrain_epochs": epochs, "pretrain_patience": None, "epochs": epochs, "batch_size": BATCH}
     paper = recipe == "faithful"
     return SmileClassifier(
-        encoder="none", boxes="paper" if paper else "gap", hidden=4, embedding=EMBEDDING, backbone_sizes=SIZES,
-        config=Config.paper(**common) if paper else Config(**common), random_state=seed, **options,
-    )  # fmt: skip
+        encoder="none",
+        boxes="paper" if paper else "gap",
+        hidden=4,
+        embedding=EMBEDDING,
+        backbone_sizes=SIZES,
+        config=Config.paper(**common) if paper else Config(**common),
+        random_state=seed,
+        **options,
+    )
 
 
 def records(
@@ -72,9 +78,14 @@ def records(
                 fit_agnostic(parts, mlp(SIZES), EMBEDDING, task=data.task, descent=descent)
                 plain = process_time() - start
                 yield {
-                    "recipe": recipe, "seed": seed, "seconds": ours, "plain": plain, "epochs": model.n_iter_,
-                    "ratio": ours / plain, "verdict": model.verdict_.sentence(),
-                }  # fmt: skip
+                    "recipe": recipe,
+                    "seed": seed,
+                    "seconds": ours,
+                    "plain": plain,
+                    "epochs": model.n_iter_,
+                    "ratio": ours / plain,
+                    "verdict": model.verdict_.sentence(),
+                }
     finally:
         torch.set_num_threads(threads)
         os.environ.pop(CORES)

@@ -44,10 +44,20 @@ class Setup:
         """A fresh estimator; rows outside the domain are clamped to it."""
         kind = SmileClassifier if task == "binary" else SmileRegressor
         return kind(
-            properties=properties, domain=domain, boxes=self.boxes, auxiliaries=self.auxiliaries, hidden=self.hidden,
-            embedding=self.embedding, backbone=self.backbone, backbone_sizes=self.sizes, config=self.config,
-            restarts=self.restarts, random_state=seed, device=device, out_of_bounds="clamp",
-        )  # fmt: skip
+            properties=properties,
+            domain=domain,
+            boxes=self.boxes,
+            auxiliaries=self.auxiliaries,
+            hidden=self.hidden,
+            embedding=self.embedding,
+            backbone=self.backbone,
+            backbone_sizes=self.sizes,
+            config=self.config,
+            restarts=self.restarts,
+            random_state=seed,
+            device=device,
+            out_of_bounds="clamp",
+        )
 
 
 def obtained(estimator: SmileEstimator, options: Options, name: str, *data: Any) -> tuple[SmileEstimator, float]:

@@ -43,10 +43,17 @@ def study(name: str) -> Study:
 
 
 def reproduce(
-    name: str, out: Path, options: Options | None = None, *, jobs: int = 2, only: Sequence[str] = (),
-    cluster: str | None = None, with_figures: bool = True, finished: bool = False,
+    name: str,
+    out: Path,
+    options: Options | None = None,
+    *,
+    jobs: int = 2,
+    only: Sequence[str] = (),
+    cluster: str | None = None,
+    with_figures: bool = True,
+    finished: bool = False,
     callback: Callable[[Progress], None] | None = None,
-) -> list[Path]:  # fmt: skip
+) -> list[Path]:
     """Run what is missing of an experiment and write its page and figures; the files written, the page first.
 
     `only` restricts the cells (``key=value``); `cluster` and `jobs` are those of `run_cells`. `finished` computes

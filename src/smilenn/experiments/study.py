@@ -109,9 +109,8 @@ def select(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
             raise SmileError(f"There is no cell with {name} = {value!r}; {name} is one of {listed(known, 20)}.")
         wanted.setdefault(name, set()).add(value)
     chosen = [
-        cell for cell in cells
-        if all(name not in cell or str(cell[name]) in values for name, values in wanted.items())
-    ]  # fmt: skip
+        cell for cell in cells if all(name not in cell or str(cell[name]) in values for name, values in wanted.items())
+    ]
     if not chosen:
         raise SmileError(f"No cell meets {listed(only)} together; leave one of them out.")
     return chosen

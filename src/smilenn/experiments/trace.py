@@ -76,7 +76,7 @@ def compute(data: str, seed: int, quick: bool, *, options: Options) -> list[Row]
     rows = [
         common | {"model": name, "quality": float(model.score(X, y)), "seconds": spent, **attack(model, ours, starts)}
         for name, model, spent in (("ours", ours, took), ("free", free, plain))
-    ]  # fmt: skip
+    ]
     rows[0] |= outcome(ours.verdict_) | {"bound": ours.violation_bound_, "reasons": ours.reasons_}
     if task.rows is not None:
         rows[0] |= edge(ours, task, 1_000 if quick else EDGE, 200 if quick else SAME, rng)
@@ -86,19 +86,31 @@ def compute(data: str, seed: int, quick: bool, *, options: Options) -> list[Row]
 
 
 def _fitted(
-    task: TraceTask, rules: Sequence[Any], target: Any, rows: slice, seed: int, quick: bool, options: Options,
+    task: TraceTask,
+    rules: Sequence[Any],
+    target: Any,
+    rows: slice,
+    seed: int,
+    quick: bool,
+    options: Options,
     domain: Domain | None = None,
-) -> tuple[Any, float]:  # fmt: skip
+) -> tuple[Any, float]:
     """An estimator and the seconds of `fit`, certificate included."""
     from smilenn.estimators.classifier import SmileClassifier
     from smilenn.estimators.regressor import SmileRegressor
 
     begun = time.perf_counter()
     model = (SmileClassifier if task.classes else SmileRegressor)(
-        properties=list(rules), domain=domain, bounds=task.bounds, backbone=task.backbone, backbone_sizes=(64, 64),
-        config=Config(epochs=3, batch_size=64) if quick else None, random_state=seed, device=options.device,
+        properties=list(rules),
+        domain=domain,
+        bounds=task.bounds,
+        backbone=task.backbone,
+        backbone_sizes=(64, 64),
+        config=Config(epochs=3, batch_size=64) if quick else None,
+        random_state=seed,
+        device=options.device,
         out_of_bounds="clamp",
-    ).fit(task.frame[rows], target)  # fmt: skip
+    ).fit(task.frame[rows], target)
     return model, time.perf_counter() - begun
 
 
@@ -136,9 +148,16 @@ def projected(y: np.ndarray, a: np.ndarray, b: np.ndarray, sweeps: int = 400) ->
 
 
 def _projections(
-    task: TraceTask, ours: Any, free: Any, wide: Sequence[Any], train: slice, test: slice, quick: bool,
-    options: Options, common: Row,
-) -> list[Row]:  # fmt: skip
+    task: TraceTask,
+    ours: Any,
+    free: Any,
+    wide: Sequence[Any],
+    train: slice,
+    test: slice,
+    quick: bool,
+    options: Options,
+    common: Row,
+) -> list[Row]:
     """Oracle, pre- and post-processing."""
     names, domain = ours.outputs_.names, ours.domain_
 
@@ -158,11 +177,16 @@ def _projections(
     x = np.concatenate([ours.encoded(task.frame[test])[:300], domain.sample(DRAWN, np.random.default_rng(0))])
     post = onto(free.predict(task.frame[test]), test)
     return [
-        common | {"model": "pre", "quality": scored(_table(pre.predict(task.frame[test]))), "seconds": took,
-                  **attack(pre, ours, x)},
+        common
+        | {
+            "model": "pre",
+            "quality": scored(_table(pre.predict(task.frame[test]))),
+            "seconds": took,
+            **attack(pre, ours, x),
+        },
         common | {"model": "post", "quality": scored(post)},
         common | {"model": "oracle", "quality": scored(onto(task.target[test], test))},
-    ]  # fmt: skip
+    ]
 
 
 def _table(values: np.ndarray) -> np.ndarray:
@@ -174,8 +198,10 @@ def _table(values: np.ndarray) -> np.ndarray:
 
 def attack(model: Any, ruled: Any, x: np.ndarray) -> Row:
     """The share of starts x [n, m] from which a rule is broken, and by how much at most."""
-    found = [_climbed(model.net_, claim, x) if claim.copies == 1 else _paired(model.net_, claim, x)
-             for claim in ruled.claims_]  # fmt: skip
+    found = [
+        _climbed(model.net_, claim, x) if claim.copies == 1 else _paired(model.net_, claim, x)
+        for claim in ruled.claims_
+    ]
     worst = np.max(found, axis=0)
     return {"broken": float(np.mean(worst > BROKEN)), "worst": float(worst.max())}
 
@@ -251,8 +277,12 @@ def edge(model: Any, task: TraceTask, points: int, same: int, rng: np.random.Gen
     worst = float((model.net_.predict(x) @ a.T - finite).max())
     members = np.array([holds_exactly(claim, model.domain_, point[None]) for point in x[:same]])
     said = (x[:same] @ coef.T <= rhs).all(axis=1)
-    return {"edge": len(x), "edge_worst": worst, "edge_members": int(members.sum()),
-            "edge_missed": int((members & ~said).sum())}  # fmt: skip
+    return {
+        "edge": len(x),
+        "edge_worst": worst,
+        "edge_members": int(members.sum()),
+        "edge_missed": int((members & ~said).sum()),
+    }
 
 
 # ---- the page -------------------------------------------------------------------------------------------------------
@@ -270,19 +300,20 @@ def report(rows: list[Row], options: Options) -> str:
             parts += [f"## {title}", markdown(header, lines)]
     at = [row for row in rows if "edge" in row]
     if at:
-        total, worst = sum(row["edge"] for row in at), max(row["edge_worst"] for row in at)
-        members, missed = (sum(row[key] for row in at) for key in ("edge_members", "edge_missed"))
-        same = sum(min(row["edge"], 200 if options.quick else SAME) for row in at)
-        held = (
-            f"the rule holds at all of them with {-worst:.2g} to spare" if worst < 0 else f"one misses by {worst:.3g}"
-        )
-        parts += [
-            "## The edge",
-            f"{total:,} points on the edges of the premises and among their neighbouring floats: {held}. Of {same:,} "
-            f"of them {members:,} belong to the premise in exact arithmetic, and of these floats call {missed:,} "
-            "outsiders: a network that tests its premise in floats before it clips would let them go.",
-        ]
+        parts += ["## The edge", _edge_words(at, 200 if options.quick else SAME)]
     return "\n\n".join(parts)
+
+
+def _edge_words(rows: list[Row], most: int) -> str:
+    total, worst = sum(row["edge"] for row in rows), max(row["edge_worst"] for row in rows)
+    members, missed = (sum(row[key] for row in rows) for key in ("edge_members", "edge_missed"))
+    same = sum(min(row["edge"], most) for row in rows)
+    held = f"the rule holds at all of them with {-worst:.2g} to spare" if worst < 0 else f"one misses by {worst:.3g}"
+    return (
+        f"{total:,} points on the edges of the premises and among their neighbouring floats: {held}. Of {same:,} "
+        f"of them {members:,} belong to the premise in exact arithmetic, and of these floats call {missed:,} "
+        "outsiders: a network that tests its premise in floats before it clips would let them go."
+    )
 
 
 def _line(name: str, rows: list[Row]) -> list[str]:
@@ -291,45 +322,74 @@ def _line(name: str, rows: list[Row]) -> list[str]:
         return []
     certified = sum(bool(row.get("certified")) for row in of["ours"])
     return [
-        name, *(mean_and_spread(of[model], "quality", 3) for model in MODELS),
-        number(max(row["broken"] for row in of["ours"]), 1, 100) + " %", mean_and_spread(of["free"], "broken", 1, 100),
-        mean_and_spread(of["free"], "worst", 3), f"{certified} of {len(of['ours'])}", seconds(of["ours"]),
+        name,
+        *(mean_and_spread(of[model], "quality", 3) for model in MODELS),
+        number(max(row["broken"] for row in of["ours"]), 1, 100) + " %",
+        mean_and_spread(of["free"], "broken", 1, 100),
+        mean_and_spread(of["free"], "worst", 3),
+        f"{certified} of {len(of['ours'])}",
+        seconds(of["ours"]),
         seconds(of["free"]),
-    ]  # fmt: skip
+    ]
 
 
 def aims(rows: list[Row]) -> list[Aim]:
     """Certified, unbreakable, breakable without the rules, and close to what is possible."""
     ours, free = ([row for row in rows if row["model"] == model] for model in ("ours", "free"))
-    out = all_certified(rows, ["ours"])
-    if ours:
-        count, most = sum(row["broken"] > 0 for row in ours), len(ours)
-        out.append(Aim("ours: attacks that find a rule broken", "none", f"{count} of {most}", count == 0))
-    if free:
-        count, most = sum(row["broken"] > 0 for row in free), len(free)
-        out.append(Aim("free: attacks that find a rule broken", "all", f"{count} of {most}", count == most))
-    for name in OTHERS:
-        one, other = ([row["quality"] for row in part if row["data"] == name] for part in (ours, free))
-        if one:
-            lost = float(np.mean(other) - np.mean(one))
-            out.append(Aim(f"{name}: quality lost against free", f"≤ {WITHIN}", number(lost), lost <= WITHIN))
-    best = {name: [row["quality"] for row in rows if row["data"] == name and row["model"] == "oracle"]
-            for name in POLYTOPES}  # fmt: skip
-    gaps = [np.mean(best[name]) - np.mean([row["quality"] for row in ours if row["data"] == name])
-            for name in POLYTOPES if best[name]]  # fmt: skip
-    if gaps:
-        out.append(Aim("polytopes: R² below the oracle, mean", "≤ 0.05", number(float(np.mean(gaps))),
-                       float(np.mean(gaps)) <= 0.05))  # fmt: skip
-    slow = [row["seconds"] for row in ours if row["data"] == "expenses"]
-    if slow:
-        out.append(Aim("expenses: seconds, certificate included", f"< {LONGEST:.0f}", number(max(slow), 0),
-                       max(slow) < LONGEST))  # fmt: skip
-    at = [row for row in ours if "edge" in row]
-    if at:
-        worst, total = max(row["edge_worst"] for row in at), sum(row["edge"] for row in at)
-        got, met = f"{'none' if worst <= 0 else 'some'} of {total:,}", worst <= 0 and total >= 1_000_000
-        out.append(Aim("points on the edges that break a rule", "none of 1,000,000 or more", got, met))
-    return out
+    return [
+        *all_certified(rows, ["ours"]),
+        *_broken("ours", ours, "none", 0),
+        *_broken("free", free, "all", len(free)),
+        *_lost(ours, free),
+        *_below_the_oracle(rows, ours),
+        *_slowest([row["seconds"] for row in ours if row["data"] == "expenses"]),
+        *_edges([row for row in ours if "edge" in row]),
+    ]
+
+
+def _broken(model: str, rows: list[Row], wanted: str, aim: int) -> list[Aim]:
+    count = sum(row["broken"] > 0 for row in rows)
+    got = f"{count} of {len(rows)}"
+    return [Aim(f"{model}: attacks that find a rule broken", wanted, got, count == aim)] if rows else []
+
+
+def _qualities(rows: list[Row], name: str) -> list[float]:
+    return [row["quality"] for row in rows if row["data"] == name]
+
+
+def _lost(ours: list[Row], free: list[Row]) -> list[Aim]:
+    """What the rule costs on every task that is no polytope."""
+    pairs = {name: (_qualities(ours, name), _qualities(free, name)) for name in OTHERS}
+    lost = {name: float(np.mean(other) - np.mean(one)) for name, (one, other) in pairs.items() if one}
+    return [
+        Aim(f"{name}: quality lost against free", f"≤ {WITHIN}", number(value), value <= WITHIN)
+        for name, value in lost.items()
+    ]
+
+
+def _below_the_oracle(rows: list[Row], ours: list[Row]) -> list[Aim]:
+    oracle = [row for row in rows if row["model"] == "oracle"]
+    best = {name: _qualities(oracle, name) for name in POLYTOPES}
+    gaps = [np.mean(best[name]) - np.mean(_qualities(ours, name)) for name in POLYTOPES if best[name]]
+    if not gaps:
+        return []
+    gap = float(np.mean(gaps))
+    return [Aim("polytopes: R² below the oracle, mean", "≤ 0.05", number(gap), gap <= 0.05)]
+
+
+def _slowest(times: list[float]) -> list[Aim]:
+    if not times:
+        return []
+    most = max(times)
+    return [Aim("expenses: seconds, certificate included", f"< {LONGEST:.0f}", number(most, 0), most < LONGEST)]
+
+
+def _edges(rows: list[Row]) -> list[Aim]:
+    if not rows:
+        return []
+    worst, total = max(row["edge_worst"] for row in rows), sum(row["edge"] for row in rows)
+    got, met = f"{'none' if worst <= 0 else 'some'} of {total:,}", worst <= 0 and total >= 1_000_000
+    return [Aim("points on the edges that break a rule", "none of 1,000,000 or more", got, met)]
 
 
 def draw(rows: list[Row]) -> dict[str, Figure]:
@@ -338,8 +398,13 @@ def draw(rows: list[Row]) -> dict[str, Figure]:
 
 
 STUDY = Study(
-    "trace", cells, compute, report, draw, aims,
+    "trace",
+    cells,
+    compute,
+    report,
+    draw,
+    aims,
     "Development looked at the seeds 0, 10 and 11, test rows included: the box of premises was mended after them, the "
     "rule of the loan made tighter and two artists rarer, so that a free network breaks these rules, and digits given "
     "more rows. The seeds shown were not looked at before.",
-)  # fmt: skip
+)

@@ -152,6 +152,4 @@ class Unnamed:
     """No pattern: the claim is its formula."""
 
 
-Meaning = (
-    Rises | Changes | Slope | Curved | Permuted | Traded | Limited | Chain | Apart | Total | Decided | Unnamed
-)  # fmt: skip
+Meaning = Rises | Changes | Slope | Curved | Permuted | Traded | Limited | Chain | Apart | Total | Decided | Unnamed

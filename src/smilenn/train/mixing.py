@@ -112,6 +112,8 @@ def mix(net: SmileNet, task: Training, trees: Boosters) -> tuple[float, str]:
         return 1.0, "the constant, which predicts better than any of them on these rows"
     mixed = [(share, name) for share, name in zip(found.shares, names, strict=True) if share > 0]
     words = " + ".join(f"{share:.2f} {name}" for share, name in sorted(mixed, reverse=True))
+    if len(names) == 1:
+        return found.loss, f"{names[0]} (held-out loss {found.loss:.3f} of the constant's)"
     alone = ", ".join(f"{name} {loss:.3f}" for name, loss in zip(names, found.alone, strict=True))
     return found.loss, f"{words} (held-out loss {found.loss:.3f} of the constant's; alone: {alone})"
 
@@ -151,33 +153,31 @@ def _limits(net: SmileNet) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _build(net: SmileNet, shares: np.ndarray, trees: Boosters) -> None:
-    """The network over the branches of all kinds that have a share."""
+    """The network over the branches of all kinds that have a share; columns that are passed on stay."""
     encoder = net.encoder
     assert encoder is not None
-    size, device = encoder.groups * encoder.parts, net.head_weight.device
+    size, own = encoder.groups * encoder.parts, int(encoder.encoded.sum())
     kinds = len(encoder.learned) // size
-    branches: list[Branch] = []
-    slopes: list[torch.Tensor] = []
-    limits: list[np.ndarray] = []
-    members = net.lower.slope.chunk(encoder.members, dim=1)
-    wide = members[0].shape[1]
+    member, passed = net.lower.slope[:, :own].chunk(encoder.members, dim=1)[0], net.lower.slope[:, own:]
+    ends = None if encoder.limits is None else np.stack(encoder.limits)
+    branches, slopes, limits = list[Branch](), list[torch.Tensor](), list[np.ndarray]()
     for j in np.flatnonzero(shares[:kinds]):
         branches += encoder.learned[j * size : (j + 1) * size]
-        block = members[0] * encoder.members * (shares[j] / encoder.groups)
-        slopes += [block] * encoder.groups
-        limits += [] if encoder.limits is None else [np.stack(encoder.limits)[:, :wide]] * encoder.groups
+        slopes += [member * encoder.members * (shares[j] / encoder.groups)] * encoder.groups
+        limits += [] if ends is None else [ends[:, : member.shape[1]]] * encoder.groups
+    kind = {"groups": encoder.groups, "parts": encoder.parts}
     if len(shares) > kinds and shares[kinds]:
-        one = torch.eye(len(net.outputs), dtype=torch.float64, device=device)
+        kind = {}  # no ensemble of networks alone any more
+        one = torch.eye(len(net.outputs)).to(member)
         for group in trees.groups:
             branches += group
             slopes.append(one * (shares[kinds] / len(trees.groups)))
-            if encoder.limits is not None:
-                limits.append(torch.stack(_limits(net)).cpu().numpy())
-    plain = len(branches) == size * int((shares[:kinds] > 0).sum())
-    kind = {"groups": encoder.groups, "parts": encoder.parts} if plain else {}
-    kept = Encoder(encoder.domain, branches, **kind).to(device).train(encoder.training)
-    if limits:
-        kept.limit_(*np.concatenate(limits, axis=1))
+            limits += [] if ends is None else [torch.stack(_limits(net)).cpu().numpy()]
+    branches += [branch for branch in encoder.branches if isinstance(branch, Branch) and not len(branch.layers)]
+    kept = Encoder(encoder.domain, branches, **kind).to(net.head_weight.device).train(encoder.training)
+    if ends is not None:
+        kept.limit_(*np.concatenate([*limits, ends[:, own:]], axis=1))
     net.encoder = kept
     net.lower.inputs = net.second.inputs = kept.size
-    net.lower.slope = nn.Parameter(torch.cat(slopes, dim=1), requires_grad=False)
+    slope = torch.cat([*slopes, passed], dim=1)
+    net.lower.slope = nn.Parameter(slope, requires_grad=net.lower.slope.requires_grad)

@@ -80,9 +80,14 @@ class _Row:
 
 
 def premised(
-    claims: Sequence[Claim], domain: Domain, names: Sequence[str], scale: np.ndarray, start: np.ndarray,
-    x: np.ndarray, aim: np.ndarray,
-) -> Premised | None:  # fmt: skip
+    claims: Sequence[Claim],
+    domain: Domain,
+    names: Sequence[str],
+    scale: np.ndarray,
+    start: np.ndarray,
+    x: np.ndarray,
+    aim: np.ndarray,
+) -> Premised | None:
     """A box that implies claims about single inputs; None where some claim compares inputs or no such box is found.
 
     x [N, m] are training rows in raw units, aim [N, o] what the outputs are to be there, less `start` and divided by
@@ -128,12 +133,18 @@ def premised_net(net: SmileNet, box: Premised) -> None:
     middle, lean = box.low + box.share * (box.high - box.low), box.low_slope + share * slope
     with torch.no_grad():
         for tensor, values in (
-            (net.lower.const, np.concatenate([middle, 0 * middle])), (net.lower.slope, np.vstack([lean, 0 * lean])),
-            (net.lower.weight, weight), (net.lower.bias, bias), (net.gap.weight, weight), (net.gap.bias, bias),
+            (net.lower.const, np.concatenate([middle, 0 * middle])),
+            (net.lower.slope, np.vstack([lean, 0 * lean])),
+            (net.lower.weight, weight),
+            (net.lower.bias, bias),
+            (net.gap.weight, weight),
+            (net.gap.bias, bias),
             (net.gap.const, np.concatenate([(1 - box.share) * whole, box.share * whole])),
-            (net.gap.out, np.vstack([np.hstack([box.high_unit, (1 - share) * wide]),
-                                     np.hstack([box.low_unit, share * wide])])),
-        ):  # fmt: skip
+            (
+                net.gap.out,
+                np.vstack([np.hstack([box.high_unit, (1 - share) * wide]), np.hstack([box.low_unit, share * wide])]),
+            ),
+        ):
             tensor.copy_(torch.as_tensor(values))
         net.lower.out.zero_()
 
@@ -235,9 +246,13 @@ class _Program:
         data, row, col = (np.concatenate(each) for each in zip(*parts, strict=True))
         matrix = sparse.csr_matrix((data, (row, col)), shape=(offset, self.size))
         found = linprog(
-            np.concatenate(self.cost), A_ub=matrix, b_ub=np.concatenate(right), bounds=self.bounds,  # type: ignore[arg-type]
-            method="highs", options={"time_limit": SECONDS},
-        )  # fmt: skip
+            np.concatenate(self.cost),
+            A_ub=matrix,  # type: ignore[arg-type]
+            b_ub=np.concatenate(right),
+            bounds=self.bounds,
+            method="highs",
+            options={"time_limit": SECONDS},
+        )
         if found.status != 0:
             return None
         return {
@@ -247,9 +262,14 @@ class _Program:
 
 
 def _fitted(
-    t: np.ndarray, rows: Sequence[_Row], weight: np.ndarray, bias: np.ndarray, domain: Domain, u: np.ndarray,
+    t: np.ndarray,
+    rows: Sequence[_Row],
+    weight: np.ndarray,
+    bias: np.ndarray,
+    domain: Domain,
+    u: np.ndarray,
     aim: np.ndarray,
-) -> tuple[float, Premised | None]:  # fmt: skip
+) -> tuple[float, Premised | None]:
     """The best box in the coordinates T·f for rows u [N, m] and aims [N, o], and the mean square that it costs them."""
     o, m, j, n = len(t), domain.size, len(bias), len(u)
     head = np.linalg.inv(t)
@@ -291,9 +311,16 @@ def _fitted(
         pick = np.kron(eye[i], each)
         for sign in (1.0, -1.0):
             program.at_most(
-                {"high_up": sign * pick, "high_down": -sign * pick, "low_up": -sign * pick, "low_down": sign * pick,
-                 "rise": -sign * pick, "fall": sign * pick}, np.zeros(m),
-            )  # fmt: skip
+                {
+                    "high_up": sign * pick,
+                    "high_down": -sign * pick,
+                    "low_up": -sign * pick,
+                    "low_down": sign * pick,
+                    "rise": -sign * pick,
+                    "fall": sign * pick,
+                },
+                np.zeros(m),
+            )
         wide, flat = np.kron(eye[i], u_lo)[None], np.kron(eye[i], u_hi)[None]
         program.at_most({"high": -eye[i][None], "low": eye[i][None], "rise": -wide, "fall": flat}, zero - ROOM)
     for k, row in enumerate(rows):
@@ -310,15 +337,28 @@ def _fitted(
     width = np.maximum(np.mean(ends["high"] - ends["low"], axis=0), 1e-300)
     share = np.clip(np.mean(z - ends["low"], axis=0) / width, 0.0, 1.0)
     return float((lost**2).mean()), Premised(
-        head, b["low"], b["low_up"] - b["low_down"], b["low_unit"], b["high"], b["high_up"] - b["high_down"],
-        b["high_unit"], weight, bias, share,
-    )  # fmt: skip
+        head,
+        b["low"],
+        b["low_up"] - b["low_down"],
+        b["low_unit"],
+        b["high"],
+        b["high_up"] - b["high_down"],
+        b["high_unit"],
+        weight,
+        bias,
+        share,
+    )
 
 
 def _implied(
-    program: _Program, k: int, row: _Row, c: np.ndarray, value: Callable[..., dict[str, np.ndarray]],
-    weight: np.ndarray, bias: np.ndarray,
-) -> None:  # fmt: skip
+    program: _Program,
+    k: int,
+    row: _Row,
+    c: np.ndarray,
+    value: Callable[..., dict[str, np.ndarray]],
+    weight: np.ndarray,
+    bias: np.ndarray,
+) -> None:
     """Add what makes row k hold on its polytope: the affine function A(u) = Σ c⁺·hi + c⁻·lo − b_0 − b·u + room is a
     combination of the polytope's rows.
 
@@ -344,7 +384,7 @@ def _implied(
         for target, at in (
             (slopes, value(np.sign(c[i]), i, np.zeros(m), np.eye(m), (chord[:, None] * weight).T)),
             (whole, value(np.sign(c[i]), i, np.ones(1), np.zeros((1, m)), const[None])),
-        ):  # fmt: skip
+        ):
             for key, matrix in at.items():
                 target[key] = target.get(key, 0.0) + size * matrix
     for sign in (1.0, -1.0):

@@ -28,9 +28,18 @@ from smilenn.certify.reference.trees import Tree, read_trees
 
 MOST_LAYERS = 64  # of a branch: layers without tensors cost a file next to nothing and a checker a pass over all inputs
 NET_KEYS = {
-    "domain", "backbone", "embedding", "outputs", "auxiliaries", "hidden", "boxes", "skip", "output_scale",
-    "profile", "grid",
-}  # fmt: skip
+    "domain",
+    "backbone",
+    "embedding",
+    "outputs",
+    "auxiliaries",
+    "hidden",
+    "boxes",
+    "skip",
+    "output_scale",
+    "profile",
+    "grid",
+}
 LAYER_KEYS = {
     "ramps": {"source"},
     "linear": {"inputs", "outputs", "base"},

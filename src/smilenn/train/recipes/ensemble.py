@@ -48,9 +48,15 @@ def recipe(task: Task) -> Recipe | None:
         return None
     if not plan.readings and not plan.roles.linear and not plan.roles.curved:
         net = averaged(
-            task.domain, None, task.scale, task.start, outputs=task.outputs.names, width=plan.width, head=plan.head,
+            task.domain,
+            None,
+            task.scale,
+            task.start,
+            outputs=task.outputs.names,
+            width=plan.width,
+            head=plan.head,
             sizes=task.design.backbone_sizes,
-        )  # fmt: skip
+        )
         return Recipe(net, steps(len(task.x), RATE), NOTHING, "ensemble")
     if plan.roles.passed:
         return None
@@ -59,9 +65,16 @@ def recipe(task: Task) -> Recipe | None:
     made = branches_of(task, plan, tabular_kinds(ramps, len(task.x)) if trees else network_kinds(ramps), members)
     encoder = Encoder(task.domain, made.branches, groups=members, parts=len(plan.readings))
     net = averaged(
-        task.domain, encoder, task.scale, task.start, outputs=task.outputs.names, width=plan.width, slopes=made.slopes,
-        head=plan.head, sizes=task.design.backbone_sizes,
-    )  # fmt: skip
+        task.domain,
+        encoder,
+        task.scale,
+        task.start,
+        outputs=task.outputs.names,
+        width=plan.width,
+        slopes=made.slopes,
+        head=plan.head,
+        sizes=task.design.backbone_sizes,
+    )
     net.lower.slope.requires_grad_(False)
     limit_(encoder, plan, made.places)
     words = reasons(task, plan.roles, ramps, plan.width)

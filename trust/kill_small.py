@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
-import forge2  # beside this file, and found where that is
+from trust import forge2
 
 COUNT, PARTS = 640, 16
 Tensors = dict[str, tuple[list[int], list[float]]]
@@ -44,14 +44,18 @@ def assembled(
         body += data
     text = json.dumps(header).encode()
     certificate = {
-        "format": "smilenn-certificate", "version": 2, "profile": net["profile"], "proofs": "certificate.bin",
+        "format": "smilenn-certificate",
+        "version": 2,
+        "profile": net["profile"],
+        "proofs": "certificate.bin",
         "claims": [{"claim": claim, "room": rooms(claim), "witness": witness, "rows": proofs}],
-    }  # fmt: skip
+    }
     files = {
-        "model.json": json.dumps({"net": net}).encode(), "certificate.bin": binary,
+        "model.json": json.dumps({"net": net}).encode(),
+        "certificate.bin": binary,
         "weights.safetensors": struct.pack("<Q", len(text)) + text + body,
         "certificate.json": json.dumps(certificate).encode(),
-    }  # fmt: skip
+    }
     return forge2.rehashed(files)
 
 
@@ -69,10 +73,18 @@ class Small:
         self.h = rng.choice((1, 2, 3))
         self.n, self.skip = rng.choice((1, 2)), rng.random() < 0.5
         net = {
-            "domain": {"features": self.features}, "boxes": "paper" if self.paper else "gap", "auxiliaries": "relu",
-            "hidden": self.h, "skip": self.skip, "embedding": self.n, "outputs": [""], "output_scale": [1.0],
-            "profile": {"order": "fixed-order"}.get(self.rule, "f64-aux"), "grid": 0, "backbone": {},
-        }  # fmt: skip
+            "domain": {"features": self.features},
+            "boxes": "paper" if self.paper else "gap",
+            "auxiliaries": "relu",
+            "hidden": self.h,
+            "skip": self.skip,
+            "embedding": self.n,
+            "outputs": [""],
+            "output_scale": [1.0],
+            "profile": {"order": "fixed-order"}.get(self.rule, "f64-aux"),
+            "grid": 0,
+            "backbone": {},
+        }
         tensors = self._tensors()
         claim, witness = self._claim()
         binary, proof = self._proof()
@@ -144,8 +156,13 @@ class Small:
                     other = rng.choice(("1/2", "1", "2"))
                     when.append({"terms": moved, "op": "<=", "rhs": width if self.rule == "mirror" else other})
             if shape == "box" or (k != 2 and rng.random() < 0.5):
-                when.append({"terms": [[str(sign), rng.randrange(k), "in", f["name"]]], "op": "<=",
-                             "rhs": str(int(sign * x) + rng.randint(0, 1))})  # fmt: skip
+                when.append(
+                    {
+                        "terms": [[str(sign), rng.randrange(k), "in", f["name"]]],
+                        "op": "<=",
+                        "rhs": str(int(sign * x) + rng.randint(0, 1)),
+                    }
+                )
         if self.rule == "leaf" and rng.random() < 0.3:  # a row over several coordinates
             names = [f["name"] for f in self.features if f["kind"] != "category"]
             terms = [["1", rng.randrange(k), "in", rng.choice(names)], ["2", rng.randrange(k), "in", rng.choice(names)]]
@@ -157,10 +174,14 @@ class Small:
             then += [["1", 0, "in", "x0"], ["-1", 1, "in", "x0"]]
         rhs = "0" if self.rule in ("slope", "order") else str(rng.randint(0, 9))
         claim = {
-            "copies": k, "when": when, "then": [{"terms": then, "op": "<=", "rhs": rhs}],
-            "others": "equal" if self.rule in ("slope", "order") else rng.choice(("equal", "free")), "equal": [],
-            "free": ["g"] if self.features[-1]["name"] == "g" and rng.random() < 0.5 else [], "sentence": "",
-        }  # fmt: skip
+            "copies": k,
+            "when": when,
+            "then": [{"terms": then, "op": "<=", "rhs": rhs}],
+            "others": "equal" if self.rule in ("slope", "order") else rng.choice(("equal", "free")),
+            "equal": [],
+            "free": ["g"] if self.features[-1]["name"] == "g" and rng.random() < 0.5 else [],
+            "sentence": "",
+        }
         self.when, self.free = when, {*claim["free"], *(t[3] for r in when for t in r["terms"])}
         self.equal = claim["others"] == "equal" and k > 1
         self.extra = len([r for r in when if len(self._merged(r)) > 1 and not self._is_strip(r)])
@@ -206,9 +227,12 @@ class Small:
             index = rng.randrange(len(names))
             pinned = self.equal and names[index] not in self.free
             grouped = self.features[-1]["name"] == "g"
-            if kind == 0 or (kind == 3 and not grouped) or (kind == 5 and not self.paper) or (
-                slope and kind == 2 and not pinned
-            ):  # fmt: skip
+            if (
+                kind == 0
+                or (kind == 3 and not grouped)
+                or (kind == 5 and not self.paper)
+                or (slope and kind == 2 and not pinned)
+            ):
                 if slope and depth and rng.random() < 0.3:
                     out += b"\4" + struct.pack(f"<{depth}I", *(rng.randint(0, 2) for _ in range(depth)))
                 else:
@@ -243,21 +267,40 @@ def bent() -> Iterator[dict[str, bytes]]:
     for c, lambdas, slope, first in itertools.product((0.5, 0.25, 0.0), ((1, 1), (2, 1), (0, 1)), (-1.0, -2.0), (0, 1)):
         number = {"kind": "continuous", "lo": 0.0, "hi": 2.0}
         net = {
-            "domain": {"features": [{"name": "x"} | number, {"name": "y"} | number]}, "boxes": "gap",
-            "auxiliaries": "relu", "hidden": 2, "skip": True, "embedding": 1, "outputs": [""], "output_scale": [1.0],
-            "profile": "f64-aux", "grid": 0, "backbone": {},
-        }  # fmt: skip
+            "domain": {"features": [{"name": "x"} | number, {"name": "y"} | number]},
+            "boxes": "gap",
+            "auxiliaries": "relu",
+            "hidden": 2,
+            "skip": True,
+            "embedding": 1,
+            "outputs": [""],
+            "output_scale": [1.0],
+            "profile": "f64-aux",
+            "grid": 0,
+            "backbone": {},
+        }
         tensors: Tensors = {
-            "lower.const": ([1], [0.0]), "lower.slope": ([1, 2], [slope, 0.0]), "second.const": ([1], [0.0]),
-            "lower.weight": ([2, 2], [1.0, -1.0, -1.0, 1.0]), "lower.bias": ([2], [0.0, c]),
-            "lower.out": ([1, 2], [2.0, -2.0]), "second.weight": ([2, 2], [0.0] * 4), "second.bias": ([2], [0.0] * 2),
-            "second.out": ([1, 2], [0.0] * 2), "head_weight": ([1, 1], [1.0]), "head_bias": ([1], [0.0]),
-        }  # fmt: skip
+            "lower.const": ([1], [0.0]),
+            "lower.slope": ([1, 2], [slope, 0.0]),
+            "second.const": ([1], [0.0]),
+            "lower.weight": ([2, 2], [1.0, -1.0, -1.0, 1.0]),
+            "lower.bias": ([2], [0.0, c]),
+            "lower.out": ([1, 2], [2.0, -2.0]),
+            "second.weight": ([2, 2], [0.0] * 4),
+            "second.bias": ([2], [0.0] * 2),
+            "second.out": ([1, 2], [0.0] * 2),
+            "head_weight": ([1, 1], [1.0]),
+            "head_bias": ([1], [0.0]),
+        }
         claim = {
-            "copies": 2, "when": [{"terms": [["1", 0, "in", "x"], ["-1", 1, "in", "x"]], "op": "<=", "rhs": "0"}],
+            "copies": 2,
+            "when": [{"terms": [["1", 0, "in", "x"], ["-1", 1, "in", "x"]], "op": "<=", "rhs": "0"}],
             "then": [{"terms": [["1", 0, "out", ""], ["-1", 1, "out", ""]], "op": "<=", "rhs": "0"}],
-            "others": "equal", "equal": [], "free": [], "sentence": "",
-        }  # fmt: skip
+            "others": "equal",
+            "equal": [],
+            "free": [],
+            "sentence": "",
+        }
         empty = b"\4" + struct.pack("<2I", *lambdas)
         for kind in (1, 6):  # there is no kind 6
             nodes = [struct.pack("<BBH", kind, 255, first), struct.pack("<BBH", 1, 255, 1 - first), empty, b"\0", b"\0"]
@@ -272,24 +315,44 @@ def swept() -> Iterator[dict[str, bytes]]:
         (-5.0, -0.5, 0.25, 1.0, 1.75, 5.0), ((1, 3), (3, 1), (2, 2)), (1, -1), (1, 2)
     ):
         net = {
-            "domain": {"features": [{"name": "x", "kind": "integer", "lo": -5.0, "hi": 5.0}]}, "boxes": "gap",
-            "auxiliaries": "relu", "hidden": 1, "skip": True, "embedding": 1, "outputs": [""], "output_scale": [1.0],
-            "profile": "f64-aux", "grid": 0, "backbone": {},
-        }  # fmt: skip
+            "domain": {"features": [{"name": "x", "kind": "integer", "lo": -5.0, "hi": 5.0}]},
+            "boxes": "gap",
+            "auxiliaries": "relu",
+            "hidden": 1,
+            "skip": True,
+            "embedding": 1,
+            "outputs": [""],
+            "output_scale": [1.0],
+            "profile": "f64-aux",
+            "grid": 0,
+            "backbone": {},
+        }
         tensors: Tensors = {
-            "lower.const": ([1], [0.0]), "lower.slope": ([1, 1], [float(sign * a)]), "second.const": ([1], [0.0]),
-            "lower.weight": ([1, 1], [float(sign)]), "lower.bias": ([1], [-c]), "lower.out": ([1, 1], [-float(a + b)]),
-            "second.weight": ([1, 1], [0.0]), "second.bias": ([1], [0.0]), "second.out": ([1, 1], [0.0]),
-            "head_weight": ([1, 1], [1.0]), "head_bias": ([1], [0.0]),
-        }  # fmt: skip
+            "lower.const": ([1], [0.0]),
+            "lower.slope": ([1, 1], [float(sign * a)]),
+            "second.const": ([1], [0.0]),
+            "lower.weight": ([1, 1], [float(sign)]),
+            "lower.bias": ([1], [-c]),
+            "lower.out": ([1, 1], [-float(a + b)]),
+            "second.weight": ([1, 1], [0.0]),
+            "second.bias": ([1], [0.0]),
+            "second.out": ([1, 1], [0.0]),
+            "head_weight": ([1, 1], [1.0]),
+            "head_bias": ([1], [0.0]),
+        }
         back = [["-1", 1, "out", ""]] if k == 2 else []
         near = {"terms": [["1", 0, "in", "x"], ["-1", 1, "in", "x"]], "op": "<=", "rhs": "2"}
         below = {"terms": [["1", 0, "in", "x"]], "op": "<=", "rhs": "3"}
         when = [near, *([below] if sign < 0 else [])] if k == 2 else []
         claim = {
-            "copies": k, "when": when, "others": "free", "equal": [], "free": [], "sentence": "",
+            "copies": k,
+            "when": when,
+            "others": "free",
+            "equal": [],
+            "free": [],
+            "sentence": "",
             "then": [{"terms": [["1", 0, "out", ""], *back], "op": "<=", "rhs": "9"}],
-        }  # fmt: skip
+        }
         yield assembled(net, tensors, claim, [[0.0]] * k, b"", [{"rule": "sweep"}])
 
 
@@ -298,21 +361,39 @@ def ordered() -> Iterator[dict[str, bytes]]:
     for first, second, out, head in itertools.product((1.0, -1.0), (2.0, -2.0), (1.0, -1.0), (1.0, -1.0)):
         number = {"kind": "continuous", "lo": -1.0, "hi": 1.0}
         net = {
-            "domain": {"features": [{"name": "x"} | number, {"name": "y"} | number]}, "boxes": "gap",
-            "auxiliaries": "relu", "hidden": 1, "skip": False, "embedding": 1, "outputs": [""], "output_scale": [1.0],
-            "profile": "fixed-order", "grid": 0, "backbone": {},
-        }  # fmt: skip
+            "domain": {"features": [{"name": "x"} | number, {"name": "y"} | number]},
+            "boxes": "gap",
+            "auxiliaries": "relu",
+            "hidden": 1,
+            "skip": False,
+            "embedding": 1,
+            "outputs": [""],
+            "output_scale": [1.0],
+            "profile": "fixed-order",
+            "grid": 0,
+            "backbone": {},
+        }
         tensors: Tensors = {
-            "lower.const": ([1], [0.0]), "second.const": ([1], [0.0]), "lower.weight": ([1, 2], [first, second]),
-            "lower.bias": ([1], [0.0]), "lower.out": ([1, 1], [out]), "second.weight": ([1, 2], [0.0, 0.0]),
-            "second.bias": ([1], [0.0]), "second.out": ([1, 1], [0.0]), "head_weight": ([1, 1], [head]),
+            "lower.const": ([1], [0.0]),
+            "second.const": ([1], [0.0]),
+            "lower.weight": ([1, 2], [first, second]),
+            "lower.bias": ([1], [0.0]),
+            "lower.out": ([1, 1], [out]),
+            "second.weight": ([1, 2], [0.0, 0.0]),
+            "second.bias": ([1], [0.0]),
+            "second.out": ([1, 1], [0.0]),
+            "head_weight": ([1, 1], [head]),
             "head_bias": ([1], [0.0]),
-        }  # fmt: skip
+        }
         claim = {
-            "copies": 2, "when": [{"terms": [["1", 0, "in", "x"], ["-1", 1, "in", "x"]], "op": "<=", "rhs": "0"}],
+            "copies": 2,
+            "when": [{"terms": [["1", 0, "in", "x"], ["-1", 1, "in", "x"]], "op": "<=", "rhs": "0"}],
             "then": [{"terms": [["1", 0, "out", ""], ["-1", 1, "out", ""]], "op": "<=", "rhs": "0"}],
-            "others": "equal", "equal": [], "free": [], "sentence": "",
-        }  # fmt: skip
+            "others": "equal",
+            "equal": [],
+            "free": [],
+            "sentence": "",
+        }
         for x in (0.0, 1.0):  # the second is no witness, by one
             yield assembled(net, tensors, claim, [[x, 0.0], [0.0, 0.0]], b"", [{"rule": "order"}])
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-import kill_small
+from trust import kill_small
 
 COUNT, PARTS = 1200, 8
 
@@ -25,10 +25,18 @@ def folder(seed: int) -> dict[str, bytes]:
     feature = {"name": "x", "kind": "integer" if whole else "continuous", "lo": float(lo), "hi": float(hi)}
     feature |= {"shift": rng.choice((0.0, 0.5, 1.0)), "mult": rng.choice((1.0, 2.0, 0.75))}
     net = {
-        "domain": {"features": [feature]}, "boxes": "paper" if paper else "gap", "auxiliaries": "relu", "hidden": h,
-        "skip": False, "embedding": 1, "outputs": [""], "output_scale": [1.0], "profile": "f64-aux", "grid": 0,
+        "domain": {"features": [feature]},
+        "boxes": "paper" if paper else "gap",
+        "auxiliaries": "relu",
+        "hidden": h,
+        "skip": False,
+        "embedding": 1,
+        "outputs": [""],
+        "output_scale": [1.0],
+        "profile": "f64-aux",
+        "grid": 0,
         "backbone": {},
-    }  # fmt: skip
+    }
     shapes = {"head_weight": [1, 1], "head_bias": [1]}
     for part in ("lower", "second"):
         shapes |= {f"{part}.const": [1], f"{part}.weight": [h, 1], f"{part}.bias": [h], f"{part}.out": [1, h]}
@@ -47,14 +55,23 @@ def folder(seed: int) -> dict[str, bytes]:
         return {"terms": [[str(v), c, "in", "x"] for v, c in terms], "op": "<=", "rhs": str(rhs)}
 
     when = [
-        below([(1, 0)], a[1]), below([(-1, 0)], -a[0]), below([(1, 1)], b[1]), below([(-1, 1)], -b[0]),
-        below([(1, 0), (-1, 1)], high), below([(-1, 0), (1, 1)], -low),
-    ]  # fmt: skip
+        below([(1, 0)], a[1]),
+        below([(-1, 0)], -a[0]),
+        below([(1, 1)], b[1]),
+        below([(-1, 1)], -b[0]),
+        below([(1, 0), (-1, 1)], high),
+        below([(-1, 0), (1, 1)], -low),
+    ]
     then = [[str(rng.choice((1, 2, -1, -2))), 0, "out", ""], [str(rng.randint(-2, 2)), 1, "out", ""]]
     claim = {
-        "copies": 2, "when": when, "then": [{"terms": then, "op": "<=", "rhs": "1"}], "others": "free", "equal": [],
-        "free": [], "sentence": "",
-    }  # fmt: skip
+        "copies": 2,
+        "when": when,
+        "then": [{"terms": then, "op": "<=", "rhs": "1"}],
+        "others": "free",
+        "equal": [],
+        "free": [],
+        "sentence": "",
+    }
     return kill_small.assembled(net, tensors, claim, [[float(x)], [float(y)]], b"", [{"rule": "sweep"}])
 
 

@@ -1,7 +1,7 @@
 """The frozen corpus: certificates that every release has to accept with the same bounds, and others it has to refuse.
 
-    python tests/certify/make_corpus.py [--try]   writes tests/certify/corpus2 anew: only while version 2 is not frozen
-    python tests/certify/make_corpus.py --trees   writes tests/certify/corpus_trees anew: layers of trees, added later
+    python -m trust.make_corpus [--try]   writes tests/certify/corpus2 anew: only while version 2 is not frozen
+    python -m trust.make_corpus --trees   writes tests/certify/corpus_trees anew: layers of trees, added later
 
 ``corpus2/folders.tar.xz`` holds one model folder per entry, ``corpus2/index.json`` for each its status, exit code,
 class of reason and, if it was checked, rule, bound, margin, right side and room of every row as exact fractions, and
@@ -11,7 +11,6 @@ afterwards. ``corpus`` is that of version 1, frozen with 0.1. With ``--try`` not
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import math
@@ -23,7 +22,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -36,30 +34,18 @@ from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
 from smilenn.properties.claim import Claim, Inequality, Term, row
+from trust import corpus_details as more_details
+from trust import encoded_folder as encoders
+from trust import forge, kill_cases, kill_lemmas, kill_signs
+from trust import kill_trees as grown
+from trust import kill_version2 as version2
+from trust import random_folder as folders
 
-HERE = Path(__file__).resolve().parent
-CORPUS = HERE / "corpus2"
+CORPORA = Path(__file__).resolve().parents[1] / "tests" / "certify"
+CORPUS = CORPORA / "corpus2"
 PREFIX = "v2-"  # of all names, so that both corpora fit in one folder
 
-
-def _sibling(name: str) -> ModuleType:
-    """A module beside this file: tests are no package."""
-    full = f"smilenn_tests_{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, HERE / f"{name}.py")
-        assert spec is not None and spec.loader is not None
-        sys.modules[full] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[full])
-    return sys.modules[full]
-
-
-forge, folders, more_details = _sibling("forge"), _sibling("random_folder"), _sibling("corpus_details")
-encoders = _sibling("encoded_folder")
-sys.path.insert(0, str(HERE))  # where these find one another
-kills = [_sibling(f"kill_{name}") for name in ("signs", "cases", "lemmas")]
-version2 = _sibling("kill_version2")
-grown = _sibling("kill_trees")
-sys.path.remove(str(HERE))
+kills = (kill_signs, kill_cases, kill_lemmas)
 Files = dict[str, bytes]
 Entry = tuple[str, str, Files]  # name, class of reason, files (a manifest is made unless there is one)
 
@@ -179,18 +165,26 @@ def by_hand() -> Iterator[Entry]:
     )
     grouped = plain(
         Domain((Feature("x"), Feature("r", "category", categories=("u", "v", "w")), Feature("n", "integer", 0, 3))),
-        [[1.0, 0.0, 2.0, -1.0, 0.5], [1.0, 1.0, 0.0, 0.0, -1.0]], [-0.5, 0.0], [1.0, 2.0],
-    )  # fmt: skip
+        [[1.0, 0.0, 2.0, -1.0, 0.5], [1.0, 1.0, 0.0, 0.0, -1.0]],
+        [-0.5, 0.0],
+        [1.0, 2.0],
+    )
     tree = (c.Group(255, 0), LEAF, c.Input(255, 4, 1.5), LEAF, LEAF, c.Phase(255, 1), LEAF, LEAF)
     yield (
         "slope-splits-a-group",
         "",
         made(grouped, Claim(2, (less("x"),), (difference(),)), [[0.0, 1.0, 0.0, 0.0, 0.0]] * 2, c.SlopeProof(0, tree)),
     )
-    yield "slope-decreasing", "", made(
-        plain(box("x", "y"), [[-1.0, 1.0]], [0.25], [2.0], [-0.5, 0.0]),
-        Claim(2, (more("x"),), (difference(F(1, 3)),)), [[0.5, 0.5]] * 2, c.SlopeProof(0, (LEAF,)),
-    )  # fmt: skip
+    yield (
+        "slope-decreasing",
+        "",
+        made(
+            plain(box("x", "y"), [[-1.0, 1.0]], [0.25], [2.0], [-0.5, 0.0]),
+            Claim(2, (more("x"),), (difference(F(1, 3)),)),
+            [[0.5, 0.5]] * 2,
+            c.SlopeProof(0, (LEAF,)),
+        ),
+    )
     wide = plain(box(*(f"x{i}" for i in range(20))), np.ones((64, 20)), np.linspace(-9, 9, 64), np.ones(64))
     names = [f"x{i}" for i in range(20)]
     yield (
@@ -237,10 +231,13 @@ def by_hand() -> Iterator[Entry]:
         ("free", (), [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
         ("no-step-up", (less("r=u"),), [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]),
         ("must-move", (more("r=u", -1),), [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
-        ("must-not-be", (row([(1, 0, "in", "r=v")], 0), row([(-1, 1, "in", "r=w")], -1)),
-        [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+        (
+            "must-not-be",
+            (row([(1, 0, "in", "r=v")], 0), row([(-1, 1, "in", "r=w")], -1)),
+            [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
+        ),
         ("between-numbers", (less("r=u", F(1, 2)), more("r=v", F(1, 3))), [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]),
-    ):  # fmt: skip
+    ):
         tree = c.LeafProof(1, (0,), (c.Group(0, 0), *(c.Leaf((), (i, -i)) for i in range(3))))
         yield f"one-hot-{name}", "", made(group, Claim(2, when, (difference(5),), "free"), witness, tree)
         yield (
@@ -248,10 +245,16 @@ def by_hand() -> Iterator[Entry]:
             "",
             made(group, Claim(2, when, (difference(5),), "free"), witness, root(1, (0,), 2, 1)),
         )
-    yield "one-hot-pinned-member", "", made(
-        group, Claim(3, (), (row([(1, 0, "out", ""), (1, 1, "out", ""), (-1, 2, "out", "")], 20),), "free", ("r=v",)),
-        [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], root(1, (0,), 2, 1, -1),
-    )  # fmt: skip
+    yield (
+        "one-hot-pinned-member",
+        "",
+        made(
+            group,
+            Claim(3, (), (row([(1, 0, "out", ""), (1, 1, "out", ""), (-1, 2, "out", "")], 20),), "free", ("r=v",)),
+            [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]],
+            root(1, (0,), 2, 1, -1),
+        ),
+    )
 
 
 CHOICES: list[tuple[str, dict[str, Any], tuple[int, ...]]] = [
@@ -272,7 +275,7 @@ CHOICES: list[tuple[str, dict[str, Any], tuple[int, ...]]] = [
     ("dyadic", {"profile": "dyadic"}, (1, 2, 3, 4, 5, 6)),
     ("dyadic-slope", {"profile": "dyadic", "rule": "slope", "copies": 2}, (1, 2, 3)),
     ("dyadic-sweep", {"profile": "dyadic", "rule": "sweep", "size": 1}, (1, 2, 3)),
-]  # fmt: skip
+]
 
 
 def at_random() -> Iterator[Entry]:
@@ -642,23 +645,37 @@ def forgeries() -> Iterator[Entry]:
 
 FEATURE = {"name": "x", "kind": "continuous", "lo": 0.0, "hi": 1.0}
 FEATURES: dict[str, Any] = {
-    "lo-integer": {"lo": 0}, "crossed": {"lo": 2.0}, "mult-0": {"mult": 0.0}, "mult-negative": {"mult": -1.0},
-    "shift-true": {"shift": True}, "hi-text": {"hi": "1"}, "kind": {"kind": "real"}, "no-name": {"name": ""},
-    "name-number": {"name": 1}, "half-integer": {"kind": "integer", "lo": 0.5},
+    "lo-integer": {"lo": 0},
+    "crossed": {"lo": 2.0},
+    "mult-0": {"mult": 0.0},
+    "mult-negative": {"mult": -1.0},
+    "shift-true": {"shift": True},
+    "hi-text": {"hi": "1"},
+    "kind": {"kind": "real"},
+    "no-name": {"name": ""},
+    "name-number": {"name": 1},
+    "half-integer": {"kind": "integer", "lo": 0.5},
     "half-integer-hi": {"kind": "integer", "hi": 1.5},
-    "binary-2": {"kind": "binary", "hi": 2.0}, "binary-scaled": {"kind": "binary", "mult": 2.0},
-    "binary-shifted": {"kind": "binary", "shift": 1.0}, "another-key": {"more": 1},
-    "category-without-values": {"kind": "category"}, "category-twice": {"kind": "category", "categories": ["a", "a"]},
-    "continuous-with-values": {"categories": ["a", "b"]}, "binary-one-value": {"kind": "binary", "categories": ["a"]},
+    "binary-2": {"kind": "binary", "hi": 2.0},
+    "binary-scaled": {"kind": "binary", "mult": 2.0},
+    "binary-shifted": {"kind": "binary", "shift": 1.0},
+    "another-key": {"more": 1},
+    "category-without-values": {"kind": "category"},
+    "category-twice": {"kind": "category", "categories": ["a", "a"]},
+    "continuous-with-values": {"categories": ["a", "b"]},
+    "binary-one-value": {"kind": "binary", "categories": ["a"]},
     "binary-same-values": {"kind": "binary", "categories": ["a", "a"]},
     "integer-with-values": {"kind": "integer", "categories": ["a"]},
     "values-as-text": {"kind": "category", "categories": "ab"},
     "values-of-numbers": {"kind": "category", "categories": [1]},
-    "columns-as-text": {"kind": "category", "categories": ["a"], "columns": "a"}, "unit-number": {"unit": 3},
+    "columns-as-text": {"kind": "category", "categories": ["a"], "columns": "a"},
+    "unit-number": {"unit": 3},
     "columns-too-many": {"kind": "category", "categories": ["a"], "columns": ["a", "b"]},
-    "columns-of-a-number": {"columns": ["a"]}, "of-another-kind": [], "name-twice": {"name": "n"},
+    "columns-of-a-number": {"columns": ["a"]},
+    "of-another-kind": [],
+    "name-twice": {"name": "n"},
     "column-twice": {"kind": "category", "categories": ["a"], "columns": ["n"]},
-}  # fmt: skip
+}
 
 WITNESSES: dict[str, Any] = {
     "none": [],
@@ -755,15 +772,25 @@ def strict_json() -> Iterator[Entry]:
     """Texts that a lenient reader would take."""
     files, _, _ = small()
     texts = {
-        "duplicate-key": b'{"a": 1, "a": 1}', "nan": b'{"a": NaN}', "infinity": b'{"a": -Infinity}',
-        "beyond-floats": b'{"a": 1e400}', "whole-beyond-floats": b'{"a": 1' + b"0" * 309 + b"}",
+        "duplicate-key": b'{"a": 1, "a": 1}',
+        "nan": b'{"a": NaN}',
+        "infinity": b'{"a": -Infinity}',
+        "beyond-floats": b'{"a": 1e400}',
+        "whole-beyond-floats": b'{"a": 1' + b"0" * 309 + b"}",
         "long-number": b'{"a": ' + b"1" * 401 + b"}",
-        "long-float": b'{"a": 0.' + b"1" * 400 + b"}", "deep": b"[" * 65 + b"]" * 65, "very-deep": b"[" * 100_000,
+        "long-float": b'{"a": 0.' + b"1" * 400 + b"}",
+        "deep": b"[" * 65 + b"]" * 65,
+        "very-deep": b"[" * 100_000,
         "deep-behind-a-quote": b'["\\"", ' + b"[" * 64 + b"]" * 64 + b"]",
         "deep-objects": b'{"a":' * 65 + b"1" + b"}" * 65,
-        "not-closed": b'{"a": "' + b'\\"' * 1000, "empty": b"", "not-utf-8": b'{"a": "\xff"}',
-        "byte-order-mark": b"\xef\xbb\xbf{}", "two-values": b"{} {}", "comment": b"{} // fine", "pickle": b"\x80\x04}.",
-    }  # fmt: skip
+        "not-closed": b'{"a": "' + b'\\"' * 1000,
+        "empty": b"",
+        "not-utf-8": b'{"a": "\xff"}',
+        "byte-order-mark": b"\xef\xbb\xbf{}",
+        "two-values": b"{} {}",
+        "comment": b"{} // fine",
+        "pickle": b"\x80\x04}.",
+    }
     for name, text in texts.items():
         for file in ("certificate.json", "model.json"):
             yield f"json-{file[:-5]}-{name}", "unreadable", files | {file: text}
@@ -783,9 +810,25 @@ def strict_json() -> Iterator[Entry]:
 
 
 ODD_NAMES = (
-    "../model.json", "a/b", "..", ".", "", "a\\b", "a\0b", "a:b", "a\nb", "a b", ".a", "\u00e9", "a+b", "x" * 101,
-    "manifest.json", "signature.json", "\ud800", "a\n",
-)  # fmt: skip
+    "../model.json",
+    "a/b",
+    "..",
+    ".",
+    "",
+    "a\\b",
+    "a\0b",
+    "a:b",
+    "a\nb",
+    "a b",
+    ".a",
+    "\u00e9",
+    "a+b",
+    "x" * 101,
+    "manifest.json",
+    "signature.json",
+    "\ud800",
+    "a\n",
+)
 
 
 def manifests() -> Iterator[Entry]:
@@ -797,12 +840,19 @@ def manifests() -> Iterator[Entry]:
     yield "manifest-lists-a-long-name", "", forge.manifest(files | {"x" * 91: b""})  # longer ones fit in no archive
     yield "manifest-half-a-character", "", forge.manifest(files, library="\ud800")  # a comment
     for name, changes in {
-        "digest": {"digest": "0" * 64}, "format": {"format": "else"}, "version": {"version": 3},
+        "digest": {"digest": "0" * 64},
+        "format": {"format": "else"},
+        "version": {"version": 3},
         "version-1": {"version": 1},
-        "version-true": {"version": True}, "version-float": {"version": 2.0}, "files": {"files": []},
+        "version-true": {"version": True},
+        "version-float": {"version": 2.0},
+        "files": {"files": []},
         "files-none": {"drop": "files"},
-        "format-none": {"drop": "format"}, "version-none": {"drop": "version"},
-        "another-key": {"note": "\ud800"}, "library-none": {"drop": "library"}, "library-number": {"library": 2},
+        "format-none": {"drop": "format"},
+        "version-none": {"drop": "version"},
+        "another-key": {"note": "\ud800"},
+        "library-none": {"drop": "library"},
+        "library-number": {"library": 2},
         "hash-in-capitals": {"files": listed | {"model.json": listed["model.json"] | {"sha256": "A" * 64}}},
         "size": {"files": listed | {"model.json": listed["model.json"] | {"bytes": 1}}},
         "size-true": {"files": listed | {"model.json": listed["model.json"] | {"bytes": True}}},
@@ -811,7 +861,7 @@ def manifests() -> Iterator[Entry]:
         "entry": {"files": listed | {"model.json": 3}},
         "entry-with-another-key": {"files": listed | {"model.json": listed["model.json"] | {"more": 1}}},
         **{f"name-{i}": {"files": listed | {name: listed["model.json"]}} for i, name in enumerate(ODD_NAMES)},
-    }.items():  # fmt: skip
+    }.items():
         yield f"manifest-{name}", "manifest", forge.manifest(files, **changes)
     half = {"files": listed | {"model.json": listed["model.json"] | {"sha256": "\ud800"}}}
     yield "manifest-hash-of-half-a-character", "form", forge.manifest(files, **half)
@@ -833,35 +883,48 @@ def weights_files() -> Iterator[Entry]:
     entry = header[first]
     start, stop = entry["data_offsets"]
     bad = {
-        "nothing": b"", "seven-bytes": b"\0" * 7, "all-ones": b"\xff" * 8,
+        "nothing": b"",
+        "seven-bytes": b"\0" * 7,
+        "all-ones": b"\xff" * 8,
         "header-too-long": (1 << 40).to_bytes(8, "little") + b"{}",
         "header-beyond-16-mib": ((16 << 20) + 1).to_bytes(8, "little") + b" " * 64,
         "list": forge.safetensors(b"[]", b""),
-        "broken": forge.safetensors(b"{", b""), "one-byte-less": forge.safetensors(header, data[:-1]),
-        "one-byte-more": forge.safetensors(header, data + b"\0"), "no-tensors": forge.safetensors({}, b"x"),
+        "broken": forge.safetensors(b"{", b""),
+        "one-byte-less": forge.safetensors(header, data[:-1]),
+        "one-byte-more": forge.safetensors(header, data + b"\0"),
+        "no-tensors": forge.safetensors({}, b"x"),
         "gap": forge.safetensors(header | {first: entry | {"data_offsets": [start + 8, stop]}}, data),
-        "overlap": forge.safetensors(header | {last: header[last] | {"data_offsets": [0,
-        header[last]["data_offsets"][1]]}}, data),
+        "overlap": forge.safetensors(
+            header | {last: header[last] | {"data_offsets": [0, header[last]["data_offsets"][1]]}}, data
+        ),
         "negative": forge.safetensors(header | {first: entry | {"data_offsets": [start - 8, start]}}, data),
         "backwards": forge.safetensors(header | {first: entry | {"data_offsets": [stop, start]}}, data),
         "one-offset": forge.safetensors(header | {first: entry | {"data_offsets": [0]}}, data),
         "three-offsets": forge.safetensors(header | {first: entry | {"data_offsets": [start, stop, stop]}}, data),
-        "float-offsets": forge.safetensors(header | {first: entry | {"data_offsets": [float(start), float(stop)]}},
-        data),
+        "float-offsets": forge.safetensors(
+            header | {first: entry | {"data_offsets": [float(start), float(stop)]}}, data
+        ),
         "text-offsets": forge.safetensors(header | {first: entry | {"data_offsets": "ab"}}, data),
         "entry": forge.safetensors(header | {first: 3}, data),
-        "entry-without-type": forge.safetensors(header | {first: {k: v for k, v in entry.items() if k != "dtype"}},
-        data),
+        "entry-without-type": forge.safetensors(
+            header | {first: {k: v for k, v in entry.items() if k != "dtype"}}, data
+        ),
         "duplicate": forge.safetensors(json.dumps(header).encode()[:-1] + b', "' + first.encode() + b'": {}}', data),
-    }  # fmt: skip
+    }
     for name, content in bad.items():
         yield f"weights-{name}", "unreadable", files | {"weights.safetensors": content}
     malformed: dict[str, dict[str, Any]] = {
-        "shape-object": {"shape": {"0": 1}}, "shape-text": {"shape": "1"}, "shape-number": {"shape": 1},
-        "shape-none": {"shape": None}, "shape-float": {"shape": [float(v) for v in entry["shape"]]},
-        "shape-true": {"shape": [True]}, "shape-negative": {"shape": [-1]}, "type-number": {"dtype": 64},
-        "type-list": {"dtype": ["F64"]}, "entry-with-another-key": {"more": 1},
-    }  # fmt: skip
+        "shape-object": {"shape": {"0": 1}},
+        "shape-text": {"shape": "1"},
+        "shape-number": {"shape": 1},
+        "shape-none": {"shape": None},
+        "shape-float": {"shape": [float(v) for v in entry["shape"]]},
+        "shape-true": {"shape": [True]},
+        "shape-negative": {"shape": [-1]},
+        "type-number": {"dtype": 64},
+        "type-list": {"dtype": ["F64"]},
+        "entry-with-another-key": {"more": 1},
+    }
     spine = next(n for n in names if n.startswith("backbone."))
     for name, changed in malformed.items():
         for whose, tensor in (("", first), ("backbone-", spine)):
@@ -916,12 +979,14 @@ def weights_files() -> Iterator[Entry]:
         )
     far = json.loads(flat["model.json"])["net"]["domain"]["features"]
     for name, why, changes in (
-        ("far", "", {"lo": -1e200, "hi": 1e200}), ("too-far", "overflow", {"lo": -1.7e308, "hi": 1.7e308}),
+        ("far", "", {"lo": -1e200, "hi": 1e200}),
+        ("too-far", "overflow", {"lo": -1.7e308, "hi": 1.7e308}),
         ("shifted-too-far", "overflow", {"shift": 1.7e308, "mult": 1e-300}),
         ("scaled-too-far", "overflow", {"mult": 1e305}),
-        ("shifted", "", {"shift": 0.1, "mult": 3.3}), ("shifted-only", "", {"shift": 0.5}),
+        ("shifted", "", {"shift": 0.1, "mult": 3.3}),
+        ("shifted-only", "", {"shift": 0.5}),
         ("scaled-only", "", {"mult": 0.1}),
-    ):  # fmt: skip
+    ):
         yield f"domain-{name}", why, forge.forged(flat, net={"domain": {"features": [far[0] | changes]}})
     two = {"certificate.bin": flat["certificate.bin"] * 2}
     content = json.loads(flat["certificate.json"])
@@ -1097,21 +1162,26 @@ def corners() -> Iterator[Entry]:
 
     point = [[0.5, 0.5]] * 2
     for name, when in {
-        "zero": (named((0, 0, "x")),), "zero-beside": (named((0, 1, "x"), (1, 0, "y")),),
-        "cancels": (named((1, 0, "x"), (-1, 0, "x"), rhs=0),), "nothing": (named(rhs=0),),
-        "nothing-equal": (replace(named(rhs=0), op="=="),), "merged": (named((1, 0, "x"), (2, 0, "x"), rhs=2),),
+        "zero": (named((0, 0, "x")),),
+        "zero-beside": (named((0, 1, "x"), (1, 0, "y")),),
+        "cancels": (named((1, 0, "x"), (-1, 0, "x"), rhs=0),),
+        "nothing": (named(rhs=0),),
+        "nothing-equal": (replace(named(rhs=0), op="=="),),
+        "merged": (named((1, 0, "x"), (2, 0, "x"), rhs=2),),
         "merged-strip": (named((1, 0, "x"), (-2, 1, "x"), (1, 1, "x"), rhs=F(1, 8)),),
         "not-opposite": (named((1, 0, "x"), (-2, 1, "x"), rhs=F(1, 8)),),
         "two-inputs": (named((1, 0, "x"), (-1, 1, "y"), rhs=F(1, 8)),),
-    }.items():  # fmt: skip
+    }.items():
         extra = len(when[0].terms) == 2 and name in ("not-opposite", "two-inputs")
         tree = c.LeafProof(3, (0, 1), (c.Leaf((), (4, -20, -5, 21), (3,) if extra else ()),))
         for others in ("equal", "free"):
             yield f"named-{name}-{others}", "", made(net, Claim(2, when, (difference(9),), others), point, tree)
     for name, when, then in (
-        ("unpinned", (less("x"), more("x", F(1, 2))), ()), ("pinned-by-strips", (less("x"), more("x")), ()),
-        ("pinned-by-name", (less("x"),), ("x",)), ("rounded", (less("x", F(1, 9)), more("x", F(1, 9))), ()),
-    ):  # fmt: skip
+        ("unpinned", (less("x"), more("x", F(1, 2))), ()),
+        ("pinned-by-strips", (less("x"), more("x")), ()),
+        ("pinned-by-name", (less("x"),), ("x",)),
+        ("rounded", (less("x", F(1, 9)), more("x", F(1, 9))), ()),
+    ):
         for kind in ("continuous", "integer"):
             domain = Domain((Feature("x", kind, 0, 2), Feature("y")))  # type: ignore[arg-type]
             other = plain(domain, [[1.0, 1.0], [-2.0, 1.0]], [-0.5, 0.25], [1.0, -3.0], [0.5, 0.25])
@@ -1141,13 +1211,15 @@ def corners() -> Iterator[Entry]:
         Domain((Feature("x", "integer", -3, 3),)), [[3.0], [-2.0], [4.0]], [-1.0, 3.0, 8.0], [-3.0, 2.0, 1.0], [1.0]
     )
     sides = {
-        "upper": (row([(1, 0, "in", "x")], F(1, 3)),), "upper-of-the-other": (row([(1, 1, "in", "x")], F(1, 3)),),
-        "lower": (row([(-1, 0, "in", "x")], F(2, 3)),), "lower-of-the-other": (row([(-1, 1, "in", "x")], F(2, 3)),),
+        "upper": (row([(1, 0, "in", "x")], F(1, 3)),),
+        "upper-of-the-other": (row([(1, 1, "in", "x")], F(1, 3)),),
+        "lower": (row([(-1, 0, "in", "x")], F(2, 3)),),
+        "lower-of-the-other": (row([(-1, 1, "in", "x")], F(2, 3)),),
         "apart": (row([(1, 0, "in", "x")], F(-1, 4)), row([(-1, 1, "in", "x")], F(-1, 4))),
         "apart-the-other-way": (row([(1, 1, "in", "x")], F(-1, 4)), row([(-1, 0, "in", "x")], F(-1, 4))),
         "equal": (row([(1, 0, "in", "x")], F(0), "=="),),
         "corner": (row([(1, 0, "in", "x")], F(-3, 4)), less("x", F(-1, 8))),
-    }  # fmt: skip
+    }
     witness = {"apart": [[-1.0], [1.0]], "apart-the-other-way": [[1.0], [-1.0]], "corner": [[-1.0], [-0.5]]}
     for name, when in sides.items():
         x = witness.get(name, [[0.0], [0.0]])
@@ -1196,12 +1268,13 @@ def corners() -> Iterator[Entry]:
     feature = json.loads(flat["model.json"])["net"]["domain"]["features"][0]
     below = math.nextafter(2.0**500, 0)
     for name, why, changes in (
-        ("at", "overflow", {"hi": 2.0**500, "mult": 2.0**500}), ("below", "", {"hi": below, "mult": 2.0**500}),
+        ("at", "overflow", {"hi": 2.0**500, "mult": 2.0**500}),
+        ("below", "", {"hi": below, "mult": 2.0**500}),
         ("at-minus", "overflow", {"lo": -(2.0**500), "mult": 2.0**500}),
         ("below-minus", "", {"lo": -below, "mult": 2.0**500}),
         ("distance-at", "overflow", {"hi": 2.0**1000, "mult": 2.0**-10}),
         ("distance-below", "", {"hi": math.nextafter(2.0**1000, 0), "mult": 2.0**-10}),
-    ):  # fmt: skip
+    ):
         yield f"scaled-domain-{name}", why, forge.forged(flat, net={"domain": {"features": [feature | changes]}})
 
 
@@ -1227,9 +1300,13 @@ def profiles() -> Iterator[Entry]:
         ("extra-row", "", (less("x"), row([(1, 0, "in", "x"), (1, 1, "in", "x")], 2)), difference()),
         ("negative-rhs", "rule", (less("x"),), difference(-1)),
         ("unequal", "rule", (less("x"),), row([(1, 0, "out", ""), (-2, 1, "out", "")], 0)),
-        ("input-terms", "rule", (less("x"),),
-        row([(1, 0, "out", ""), (-1, 1, "out", ""), (1, 0, "in", "x"), (-1, 1, "in", "x")], 0)),
-    ):  # fmt: skip
+        (
+            "input-terms",
+            "rule",
+            (less("x"),),
+            row([(1, 0, "out", ""), (-1, 1, "out", ""), (1, 0, "in", "x"), (-1, 1, "in", "x")], 0),
+        ),
+    ):
         claim = Claim(2, when, (then,), "free" if name == "free-input" else "equal")
         yield f"order-{name}", why, profiled(made(rise, claim, middle, order), "fixed-order")
     up = Claim(2, (less("x"),), (difference(),))
@@ -1275,22 +1352,26 @@ def profiles() -> Iterator[Entry]:
     )
     for grid in (1, 8, 20):
         for name, claim, witness, proof in (
-            ("slope", up, middle, c.SlopeProof(0, tree)), ("leaf", bounded, middle, leaf),
-            ("strip", strip, [[0.75, 0.5], [0.5, 0.5]], leaf), ("extra", extra, middle, with_row),
+            ("slope", up, middle, c.SlopeProof(0, tree)),
+            ("leaf", bounded, middle, leaf),
+            ("strip", strip, [[0.75, 0.5], [0.5, 0.5]], leaf),
+            ("extra", extra, middle, with_row),
             ("inputs", inputs, middle, c.SlopeProof(0, (LEAF,))),
-        ):  # fmt: skip
+        ):
             yield f"dyadic-{name}-{grid}", "", profiled(made(rise, claim, witness, proof), "dyadic", grid)
     single = plain(box("x"), [[1.0], [-2.0]], [-0.5, 0.75], [-3.0, 2.0], [1.0])
     line = made(single, Claim(2, (less("x", F(1, 4)),), (difference(9),)), [[0.5]] * 2, c.SweepProof())
     yield "dyadic-sweep", "", profiled(line, "dyadic", 9)
     feature = json.loads(line["model.json"])["net"]["domain"]["features"][0]
     for name, why, changes in (
-        ("scaled", "", {"mult": 3.0}), ("shifted", "", {"shift": 0.1, "mult": 0.7}),
+        ("scaled", "", {"mult": 3.0}),
+        ("shifted", "", {"shift": 0.1, "mult": 0.7}),
         ("whole", "", {"kind": "integer", "hi": 4.0}),
         ("whole-scaled", "", {"kind": "integer", "hi": 4.0, "mult": 0.25}),
-        ("large", "profile", {"hi": 2.0**46}), ("far", "profile", {"lo": 0.0, "hi": 2.0**520, "mult": 1.0}),
+        ("large", "profile", {"hi": 2.0**46}),
+        ("far", "profile", {"lo": 0.0, "hi": 2.0**520, "mult": 1.0}),
         ("grid-too-fine", "profile", {"hi": 1e6, "mult": 1e-3, "shift": 1e9}),
-    ):  # fmt: skip
+    ):
         witness = [[0.0]] * 2
         domain = {"domain": {"features": [feature | changes]}}
         yield (
@@ -1301,12 +1382,15 @@ def profiles() -> Iterator[Entry]:
     for name, why, tensors in (
         ("long-weight", "profile", {"lower.weight": [0.1, 0.2]}),
         ("long-bias", "profile", {"lower.bias": [1 / 3, 0.0]}),
-        ("long-head", "profile", {"head_weight": [0.1]}), ("long-slope", "profile", {"lower.slope": [2.0**-45]}),
-        ("gap", "profile", {"second.out": [1.0, 0.0]}), ("tiny", "profile", {"lower.const": [2.0**-501]}),
-        ("just-fits", "", {"lower.const": [2.0**-49]}), ("just-too-long", "profile", {"lower.const": [2.0**-50]}),
+        ("long-head", "profile", {"head_weight": [0.1]}),
+        ("long-slope", "profile", {"lower.slope": [2.0**-45]}),
+        ("gap", "profile", {"second.out": [1.0, 0.0]}),
+        ("tiny", "profile", {"lower.const": [2.0**-501]}),
+        ("just-fits", "", {"lower.const": [2.0**-49]}),
+        ("just-too-long", "profile", {"lower.const": [2.0**-50]}),
         ("large", "profile", {"head_weight": [2.0**60]}),
         ("zero-weights", "", {"lower.out": [0.0, 0.0], "lower.slope": [0.0]}),
-    ):  # fmt: skip
+    ):
         yield f"dyadic-{name}", why, profiled(line, "dyadic", 9, tensors=tensors)
     for power, why in ((400, ""), (-400, ""), (401, "profile"), (-401, "profile")):
         yield f"dyadic-scale-{power}", why, profiled(line, "dyadic", 9, net={"output_scale": [2.0**power]})
@@ -1351,21 +1435,34 @@ def stated() -> Iterator[Entry]:
     content, f2 = json.loads(files["certificate.json"]), forge.forge2
     claims = [entry["claim"] for entry in content["claims"]]
     for name, why, room in (
-        ("all", "", ["1/200000", "1/200000"]), ("none", "", ["0", "0"]), ("too-much", "form", ["0", "1/199999"]),
-        ("negative", "form", ["-1/200000", "0"]), ("too-few", "form", ["0"]), ("too-many", "form", ["0"] * 3),
-        ("of-another-kind", "form", {}), ("numbers", "form", [0, 0]), ("no-rational", "form", ["0.0", "0"]),
-        ("over-zero", "form", ["0/0", "0"]), ("long", "", ["1/" + "9" * 400, "0"]),
+        ("all", "", ["1/200000", "1/200000"]),
+        ("none", "", ["0", "0"]),
+        ("too-much", "form", ["0", "1/199999"]),
+        ("negative", "form", ["-1/200000", "0"]),
+        ("too-few", "form", ["0"]),
+        ("too-many", "form", ["0"] * 3),
+        ("of-another-kind", "form", {}),
+        ("numbers", "form", [0, 0]),
+        ("no-rational", "form", ["0.0", "0"]),
+        ("over-zero", "form", ["0/0", "0"]),
+        ("long", "", ["1/" + "9" * 400, "0"]),
         ("too-long", "form", ["1/" + "9" * 401, "0"]),
-    ):  # fmt: skip
+    ):
         yield f"room-{name}", why, forge.forged(files, entry={"room": room})
     model = json.loads(files["model.json"])
     for name, why, table in (
-        ("empty", "", {}), ("free", "", {"columns": [None, 1e-320, -0.0, 2**900, "\u20ac"], "": {}}),
-        ("meaning", "", {"meaning": ["the \"price\"\n, \u20ac"]}), ("meaning-too-short", "form", {"meaning": []}),
-        ("meaning-too-long", "form", {"meaning": ["a", "b"]}), ("meaning-number", "form", {"meaning": [1]}),
-        ("meaning-text", "form", {"meaning": "a"}), ("meaning-null", "form", {"meaning": None}),
-        ("list", "form", []), ("text", "form", "meaning"), ("false", "form", False),
-    ):  # fmt: skip
+        ("empty", "", {}),
+        ("free", "", {"columns": [None, 1e-320, -0.0, 2**900, "\u20ac"], "": {}}),
+        ("meaning", "", {"meaning": ['the "price"\n, \u20ac']}),
+        ("meaning-too-short", "form", {"meaning": []}),
+        ("meaning-too-long", "form", {"meaning": ["a", "b"]}),
+        ("meaning-number", "form", {"meaning": [1]}),
+        ("meaning-text", "form", {"meaning": "a"}),
+        ("meaning-null", "form", {"meaning": None}),
+        ("list", "form", []),
+        ("text", "form", "meaning"),
+        ("false", "form", False),
+    ):
         yield f"table-{name}", why, f2.rehashed(files | {"model.json": json.dumps(model | {"table": table}).encode()})
     null = json.dumps(model | {"table": None}).encode()
     yield "table-null", "form", f2.rehashed(files | {"model.json": null})
@@ -1378,9 +1475,10 @@ def stated() -> Iterator[Entry]:
     yield "table-minus-zero", "hash", good | {"model.json": zero.replace(b"-0.0", b"0.0")}
     yield "table-number-in-other-digits", "", good | {"model.json": zero.replace(b"-0.0", b"-0.000e7")}
     for name, why, number in (
-        ("large", "", 2**1024 - 2**970 - 1), ("too-large", "unreadable", 2**970 - 2**1024),
+        ("large", "", 2**1024 - 2**970 - 1),
+        ("too-large", "unreadable", 2**970 - 2**1024),
         ("long", "unreadable", 10**399),
-    ):  # fmt: skip
+    ):
         whole = {"model.json": json.dumps(model | {"table": {"a": number}}).encode()}
         yield f"table-whole-number-{name}", why, f2.rehashed(files | whole)
         behind = {"model.json": json.dumps(model | {"net": model["net"] | {"backbone": number}}).encode()}
@@ -1475,7 +1573,7 @@ def expectation(folder: Path, why: str) -> dict[str, Any]:
 
 def main() -> int:
     """Write a corpus anew."""
-    chosen, corpus = (of_trees, HERE / "corpus_trees") if "--trees" in sys.argv else (entries, CORPUS)
+    chosen, corpus = (of_trees, CORPORA / "corpus_trees") if "--trees" in sys.argv else (entries, CORPUS)
     corpus.mkdir(exist_ok=True)
     index: dict[str, Any] = {}
     wrong: list[str] = []

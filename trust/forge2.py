@@ -189,9 +189,14 @@ def edited(files: Mapping[str, bytes], name: str, change: Callable[[Any], Any]) 
 
 SWEEP = {"rule": "sweep"}
 TENSORS = {
-    "lower.const": [0.0], "lower.slope": [[1.0]], "second.const": [0.0], "second.rise": [[0.0]],
-    "second.fall": [[0.0]], "head_weight": [[1.0]], "head_bias": [0.0],
-}  # fmt: skip
+    "lower.const": [0.0],
+    "lower.slope": [[1.0]],
+    "second.const": [0.0],
+    "second.rise": [[0.0]],
+    "second.fall": [[0.0]],
+    "head_weight": [[1.0]],
+    "head_bias": [0.0],
+}
 
 Terms = Sequence[tuple[Any, int, str]]
 """Coefficient, copy and name."""
@@ -216,9 +221,14 @@ def small_claim(
 ) -> dict[str, Any]:
     """A claim about the small network."""
     claim = {
-        "copies": copies, "when": small_rows(when), "then": small_rows(then), "others": "equal", "equal": [],
-        "free": [], "sentence": "All is well.",
-    }  # fmt: skip
+        "copies": copies,
+        "when": small_rows(when),
+        "then": small_rows(then),
+        "others": "equal",
+        "equal": [],
+        "free": [],
+        "sentence": "All is well.",
+    }
     return claim | ({"either": [small_rows(clause) for clause in either]} if either else {})
 
 
@@ -246,16 +256,27 @@ def small_files(
     """f(x) = x for x in [0, 1], its output called y; rows are proved by the sweep rule unless `proofs` are given."""
     described = {
         "domain": {"features": [{"name": "x", "kind": "continuous", "lo": 0.0, "hi": 1.0} | dict(feature or {})]},
-        "backbone": {}, "embedding": 1, "outputs": ["y"], "auxiliaries": "affine", "hidden": 0, "boxes": "gap",
-        "skip": False, "output_scale": [1.0], "profile": "f64-aux", "grid": 0,
-    } | dict(net or {})  # fmt: skip
+        "backbone": {},
+        "embedding": 1,
+        "outputs": ["y"],
+        "auxiliaries": "affine",
+        "hidden": 0,
+        "boxes": "gap",
+        "skip": False,
+        "output_scale": [1.0],
+        "profile": "f64-aux",
+        "grid": 0,
+    } | dict(net or {})
     entries = []
     for at, claim in enumerate(claims or [small_claim(([(1, 0, "y")], "<=", 2))]):
         swept = {"witness": [[witness]] * claim["copies"], "rows": [SWEEP] * row_count(claim)}
         entries.append({"claim": claim} | dict(proofs[at] if proofs else swept))
     certificate = {
-        "format": "smilenn-certificate", "profile": described["profile"], "proofs": BINARY, "claims": entries,
-    }  # fmt: skip
+        "format": "smilenn-certificate",
+        "profile": described["profile"],
+        "proofs": BINARY,
+        "claims": entries,
+    }
     return {
         MODEL: json.dumps({"net": described}).encode(),
         WEIGHTS: small_weights(tensors or {}),

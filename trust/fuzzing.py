@@ -22,17 +22,23 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import forge2  # beside this file, and found where that is
-import kill_cases
-import kill_lemmas
-import kill_trees
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
+from trust import forge2, kill_cases, kill_lemmas, kill_trees
+
 FOLDERS = (
-    "forged-nothing", "random-slope-5", "encoded-78", "dyadic-extra-8", "order-pinned-group", "random-paper-2",
-    "two-claims", "room-all", "properties-same", "random-any-12",
-)  # fmt: skip
+    "forged-nothing",
+    "random-slope-5",
+    "encoded-78",
+    "dyadic-extra-8",
+    "order-pinned-group",
+    "random-paper-2",
+    "two-claims",
+    "room-all",
+    "properties-same",
+    "random-any-12",
+)
 TREES = (34, 2)  # one below a linear layer, one with sets
 STATUSES = {"certified", "unknown", "refused", "unreadable"}
 SECONDS = 60.0
@@ -41,9 +47,29 @@ FLOATS, TEXT = 16, 40  # bytes of memory per byte of binary and of JSON files, w
 
 INTERESTING = [0, 1, 2, 127, 128, 254, 255]
 VALUES: list[Any] = [
-    None, True, -1, 0, 1, 2**31, 2**63, 10**399, 0.5, -0.0, 5e-324, 1e308, "", "1/3", "1/0", "x0", "\ud800", "\0", [],
-    {}, [[]], {"": 0},
-]  # fmt: skip
+    None,
+    True,
+    -1,
+    0,
+    1,
+    2**31,
+    2**63,
+    10**399,
+    0.5,
+    -0.0,
+    5e-324,
+    1e308,
+    "",
+    "1/3",
+    "1/0",
+    "x0",
+    "\ud800",
+    "\0",
+    [],
+    {},
+    [[]],
+    {"": 0},
+]
 
 
 def samples(corpus: Path) -> list[dict[str, bytes]]:
@@ -157,9 +183,12 @@ def watched() -> Iterator[None]:
 
 
 def fuzz(
-    answer: Callable[[Path, Mapping[str, bytes]], None], given_files: list[dict[str, bytes]], place: Path,
-    seconds: float, start: int | None = None,
-) -> int:  # fmt: skip
+    answer: Callable[[Path, Mapping[str, bytes]], None],
+    given_files: list[dict[str, bytes]],
+    place: Path,
+    seconds: float,
+    start: int | None = None,
+) -> int:
     """How many folders `answer` was given, with their files; it fails where they are not treated as they should be.
 
     Without a `start` every run tries other folders; the seed is printed, and `SMILENN_FUZZ_SEED` repeats a run.

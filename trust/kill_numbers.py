@@ -10,8 +10,7 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
-import forge2  # beside this file, and found where that is
-import kill_version2
+from trust import forge2, kill_version2
 
 
 def floats(loaded: SimpleNamespace) -> Any:
@@ -76,10 +75,14 @@ def lengths(loaded: SimpleNamespace) -> Any:
     m, out = loaded.check, []
     plain = {"boxes": "gap", "skip": False, "auxiliaries": "affine"}
     for feature, tensors, net in (
-        ({}, {}, {}), ({"mult": 2.0**-9}, {}, {}), ({"shift": 2.0**-7}, {}, {}), ({"hi": 1.0 + 2.0**-30}, {}, {}),
-        ({}, {"lower.slope": [[2.0**-40]]}, {}), ({}, {"head_bias": [2.0**-1074]}, {}),
+        ({}, {}, {}),
+        ({"mult": 2.0**-9}, {}, {}),
+        ({"shift": 2.0**-7}, {}, {}),
+        ({"hi": 1.0 + 2.0**-30}, {}, {}),
+        ({}, {"lower.slope": [[2.0**-40]]}, {}),
+        ({}, {"head_bias": [2.0**-1074]}, {}),
         ({"mult": 0.75}, {}, {"profile": "dyadic", "grid": 5}),
-    ):  # fmt: skip
+    ):
         files = forge2.small_files(feature=feature, tensors=tensors, net=plain | net)
         read = m.Net(m.parse(files["model.json"], ""), m.Weights(files["weights.safetensors"]))
         for when in ([], [([(1, 0, "x")], "<=", "1/3")], [([(1, 0, "x"), (-1, 1, "x")], "<=", "1/7")]):

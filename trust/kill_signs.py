@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-import kill_small
+from trust import kill_small
 
 COUNT, PARTS = 1800, 9
 NAMES = ("a", "b", "c")
@@ -38,17 +38,29 @@ class Signed:
         self.m = len(features) + (len(features) > 3)
         profile = rng.choice(("f64-aux",) * 8 + ("fixed-order", "dyadic"))
         net = {
-            "domain": {"features": features}, "boxes": "gap", "auxiliaries": "relu", "hidden": self.h, "skip": True,
-            "embedding": self.o, "outputs": ["y", "z"][: self.o], "output_scale": [1.0] * self.o, "profile": profile,
-            "grid": 4 if profile == "dyadic" else 0, "backbone": {},
-        }  # fmt: skip
+            "domain": {"features": features},
+            "boxes": "gap",
+            "auxiliaries": "relu",
+            "hidden": self.h,
+            "skip": True,
+            "embedding": self.o,
+            "outputs": ["y", "z"][: self.o],
+            "output_scale": [1.0] * self.o,
+            "profile": profile,
+            "grid": 4 if profile == "dyadic" else 0,
+            "backbone": {},
+        }
         self.pinned = rng.random() < 0.2  # a number that takes part in rows although it is to be equal
         when, x = self._when()
         claim = {
-            "copies": self.k, "when": when, "then": [{"terms": self._then(), "op": "<=", "rhs": rng.choice("0001")}],
-            "others": "equal" if rng.random() < 0.9 else "free", "equal": ["b"] if rng.random() < 0.1 else [],
-            "free": ["g"] if self.m > 3 and rng.random() < 0.5 else [], "sentence": "",
-        }  # fmt: skip
+            "copies": self.k,
+            "when": when,
+            "then": [{"terms": self._then(), "op": "<=", "rhs": rng.choice("0001")}],
+            "others": "equal" if rng.random() < 0.9 else "free",
+            "equal": ["b"] if rng.random() < 0.1 else [],
+            "free": ["g"] if self.m > 3 and rng.random() < 0.5 else [],
+            "sentence": "",
+        }
         claim["equal"] += ["c"] if self.pinned else []
         claim["free"] += ["c"] if rng.random() < 0.1 and not self.pinned else []
         witness = [[*copy, *((1.0, 0.0) if self.m > 3 else ())] for copy in x]

@@ -130,11 +130,16 @@ def _witnesses(m: Any) -> Iterator[Entry]:
         yield f"witness-equality-{name}", why, m.made(net, equal, [[x, 0.0], [0.0, 0.75]], tree)
     files = m.made(net, _strip(m), POINT, m.root(3, (0, 1), 4, -20, -5, 21))
     for name, witness in {
-        "number": 3, "second-short": [[0.5, 0.5], [0.5]], "first-short": [[0.5], [0.5, 0.5]],
-        "second-number": [[0.5, 0.5], 3], "second-above": [[0.875, 0.5], [1.0625, 0.5]],
-        "first-above": [[1.0625, 0.5], [1.0, 0.5]], "first-below": [[-0.0625, 0.5], [0.0, 0.5]],
-        "second-below": [[0.0, 0.5], [-0.0625, 0.5]], "pin": [[0.5, 0.5], [0.5, 0.25]],
-    }.items():  # fmt: skip
+        "number": 3,
+        "second-short": [[0.5, 0.5], [0.5]],
+        "first-short": [[0.5], [0.5, 0.5]],
+        "second-number": [[0.5, 0.5], 3],
+        "second-above": [[0.875, 0.5], [1.0625, 0.5]],
+        "first-above": [[1.0625, 0.5], [1.0, 0.5]],
+        "first-below": [[-0.0625, 0.5], [0.0, 0.5]],
+        "second-below": [[0.0, 0.5], [-0.0625, 0.5]],
+        "pin": [[0.5, 0.5], [0.5, 0.25]],
+    }.items():
         yield f"witness-of-two-{name}", "witness", m.forge.forged(files, entry={"witness": witness})
 
 
@@ -246,10 +251,12 @@ def _slopes(m: Any) -> Iterator[Entry]:
     steep = m.plain(m.box("x", "y", lo=-1.0), [[1.0, 1.0], [0.5, -1.0]], [2.5, 2.0], [1.0, 2.0], [-1.5, 0.0])
     one, two = c.Phase(255, 0), c.Phase(255, 1)
     for name, why, tree in (
-        ("first", "", (one, c.Empty((1,)), LEAF)), ("second", "", (two, c.Empty((3,)), LEAF)),
+        ("first", "", (one, c.Empty((1,)), LEAF)),
+        ("second", "", (two, c.Empty((3,)), LEAF)),
         ("both", "", (one, two, c.Empty((2, 0)), c.Empty((1, 0)), two, c.Empty((0, 5)), LEAF)),
-        ("not", "slope", (one, LEAF, c.Empty((1,)))), ("none", "slope", (one, c.Empty((0,)), LEAF)),
-    ):  # fmt: skip
+        ("not", "slope", (one, LEAF, c.Empty((1,)))),
+        ("none", "slope", (one, c.Empty((0,)), LEAF)),
+    ):
         yield f"empty-below-zero-{name}", why, m.made(steep, rising, [[0.0, 0.0]] * 2, c.SlopeProof(3, tree))
 
 
@@ -274,9 +281,11 @@ def _domains(m: Any) -> Iterator[Entry]:
     files = m.made(gap, Claim(1, (), (row([(1, 0, "out", gap.outputs[0])], 9),)), [[0.1]], m.EMPTY_TREE)
     x = json.loads(files["model.json"])["net"]["domain"]["features"][0]
     for name, changes in (
-        ("hi", {"hi": 0.1}), ("lo", {"lo": 0.1}), ("scaled", {"shift": 0.3, "mult": 0.7}),
+        ("hi", {"hi": 0.1}),
+        ("lo", {"lo": 0.1}),
+        ("scaled", {"shift": 0.3, "mult": 0.7}),
         ("far", {"lo": -1e10 / 3, "hi": 7e9 / 3, "mult": 1e-9}),
-    ):  # fmt: skip
+    ):
         yield f"affine-gap-{name}", "", with_features(x | changes)
 
 
@@ -286,12 +295,15 @@ def limits(m: Any) -> Iterator[Entry]:
     tree = c.LeafProof(1, (0, 1), (c.Input(0, 0, 0.3), c.Leaf((), (4, 1, -2, 0)), c.Leaf((), (3, 0, -2, 1))))
     less, more, quarter, tiny = m.less, m.more, F(1, 4), F(1, 4096)
     for name, when, witness in (
-        ("low-zero", (more("x"),), (0.5, 0.5)), ("low-zero-high", (more("x"), less("x", quarter)), (0.5, 0.5)),
-        ("high-negative", (less("x", -quarter),), (0.25, 0.5)), ("low-positive", (more("x", -quarter),), (0.5, 0.25)),
+        ("low-zero", (more("x"),), (0.5, 0.5)),
+        ("low-zero-high", (more("x"), less("x", quarter)), (0.5, 0.5)),
+        ("high-negative", (less("x", -quarter),), (0.25, 0.5)),
+        ("low-positive", (more("x", -quarter),), (0.5, 0.25)),
         ("high-zero", (less("x"), more("x", quarter)), (0.5, 0.5)),
-        ("tiny-negative", (less("x", -tiny),), (0.25, 0.5)), ("tiny-positive", (more("x", -tiny),), (0.5, 0.25)),
+        ("tiny-negative", (less("x", -tiny),), (0.25, 0.5)),
+        ("tiny-positive", (more("x", -tiny),), (0.5, 0.25)),
         ("both-signs", (less("x", F(1, 8)), more("x", F(1, 8))), (0.5, 0.5)),
-    ):  # fmt: skip
+    ):
         for rule, proof in (("leaf", tree), ("sweep", c.SweepProof())):
             files = m.made(single, Claim(2, when, (m.difference(9),)), [[v] for v in witness], proof)
             yield f"dyadic-{name}-{rule}", "", m.profiled(files, "dyadic", 9)
@@ -301,9 +313,12 @@ def limits(m: Any) -> Iterator[Entry]:
     whole = {"kind": "integer", "lo": 0.0}
     for name, why, grid, changes, tensors in (
         ("whole-shifted", "", 9, whole | {"hi": 4.0, "shift": 1.0}, {}),
-        ("on-the-grid", "", 9, {"lo": 2.0**-9, "hi": 1 + 2.0**-9}, {}), ("negative", "", 9, {"lo": -4.0}, {}),
-        ("negative-only", "profile", 40, {"lo": -(2.0**12)}, {}), ("positive-only", "profile", 40, {"hi": 2.0**12}, {}),
-        ("at-2^500", "profile", 1, {"hi": 2.0**500}, {}), ("at-2^500-unused", "", 1, {"hi": 2.0**500}, idle),
+        ("on-the-grid", "", 9, {"lo": 2.0**-9, "hi": 1 + 2.0**-9}, {}),
+        ("negative", "", 9, {"lo": -4.0}, {}),
+        ("negative-only", "profile", 40, {"lo": -(2.0**12)}, {}),
+        ("positive-only", "profile", 40, {"hi": 2.0**12}, {}),
+        ("at-2^500", "profile", 1, {"hi": 2.0**500}, {}),
+        ("at-2^500-unused", "", 1, {"hi": 2.0**500}, idle),
         ("beyond-2^500-unused", "profile", 1, {"hi": 2.0**500 * (1 + 2.0**-50)}, idle),
         ("minus-2^500-unused", "", 1, {"lo": -(2.0**500)}, idle),
         ("beyond-minus-2^500-unused", "profile", 1, {"lo": -(2.0**501)}, idle),
@@ -314,9 +329,14 @@ def limits(m: Any) -> Iterator[Entry]:
         ("minus-2^53", "", 9, {}, idle | {"lower.bias": [-(2.0**53), 0.0]}),
         ("beyond-2^53", "profile", 9, {}, idle | {"lower.weight": [1.0, 0.0], "lower.bias": [2.0**53, 0.0]}),
         ("minus-beyond-2^53", "profile", 9, {}, idle | {"lower.weight": [1.0, 0.0], "lower.bias": [-(2.0**53), 0.0]}),
-        ("whole-2^53", "", 1, whole | {"hi": 2.0**51},
-         idle | {"lower.weight": [1.0, 0.0], "lower.bias": [2.0**51, 0.0]}),
-    ):  # fmt: skip
+        (
+            "whole-2^53",
+            "",
+            1,
+            whole | {"hi": 2.0**51},
+            idle | {"lower.weight": [1.0, 0.0], "lower.bias": [2.0**51, 0.0]},
+        ),
+    ):
         witness = [[0.0 if "kind" in changes else 1.0]] * 2
         domain = {"domain": {"features": [feature | changes]}}
         files = m.profiled(line, "dyadic", grid, net=domain, tensors=tensors, entry={"witness": witness})
@@ -344,9 +364,10 @@ def limits(m: Any) -> Iterator[Entry]:
     m.folders.shorten(net, 2)
     files = m.made(net, Claim(2, (less("x"),), (m.difference(9, net.outputs[0]),)), POINT, m.root(3, (0,), 4, -5))
     for name, why, scales in (
-        ("one-small", "profile", [2.0**-401, 1.0]), ("one-large", "profile", [1.0, 2.0**401]),
+        ("one-small", "profile", [2.0**-401, 1.0]),
+        ("one-large", "profile", [1.0, 2.0**401]),
         ("both", "", [2.0**-400, 2.0**400]),
-    ):  # fmt: skip
+    ):
         yield f"dyadic-scales-{name}", why, m.profiled(files, "dyadic", 5, net={"output_scale": scales})
     features = json.loads(files["model.json"])["net"]["domain"]["features"]
     for which, (name, grid, changes) in product(

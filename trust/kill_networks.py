@@ -16,7 +16,7 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
-import forge2  # beside this file, and found where that is
+from trust import forge2
 
 Tensors = dict[str, tuple[list[int], list[float]]]
 
@@ -35,14 +35,24 @@ def packed(tensors: Tensors) -> bytes:
 def plain() -> tuple[dict[str, Any], Tensors]:
     """Two numbers and a category, hidden units, paper boxes, two outputs."""
     net = {
-        "domain": {"features": [
-            {"name": "x", "kind": "continuous", "lo": -1.0, "hi": 2.0, "shift": 0.5, "mult": 0.3},
-            {"name": "g", "kind": "category", "lo": 0.0, "hi": 1.0, "categories": ["a", "b"]},
-            {"name": "n", "kind": "integer", "lo": 0.0, "hi": 3.0, "shift": 1.0, "mult": 2.0},
-        ]},
-        "boxes": "paper", "auxiliaries": "relu", "hidden": 2, "skip": True, "embedding": 2, "outputs": ["p", "q"],
-        "output_scale": [1.0, 4.0], "profile": "f64-aux", "grid": 0, "backbone": {},
-    }  # fmt: skip
+        "domain": {
+            "features": [
+                {"name": "x", "kind": "continuous", "lo": -1.0, "hi": 2.0, "shift": 0.5, "mult": 0.3},
+                {"name": "g", "kind": "category", "lo": 0.0, "hi": 1.0, "categories": ["a", "b"]},
+                {"name": "n", "kind": "integer", "lo": 0.0, "hi": 3.0, "shift": 1.0, "mult": 2.0},
+            ]
+        },
+        "boxes": "paper",
+        "auxiliaries": "relu",
+        "hidden": 2,
+        "skip": True,
+        "embedding": 2,
+        "outputs": ["p", "q"],
+        "output_scale": [1.0, 4.0],
+        "profile": "f64-aux",
+        "grid": 0,
+        "backbone": {},
+    }
     tensors: Tensors = {"head_weight": ([2, 2], [1.0, -0.5, 0.25, 2.0]), "head_bias": ([2], [0.5, -1.0])}
     for at, part in enumerate(("lower", "second")):
         tensors |= {
@@ -65,31 +75,57 @@ def encoded() -> tuple[dict[str, Any], Tensors]:
         {"name": "n", "kind": "integer", "lo": 0.0, "hi": 3.0},
     ]
     branches = [
-        {"name": "deep", "columns": [0, 7], "layers": [
-            {"kind": "ramps", "source": [0, 1, 0]}, {"kind": "linear", "inputs": 3, "outputs": 2, "base": 0},
-            {"kind": "kinks", "size": 2, "convex": 1}, {"kind": "linear", "inputs": 2, "outputs": 1, "base": 3}]},
+        {
+            "name": "deep",
+            "columns": [0, 7],
+            "layers": [
+                {"kind": "ramps", "source": [0, 1, 0]},
+                {"kind": "linear", "inputs": 3, "outputs": 2, "base": 0},
+                {"kind": "kinks", "size": 2, "convex": 1},
+                {"kind": "linear", "inputs": 2, "outputs": 1, "base": 3},
+            ],
+        },
         {"name": "", "columns": [1, 2, 7], "layers": []},
-        {"name": "image", "columns": [3, 4, 5, 6], "layers": [
-            {"kind": "pool", "side": 2, "block": 2}, {"kind": "distance", "inputs": 1, "outputs": 2}]},
+        {
+            "name": "image",
+            "columns": [3, 4, 5, 6],
+            "layers": [{"kind": "pool", "side": 2, "block": 2}, {"kind": "distance", "inputs": 1, "outputs": 2}],
+        },
         {"name": "other", "columns": [0], "layers": [{"kind": "pinned", "outputs": 2, "module": "theirs"}]},
-    ]  # fmt: skip
+    ]
     net = {
-        "domain": {"features": features}, "boxes": "gap", "auxiliaries": "affine", "hidden": 0, "skip": False,
-        "embedding": 1, "outputs": [""], "output_scale": [1.0], "profile": "f64-aux", "grid": 0, "backbone": {},
+        "domain": {"features": features},
+        "boxes": "gap",
+        "auxiliaries": "affine",
+        "hidden": 0,
+        "skip": False,
+        "embedding": 1,
+        "outputs": [""],
+        "output_scale": [1.0],
+        "profile": "f64-aux",
+        "grid": 0,
+        "backbone": {},
         "encoder": branches,
-    }  # fmt: skip
+    }
     place = "encoder.branches.{}.layers.{}.{}".format
     tensors: Tensors = {
-        "head_weight": ([1, 1], [2.0]), "head_bias": ([1], [0.5]), "lower.const": ([1], [0.25]),
-        "second.const": ([1], [0.0]), "lower.slope": ([1, 8], [1.0, -1.0, 0.5, 0.25, 3.0, 2.0, -0.5, 1.0]),
+        "head_weight": ([1, 1], [2.0]),
+        "head_bias": ([1], [0.5]),
+        "lower.const": ([1], [0.25]),
+        "second.const": ([1], [0.0]),
+        "lower.slope": ([1, 8], [1.0, -1.0, 0.5, 0.25, 3.0, 2.0, -0.5, 1.0]),
         "encoder.lo": ([8], [-9.0, 0.0, 0.0, -1.0, -2.0, -3.0, -1.0, -1.0]),
         "encoder.hi": ([8], [9.0, 1.0, 1.0, 5.0, 7.0, 6.0, 1.0, 1.0]),
-        place(0, 0, "start"): ([3], [-0.5, 1.0, 0.25]), place(0, 0, "rate"): ([3], [0.5, 2.0, 1.0]),
-        place(0, 1, "weight"): ([2, 3], [1.0, -1.0, 0.5, 0.25, 2.0, -3.0]), place(0, 1, "bias"): ([2], [0.1, -0.2]),
-        place(0, 3, "weight"): ([1, 5], [1.0, 2.0, -1.0, 0.5, 0.25]), place(0, 3, "bias"): ([1], [-1.0]),
-        place(2, 1, "weight"): ([2, 1], [0.5, -0.5]), place(2, 1, "bias"): ([2], [1.0, 0.0]),
+        place(0, 0, "start"): ([3], [-0.5, 1.0, 0.25]),
+        place(0, 0, "rate"): ([3], [0.5, 2.0, 1.0]),
+        place(0, 1, "weight"): ([2, 3], [1.0, -1.0, 0.5, 0.25, 2.0, -3.0]),
+        place(0, 1, "bias"): ([2], [0.1, -0.2]),
+        place(0, 3, "weight"): ([1, 5], [1.0, 2.0, -1.0, 0.5, 0.25]),
+        place(0, 3, "bias"): ([1], [-1.0]),
+        place(2, 1, "weight"): ([2, 1], [0.5, -0.5]),
+        place(2, 1, "bias"): ([2], [1.0, 0.0]),
         place(3, 0, "module.anything"): ([1], [7.0]),
-    }  # fmt: skip
+    }
     return net, tensors
 
 
@@ -140,9 +176,18 @@ def _changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 CHANGES: list[dict[str, Any]] = [
     # names: of features, of other branches, of coordinates that pass or are made
-    {"name": "x"}, {"name": "g"}, {"name": "image"}, {"name": "other"}, {"name": "g=a"}, {"name": "new"},
-    {"columns": [0, 0]}, {"columns": [0, 8]}, {"columns": [7, 0]}, {"columns": [0, -1]}, {"columns": [0, True]},
-]  # fmt: skip
+    {"name": "x"},
+    {"name": "g"},
+    {"name": "image"},
+    {"name": "other"},
+    {"name": "g=a"},
+    {"name": "new"},
+    {"columns": [0, 0]},
+    {"columns": [0, 8]},
+    {"columns": [7, 0]},
+    {"columns": [0, -1]},
+    {"columns": [0, True]},
+]
 PASSED = [[1, 2], [2, 1], [1], [2], [7, 1, 2], [1, 2, 7, 7], [0, 1, 2, 7], [7], [1, 2, 3], [], [8], [1, 7, 2]]
 
 
@@ -152,20 +197,33 @@ def _networks() -> Iterator[tuple[dict[str, Any], bytes]]:
     branches = net["encoder"]
     yield net, packed(tensors)
     yield from _wide()
-    for changes in ({"hidden": -1}, {"hidden": 1}, {"hidden": 1 << 30}, {"hidden": (1 << 30) + 1}, {"hidden": True},
-                    {"profile": "dyadic", "grid": 4}, {"encoder": {"a": 1}}, {"skip": 1}):  # fmt: skip
+    for changes in (
+        {"hidden": -1},
+        {"hidden": 1},
+        {"hidden": 1 << 30},
+        {"hidden": (1 << 30) + 1},
+        {"hidden": True},
+        {"profile": "dyadic", "grid": 4},
+        {"encoder": {"a": 1}},
+        {"skip": 1},
+    ):
         yield net | changes, packed(tensors)
     for path in _places(branches):
         for odd in (*ODD, KeyError):
             yield net | {"encoder": _changed(branches, path, odd)}, packed(tensors)
     for change in CHANGES:
         yield net | {"encoder": [branches[0] | change, *branches[1:]]}, packed(tensors)
-    named = [net | {"encoder": [branches[0], branches[1], branches[2] | {"name": name}, branches[3]]}
-             for name in ("deep", "x", "", "deep.0")]  # fmt: skip
+    named = [
+        net | {"encoder": [branches[0], branches[1], branches[2] | {"name": name}, branches[3]]}
+        for name in ("deep", "x", "", "deep.0")
+    ]
     for columns in PASSED:  # the tensors follow, so that only the columns are judged
         p = 5 + len(columns)
-        fit = tensors | {"encoder.lo": ([p], [-9.0] * p), "encoder.hi": ([p], [9.0] * p),
-                         "lower.slope": ([1, p], [0.5] * p)}  # fmt: skip
+        fit = tensors | {
+            "encoder.lo": ([p], [-9.0] * p),
+            "encoder.hi": ([p], [9.0] * p),
+            "lower.slope": ([1, p], [0.5] * p),
+        }
         yield net | {"encoder": [branches[0], branches[1] | {"columns": columns}, *branches[2:]]}, packed(fit)
     for order in itertools.permutations(range(4)):
         moved = {}
@@ -177,8 +235,11 @@ def _networks() -> Iterator[tuple[dict[str, Any], bytes]]:
         yield net | {"encoder": [branches[i] for i in order]}, packed(moved)
     for again in (branches[1] | {"columns": [7]}, branches[1] | {"columns": [0]}, branches[1] | {"columns": [1, 2]}):
         p = 8 + len(again["columns"])
-        fit = tensors | {"encoder.lo": ([p], [-9.0] * p), "encoder.hi": ([p], [9.0] * p),
-                         "lower.slope": ([1, p], [0.5] * p)}  # fmt: skip
+        fit = tensors | {
+            "encoder.lo": ([p], [-9.0] * p),
+            "encoder.hi": ([p], [9.0] * p),
+            "lower.slope": ([1, p], [0.5] * p),
+        }
         yield net | {"encoder": [*branches, again]}, packed(fit)
     for named_net in named:
         yield named_net, packed(tensors)
@@ -203,13 +264,30 @@ def _networks() -> Iterator[tuple[dict[str, Any], bytes]]:
         for odd in (None, True, -1, 0, 2, 0.5, "x", [], {}, KeyError):
             yield _changed(net, path, odd), packed(tensors)
     for changes in (
-        {"profile": "dyadic", "grid": 1}, {"profile": "dyadic", "grid": 0}, {"profile": "dyadic", "grid": 52},
-        {"profile": "dyadic", "grid": 53}, {"profile": "fixed-order"}, {"grid": 1}, {"encoder": []},
-        {"encoder": {"a": 1}}, {"encoder": "ab"}, {"encoder": 5}, {"encoder": None}, {"embedding": (1 << 30) + 1},
-        {"output_scale": [2.0**-1022, 1.0]}, {"output_scale": [2.0**-1023, 1.0]}, {"output_scale": [1.0, 3.0]},
-        {"outputs": ["p", "p"]}, {"skip": False}, {"auxiliaries": "constant"}, {"auxiliaries": "affine"},
-        {"boxes": "gap"}, {"hidden": 0}, {"embedding": 0}, {"more": 1},
-    ):  # fmt: skip
+        {"profile": "dyadic", "grid": 1},
+        {"profile": "dyadic", "grid": 0},
+        {"profile": "dyadic", "grid": 52},
+        {"profile": "dyadic", "grid": 53},
+        {"profile": "fixed-order"},
+        {"grid": 1},
+        {"encoder": []},
+        {"encoder": {"a": 1}},
+        {"encoder": "ab"},
+        {"encoder": 5},
+        {"encoder": None},
+        {"embedding": (1 << 30) + 1},
+        {"output_scale": [2.0**-1022, 1.0]},
+        {"output_scale": [2.0**-1023, 1.0]},
+        {"output_scale": [1.0, 3.0]},
+        {"outputs": ["p", "p"]},
+        {"skip": False},
+        {"auxiliaries": "constant"},
+        {"auxiliaries": "affine"},
+        {"boxes": "gap"},
+        {"hidden": 0},
+        {"embedding": 0},
+        {"more": 1},
+    ):
         yield net | changes, packed(tensors)
 
 
@@ -297,7 +375,9 @@ def reference_networks(loaded: SimpleNamespace, part: int) -> Any:
 
 
 PROOFS: list[Any] = [
-    {"rule": "leaf", "bits": 0, "units": [], "start": 0, "length": 1}, {"rule": "leaf"}, {"rule": "sweep"},
+    {"rule": "leaf", "bits": 0, "units": [], "start": 0, "length": 1},
+    {"rule": "leaf"},
+    {"rule": "sweep"},
     {"rule": ""},
     {"rule": "leaf", "bits": 0, "units": [0, 3], "start": 0, "length": 1},
     {"rule": "leaf", "bits": 0, "units": [4], "start": 0, "length": 1},
@@ -307,19 +387,40 @@ PROOFS: list[Any] = [
     {"rule": "leaf", "bits": 0, "units": [-1, 0], "start": 0, "length": 1},
     {"rule": "leaf", "bits": 0, "units": [True], "start": 0, "length": 1},
     {"rule": "leaf", "bits": 0, "units": 0, "start": 0, "length": 1},
-    {"rule": "slope", "bits": 0, "start": 0, "length": 1}, {"rule": "slope", "bits": 0, "start": 0},
-    {"rule": "order"}, {"rule": "order", "of": 0}, {"rule": "sweep", "of": 0}, {"rule": "mirror"}, {}, [], None, "leaf",
-    {"rule": "mirror", "of": 0}, {"rule": "mirror", "of": -1}, {"rule": "mirror", "of": 1},
+    {"rule": "slope", "bits": 0, "start": 0, "length": 1},
+    {"rule": "slope", "bits": 0, "start": 0},
+    {"rule": "order"},
+    {"rule": "order", "of": 0},
+    {"rule": "sweep", "of": 0},
+    {"rule": "mirror"},
+    {},
+    [],
+    None,
+    "leaf",
+    {"rule": "mirror", "of": 0},
+    {"rule": "mirror", "of": -1},
+    {"rule": "mirror", "of": 1},
     {"rule": "mirror", "of": 0.0},
-    {"rule": "mirror", "of": True}, {"rule": "mirror", "of": 1 << 24}, {"rule": "mirror", "of": (1 << 24) + 1},
+    {"rule": "mirror", "of": True},
+    {"rule": "mirror", "of": 1 << 24},
+    {"rule": "mirror", "of": (1 << 24) + 1},
     # names that no rule has, with the keys of each
-    {"rule": "hull"}, {"rule": "hull", "of": 0}, {"rule": "hull", "bits": 0, "start": 0, "length": 1},
-    {"rule": "hull", "bits": 0, "units": [], "start": 0, "length": 1}, {"rule": None}, {"rule": 1}, {"rule": True},
-    *({"rule": "leaf", "bits": bits, "units": [], "start": 0, "length": 1}
-      for bits in (-1, 1, 1000, 1001, True, 0.0, "0")),
-    *({"rule": "leaf", "bits": 0, "units": [], "start": start, "length": length}
-      for start, length in ((1, 0), (0, 2), (-1, 1), (0, -1), (0, 0), (True, 1), (0, True), (0.0, 1), (0, 3), (1, 2))),
-]  # fmt: skip
+    {"rule": "hull"},
+    {"rule": "hull", "of": 0},
+    {"rule": "hull", "bits": 0, "start": 0, "length": 1},
+    {"rule": "hull", "bits": 0, "units": [], "start": 0, "length": 1},
+    {"rule": None},
+    {"rule": 1},
+    {"rule": True},
+    *(
+        {"rule": "leaf", "bits": bits, "units": [], "start": 0, "length": 1}
+        for bits in (-1, 1, 1000, 1001, True, 0.0, "0")
+    ),
+    *(
+        {"rule": "leaf", "bits": 0, "units": [], "start": start, "length": length}
+        for start, length in ((1, 0), (0, 2), (-1, 1), (0, -1), (0, 0), (True, 1), (0, True), (0.0, 1), (0, 3), (1, 2))
+    ),
+]
 
 
 def reference_proofs(loaded: SimpleNamespace) -> Any:
@@ -360,8 +461,12 @@ def proofs(loaded: SimpleNamespace) -> Any:
         else:
             data = body * 3
         claim = _claim() if not first else _claim(then=_claim()["then"][:1])
-        given = {"claim": claim, "witness": witness, "rows": [proof] if first else [leaf, proof],
-                 "claim_sha256": forge2.claim_digest(claim, version)}  # fmt: skip
+        given = {
+            "claim": claim,
+            "witness": witness,
+            "rows": [proof] if first else [leaf, proof],
+            "claim_sha256": forge2.claim_digest(claim, version),
+        }
         given |= {"room": ["9/1000000000"] * len(claim["then"])} if version == 2 else {}
         entry = m.parse(json.dumps(given).encode(), "certificate.json")
         reader = m.Reader(data)

@@ -17,8 +17,7 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
-import forge2  # beside this file, and found where that is
-import kill_small
+from trust import forge2, kill_small
 
 COUNT, PARTS = 900, 9
 THRESHOLDS = (-2.0, -1.0, -0.5, 0.0, -0.0, 0.5, 0.5, 1.0, 2.0, 5e-324, -5e-324, 1 - 2.0**-53, 1e300, -1e300)
@@ -153,15 +152,28 @@ class Grown:
             tensors[f"{place}{at + 1}.bias"] = [1], [0.0]
         p = self.outputs
         tensors |= {
-            "encoder.lo": ([p], self.box[0]), "encoder.hi": ([p], self.box[1]), "lower.const": ([1], [0.0]),
-            "lower.slope": ([1, p], self.slope), "second.const": ([1], [0.0]), "head_weight": ([1, 1], [1.0]),
+            "encoder.lo": ([p], self.box[0]),
+            "encoder.hi": ([p], self.box[1]),
+            "lower.const": ([1], [0.0]),
+            "lower.slope": ([1, p], self.slope),
+            "second.const": ([1], [0.0]),
+            "head_weight": ([1, 1], [1.0]),
             "head_bias": ([1], [0.0]),
-        }  # fmt: skip
+        }
         net = {
-            "domain": {"features": self.features}, "boxes": "gap", "auxiliaries": "affine", "hidden": 0, "skip": True,
-            "embedding": 1, "outputs": ["y"], "output_scale": [1.0], "profile": "fixed-order", "grid": 0,
-            "backbone": {}, "encoder": [{"name": "e", "columns": self.columns, "layers": layers}],
-        }  # fmt: skip
+            "domain": {"features": self.features},
+            "boxes": "gap",
+            "auxiliaries": "affine",
+            "hidden": 0,
+            "skip": True,
+            "embedding": 1,
+            "outputs": ["y"],
+            "output_scale": [1.0],
+            "profile": "fixed-order",
+            "grid": 0,
+            "backbone": {},
+            "encoder": [{"name": "e", "columns": self.columns, "layers": layers}],
+        }
         return net, tensors
 
     def _claim(self) -> tuple[dict[str, Any], bytes, list[dict[str, Any]]]:
@@ -189,15 +201,18 @@ class Grown:
             then.append({"terms": [[str(-int(a)), c, kind, y] for a, c, kind, y in terms], "op": "<=", "rhs": "1"})
         order = self.k == 2 and rng.random() < 0.5
         proofs = [
-            {"rule": "order"}
-            if order
-            else {"rule": "leaf", "bits": 0, "units": [], "start": at, "length": 1}
+            {"rule": "order"} if order else {"rule": "leaf", "bits": 0, "units": [], "start": at, "length": 1}
             for at in range(len(then))
-        ]  # fmt: skip
+        ]
         claim = {
-            "copies": self.k, "when": when, "then": then, "others": "equal", "equal": equal, "free": free,
+            "copies": self.k,
+            "when": when,
+            "then": then,
+            "others": "equal",
+            "equal": equal,
+            "free": free,
             "sentence": "",
-        }  # fmt: skip
+        }
         return claim, b"" if order else bytes(len(then)), proofs
 
     def _witness(self) -> list[list[float]]:
@@ -274,30 +289,50 @@ def handmade(forest: list[Tree], numbers: int = 1, way: int = 1, **changes: Any)
     layer = {"kind": "trees", "inputs": numbers, "trees": [len(forest)], "nodes": nodes, "sets": []}
     layer |= {key: value for key, value in changes.items() if key in layer or key == "more"}
     tensors: dict[str, Any] = {
-        "split": [v for split, _ in forest for v in split], "number": [v for _, number in forest for v in number],
+        "split": [v for split, _ in forest for v in split],
+        "number": [v for _, number in forest for v in number],
         "bias": [0.0],
-    } | {key: value for key, value in changes.items() if key in ("split", "number", "bias")}  # fmt: skip
+    } | {key: value for key, value in changes.items() if key in ("split", "number", "bias")}
     place = "encoder.branches.0.layers.0."
     features = [{"name": name, "kind": "continuous", "lo": -2.0, "hi": 2.0} for name in "abcdfghij"[:numbers]]
     net = {
-        "domain": {"features": features}, "boxes": "gap", "auxiliaries": "affine", "hidden": 0, "skip": True,
-        "embedding": 1, "outputs": ["y"], "output_scale": [1.0], "profile": "fixed-order", "grid": 0,
-        "backbone": {}, "encoder": [{"name": "e", "columns": list(range(numbers)), "layers": [layer]}],
-    }  # fmt: skip
+        "domain": {"features": features},
+        "boxes": "gap",
+        "auxiliaries": "affine",
+        "hidden": 0,
+        "skip": True,
+        "embedding": 1,
+        "outputs": ["y"],
+        "output_scale": [1.0],
+        "profile": "fixed-order",
+        "grid": 0,
+        "backbone": {},
+        "encoder": [{"name": "e", "columns": list(range(numbers)), "layers": [layer]}],
+    }
     own: kill_small.Tensors = {
         place + name: ([len(values)], [float(v) for v in values]) for name, values in tensors.items()
     }
     p = max(1, len(tensors["bias"]))
     own |= {
-        "encoder.lo": ([p], [-99.0] * p), "encoder.hi": ([p], [99.0] * p), "lower.const": ([1], [0.0]),
-        "lower.slope": ([1, p], [1.0] * p), "second.const": ([1], [0.0]), "head_weight": ([1, 1], [1.0]),
+        "encoder.lo": ([p], [-99.0] * p),
+        "encoder.hi": ([p], [99.0] * p),
+        "lower.const": ([1], [0.0]),
+        "lower.slope": ([1, p], [1.0] * p),
+        "second.const": ([1], [0.0]),
+        "head_weight": ([1, 1], [1.0]),
         "head_bias": ([1], [0.0]),
-    }  # fmt: skip
+    }
     when = [{"terms": [["-1", 0, "in", "a"], ["1", 1, "in", "a"]], "op": "<=", "rhs": "0"}]
     then = [{"terms": [[str(-way), 0, "out", "y"], [str(way), 1, "out", "y"]], "op": "<=", "rhs": "0"}]
     claim = {
-        "copies": 2, "when": when, "then": then, "others": "equal", "equal": [], "free": [], "sentence": "",
-    }  # fmt: skip
+        "copies": 2,
+        "when": when,
+        "then": then,
+        "others": "equal",
+        "equal": [],
+        "free": [],
+        "sentence": "",
+    }
     proof = {"rule": "leaf", "bits": 0, "units": [], "start": 0, "length": 1}
     return kill_small.assembled(net, own, claim, [[0.0] * numbers] * 2, b"\0", [proof])
 
@@ -309,20 +344,61 @@ def malformed() -> list[dict[str, bytes]]:
     """Descriptions and nodes that break a rule, each beside one that just does not."""
     out = [handmade([STEP]), handmade([STEP, ([-1], [2.0])]), handmade([STEP] * 2, trees=[1, 1], bias=[0.0, 0.5])]
     for changes in (
-        {"trees": []}, {"trees": [0]}, {"trees": [2]}, {"trees": [1, 0], "bias": [0.0, 0.0]}, {"trees": 1},
-        {"trees": [1.0]}, {"trees": [True]}, {"trees": [-1]}, {"trees": None}, {"trees": ["1"]},
-        {"trees": [1, 1], "bias": [0.0, 0.0]}, {"nodes": 2}, {"nodes": 4}, {"nodes": -3}, {"nodes": 3.0},
-        {"nodes": 0, "split": [], "number": []}, {"inputs": 2}, {"inputs": 0}, {"more": 1}, {"bias": []},
-        {"bias": [0.0, 0.0]}, {"bias": [math.inf]}, {"sets": None}, {"sets": [0]}, {"sets": [[]]}, {"sets": [[0, 0]]},
-        {"sets": [[1]]}, {"sets": [[-1]]}, {"sets": [[0.0]]}, {"sets": [[True]]}, {"sets": {"0": [0]}},
-        {"sets": [["0"]]}, {"sets": [[0], [0]]}, {"split": [1.0, -1, -1]}, {"split": [1.0, -1, -1], "sets": [[0]]},
-        {"split": [2.0, -1, -1], "sets": [[0]]}, {"split": [-2.0, -1, -1]}, {"split": [0.5, -1, -1]},
-        {"split": [-1, -1, -1]}, {"split": [0, 0, -1]}, {"split": [0, -1, 0]}, {"split": [1e300, -1, -1]},
-        {"split": [-1, 0, -1]}, {"split": [math.nan, -1, -1]}, {"split": [-0.0, -1, -1]},
-        {"number": [math.inf, 0, 1]}, {"number": [-math.inf, 0, 1]}, {"number": [math.nan, 0, 1]},
-        {"number": [0.5, 0, math.inf]}, {"number": [0.5, 2.0**999, 1]}, {"number": [0.5, -(2.0**1000), 1]},
-        {"number": [0.5, 0, 2.0**1000]}, {"bias": [2.0**1000]}, {"number": [1e308, 0, 1]},
-    ):  # fmt: skip
+        {"trees": []},
+        {"trees": [0]},
+        {"trees": [2]},
+        {"trees": [1, 0], "bias": [0.0, 0.0]},
+        {"trees": 1},
+        {"trees": [1.0]},
+        {"trees": [True]},
+        {"trees": [-1]},
+        {"trees": None},
+        {"trees": ["1"]},
+        {"trees": [1, 1], "bias": [0.0, 0.0]},
+        {"nodes": 2},
+        {"nodes": 4},
+        {"nodes": -3},
+        {"nodes": 3.0},
+        {"nodes": 0, "split": [], "number": []},
+        {"inputs": 2},
+        {"inputs": 0},
+        {"more": 1},
+        {"bias": []},
+        {"bias": [0.0, 0.0]},
+        {"bias": [math.inf]},
+        {"sets": None},
+        {"sets": [0]},
+        {"sets": [[]]},
+        {"sets": [[0, 0]]},
+        {"sets": [[1]]},
+        {"sets": [[-1]]},
+        {"sets": [[0.0]]},
+        {"sets": [[True]]},
+        {"sets": {"0": [0]}},
+        {"sets": [["0"]]},
+        {"sets": [[0], [0]]},
+        {"split": [1.0, -1, -1]},
+        {"split": [1.0, -1, -1], "sets": [[0]]},
+        {"split": [2.0, -1, -1], "sets": [[0]]},
+        {"split": [-2.0, -1, -1]},
+        {"split": [0.5, -1, -1]},
+        {"split": [-1, -1, -1]},
+        {"split": [0, 0, -1]},
+        {"split": [0, -1, 0]},
+        {"split": [1e300, -1, -1]},
+        {"split": [-1, 0, -1]},
+        {"split": [math.nan, -1, -1]},
+        {"split": [-0.0, -1, -1]},
+        {"number": [math.inf, 0, 1]},
+        {"number": [-math.inf, 0, 1]},
+        {"number": [math.nan, 0, 1]},
+        {"number": [0.5, 0, math.inf]},
+        {"number": [0.5, 2.0**999, 1]},
+        {"number": [0.5, -(2.0**1000), 1]},
+        {"number": [0.5, 0, 2.0**1000]},
+        {"bias": [2.0**1000]},
+        {"number": [1e308, 0, 1]},
+    ):
         out.append(handmade([STEP], **changes))
     out += [handmade([([-0.5], [1.0])]), handmade([([-1], [1.0])])]  # type: ignore[list-item]
     several = next(g for g in map(Grown, range(99)) if len(g.columns) > 1 and not g.before and not g.sets)

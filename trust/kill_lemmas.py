@@ -15,15 +15,31 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
-import kill_small
+from trust import kill_small
 
 COUNT, PARTS = 1600, 16
 FIRST = 1000  # the seeds of kill_small.py are other ones
 WHOLE = 1 << 24  # a multiplier of one
 FAULTS = (
-    "number", "more", "fewer", "unit", "cut", "byte", "long", "short", "negative", "negative", "closed", "slope",
-    "sweep", "y missing", "y more", "length", "units", "none",
-)  # fmt: skip
+    "number",
+    "more",
+    "fewer",
+    "unit",
+    "cut",
+    "byte",
+    "long",
+    "short",
+    "negative",
+    "negative",
+    "closed",
+    "slope",
+    "sweep",
+    "y missing",
+    "y more",
+    "length",
+    "units",
+    "none",
+)
 NUMBERS = (0, -1, True, False, None, "1", 1.0, [], 10**9, 10**300, -(10**300))
 
 
@@ -108,16 +124,30 @@ class Lemmas(kill_small.Small):
 def four() -> Iterator[dict[str, bytes]]:
     """Four copies of one input, two or three of them with β > 0: four subsets with two θ each, or eight with one."""
     net = {
-        "domain": {"features": [{"name": "x", "kind": "continuous", "lo": -1.0, "hi": 2.0}]}, "boxes": "gap",
-        "auxiliaries": "relu", "hidden": 1, "skip": False, "embedding": 1, "outputs": [""], "output_scale": [1.0],
-        "profile": "f64-aux", "grid": 0, "backbone": {},
-    }  # fmt: skip
+        "domain": {"features": [{"name": "x", "kind": "continuous", "lo": -1.0, "hi": 2.0}]},
+        "boxes": "gap",
+        "auxiliaries": "relu",
+        "hidden": 1,
+        "skip": False,
+        "embedding": 1,
+        "outputs": [""],
+        "output_scale": [1.0],
+        "profile": "f64-aux",
+        "grid": 0,
+        "backbone": {},
+    }
     tensors: kill_small.Tensors = {
-        "lower.const": ([1], [0.0]), "second.const": ([1], [0.0]), "lower.weight": ([1, 1], [1.0]),
-        "lower.bias": ([1], [-0.5]), "lower.out": ([1, 1], [1.0]), "second.weight": ([1, 1], [0.0]),
-        "second.bias": ([1], [0.0]), "second.out": ([1, 1], [0.0]), "head_weight": ([1, 1], [1.0]),
+        "lower.const": ([1], [0.0]),
+        "second.const": ([1], [0.0]),
+        "lower.weight": ([1, 1], [1.0]),
+        "lower.bias": ([1], [-0.5]),
+        "lower.out": ([1, 1], [1.0]),
+        "second.weight": ([1, 1], [0.0]),
+        "second.bias": ([1], [0.0]),
+        "second.out": ([1, 1], [0.0]),
+        "head_weight": ([1, 1], [1.0]),
         "head_bias": ([1], [0.0]),
-    }  # fmt: skip
+    }
     for seed in range(24):
         rng = random.Random(seed)
         beta = rng.sample((1, 2, -1, -2) if seed % 3 else (1, 2, 3, -2), 4)
@@ -132,8 +162,14 @@ def four() -> Iterator[dict[str, bytes]]:
             }
         ]
         claim = {
-            "copies": 4, "when": [], "then": then, "others": "free", "equal": [], "free": [], "sentence": "",
-        }  # fmt: skip
+            "copies": 4,
+            "when": [],
+            "then": then,
+            "others": "free",
+            "equal": [],
+            "free": [],
+            "sentence": "",
+        }
         proof = {"rule": "leaf", "bits": 0, "units": [], "lemmas": 1, "start": 0, "length": len(binary)}
         yield kill_small.assembled(net, tensors, claim, [[0.0]] * 4, binary, [proof])
 

@@ -1,7 +1,7 @@
 """Mutation testing of the two checkers: one small fault is planted at a time, and the kill suite has to notice it.
 
-    python tests/certify/mutation.py fast FOLDERS [--jobs 2] [--only TEXT] [--out FILE]
-    python tests/certify/mutation.py reference FOLDERS …
+    python -m trust.mutation fast FOLDERS [--jobs 2] [--only TEXT] [--out FILE]
+    python -m trust.mutation reference FOLDERS …
 
 `fast` is check.py; `reference` is all of reference/. FOLDERS holds model
 folders (kill_suite.py). A mutant is *killed* if some check of the suite gives another answer than with the unchanged
@@ -44,8 +44,7 @@ from pathlib import Path
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-SOURCE = HERE.parents[1] / "src" / "smilenn" / "certify"
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "smilenn" / "certify"
 # in the order in which they import one another
 TARGETS = {
     "fast": ("check",),
@@ -86,18 +85,44 @@ def place_of(name: str) -> str:
 LEAST = 0.95  # the share of faults that must be noticed
 
 COMPARE: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,),
-}  # fmt: skip
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
 BINARY: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult,
-    ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
-    ast.BitXor: ast.BitOr, ast.Pow: ast.Mult, ast.Mod: ast.Mult,
-}  # fmt: skip
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.FloorDiv: ast.Mult,
+    ast.Div: ast.Mult,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.BitXor: ast.BitOr,
+    ast.Pow: ast.Mult,
+    ast.Mod: ast.Mult,
+}
 NAMES = {}
-for _a, _b in (("min", "max"), ("any", "all"), ("floor", "ceil"), ("lo", "hi"), ("low", "high"), ("rise", "fall"),
-               ("u_lo", "u_hi"), ("strip_lo", "strip_hi"), ("up", "down"), ("least", "most")):  # fmt: skip
+for _a, _b in (
+    ("min", "max"),
+    ("any", "all"),
+    ("floor", "ceil"),
+    ("lo", "hi"),
+    ("low", "high"),
+    ("rise", "fall"),
+    ("u_lo", "u_hi"),
+    ("strip_lo", "strip_hi"),
+    ("up", "down"),
+    ("least", "most"),
+):
     NAMES |= {_a: _b, _b: _a}
 REFUSALS = {"need", "CheckError", "UnreadableError", "Refused", "Unreadable"}
 
@@ -381,14 +406,21 @@ class Program:
         mutant.swap()
         tree, module = self.trees[mutant.module], vars(loaded)[mutant.module]
         statement = tree.body[mutant.top]
-        derived = {base.id for other in tree.body if isinstance(other, ast.ClassDef) for base in other.bases
-                   if isinstance(base, ast.Name)}  # fmt: skip
+        derived = {
+            base.id
+            for other in tree.body
+            if isinstance(other, ast.ClassDef)
+            for base in other.bases
+            if isinstance(base, ast.Name)
+        }
         if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name not in derived:
             old = module.__dict__[statement.name]
             tables = [  # of functions, made when the module was loaded
-                other for other in tree.body[mutant.top + 1 :] if isinstance(other, ast.Assign)
+                other
+                for other in tree.body[mutant.top + 1 :]
+                if isinstance(other, ast.Assign)
                 and any(isinstance(n, ast.Name) and n.id == statement.name for n in ast.walk(other.value))
-            ]  # fmt: skip
+            ]
             exec(compile(ast.Module([statement, *tables], []), f"{mutant.module}.py", "exec"), module.__dict__)
             for other in vars(loaded).values():
                 for name, value in list(vars(other).items()):
@@ -472,9 +504,14 @@ def executed(loaded: SimpleNamespace, checks: list[Check]) -> tuple[dict[tuple[s
 
 
 def _child(
-    program: Program, mutant: Mutant, loaded: SimpleNamespace, checks: list[Check], wanted: list[Any],
-    order: list[int], seconds: int,
-) -> int:  # fmt: skip
+    program: Program,
+    mutant: Mutant,
+    loaded: SimpleNamespace,
+    checks: list[Check],
+    wanted: list[Any],
+    order: list[int],
+    seconds: int,
+) -> int:
     """Index + 1 of the check that kills, 0 if none does."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -490,9 +527,14 @@ def _child(
 
 
 def run(
-    program: Program, mutants: list[Mutant], checks: list[Check], *, jobs: int = 2,
-    tell: Callable[[Outcome], None] = lambda outcome: None, hints: Iterable[Outcome] = (),
-) -> list[Outcome]:  # fmt: skip
+    program: Program,
+    mutants: list[Mutant],
+    checks: list[Check],
+    *,
+    jobs: int = 2,
+    tell: Callable[[Outcome], None] = lambda outcome: None,
+    hints: Iterable[Outcome] = (),
+) -> list[Outcome]:
     """Every mutant against the suite, `jobs` at a time; `hints` are earlier outcomes: what killed there is tried first.
 
     A mutant has four times the processor time that the unchanged checker takes, and ten times that by the clock.
@@ -584,8 +626,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--known", type=Path, help="survivors that are explained: not tried, and counted as survivors")
     parser.add_argument("--source", type=Path, default=SOURCE)
     chosen = parser.parse_args(arguments)
-    sys.path.insert(0, str(HERE))
-    import kill_suite  # beside this file
+    from trust import kill_suite  # here, or its parts would be imported by whoever only lists faults
 
     program = Program.read(chosen.target, chosen.source)
     every = program.mutants()

@@ -15,8 +15,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-import forge2
-import kill_small
+from trust import forge2, kill_small
 
 COUNT, PARTS = 2600, 13
 MEANS = (["1", "0"], ["1", "0"], ["1/2", "1/2"], ["0", "1"], ["1/3", "2/3"], ["6/8", "1/4"])
@@ -33,10 +32,33 @@ WRONG = (
     ["-1", "2"],
 )
 FAULTS = (
-    "split key", "case key", "copy", "coordinate", "at", "witness", "elsewhere", "weights", "clauses", "single",
-    "equal", "no clauses", "rows", "plain", "hash", "entry", "proofs", "node", "empty", "either", "names", "text",
-    "bool", "nan", "denominator", "denominators",
-)  # fmt: skip
+    "split key",
+    "case key",
+    "copy",
+    "coordinate",
+    "at",
+    "witness",
+    "elsewhere",
+    "weights",
+    "clauses",
+    "single",
+    "equal",
+    "no clauses",
+    "rows",
+    "plain",
+    "hash",
+    "entry",
+    "proofs",
+    "node",
+    "empty",
+    "either",
+    "names",
+    "text",
+    "bool",
+    "nan",
+    "denominator",
+    "denominators",
+)
 SPLITS = frozenset(("split key", "copy", "coordinate", "at", "elsewhere", "node", "bool", "nan"))
 
 

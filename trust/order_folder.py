@@ -1,16 +1,13 @@
 """Random folders for the proved checker: every row by the order rule, networks with encoders and without.
 
-Claims are those of tests/certify/random_folder.py, or say that some inputs are ordered and the others equal. Weights
+Claims are those of random_folder.py, or say that some inputs are ordered and the others equal. Weights
 are often non-negative, so that the rule shows some claims and is refused for others.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,21 +18,8 @@ from smilenn.model.bundle import MODEL, WEIGHTS, certified_tensors, dump_weights
 from smilenn.model.folder import dump_json
 from smilenn.model.net import SmileNet
 from smilenn.properties.claim import Claim, row
-
-CERTIFY = Path(__file__).resolve().parents[1] / "certify"
-
-
-def _module(name: str) -> ModuleType:
-    full = f"smilenn_tests_{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, CERTIFY / f"{name}.py")
-        assert spec is not None and spec.loader is not None
-        sys.modules[full] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[full])
-    return sys.modules[full]
-
-
-folders, encoders = _module("random_folder"), _module("encoded_folder")
+from trust import encoded_folder as encoders
+from trust import random_folder as folders
 
 
 def order_folder(folder: Path, seed: int) -> None:

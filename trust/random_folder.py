@@ -121,10 +121,16 @@ def random_net(
     o, n = outputs or int(rng.integers(1, 3)), embedding or int(rng.integers(1, 4))
     names = ("",) if o == 1 and rng.random() < 0.7 else tuple(f"y{i}" for i in range(o))
     net = SmileNet(
-        domain, MLP(domain.size, (2,), n), n, outputs=names, auxiliaries=auxiliaries,  # type: ignore[arg-type]
-        hidden=hidden or int(rng.integers(1, 4)), boxes=boxes, skip=bool(rng.random() < 0.4),  # type: ignore[arg-type]
+        domain,
+        MLP(domain.size, (2,), n),
+        n,
+        outputs=names,
+        auxiliaries=auxiliaries,  # type: ignore[arg-type]
+        hidden=hidden or int(rng.integers(1, 4)),
+        boxes=boxes,
+        skip=bool(rng.random() < 0.4),  # type: ignore[arg-type]
         output_scale=float(rng.choice([1.0, 1.0, 2.0**-5, 2.0**9])),
-    )  # fmt: skip
+    )
     zero_gap = bool(rng.random() < 0.3) if zero_gap is None else zero_gap
     with torch.no_grad():
         for name, parameter in net.named_parameters():
@@ -148,9 +154,11 @@ def give_signs(rng: np.random.Generator, net: SmileNet) -> None:
     m, h, n, o = net.domain.size, net.lower.hidden, net.embedding, len(net.outputs)
     inputs, units, rows, outputs = (np.where(rng.random(size) < 0.8, 1.0, -1.0) for size in (m, h, n, o))
     signs = {
-        "lower.weight": np.outer(units, inputs), "lower.out": np.outer(rows, units),
-        "lower.slope": np.outer(rows, inputs), "head_weight": np.outer(outputs, rows),
-    }  # fmt: skip
+        "lower.weight": np.outer(units, inputs),
+        "lower.out": np.outer(rows, units),
+        "lower.slope": np.outer(rows, inputs),
+        "head_weight": np.outer(outputs, rows),
+    }
     with torch.no_grad():
         for name, parameter in net.named_parameters():
             if name in signs:
@@ -450,9 +458,13 @@ def _emptiness(
     b_ub = np.array([side * shift[j] for j, side in path])
     a_eq = [[1.0 if i in group else 0.0 for i in range(len(lo))] + [0.0] for group in domain.groups] or None
     answer = linprog(
-        [*np.zeros(len(lo)), -1.0], A_ub=a_ub, b_ub=b_ub, A_eq=a_eq, b_eq=[1.0] * len(domain.groups) or None,
+        [*np.zeros(len(lo)), -1.0],
+        A_ub=a_ub,
+        b_ub=b_ub,
+        A_eq=a_eq,
+        b_eq=[1.0] * len(domain.groups) or None,
         bounds=[*zip(lo, hi, strict=True), (None, None)],
-    )  # fmt: skip
+    )
     if answer.status != 0 or -answer.fun > -1e-6:
         return None
     return tuple(round(max(0.0, -v) * 2**20) for v in answer.ineqlin.marginals)

@@ -23,23 +23,26 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import kill_cases
-import kill_lemmas
-import kill_networks  # beside this file, and found where that is
-import kill_numbers
-import kill_signs
-import kill_small
-import kill_sweeps
-import kill_trees
-import kill_version2
+from trust import (
+    kill_cases,
+    kill_lemmas,
+    kill_networks,
+    kill_numbers,
+    kill_signs,
+    kill_small,
+    kill_sweeps,
+    kill_trees,
+    kill_version2,
+)
 
 Check = tuple[str, Callable[[SimpleNamespace], Any]]
 
 
+CORPORA = Path(__file__).resolve().parents[1] / "tests" / "certify"
 KILLERS = frozenset(json.loads(Path(__file__).with_name("kill_folders.json").read_text(encoding="utf-8")))
 """Folders of the corpus that have noticed a planted fault; the others ask what these and the checks below ask too."""
 
-PINNED = frozenset(json.loads((Path(__file__).parent / "corpus" / "changes.json").read_text(encoding="utf-8")))
+PINNED = frozenset(json.loads((CORPORA / "corpus" / "changes.json").read_text(encoding="utf-8")))
 """Folders with pinned modules, which version 1 refuses."""
 
 
@@ -193,15 +196,42 @@ def _said(question: Callable[[], Any]) -> Any:
 
 
 TEXTS = [
-    b"1", b"-1.5e3", b"[1, 2.0, true, null]", b'{"a": {"b": []}}', b'{"a": 1, "a": 2}', b"NaN", b"-Infinity", b"1e400",
-    b"1" * 400, b"1" * 401, b"1." + b"1" * 398, b"1." + b"1" * 399, b"-" + b"1" * 399, b"-" + b"1" * 400, b"1e5",
-    b"1E5", b"1.0",
-    b"9" * 308, b"9" * 309, b"[" * 64 + b"]" * 64, b"[" * 65 + b"]" * 65, b'{"a":' * 64 + b"1" + b"}" * 64,
-    b'{"a":' * 65 + b"1" + b"}" * 65, b"[" * 64 + b"1" + b"]" * 64, b'["[[[["' + b',"\\\\[",' + b'"\\"["]', b"", b" ",
-    b"{", b"\xff",
-    *(b"%d" % (s * (2**1024 - 2**970) - d) for s in (1, -1) for d in (-1, 0, 1)), b"%d.0" % (2**1024 - 2**970),
-    b'"' + b"[" * 70 + b'"', b'["' + b"a" * 99 + b'"]', b"[[],[],[[1]]]", b"[" * 63 + b"{}" + b"]" * 63,
-]  # fmt: skip
+    b"1",
+    b"-1.5e3",
+    b"[1, 2.0, true, null]",
+    b'{"a": {"b": []}}',
+    b'{"a": 1, "a": 2}',
+    b"NaN",
+    b"-Infinity",
+    b"1e400",
+    b"1" * 400,
+    b"1" * 401,
+    b"1." + b"1" * 398,
+    b"1." + b"1" * 399,
+    b"-" + b"1" * 399,
+    b"-" + b"1" * 400,
+    b"1e5",
+    b"1E5",
+    b"1.0",
+    b"9" * 308,
+    b"9" * 309,
+    b"[" * 64 + b"]" * 64,
+    b"[" * 65 + b"]" * 65,
+    b'{"a":' * 64 + b"1" + b"}" * 64,
+    b'{"a":' * 65 + b"1" + b"}" * 65,
+    b"[" * 64 + b"1" + b"]" * 64,
+    b'["[[[["' + b',"\\\\[",' + b'"\\"["]',
+    b"",
+    b" ",
+    b"{",
+    b"\xff",
+    *(b"%d" % (s * (2**1024 - 2**970) - d) for s in (1, -1) for d in (-1, 0, 1)),
+    b"%d.0" % (2**1024 - 2**970),
+    b'"' + b"[" * 70 + b'"',
+    b'["' + b"a" * 99 + b'"]',
+    b"[[],[],[[1]]]",
+    b"[" * 63 + b"{}" + b"]" * 63,
+]
 
 
 def _json(parse: Callable[[bytes, str], Any]) -> Any:
@@ -313,9 +343,26 @@ def scales(loaded: SimpleNamespace) -> Any:
 
 def numbers_of_claims(loaded: SimpleNamespace) -> Any:
     """Rationals as text."""
-    texts = ["0", "-0", "1/3", "-2/6", "1/0", "1/000", "1/01", "1e3", "", "/", "1/", "+1", "1" * 400, "1" * 401,
-    "1/" + "2" * 400,
-             "1/" + "2" * 401, " 1", "1\n"]  # fmt: skip
+    texts = [
+        "0",
+        "-0",
+        "1/3",
+        "-2/6",
+        "1/0",
+        "1/000",
+        "1/01",
+        "1e3",
+        "",
+        "/",
+        "1/",
+        "+1",
+        "1" * 400,
+        "1" * 401,
+        "1/" + "2" * 400,
+        "1/" + "2" * 401,
+        " 1",
+        "1\n",
+    ]
     return [_said(lambda t=t: loaded.check.rational(t)) for t in texts]
 
 
@@ -395,24 +442,38 @@ def layouts(loaded: SimpleNamespace) -> Any:
         return {"dtype": "F64", "shape": [], "data_offsets": [a, b]} | more
 
     for data in (
-        b"", b"\0" * 7, b"\0" * 8, file({}, b""), file({}, b"x"), file({"a": tensor(0, 1)}, b"x"),
+        b"",
+        b"\0" * 7,
+        b"\0" * 8,
+        file({}, b""),
+        file({}, b"x"),
+        file({"a": tensor(0, 1)}, b"x"),
         file({"a": tensor(0, 1)}, b"xy"),
-        file({"a": tensor(0, 2)}, b"x"), file({"a": tensor(0, 1), "b": tensor(1, 3)}, b"xyz"),
+        file({"a": tensor(0, 2)}, b"x"),
+        file({"a": tensor(0, 1), "b": tensor(1, 3)}, b"xyz"),
         file({"b": tensor(1, 3), "a": tensor(0, 1)}, b"xyz"),
-        file({"a": tensor(0, 2), "b": tensor(1, 3)}, b"xyz"), file({"a": tensor(0, 1), "b": tensor(2, 3)}, b"xyz"),
-        file({"a": tensor(1, 0)}, b"x"), file({"a": tensor(0, 0), "b": tensor(0, 1)}, b"x"),
+        file({"a": tensor(0, 2), "b": tensor(1, 3)}, b"xyz"),
+        file({"a": tensor(0, 1), "b": tensor(2, 3)}, b"xyz"),
+        file({"a": tensor(1, 0)}, b"x"),
+        file({"a": tensor(0, 0), "b": tensor(0, 1)}, b"x"),
         file({"b": tensor(0, 1), "a": tensor(0, 0)}, b"x"),
         file({"backbone.a": tensor(0, 1), "b": tensor(1, 2)}, b"xy"),
         file({"__metadata__": {}, "b": tensor(0, 2)}, b"xy"),
-        file({"a": 1}, b""), file([], b""), file({"a": {}}, b""), file({"a": tensor(True, 1)}, b"x"),
+        file({"a": 1}, b""),
+        file([], b""),
+        file({"a": {}}, b""),
+        file({"a": tensor(True, 1)}, b"x"),
         file({"a": tensor(0.0, 1)}, b"x"),
-        file({"a": tensor(0, 1.0)}, b"x"), file({"a": {"dtype": 1, "shape": 1, "data_offsets": [0]}}, b""),
-        file({}, b"", 2), file({}, b"", 3),
-        file({}, b"", 1 << 40), file({"a": tensor(0, 1)}, b"x", 9),
+        file({"a": tensor(0, 1.0)}, b"x"),
+        file({"a": {"dtype": 1, "shape": 1, "data_offsets": [0]}}, b""),
+        file({}, b"", 2),
+        file({}, b"", 3),
+        file({}, b"", 1 << 40),
+        file({"a": tensor(0, 1)}, b"x", 9),
         file({"a": {"dtype": 1, "shape": 1, "data_offsets": 7}}, b""),
         file({"a": {"dtype": 1, "shape": 1, "data_offsets": [0, 1, 2]}}, b"x"),
         file({"a": {"dtype": "F64", "data_offsets": [0, 0]}}, b""),
-    ):  # fmt: skip
+    ):
         out.append(_said(lambda d=data: m.tensors_of(d)))
 
     class Claimed(bytes):
@@ -481,8 +542,14 @@ def reports(loaded: SimpleNamespace) -> Any:
     m, out = loaded.check, []
     names = ("0123456789abcdef0123", "f64-aux", ("x\t",))
     for bound, margin, rhs, room in (
-        (1, 1, 3, 0), (1, 1, 2, 0), (2, 1, 2, 0), (-1, 0, -1, 0), (2, 1, 2, 1), (2, 1, 2, F(1, 2)), (1, 0, 2, 9),
-    ):  # fmt: skip
+        (1, 1, 3, 0),
+        (1, 1, 2, 0),
+        (2, 1, 2, 0),
+        (-1, 0, -1, 0),
+        (2, 1, 2, 1),
+        (2, 1, 2, F(1, 2)),
+        (1, 0, 2, 9),
+    ):
         line = m.RowReport("row\n", "leaf", F(bound), F(margin), F(rhs), F(room))
         for status, version in itertools.product(("certified", "unknown"), (1, 2)):
             for sentence, meaning in itertools.product(("", "A\x1b sentence."), ((), ('the "price"', "\u202e"))):
@@ -527,39 +594,60 @@ def ranges(loaded: SimpleNamespace) -> Any:
 
 
 SPREADS = [
-    (-3, 5, -1, 2, False, False), (F(1, 3), 2, 0, 1, True, False), (-2, -1, F(-1, 2), 0, False, True),
-    (1, 1, 0, 0, True, True), (0, 7, -7, 7, False, False), (-9, 0, -9, 0, False, True), (4, 6, 0, 2, True, False),
-    (F(-1, 7), F(1, 9), F(-1, 4), F(1, 5), False, False), (-(10**300), 10**300, -1, 10**300, False, False),
-]  # fmt: skip
+    (-3, 5, -1, 2, False, False),
+    (F(1, 3), 2, 0, 1, True, False),
+    (-2, -1, F(-1, 2), 0, False, True),
+    (1, 1, 0, 0, True, True),
+    (0, 7, -7, 7, False, False),
+    (-9, 0, -9, 0, False, True),
+    (4, 6, 0, 2, True, False),
+    (F(-1, 7), F(1, 9), F(-1, 4), F(1, 5), False, False),
+    (-(10**300), 10**300, -1, 10**300, False, False),
+]
 BIG = (0, 2**1000 - 1, 0, 1, True, False)
 LAYERS: list[tuple[str, dict[str, Any]]] = [
     ("ramps", {"source": [0, 1, 2, 3, 8], "start": [0.5, -1.0, 4.0, 1.0, 3.0], "rate": [0.25, 3.0, 1.0, 1e-3, 7.0]}),
     ("ramps", {"source": [5, 6, 7, 4], "start": [-0.1, 2.0, 9.0, 0.0], "rate": [0.1, 0.2, 0.3, 5e-324]}),
     ("linear", {"rows": [[1.0, -2.0, 0.0, 0.5, 3.0, -1.0, 0.1, 1.0, 1e-300]] * 2, "bias": [0.0, -1.25]}),
     ("linear", {"rows": [[0.0] * 9, [1.0] * 9, [-1.0] * 9], "bias": [1.0, 0.1, -2.0]}),
-    ("linear", {"rows": [[0.0, 1.0, 0.0, 0.0, 0.0, -1.0, 2.0, 0.0, 0.0], [0.0, -1.0, 0.0, 5.0, 0.0, 1.0, *[0.0] * 3]],
-                "bias": [1.0, -7.0]}),
-    ("kinks", {"convex": 0}), ("kinks", {"convex": 4}), ("kinks", {"convex": 9}),
-    ("pool", {"side": 3, "block": 1, "inputs": 9}), ("pool", {"side": 3, "block": 3, "inputs": 9}),
+    (
+        "linear",
+        {
+            "rows": [[0.0, 1.0, 0.0, 0.0, 0.0, -1.0, 2.0, 0.0, 0.0], [0.0, -1.0, 0.0, 5.0, 0.0, 1.0, *[0.0] * 3]],
+            "bias": [1.0, -7.0],
+        },
+    ),
+    ("kinks", {"convex": 0}),
+    ("kinks", {"convex": 4}),
+    ("kinks", {"convex": 9}),
+    ("pool", {"side": 3, "block": 1, "inputs": 9}),
+    ("pool", {"side": 3, "block": 3, "inputs": 9}),
     ("distance", {"rows": [[1.0, -2.0, 0.0, 0.5, 3.0, -1.0, 0.1, 1.0, -4.0], [0.0] * 9], "bias": [0.25, -3.0]}),
-    ("pinned", {"outputs": 2}), ("pinned", {"outputs": 1}),
-]  # fmt: skip
+    ("pinned", {"outputs": 2}),
+    ("pinned", {"outputs": 1}),
+]
 
 
 WIDE: list[tuple[str, dict[str, Any]]] = [
-    *(("ramps", {"source": [0], "start": [start], "rate": [rate]})
-      for start, rate in ((0.0, 1.0), (-1.0, 0.5), (-2.0, 0.5), (0.0, 2.0))),
-    ("linear", {"rows": [[1.0]], "bias": [0.0]}), ("linear", {"rows": [[0.5]], "bias": [0.0]}),
-    ("distance", {"rows": [[0.0]], "bias": [0.0]}), ("kinks", {"convex": 1}),
-]  # fmt: skip
+    *(
+        ("ramps", {"source": [0], "start": [start], "rate": [rate]})
+        for start, rate in ((0.0, 1.0), (-1.0, 0.5), (-2.0, 0.5), (0.0, 2.0))
+    ),
+    ("linear", {"rows": [[1.0]], "bias": [0.0]}),
+    ("linear", {"rows": [[0.5]], "bias": [0.0]}),
+    ("distance", {"rows": [[0.0]], "bias": [0.0]}),
+    ("kinks", {"convex": 1}),
+]
 
 
 # sums that overflow on the way although their range does not, each on so many spreads of that size
 ON_THE_WAY: list[tuple[str, dict[str, Any], int]] = [
-    ("linear", {"rows": [[1.0, -1.0]], "bias": [0.0]}, 2), ("linear", {"rows": [[0.5, -0.25]], "bias": [0.0]}, 2),
-    ("linear", {"rows": [[0.5, -0.5]], "bias": [0.0]}, 2), ("pool", {"side": 2, "block": 2, "inputs": 4}, 4),
+    ("linear", {"rows": [[1.0, -1.0]], "bias": [0.0]}, 2),
+    ("linear", {"rows": [[0.5, -0.25]], "bias": [0.0]}, 2),
+    ("linear", {"rows": [[0.5, -0.5]], "bias": [0.0]}, 2),
+    ("pool", {"side": 2, "block": 2, "inputs": 4}, 4),
     ("pool", {"side": 1, "block": 1, "inputs": 1}, 1),
-]  # fmt: skip
+]
 
 
 def _several(given: list[Any]) -> list[list[Any]]:
@@ -622,7 +710,7 @@ def premises_of_encoders(loaded: SimpleNamespace) -> Any:
         encoder = SimpleNamespace(
             source=[None, 0, None, 2, None, None],
             spreads=lambda start, seen=seen: seen.append([_spread(s) for s in start]) or [*spreads, *spreads[:2]],
-        )  # fmt: skip
+        )
         premise = object.__new__(m.Premise)
         premise.k, premise.net = k, SimpleNamespace(given=SimpleNamespace(m=3, grouped={2}))
         premise.lo = [[F(-c), F(c), F(0)] for c in range(k)]
@@ -632,8 +720,10 @@ def premises_of_encoders(loaded: SimpleNamespace) -> Any:
         premise.delta = [tuple(map(F, strip))] * 3 if k == 2 else []
         premise.pinned = [False, k > 1, False]
         premise.extra = [
-            ({(0, 0): F(1)}, F(1), True), ({(0, 1): F(1)}, F(2), False), ({(0, 0): F(3), (0, 2): F(1)}, F(4), False),
-        ]  # fmt: skip
+            ({(0, 0): F(1)}, F(1), True),
+            ({(0, 1): F(1)}, F(2), False),
+            ({(0, 0): F(3), (0, 2): F(1)}, F(4), False),
+        ]
         premise.encode(encoder)
         out.append((seen, premise.lo, premise.hi, premise.delta, premise.pinned, premise.extra))
     encoder = object.__new__(m.Encoder)
@@ -654,8 +744,12 @@ def reference_layers(loaded: SimpleNamespace) -> Any:
     wide = m.Spread(*(F(v) if not isinstance(v, bool) else v for v in BIG))
 
     def ask(kind: str, layer: dict[str, Any], y: list[Any]) -> Any:
-        rows = {"weight": layer.get("rows"), "bias": [layer.get("bias")], "start": [layer.get("start")],
-                "rate": [layer.get("rate")]}  # fmt: skip
+        rows = {
+            "weight": layer.get("rows"),
+            "bias": [layer.get("bias")],
+            "start": [layer.get("start")],
+            "rate": [layer.get("rate")],
+        }
         described = SimpleNamespace(**{"source": (), "convex": 0, "block": 1, "inputs": 9, "outputs": 1} | layer)
 
         def tensors(name: str) -> Any:
@@ -684,10 +778,16 @@ def reference_inputs(loaded: SimpleNamespace) -> Any:
     """What an encoder is given of a premise, and what is made of its answer."""
     m, out = loaded.exact_encoder, []
     domain = loaded.exact_net.Domain(
-        ("x", "y", "g"), (F(0), F(-2), F(0)), (F(1), F(2), F(1)), (F(1, 2), F(0), F(0)), (F(3), F(1), F(1)),
+        ("x", "y", "g"),
+        (F(0), F(-2), F(0)),
+        (F(1), F(2), F(1)),
+        (F(1, 2), F(0), F(0)),
+        (F(3), F(1), F(1)),
         (False, False, True),
-        ((2,),), {}, ("", "", ""),
-    )  # fmt: skip
+        ((2,),),
+        {},
+        ("", "", ""),
+    )
     spreads = [
         m.Spread(F(-5), F(6), F(-1) if not rises else F(0), F(2) if not falls else F(0), rises, falls)
         for rises, falls in ((True, True), (True, False), (False, True), (False, False))
@@ -731,12 +831,27 @@ def errors_of_sums(loaded: SimpleNamespace) -> Any:
 
 
 FAST = [
-    constants, layers_of_encoders, premises_of_encoders, ranges, sizes_of_files, grown_files,
+    constants,
+    layers_of_encoders,
+    premises_of_encoders,
+    ranges,
+    sizes_of_files,
+    grown_files,
     strict_texts,
     little_types,
-    scales, numbers_of_claims, rows_of_claims, maxima_of_one,
-    order_of_points, maxima_of_groups, layouts, words, reports, command, errors_of_sums, maxima_of_two,
-]  # fmt: skip
+    scales,
+    numbers_of_claims,
+    rows_of_claims,
+    maxima_of_one,
+    order_of_points,
+    maxima_of_groups,
+    layouts,
+    words,
+    reports,
+    command,
+    errors_of_sums,
+    maxima_of_two,
+]
 
 
 # ---- the reference checker -------------------------------------------------------------------------------------------
@@ -746,10 +861,24 @@ def reference_constants(loaded: SimpleNamespace) -> Any:
     """Numbers that docs/certificate.md fixes."""
     r, s, e, c = loaded.reader, loaded.strict, loaded.exact_model, loaded.check_reference
     return (
-        s.LARGEST_FILE, s.LARGEST_JSON, s.LARGEST_HEADER, s.LONGEST_NUMBER, s.DEEPEST, r.MOST_NODES, r.MOST_WORK,
-        loaded.exact_claims.LARGEST_DENOMINATOR, loaded.exact_claims.SHARE, loaded.exact_work.MOST_DIGITS,
-        loaded.exact_folder.NEEDED, loaded.exact_net.MOST_LAYERS, e.U, e.ETA, e.LARGEST, c.EXIT, loaded.exact_tree.ALL,
-    )  # fmt: skip
+        s.LARGEST_FILE,
+        s.LARGEST_JSON,
+        s.LARGEST_HEADER,
+        s.LONGEST_NUMBER,
+        s.DEEPEST,
+        r.MOST_NODES,
+        r.MOST_WORK,
+        loaded.exact_claims.LARGEST_DENOMINATOR,
+        loaded.exact_claims.SHARE,
+        loaded.exact_work.MOST_DIGITS,
+        loaded.exact_folder.NEEDED,
+        loaded.exact_net.MOST_LAYERS,
+        e.U,
+        e.ETA,
+        e.LARGEST,
+        c.EXIT,
+        loaded.exact_tree.ALL,
+    )
 
 
 def reference_files(loaded: SimpleNamespace) -> Any:
@@ -780,9 +909,29 @@ def reference_texts(loaded: SimpleNamespace) -> Any:
 def reference_numbers(loaded: SimpleNamespace) -> Any:
     """Rationals as text, and their common denominator."""
     m, out = loaded.exact_claims, []
-    texts = ["0", "-0", "1/3", "-2/6", "1/0", "1/000", "1/01", "1e3", "", "/", "1/", "+1", "1" * 400, "1" * 401,
-    "1/" + "2" * 400,
-             "1/" + "2" * 401, " 1", "1\n", 1, None, "100/100"]  # fmt: skip
+    texts = [
+        "0",
+        "-0",
+        "1/3",
+        "-2/6",
+        "1/0",
+        "1/000",
+        "1/01",
+        "1e3",
+        "",
+        "/",
+        "1/",
+        "+1",
+        "1" * 400,
+        "1" * 401,
+        "1/" + "2" * 400,
+        "1/" + "2" * 401,
+        " 1",
+        "1\n",
+        1,
+        None,
+        "100/100",
+    ]
     for text in texts:
         common = [1]
         out.append((_said(lambda t=text, c=common: m.shared_rational(t, c)), common))
@@ -815,10 +964,14 @@ def reference_types(loaded: SimpleNamespace) -> Any:
     ]
     for value in values:
         for ask in (
-            lambda v: m.as_object(v, None, "it"), lambda v: m.as_object(v, {"a"}, "it"), lambda v: m.as_list(v, "it"),
-            lambda v: m.as_text(v, "it"), lambda v: m.as_integer(v, 0, 5, "it"), lambda v: m.as_float(v, "it"),
+            lambda v: m.as_object(v, None, "it"),
+            lambda v: m.as_object(v, {"a"}, "it"),
+            lambda v: m.as_list(v, "it"),
+            lambda v: m.as_text(v, "it"),
+            lambda v: m.as_integer(v, 0, 5, "it"),
+            lambda v: m.as_float(v, "it"),
             lambda v: m.as_hash(v, "it"),
-        ):  # fmt: skip
+        ):
             out.append(_said(lambda a=ask, v=value: a(v)))
     return out
 
@@ -828,13 +981,26 @@ def reference_layouts(loaded: SimpleNamespace) -> Any:
     m, out = loaded.strict, []
     good = {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}
     for entry in (
-        good, good | {"data_offsets": [16, 16]}, good | {"data_offsets": [16, 0]},
-        good | {"data_offsets": [-1, 0]}, good | {"shape": [-1]}, good | {"shape": []}, good | {"shape": [0]},
-        good | {"shape": [True]}, good | {"shape": (2,)}, good | {"dtype": 1}, good | {"data_offsets": [0]},
+        good,
+        good | {"data_offsets": [16, 16]},
+        good | {"data_offsets": [16, 0]},
+        good | {"data_offsets": [-1, 0]},
+        good | {"shape": [-1]},
+        good | {"shape": []},
+        good | {"shape": [0]},
+        good | {"shape": [True]},
+        good | {"shape": (2,)},
+        good | {"dtype": 1},
+        good | {"data_offsets": [0]},
         good | {"data_offsets": (0, 1)},
-        good | {"data_offsets": [0, 1, 2]}, good | {"more": 1}, {"dtype": "F64"}, [], None,
-        good | {"data_offsets": [0, True]}, good | {"data_offsets": [0, 0]},
-    ):  # fmt: skip
+        good | {"data_offsets": [0, 1, 2]},
+        good | {"more": 1},
+        {"dtype": "F64"},
+        [],
+        None,
+        good | {"data_offsets": [0, True]},
+        good | {"data_offsets": [0, 0]},
+    ):
         out.append(m._is_entry(entry))
 
     class Claimed(bytes):
@@ -990,10 +1156,13 @@ def reference_sums(loaded: SimpleNamespace) -> Any:
     """LIN, with and without inputs."""
     m, out = loaded.exact_model, []
     for w, b, size, error, eta in (
-        ([1, -2], 4, [F(1, 3), F(7)], [F(1, 9), F(0)], m.ETA), ([], 5, [], [], F(1)), ([3], 0, [F(2)], [F(1)], F(1, 8)),
-        ([1], 0, [F(1 << 999)], [F(0)], F(0)), ([1], 0, [F(1 << 1000)], [F(0)], F(0)),
+        ([1, -2], 4, [F(1, 3), F(7)], [F(1, 9), F(0)], m.ETA),
+        ([], 5, [], [], F(1)),
+        ([3], 0, [F(2)], [F(1)], F(1, 8)),
+        ([1], 0, [F(1 << 999)], [F(0)], F(0)),
+        ([1], 0, [F(1 << 1000)], [F(0)], F(0)),
         ([0], -(1 << 1000), [F(0)], [F(0)], F(0)),
-    ):  # fmt: skip
+    ):
         out.append(_said(lambda a=([F(v) for v in w], F(b), size, error, eta): m.lin(*a)))
     return (
         out,
@@ -1027,7 +1196,19 @@ def reference_command(loaded: SimpleNamespace) -> Any:
 
 
 REFERENCE = [
-    reference_constants, reference_files, reference_texts, reference_numbers, reference_types, reference_layouts,
-    reference_pairs, reference_empty_premises, reference_layers, reference_inputs,
-    reference_words, reference_reports, reference_command, reference_sums, reference_polygons,
-]  # fmt: skip
+    reference_constants,
+    reference_files,
+    reference_texts,
+    reference_numbers,
+    reference_types,
+    reference_layouts,
+    reference_pairs,
+    reference_empty_premises,
+    reference_layers,
+    reference_inputs,
+    reference_words,
+    reference_reports,
+    reference_command,
+    reference_sums,
+    reference_polygons,
+]

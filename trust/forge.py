@@ -8,31 +8,15 @@ safetensors(header, data)                                                       
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import struct
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from smilenn.certify import certificate as c
+from trust import forge2
 
 Files = dict[str, bytes]
-
-
-def _sibling(name: str) -> ModuleType:
-    full = f"smilenn_tests_{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None and spec.loader is not None
-        sys.modules[full] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[full])
-    return sys.modules[full]
-
-
-forge2 = _sibling("forge2")
 
 
 def unpacked(data: bytes) -> tuple[dict[str, Any], bytes]:

@@ -5,12 +5,9 @@ encoded_folder(path, seed)        a folder with one claim; what a tree may split
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
 import tempfile
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,19 +26,8 @@ from smilenn.model.folder import dump_json
 from smilenn.model.net import SmileNet
 from smilenn.properties.claim import Claim, row
 from smilenn.provers.proof import ALL_COPIES
-
-
-def _sibling(name: str) -> ModuleType:
-    full = f"smilenn_tests_{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None and spec.loader is not None
-        sys.modules[full] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[full])
-    return sys.modules[full]
-
-
-folders, forge2 = _sibling("random_folder"), _sibling("forge2")
+from trust import forge2
+from trust import random_folder as folders
 
 
 def encoded_folder(folder: Path, seed: int, **choices: Any) -> SmileNet:
@@ -54,10 +40,13 @@ def encoded_folder(folder: Path, seed: int, **choices: Any) -> SmileNet:
     through = {domain.coordinates[i] for b in net.encoder.branches if not len(b.layers) for i in b.columns}
     keep = rng.random() < 0.1  # an input that does not pass, to be refused
     then = tuple(
-        row([(t.coef, t.copy, t.kind, t.name) for t in r.terms if keep or t.kind == "out" or t.name in through],
-            r.rhs, r.op)
+        row(
+            [(t.coef, t.copy, t.kind, t.name) for t in r.terms if keep or t.kind == "out" or t.name in through],
+            r.rhs,
+            r.op,
+        )
         for r in claim.then
-    )  # fmt: skip
+    )
     if not any(t.kind == "out" for r in then for t in r.terms):
         then = (row([(1, 0, "out", net.outputs[0])], 9),)
     claim = Claim(claim.copies, claim.when, then, claim.others, claim.equal, claim.free, "")
@@ -96,9 +85,16 @@ def encoded_net(
     auxiliaries = auxiliaries or str(rng.choice(["constant", "affine", "relu", "relu"]))
     n = int(rng.integers(1, 3))
     net = SmileNet(
-        domain, MLP(domain.size, (2,), n), n, auxiliaries=auxiliaries, hidden=int(rng.integers(1, 4)), boxes=boxes,  # type: ignore[arg-type]
-        encoder=encoder, skip=bool(rng.random() < 0.5), output_scale=float(rng.choice([1.0, 8.0])),
-    )  # fmt: skip
+        domain,
+        MLP(domain.size, (2,), n),
+        n,
+        auxiliaries=auxiliaries,
+        hidden=int(rng.integers(1, 4)),
+        boxes=boxes,  # type: ignore[arg-type]
+        encoder=encoder,
+        skip=bool(rng.random() < 0.5),
+        output_scale=float(rng.choice([1.0, 8.0])),
+    )
     fixed = bool(rng.random() < 0.5)
     net.set_profile("fixed-order" if fixed else "f64-aux")
     with torch.no_grad():

@@ -15,16 +15,51 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import forge2  # beside this file, and found where that is
+from trust import forge2
 
 PARTS = 8
 TEXTS = (
-    "0.0", "-0.0", "1e-400", "0.1e-5000", "1e400", "1e309", "1e308", "17.9e307", "1.7976931348623159e308", "4.9e-324",
-    "2.4703282292062327e-324", "2.4703282292062328e-324", "2.2250738585072011e-308", "9007199254740993.0", "1E+5",
-    "123.456e-7", "1e999999999", "1e-999999999", "0e99999999999", "x", "1.", "0." + "0" * 323 + "5", "0.5e-324",
-    "9" * 308 + ".0", "9" * 309 + ".0", "9" * 310 + "e-2", "0." + "0" * 324 + "9e1", "3e-324", "2e-324", "1e-325",
-    "0.1e310", "0.1e309", "25e-325", "0.24e-323", "1e310", "1e311", "100e309", "1e-329", "1e-330", "1e-331",
-)  # fmt: skip
+    "0.0",
+    "-0.0",
+    "1e-400",
+    "0.1e-5000",
+    "1e400",
+    "1e309",
+    "1e308",
+    "17.9e307",
+    "1.7976931348623159e308",
+    "4.9e-324",
+    "2.4703282292062327e-324",
+    "2.4703282292062328e-324",
+    "2.2250738585072011e-308",
+    "9007199254740993.0",
+    "1E+5",
+    "123.456e-7",
+    "1e999999999",
+    "1e-999999999",
+    "0e99999999999",
+    "x",
+    "1.",
+    "0." + "0" * 323 + "5",
+    "0.5e-324",
+    "9" * 308 + ".0",
+    "9" * 309 + ".0",
+    "9" * 310 + "e-2",
+    "0." + "0" * 324 + "9e1",
+    "3e-324",
+    "2e-324",
+    "1e-325",
+    "0.1e310",
+    "0.1e309",
+    "25e-325",
+    "0.24e-323",
+    "1e310",
+    "1e311",
+    "100e309",
+    "1e-329",
+    "1e-330",
+    "1e-331",
+)
 
 
 FACTORS = ((1, 3), (-2, 7), (3, 4), (5, 8), (2**53 + 1, 2**53), (2**54 + 1, 2**54), (2**53 - 1, 2**53), (1, 2**60))
@@ -36,9 +71,11 @@ def float_bits() -> list[int]:
     numbers = [rng.getrandbits(64) & ~((1 << rng.randrange(56)) - 1) for _ in range(150)]
     numbers += [rng.getrandbits(52) >> rng.randrange(52) for _ in range(50)] + [i << 52 for i in range(0, 2047, 37)]
     numbers += [0, 1 << 63, 1, 2, 3, (1 << 52) - 1, 1 << 52, 0x7FF << 52, (0x7FF << 52) - 1, 0x7FF << 52 | 1]
-    return numbers + [(0x3FF + 50) << 52 | i for i in range(1, 16)] + [
-        (0x3FF + 53) << 52, (0x3FF + 13) << 52, 0x3F1 << 52, (0x3FF - 681) << 52
-    ]  # fmt: skip
+    return (
+        numbers
+        + [(0x3FF + 50) << 52 | i for i in range(1, 16)]
+        + [(0x3FF + 53) << 52, (0x3FF + 13) << 52, 0x3F1 << 52, (0x3FF - 681) << 52]
+    )
 
 
 def floats(loaded: SimpleNamespace) -> Any:
@@ -72,12 +109,31 @@ def floats(loaded: SimpleNamespace) -> Any:
 
 ENCODED = [
     b'{"b": [null, true, false, 0, -12, 1.0, -0.0, 1e2], "a\xc3\xa9": "\xe2\x82\xac\\n", "a": {}, "": []}',
-    b'{"\xf0\x9f\x98\x80": 1, "\xef\xbf\xbf": 2}', b'"\\ud800"', b'{"\\udc00": 1}', b"12", b"[[[]], {}]",
-]  # fmt: skip
+    b'{"\xf0\x9f\x98\x80": 1, "\xef\xbf\xbf": 2}',
+    b'"\\ud800"',
+    b'{"\\udc00": 1}',
+    b"12",
+    b"[[[]], {}]",
+]
 NAMES = (
-    "", ".", "..", "a", ".a", "a.", "x" * 100, "x" * 101, "a b", "a/b", "\u00e9", "manifest.json", "signature.json",
-    "a\n", "model.json", "a:b", "a\\b",
-)  # fmt: skip
+    "",
+    ".",
+    "..",
+    "a",
+    ".a",
+    "a.",
+    "x" * 100,
+    "x" * 101,
+    "a b",
+    "a/b",
+    "\u00e9",
+    "manifest.json",
+    "signature.json",
+    "a\n",
+    "model.json",
+    "a:b",
+    "a\\b",
+)
 
 
 def encodings(loaded: SimpleNamespace) -> Any:
@@ -98,19 +154,30 @@ def encodings(loaded: SimpleNamespace) -> Any:
 
 def _rooms() -> Iterator[forge2.Files]:
     for rhs, scale, room in (
-        ("3", 1.0, "3/1000000000"), ("3", 1.0, "31/10000000000"), ("-3", 1.0, "3/1000000000"),
+        ("3", 1.0, "3/1000000000"),
+        ("3", 1.0, "31/10000000000"),
+        ("-3", 1.0, "3/1000000000"),
         ("0", 0.5, "1/2000000000"),
-        ("0", 0.5, "11/20000000000"), ("1/1000000000", 1.0, "1/2000000000"), ("1/1000000000", 1.0, "1/1900000000"),
-        ("1", 1.0, "1/1000000000"), ("1", 1.0, "0"), ("1", 1.0, "-1/1000000000"), ("1", 8.0, "8/1000000000"),
-    ):  # fmt: skip
+        ("0", 0.5, "11/20000000000"),
+        ("1/1000000000", 1.0, "1/2000000000"),
+        ("1/1000000000", 1.0, "1/1900000000"),
+        ("1", 1.0, "1/1000000000"),
+        ("1", 1.0, "0"),
+        ("1", 1.0, "-1/1000000000"),
+        ("1", 8.0, "8/1000000000"),
+    ):
         claim = forge2.small_claim(([(1, 0, "y")], "<=", rhs))
         yield forge2.as_version_2(forge2.small_files(claim, net={"output_scale": [scale]}), rooms=[[room]])
     tensors = {"head_weight": [[1.0], [1.0]], "head_bias": [0.0, 0.0]}
     net = {"outputs": ["y", "large"], "output_scale": [1.0, 1024.0]}
     for terms in (
-        [(1, 0, "y")], [(1, 0, "y"), (1, 0, "large")], [(1, 0, "large"), (-1, 0, "large")], [(1, 0, "x")],
-        [(1, 0, "large"), (-1, 1, "large")], [(1, 0, "large"), (1, 0, "x")],
-    ):  # fmt: skip
+        [(1, 0, "y")],
+        [(1, 0, "y"), (1, 0, "large")],
+        [(1, 0, "large"), (-1, 0, "large")],
+        [(1, 0, "x")],
+        [(1, 0, "large"), (-1, 1, "large")],
+        [(1, 0, "large"), (1, 0, "x")],
+    ):
         claim = forge2.small_claim((terms, "<=", 0), copies=2)
         for room in ("1024/1000000000", "1/1000000000", "0"):
             yield forge2.as_version_2(forge2.small_files(claim, net=net, tensors=tensors), rooms=[[room]])
@@ -131,8 +198,13 @@ def _rooms() -> Iterator[forge2.Files]:
         ([(1, 0, "y")], "<=", 1), either=[[([("1/3", 0, "y")], "<=", 2), ([(-1, 0, "y")], "<=", 2)]]
     )
     case = {"weights": [["1/5", "4/5"]], "rows": [forge2.SWEEP] * 2}
-    cases = {"copy": 0, "coordinate": 0, "at": 0.5,
-             "below": case | {"witness": [[0.25]]}, "above": case | {"witness": [[0.75]]}}  # fmt: skip
+    cases = {
+        "copy": 0,
+        "coordinate": 0,
+        "at": 0.5,
+        "below": case | {"witness": [[0.25]]},
+        "above": case | {"witness": [[0.75]]},
+    }
     for room in ("1/1000000000", "0"):
         yield forge2.as_version_2(forge2.small_files(claim, proofs=[{"cases": cases}]), rooms=[[room]])
 
@@ -140,9 +212,16 @@ def _rooms() -> Iterator[forge2.Files]:
 def _tables() -> Iterator[forge2.Files]:
     files = forge2.small_files()
     for table in (
-        {"meaning": ["price"]}, {"meaning": []}, {"meaning": ["a", "b"]}, {"meaning": [1]}, {"meaning": "y"}, {}, [], 0,
+        {"meaning": ["price"]},
+        {"meaning": []},
+        {"meaning": ["a", "b"]},
+        {"meaning": [1]},
+        {"meaning": "y"},
+        {},
+        [],
+        0,
         {"a": [None, True, -1, 2.5, "\u20ac"]},
-    ):  # fmt: skip
+    ):
         yield forge2.as_version_2(files, table=table)
     yield forge2.edited(forge2.as_version_2(files), "model.json", lambda m: m.update(table=None))
     yield forge2.edited(forge2.as_version_1(forge2.as_version_2(files)), "model.json", lambda m: m.update(table=1))
@@ -206,9 +285,18 @@ def _manifests() -> Iterator[tuple[forge2.Files, dict[str, Any]]]:
     files = forge2.as_version_2(forge2.small_files())
     good = json.loads(forge2.manifest(files))
     for changes in (
-        {}, {"more": 1}, {"library": 1}, {"format": "x"}, {"files": []}, {"digest": "0" * 64}, {"digest": 1},
-        {"version": 3}, {"version": True}, {"version": "2"}, {"version": 1},
-    ):  # fmt: skip
+        {},
+        {"more": 1},
+        {"library": 1},
+        {"format": "x"},
+        {"files": []},
+        {"digest": "0" * 64},
+        {"digest": 1},
+        {"version": 3},
+        {"version": True},
+        {"version": "2"},
+        {"version": 1},
+    ):
         yield files, good | changes
     for name in (
         "a",
