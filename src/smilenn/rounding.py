@@ -43,5 +43,11 @@ def shown_bound(bound: float) -> str:
     return f"{_ceiling(3).create_decimal_from_float(bound):g}"
 
 
+def six_digits(bound: float) -> str:
+    """A bound with six digits, none of them too small."""
+    short = f"{bound:.6g}"
+    return short if Fraction(short) >= Fraction(bound) else f"{_ceiling(6).create_decimal_from_float(bound):g}"
+
+
 def _ceiling(digits: int) -> Context:
     return Context(prec=digits, rounding=ROUND_CEILING)

@@ -15,15 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from smilenn.reason import Reason, Why, Whys, has, sentence
-from smilenn.rounding import shown_bound
-
-
-def _at_most(bound: float) -> str:
-    """A bound with six digits, none of them too small."""
-    short = f"{bound:.6g}"
-    if Fraction(short) >= Fraction(bound):
-        return short
-    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal_from_float(bound):g}"
+from smilenn.rounding import shown_bound, six_digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +146,9 @@ class Unknown(Verdict):
 
     def sentence(self) -> str:
         """Names the proved bound and the reason."""
-        known = f"the violation is at most {_at_most(self.bound)}" if np.isfinite(self.bound) else "no bound was proved"
+        known = (
+            f"the violation is at most {six_digits(self.bound)}" if np.isfinite(self.bound) else "no bound was proved"
+        )
         return f"unknown: {known} ({self.reason})" if self.reason else f"unknown: {known}"
 
 

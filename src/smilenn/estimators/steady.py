@@ -51,7 +51,7 @@ def largest_changes(
             if found is None:
                 continue
             places, size = found
-            change = value if size == 1 or math.isinf(value) else rounded_up(Fraction(value) / size)
+            change = value if size == 1 or math.isinf(value) else round_up(Fraction(value) / size)
             for at in (places, tuple(reversed(places))):
                 own[at] = max(own[at], change)
         own[own < 0] = math.inf

@@ -40,7 +40,8 @@ from smilenn.experiments import figures, paper
 from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.measures import chosen, mean, proved, robust, timed
 from smilenn.experiments.recipe import Setup, obtained
-from smilenn.experiments.study import Aim, Options, Study, all_certified, outcome, proved_up_to
+from smilenn.experiments.robustness_aims import DELTAS, SMILE, aims
+from smilenn.experiments.study import Options, Study, outcome, proved_up_to
 from smilenn.experiments.tables import markdown, mean_and_spread, seconds
 from smilenn.model.backbones import ConvNet
 from smilenn.properties.library import Robust
@@ -49,21 +50,17 @@ from smilenn.train.config import Config
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DELTAS, EPSILONS = paper.DELTAS, (0.75, 1.0, 1.25)
+EPSILONS = (0.75, 1.0, 1.25)
 HALF_WIDTH = 0.05
 ALIKE = 0.025  # up to this δ the faithful column weighs all images alike
 EMBEDDING, ZERO_WEIGHT, MARGIN, FIRST, STEPS = 8, 3.0, 1.5, 1000, 100
 CHANNELS = {28: (8, 8, 16, 16, 32, 32), 8: (8, 16, 32)}
-SMILE = ("faithful", "default")
 CONFIG = {
     False: Config.paper(pretrain_epochs=20, epochs=20, batch_size=256, slack=0.005),
     True: Config.paper(pretrain_epochs=15, epochs=15, batch_size=64),
 }
 MODELS = ("agnostic", "crown-ibp", *SMILE, "constant")
 METRICS = ("clean", "pgd", "verified", "balanced_verified")
-# per cent of the first 1,000 images: what the default is asked to verify, to get right, and to verify of each class
-WANTED, CLEAN, BALANCED = (99.5, 99.5, 99.5, 99.4, 99.3), 99.6, 98.5
-NEAR, SAME = 0.1, 0.5  # per cent: the default to the paper's CROWN-IBP at δ = .025, ours to the paper's CROWN-IBP
 
 
 def backbone(inputs: int, embedding: int) -> ConvNet:
@@ -323,52 +320,6 @@ COLUMNS = (
     ("CROWN-IBP, paper", "crown-ibp"),
     ("CROWN-IBP, ours", "crown-ibp"),
 )
-
-
-def aims(rows: list[Row]) -> list[Aim]:
-    """Faithful against the paper, the default against the paper's CROWN-IBP and its own figures; MNIST only."""
-    rows = chosen(rows, data="mnist-zero")
-    out = all_certified(rows, SMILE)
-
-    def compare(
-        what: str, wanted: str, model: str, metric: str, least: Mapping[float, float], room: float = 0.0
-    ) -> None:
-        """Share of images by δ in per cent, at least so much everywhere; room 0.5 also asks for no more than that."""
-        found = {d: 100 * mean(chosen(rows, model=model, delta=d), metric) for d in least}
-        gaps = {d: found[d] - least[d] for d in least if math.isfinite(found[d])}
-        if gaps:
-            worst = min(gaps, key=lambda d: -abs(gaps[d]) if room else gaps[d])
-            got = ", ".join(f"{found[d]:.2f}" for d in gaps)
-            met = abs(gaps[worst]) <= room if room else gaps[worst] >= -ROUNDING
-            out.append(Aim(what, f"{wanted}{', '.join(f'{least[d]:.2f}' for d in gaps)}", got, met))
-
-    said = paper.ROBUSTNESS
-    every = f"at δ = {', '.join(f'{d:g}' for d in DELTAS)}"
-    for k, metric in ((0, "clean"), (2, "verified")):
-        compare(
-            f"faithful: {metric} {every}, the paper's",
-            "≥ ",
-            "faithful",
-            metric,
-            {d: said["smile"][d][k] for d in DELTAS},
-        )
-    compare(f"default: verified {every}", "≥ ", "default", "verified", dict(zip(DELTAS, WANTED, strict=True)))
-    compare("default: clean", "≥ ", "default", "clean", {DELTAS[-1]: CLEAN})
-    compare("default: balanced verified at δ = .1", "≥ ", "default", "balanced_verified", {DELTAS[-1]: BALANCED})
-    local = {d: said["crown-ibp"][d][2] - (NEAR if d == 0.025 else 0.0) for d in DELTAS if d >= 0.025}
-    what = (
-        f"default, for all images: verified at δ = {', '.join(f'{d:g}' for d in local)}, the paper's CROWN-IBP (local)"
-    )
-    compare(f"{what}, less {NEAR} at .025", "≥ ", "default", "verified", local)
-    what = f"our CROWN-IBP: verified {every}, within {SAME} of the paper's"
-    compare(what, "", "crown-ibp", "verified", {d: said["crown-ibp"][d][2] for d in DELTAS}, SAME)
-    broken = [row for row in rows if row["model"] in SMILE and row["pgd"] < row["verified"]]
-    if chosen(rows, model="default"):
-        out.append(Aim("what is verified, PGD never breaks", "no model", f"{len(broken)} models", not broken))
-    return out
-
-
-ROUNDING = 1e-9  # of per cents that were computed as shares
 
 
 def _said(table: dict[str, float], name: str) -> str:

@@ -153,6 +153,11 @@ def _place(given: Given, name: str) -> int:
     return given.outputs.index(name) if name in given.outputs else 0
 
 
+def exact_violation(given: Given, inequality: Inequality, x: np.ndarray, outputs: np.ndarray) -> Fraction | None:
+    """Left side minus right side in rationals, the outputs taken as the floats they are; None if not finite."""
+    return _exact(inequality, given.domain, given.outputs, x, outputs)
+
+
 def _exact(
     inequality: Inequality, domain: Domain, names: tuple[str, ...], x: np.ndarray, outputs: np.ndarray
 ) -> Fraction | None:
