@@ -183,7 +183,8 @@ def test_the_kinds_that_predict_best_together_are_kept():
     held = kept_rows(y, found.net, 0.1, False, np.random.RandomState(0))
     done = fit(found.net, x, y, claims, config=QUICK, held=held)
     names = {name.rstrip("0123456789") for name in (b.name for b in done.net.encoder.branches)}
-    assert done.chosen and set(done.chosen.split(" (")[0].split(" and ")) == names
+    said = dict(part.split()[::-1] for part in done.chosen.split(" (")[0].split(" + "))
+    assert set(said) == names and abs(sum(map(float, said.values())) - 1) < 0.03
     assert 0 < done.held_out < 0.2
     assert torch.allclose(done.net.lower.slope.sum(), torch.ones((), dtype=torch.float64))
     assert isinstance(done.verdict, Proved)

@@ -97,8 +97,8 @@ class Standing:
 
 
 def steps_of(history: Sequence[Mapping[str, Any]]) -> int:
-    """Epochs and rounds of training in a history; repair is none."""
-    return sum(record.get("phase") in ("pretrain", "train", "posttrain") for record in history)
+    """Epochs and rounds of training in a history, and groups of boosted trees; repair is none."""
+    return sum(record.get("phase") in ("trees", "pretrain", "train", "posttrain") for record in history)
 
 
 def spaced(n: int, most: int = MOST_ROWS) -> np.ndarray:

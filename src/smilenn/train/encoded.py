@@ -17,7 +17,6 @@ whose mean predicts best. An encoder of another make is one kind by itself.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +25,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from smilenn.model.encoders import Branch, Distance, Encoder
+from smilenn.model.encoders import Distance, Encoder
 from smilenn.model.net import SmileNet
 from smilenn.train.backward_members import MembersBackward
 from smilenn.train.config import Config
@@ -296,46 +295,6 @@ def keep_best(state: State, task: Training) -> float:
 
 
 @torch.no_grad()
-def choose_kinds(net: SmileNet, task: Training) -> tuple[float, str]:
-    """Let the mean be that of the kinds which predict best together on kept rows; the loss there, and words.
-
-    The other branches are taken out of the encoder.
-    """
-    if net.lower.keep is not None and task.held is not None:
-        return shrink(net, task)
-    encoder = net.encoder
-    size = 0 if encoder is None else encoder.groups * encoder.parts
-    if encoder is None or not size or task.held is None or len(encoder.branches) == size:
-        return judged(net, task)[0], ""
-    subsets, losses = _judged_subsets(net, task)
-    best = int(np.argmin(losses))
-    branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
-    kept = [branches[j * size + g] for j in subsets[best] for g in range(size)]
-    if len(kept) < len(branches):
-        _keep_branches(net, kept)
-    if losses[best] > 1.0:  # worse than the constant on rows kept from training: be the constant
-        net.lower.slope.zero_()
-        return 1.0, "the constant, which predicts better than any of them on these rows"
-    return losses[best], _kind_words([branch.name.split("0")[0] for branch in branches[::size]], subsets, losses, best)
-
-
-def _kind_words(names: Sequence[str], subsets: Sequence[tuple[int, ...]], losses: Sequence[float], best: int) -> str:
-    """Which kinds were chosen, and how good each is by itself."""
-    alone = ", ".join(f"{names[s[0]]} {loss:.3f}" for s, loss in zip(subsets, losses, strict=True) if len(s) == 1)
-    words = " and ".join(names[j] for j in subsets[best])
-    return f"{words} (held-out loss {losses[best]:.3f} of the constant's; alone: {alone})"
-
-
-def _judged_subsets(net: SmileNet, task: Training) -> tuple[list[tuple[int, ...]], list[float]]:
-    """All subsets of the kinds, and the loss of the mean of each on rows kept from it."""
-    each, rows = honest(net, task)
-    weight = None if task.weight is None else task.weight[rows]
-    kinds = range(len(each))
-    subsets = [s for size in kinds for s in itertools.combinations(kinds, size + 1)]
-    return subsets, [float(task.loss(each[list(s)].mean(dim=0), task.y[rows], weight)) for s in subsets]
-
-
-@torch.no_grad()
 def shrink(net: SmileNet, task: Training) -> tuple[float, str]:
     """Draw the outputs to their mean by as much as lowers the loss on kept rows; that loss, and words.
 
@@ -354,18 +313,3 @@ def shrink(net: SmileNet, task: Training) -> tuple[float, str]:
     if not share:
         return losses[best], "the constant, which predicts better there than curved units do"
     return losses[best], f"curved units ({one})" if share == 1 else f"curved units, outputs × {share:g} ({one})"
-
-
-def _keep_branches(net: SmileNet, branches: list[Branch]) -> None:
-    """The same network over some of its branches, each with an equal share of the mean."""
-    encoder = net.encoder
-    assert encoder is not None
-    before, after = len(encoder.branches) // encoder.parts, len(branches) // encoder.parts
-    one = net.lower.slope.chunk(before, dim=1)[0] * before / after
-    kept = Encoder(encoder.domain, branches, groups=encoder.groups, parts=encoder.parts).to(net.head_weight.device)
-    kept.train(encoder.training)
-    if encoder.limits is not None:  # the same for every member
-        kept.limit_(encoder.limits[0][: kept.size], encoder.limits[1][: kept.size])
-    net.encoder = kept
-    net.lower.inputs = net.second.inputs = kept.size
-    net.lower.slope = nn.Parameter(one.tile(1, after), requires_grad=False)

@@ -25,6 +25,7 @@ from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
 from smilenn.provers.model import prove
 from smilenn.provers.tree.tree import Trees
+from smilenn.train.boosted import Signs
 from smilenn.train.cases import planned, without_clauses
 from smilenn.train.clock import Clock
 from smilenn.train.config import Config
@@ -76,6 +77,7 @@ def fit(
     time_limit: float | None = None,
     warm: bool = False,
     cases: Mapping[str, Cases] | None = None,
+    boosted: Sequence[Signs] = (),
 ) -> Fit:
     """Train `net` in place so that the claims provably hold.
 
@@ -92,6 +94,8 @@ def fit(
         round begins later, so a very short limit trains nothing; the proof has a second in any case.
     warm : begin with the weights that `net` has, not pretrained again; they are among the states to choose from.
     cases : of claims with alternatives the cases to train for, by the claim's digest; chosen by the data if not given.
+    boosted : for ensembles with `held` rows: what boosted trees of every output may read, and which signs; they join
+        the networks by the share that kept rows give them. None are fitted without it.
     """
     config = Config() if config is None else config
     if cases is None:
@@ -110,7 +114,7 @@ def fit(
         checkpoint=checkpoint,
         warm=warm,
     )
-    interrupted = _trained(run)
+    interrupted = _trained(run, boosted, loss)
     run.restore_best()
     net.eval()
     if config.repair and claims and run.state.best is None and not interrupted:
@@ -154,9 +158,10 @@ def _task(
     )
 
 
-def _trained(run: Run) -> bool:
+def _trained(run: Run, boosted: Sequence[Signs], loss: LossKind) -> bool:
     """Train; whether it was interrupted, and the network then as good as it is by now."""
     try:
+        run.boost(boosted, loss)
         run.train()
     except KeyboardInterrupt:
         run.net.project_()

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from smilenn.model.encoders import Encoder
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
@@ -25,15 +24,17 @@ from smilenn.provers.model import prove
 from smilenn.provers.rules.rule import Cost
 from smilenn.provers.rules.table import decider
 from smilenn.train.adam import fused
+from smilenn.train.boosted import Boosters, Signs, boosters
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.clock import Clock
 from smilenn.train.curved import Units, merge_
 from smilenn.train.distances import distance_epoch, has_distances, recentre
-from smilenn.train.encoded import choose_kinds, encoded_epoch, keep_best, parameter_groups
+from smilenn.train.encoded import encoded_epoch, judged, keep_best, parameter_groups, shrink
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.feasible import start_feasible
 from smilenn.train.health import box_statistics, fail_on_dead
 from smilenn.train.losses import LossKind
+from smilenn.train.mixing import mix
 from smilenn.train.phases import Training, check, posttrain_round, pretrain_epoch, train_epoch
 from smilenn.train.repair import repair
 from smilenn.train.spline import start_spline
@@ -43,6 +44,7 @@ from smilenn.verdict import Proved
 logger = logging.getLogger(__name__)
 
 ROOM = 0.25  # of the range of an ensemble's outputs, left around it
+TREES_SHARE = 0.35  # of a time limit, for boosted trees
 MIN_GENERATOR_SECONDS = 0.1  # the generator gets this much a row, whatever the time limit
 _SETUP = 10**6  # a unit of work for the randomness before a phase
 
@@ -64,7 +66,7 @@ class Run:
         self.net, self.task, self.clock = net, task, clock
         self.callback, self.checkpoint, self.warm = callback, checkpoint, warm
         self.posttraining: Clock | None = None
-        self.held_out, self.chosen = math.nan, ""
+        self.held_out, self.chosen, self.boosters = math.nan, "", Boosters()
         members = None if net.encoder is None or not net.encoder.groups else Ensemble(net.encoder)
         if members is not None:
             members.keep(net.scale(task.x))
@@ -102,6 +104,22 @@ class Run:
         return replace(task, config=config.replace(generator_limit=limit, generator_seconds=first))
 
     # ---- the phases ---------------------------------------------------------------------------------------------
+
+    def boost(self, signs: Sequence[Signs], loss: LossKind) -> None:
+        """Boosted trees for an ensemble; they are fitted again where a checkpoint or a model is gone on from."""
+        if not (self.warm or self.task.config.epochs):
+            return  # no training was asked for
+        known = any(record["phase"] == "trees" for record in self.state.history)
+
+        def told(done: int, groups: int) -> None:
+            seconds = round(self.clock.elapsed(), 6)
+            if not known:
+                self.state.history.append({"phase": "trees", "unit": done - 1, "seconds": seconds})
+            if self.callback is not None:
+                self.callback(Progress("trees", done, groups, None, None, None, seconds))
+
+        limit = None if self.clock.limit is None else TREES_SHARE * self.clock.limit
+        self.boosters = boosters(self.net, self.task, loss, signs, limit, told)
 
     def train(self) -> None:
         """Run every phase from where the state stands."""
@@ -187,18 +205,23 @@ class Run:
             state.ensemble.release()
         if state.best is not None:
             net.load_state_dict(state.best)
-            self.held_out, self.chosen = choose_kinds(net, self.task)
+        room = ROOM if net.encoder is not None and net.encoder.groups else 1.0
+        if state.best is not None or self.boosters.groups:
+            self.held_out, self.chosen = self._choose_kinds()
         state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
         if isinstance(net.lower.keep, Units):
             merge_(net)
         if net.encoder is not None:
-            self._fit_box(net.encoder)
+            if has_distances(net):
+                recentre(net, self.task.x)
+            net.encoder.fit_box_(net.scale(self.task.x), room)
 
-    def _fit_box(self, encoder: Encoder) -> None:
-        """The encoder's box around the training rows."""
-        if has_distances(self.net):
-            recentre(self.net, self.task.x)
-        encoder.fit_box_(self.net.scale(self.task.x), ROOM if encoder.groups else 1.0)
+    def _choose_kinds(self) -> tuple[float, str]:
+        """What the mean is made of, by kept rows: networks, and trees beside them; its loss, and words."""
+        net, task = self.net, self.task
+        if task.held is None or net.encoder is None or not net.encoder.groups:
+            return judged(net, task)[0], ""
+        return mix(net, task, self.boosters) if net.lower.keep is None else shrink(net, task)
 
     def _keeps_claims(self) -> bool:
         """Whether the network keeps the claims as it is built: by an encoder, or by a box that nothing moves."""
