@@ -185,9 +185,8 @@ def slope_tree(problem: Problem, row: Row, *, time_limit: float = 60.0, most: in
         if count > most or perf_counter() - start > time_limit:
             return tree(Why(Reason.TIME))
         node = stack.pop()
-        pair = growth.split(node)
-        if pair is not None:
-            return tree(Why(Reason.SLIVER), pair)
+        if not growth.split(node):
+            return tree(Why(Reason.SLIVER), growth.pair(node))
         stack += reversed(node.children)
         count += len(node.children)
     return tree()
@@ -214,24 +213,29 @@ class _Growth:
         root = SlopeNode(lo, hi, np.zeros(len(s.hidden_bias), dtype=np.int8))
         return cls(problem, root, moving, sigma, gains, row.slope[0][moving] * sigma)
 
-    def split(self, node: SlopeNode) -> np.ndarray | None:
-        """Give the node its children, or none where it holds or is empty; a pair that breaks the rule if it must."""
+    def split(self, node: SlopeNode) -> bool:
+        """Give the node its children, or none where it holds or is empty; False where nothing of this can be done."""
         worst, candidates = self._slopes(node)
         if (worst <= 0).all():
-            return None
+            return True
         node.empty, decided = _crossed(self.problem, node)
         if node.empty is not None:
-            return None
+            return True
         further = candidates.max(initial=0.0) > 0
         deepest = None if not node.path or (decided and further) else _deepest(self.problem, node)
         if deepest is not None and deepest.status == 0 and deepest.fun > 1e-9:  # depth < −1e-9: clearly empty
             node.empty = np.maximum(-deepest.ineqlin.marginals, 0.0)
         elif further:
             _split_phase(node, int(candidates.argmax()))
-        elif not _split_discrete(self.problem, node, deepest):
-            i = int(worst.argmax())
-            return _pair(self.problem, node, deepest, int(self.moving[i]), float(self.sigma[i]))
-        return None
+        else:
+            return _split_discrete(self.problem, node, deepest)
+        return True
+
+    def pair(self, node: SlopeNode) -> np.ndarray | None:
+        """Two inputs of a node that could not be split, whose order the function may break; None if none are found."""
+        i = int(self._slopes(node)[0].argmax())
+        deepest = _deepest(self.problem, node) if node.path else None
+        return _pair(self.problem, node, deepest, int(self.moving[i]), float(self.sigma[i]))
 
     def _slopes(self, node: SlopeNode) -> tuple[np.ndarray, np.ndarray]:
         """The largest slope in every moving coordinate, and by how much each open unit's phase would help, [H].
