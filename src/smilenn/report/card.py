@@ -82,11 +82,7 @@ def card(found: Findings) -> str:
     parts += ["## What is not guaranteed", "\n".join(f"- {plain(item)}" for item in found.limits), "## The domain"]
     rows = []
     for feature in model.domain_.features[:200]:
-        values = (
-            ", ".join(map(repr, feature.values))
-            if feature.categories
-            else f"{number(feature.lo)} to {number(feature.hi)}"
-        )
+        values = ", ".join(map(repr, feature.values)) if feature.categories else feature.range_words
         rows.append(
             [plain(feature.name), feature.kind, plain(values + (f" {feature.unit_words}" if feature.unit else ""))]
         )
