@@ -200,6 +200,14 @@ def test_classes_that_no_file_keeps_are_refused_before_training(table, classes):
         SmileClassifier(increasing=["income"], **QUICK).fit(X, classes[(y > 3).astype(int)])
 
 
+def test_classes_in_numpy_s_boxes_are_kept(table, tmp_path):
+    X, y = table
+    classes = np.array([np.bool_(False), np.int64(1)], dtype=object)
+    model = SmileClassifier(increasing=["income"], **QUICK).fit(X, classes[(y > 3).astype(int)])
+    model.save(tmp_path / "m")
+    assert load(tmp_path / "m").verdict_.status == model.verdict_.status == "proved"
+
+
 # ---- words ----------------------------------------------------------------------------------------------------------
 
 

@@ -134,7 +134,9 @@ def decisions(y: np.ndarray, names: Sequence[str]) -> Target:
         raise SmileError(
             "Unknown label type: the target mixes numbers and texts; give every class one kind of name."
         ) from None
-    odd = [label for label in classes.tolist() if not isinstance(label, (str, int, float))]
+    plain = [label.item() if isinstance(label, np.generic) else label for label in classes.tolist()]
+    classes = np.array(plain, dtype=object) if classes.dtype == object else classes
+    odd = [label for label in plain if not isinstance(label, (str, int, float))]
     if odd:  # a file keeps neither dates nor bytes nor longer floats, and a certificate covers what a file keeps
         raise SmileError(
             f"Unknown label type: the target holds the class {str(odd[0])!r} ({type(odd[0]).__name__}); give numbers, "
