@@ -75,9 +75,9 @@ class Calibration:
 
     def change(self, eps: float) -> float:
         """The largest change of a calibrated probability where the logit, or every margin, changes by at most ε:
-        tanh(ε / 4T).
+        tanh(ε / 4T), never rounded down.
         """
-        return math.tanh(self.eps(eps) / 4)
+        return min(1.0, math.tanh(self.eps(eps) / 4) * (1 + 2.0**-48))
 
 
 def calibrate(classifier: Decides, X: Any, y: Any) -> Calibration:

@@ -180,6 +180,6 @@ def domain_text(domain: Domain) -> str:
         if feature.categories:
             parts.append(f"{feature.name!r}: {', '.join(map(repr, feature.values))}")
         else:
-            parts.append(f"{feature.name!r} {feature.lo:g} to {feature.hi:g}{unit}")
+            parts.append(f"{feature.name!r} {feature.range_words}{unit}")
     more = f" and {len(parts) - 12} further features" if len(parts) > 12 else ""
     return told_apart("; ".join(parts[:12]), names_of(None, None, domain)) + more

@@ -51,6 +51,10 @@ class Domain:
             twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
             if twice:
                 raise SmileError(f"The {kind} {listed(twice)} appears twice; give every column a name of its own.")
+        known = {feature.name for feature in self.features}
+        shared = [column for f in self.features for column in f.columns if column in known and column != f.name]
+        if shared:  # a rule that names it would speak of one of the two, and a reader of the table mean the other
+            raise SmileError(f"The feature {listed(shared)} has the name of another one's column; rename it.")
 
     # ---- construction -------------------------------------------------------------------------------------------
 

@@ -107,6 +107,15 @@ class Feature:
         return self.columns or self.categories
 
     @property
+    def range_words(self) -> str:
+        """Bounds as reports show them, to the last digit: rounded, they would be those of a larger domain.
+
+        >>> Feature("income", lo=0, hi=1234567.89).range_words
+        '0 to 1234567.89'
+        """
+        return " to ".join(repr(end).removesuffix(".0") for end in (self.lo, self.hi))
+
+    @property
     def unit_words(self) -> str:
         """The unit as reports show it: a word as it is, all else in quotes, so that it passes for no sentence."""
         word = self.unit.isprintable() and not any(c in " '\"" for c in self.unit)

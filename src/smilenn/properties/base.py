@@ -18,6 +18,7 @@ from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
 from smilenn.properties.claim import Claim, Inequality, exact, number, plain, row
 from smilenn.properties.forms import Form, Outputs, change
+from smilenn.properties.thresholds import on_cells
 from smilenn.properties.wording import say
 
 Name = str | int  # a feature by its name, or by the position of its column
@@ -112,6 +113,7 @@ class Property(ABC):
         claims = tuple(map(plain, given))  # what is certified, saved and said is one and the same
         for claim in claims:
             _refuse_unknown_names(claim, domain, spoken, who)
+        claims = tuple(on_cells(claim, domain) for claim in claims)
         return tuple(replace(claim, sentence=claim.sentence or say(claim, spoken, domain)) for claim in claims)
 
     def named(self, domain: Domain, columns: Sequence[str] | None = None) -> Self:

@@ -116,7 +116,6 @@ def _tradeoff(found: Findings) -> list[str]:
 
 def _feature(feature: Feature) -> list[str]:
     """Name, kind and values of an input."""
-    numbers = f"{number(feature.lo)} to {number(feature.hi)}"
-    values = ", ".join(map(repr, feature.values)) if feature.categories else numbers
+    values = ", ".join(map(repr, feature.values)) if feature.categories else feature.range_words
     unit = f" {feature.unit_words}" if feature.unit else ""
     return [plain(feature.name), feature.kind, plain(values + unit)]

@@ -13,6 +13,7 @@ from smilenn.calibration import MOST, Calibration, temperature
 from smilenn.certify.statement import claim_sentence
 from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
+from smilenn.properties.naming import amount
 from smilenn.report import figures
 from smilenn.report.elements import bullets, capital, change_text, estimate_text, figure, key, plot_grid, table
 from smilenn.report.findings import Findings
@@ -127,10 +128,11 @@ def _temperature(found: Findings, y: np.ndarray, logit: np.ndarray) -> str:
     rule = epsilon_rule(found.model)
     if rule is None:
         return words
-    eps = float(rule.change.eps)
+    eps = round_up(rule.change.eps)
+    points = math.ceil(1000 * best.change(eps)) / 10  # bounds are rounded up
     return (
-        f"{words} Labels would stay; ε = {number(eps)} on the log-odds would become {number(best.eps(eps), 3)}, a "
-        f"change of the probability by at most {best.change(eps):.1%}."
+        f"{words} Labels would stay; ε = {amount(rule.change.eps)} on the log-odds would become "
+        f"{shown_bound(best.eps(eps))}, a change of the probability by at most {points:.1f}%."
     )
 
 
@@ -358,13 +360,12 @@ def training(found: Findings) -> str:
         if not any(record.get("width") for record in history)
         else ("is as wide as they allow")
     )
+    searched = any(record.get("violation") is not None for record in history)  # as the folder notes it
     closed = (
-        ""
-        if any(record.get("violation") is not None for record in history)
-        else (
-            "<p>No counterexample was looked for in training: the network keeps the rules by its construction, and the "
-            f"box {room}.</p>"
-        )
+        "<p>No counterexample was looked for in training: the network keeps the rules by its construction, and the box "
+        f"{room}.</p>"
+        if not searched and all(rule.certified for rule in found.rules)
+        else ""
     )
     return (
         closed

@@ -88,9 +88,7 @@ def _domain_table(domain: Domain) -> str:
         if feature.categories:
             values = ", ".join(map(repr, feature.values[:12])) + ("…" if len(feature.categories) > 12 else "")
         else:
-            values = f"{number(feature.lo)} to {number(feature.hi)}" + (
-                f" {feature.unit_words}" if feature.unit else ""
-            )
+            values = feature.range_words + (f" {feature.unit_words}" if feature.unit else "")
         rows.append((text(feature.name), text(feature.kind), text(values)))
     more = len(domain.features) - len(rows)
     note = f'<p class="soft">{more} further inputs are left out here.</p>' if more > 0 else ""
