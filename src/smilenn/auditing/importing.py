@@ -80,6 +80,8 @@ def _mlp(model: MLPClassifier | MLPRegressor, scaling: Scaling | None = None) ->
         raise SmileError(f"This {type(model).__name__} is not fitted; call fit first.")
     if model.activation != "relu":
         raise SmileError(f"This {type(model).__name__} has the activation {model.activation!r}; 'relu' is audited.")
+    if model.out_activation_ not in ("identity", "logistic", "softmax"):
+        raise SmileError(f"This {type(model).__name__} ends in {model.out_activation_!r}; that is not audited.")
     weights, biases = [np.asarray(w).T for w in layers], [np.asarray(b) for b in model.intercepts_]
     steps = [] if scaling is None else scaling
     kind = _dtype([*weights, *biases, *(k for _, k in steps)])

@@ -81,6 +81,12 @@ class DeepNet:
             x = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[step](x, k)
         return x
 
+    def unscaled(self, u: np.ndarray) -> np.ndarray:
+        """Inputs x [..., m] near those that the scaling takes to u, in float64."""
+        for step, k in reversed(self.scaling):
+            u = {"add": np.subtract, "sub": np.add, "mul": np.divide, "div": np.multiply}[step](u, k)
+        return u
+
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """The outputs [..., o] in float64; x [..., m]."""
         a = self.scaled(np.asarray(x, dtype=np.float64))

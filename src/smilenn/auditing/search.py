@@ -138,9 +138,7 @@ class Search:
 
     def _near(self, u: np.ndarray) -> np.ndarray:
         """Pairs of the premise near scaled inputs u [2, m]."""
-        x = u
-        for step, k in reversed(self.net.scaling):
-            x = {"add": x - k, "sub": x + k, "mul": x / k, "div": x * k}[step]
+        x = self.net.unscaled(u)
         return self.attack.into_premise(x[:1], (x[0] - x[1])[None])
 
 
