@@ -49,7 +49,7 @@ def test_ten_thousand_random_proofs(cases, tmp_path):
 
 
 def test_computed_bounds_cover_sums_in_any_order(cases, tmp_path):
-    """On a premise of one pair the real bound is the exact value. Rounding exceeds it; the computed bound covers that."""
+    """On one pair the real bound is the exact value. Rounding exceeds it; the computed bound covers that."""
     beyond = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
