@@ -15,6 +15,7 @@ from smilenn.auditing.network import DeepNet
 from smilenn.auditing.rows import Row
 
 STARTS, STEPS, CLIMBS = 512, 40, 6
+AROUND, FEW = 32, 8  # pairs around a point of an LP, and steps from there
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,18 +82,29 @@ class Attack:
         """Search; the best pair, None where no point was found to satisfy the premise exactly."""
         l1, u1, _, _, dl, du = self.box
         shape = (STARTS, len(l1))
-        first, gap = self.rng.uniform(l1, u1, shape), self.rng.uniform(dl, du, shape)
         middle = np.stack([(l1 + u1) / 2, l1, u1])
         self.offer(self.into_premise(middle, np.broadcast_to(np.clip(0.0, dl, du), middle.shape)))
-        for k in range(STEPS):
-            pairs = self.into_premise(first, gap)
-            self.offer(pairs)
-            step, g = 0.5 * (1 - k / STEPS) ** 2 + 0.002, self.gradient(pairs)
-            moves = self.rng.random(shape) < 0.5
-            first = np.clip(first + step * (u1 - l1) * np.sign(g.sum(axis=1)) * moves, l1, u1)
-            gap = np.clip(gap - step * (du - dl) * np.sign(g[:, 1]), dl, du)
+        self._ascend(self.rng.uniform(l1, u1, shape), self.rng.uniform(dl, du, shape), STEPS, 0.5)
         self.climb()
         return self.best
+
+    def climb_from(self, x: np.ndarray) -> None:
+        """A few steps from pairs around x [2, m]."""
+        l1, u1 = self.box[:2]
+        shape = (AROUND, x.shape[1])
+        first = x[0] + self.rng.normal(size=shape) * (u1 - l1) * self.rng.choice([0.0, 0.01, 0.1], size=(AROUND, 1))
+        self._ascend(first, np.broadcast_to(x[0] - x[1], shape), FEW, 0.05)
+
+    def _ascend(self, first: np.ndarray, gap: np.ndarray, steps: int, length: float) -> None:
+        """Signed gradient steps on x_1 and x_1 − x_2, [n, m] each; half of the inputs move at a time."""
+        l1, u1, _, _, dl, du = self.box
+        for k in range(steps):
+            pairs = self.into_premise(first, gap)
+            self.offer(pairs)
+            step, g = length * (1 - k / steps) ** 2 + 0.002, self.gradient(pairs)
+            moves = self.rng.random(first.shape) < 0.5
+            first = np.clip(first + step * (u1 - l1) * np.sign(g.sum(axis=1)) * moves, l1, u1)
+            gap = np.clip(gap - step * (du - dl) * np.sign(g[:, 1]), dl, du)
 
     def climb(self) -> None:
         """Move single inputs of the best pair while that helps."""
