@@ -105,35 +105,42 @@ class Search:
         self.nodes += 1
         if node.cell is None:
             return
-        if parent is None or self._rebuilt(node, parent):
-            node.anchor, basis = Relaxation(self.net, self.kappa, node.cell, node.cuts, self.solver), None
-            node.built = len(node.cuts)
-        else:
-            node.anchor, basis = parent.anchor, parent.basis
-            node.built = parent.built
-        answer = node.anchor.solve(node.cuts, basis)  # type: ignore[union-attr]
-        node.bound = self._rule(node.cell, None) if parent is None or answer is None else np.inf
-        for slopes in (None if answer is None else answer.slopes, None if parent is None else parent.slopes):
-            if slopes is not None and (node.slopes is None or parent is None or node.bound >= parent.bound):
-                value = self._rule(node.cell, slopes)
-                if value < node.bound:
-                    node.bound, node.slopes = value, slopes
-        if parent is not None:
-            node.bound = min(node.bound, parent.bound)
-        split = None
-        if answer is not None:
-            node.basis = answer.basis
-            near = self._near(answer.x)
-            self.attack.offer(near)
-            if self.nodes % POLISHED == 1:
-                self.attack.climb_from(near[0])
-            split = _widest(answer, node.cell)
+        split = self._solved(node, parent, parent is None or self._rebuilt(node, parent))
+        if split is None and node.bound > self.enough and node.built < len(node.cuts):
+            split = self._solved(node, parent, True)  # its own ranges are tighter than those of the shared LP
         if split is None or node.bound <= self.enough:
             self.closed = max(self.closed, node.bound)
             node.cell = node.basis = node.anchor = None
         else:
             self.count += 1
             heapq.heappush(self.heap, (-node.bound, self.count, node, split))
+
+    def _solved(self, node: Node, parent: Node | None, fresh: bool) -> tuple[int, int, int] | None:
+        """Give a cell its bound, from a fresh LP or its parent's; where to split it, None if nowhere."""
+        assert node.cell is not None
+        if parent is None or fresh:
+            node.anchor, basis = Relaxation(self.net, self.kappa, node.cell, node.cuts, self.solver), None
+            node.built = len(node.cuts)
+        else:
+            assert parent.anchor is not None
+            node.anchor, basis, node.built = parent.anchor, parent.basis, parent.built
+        answer = node.anchor.solve(node.cuts, basis)
+        node.bound, node.slopes = np.inf, None
+        if parent is None or answer is None or fresh:
+            node.bound = self._rule(node.cell, None)
+        for slopes in (None if answer is None else answer.slopes, None if parent is None else parent.slopes):
+            if slopes is not None and (node.slopes is None or parent is None or node.bound >= parent.bound):
+                value = self._rule(node.cell, slopes)
+                if value < node.bound:
+                    node.bound, node.slopes = value, slopes
+        if answer is None:
+            return None
+        node.basis = answer.basis
+        near = self._near(answer.x)
+        self.attack.offer(near)
+        if self.nodes % POLISHED == 1:
+            self.attack.climb_from(near[0])
+        return _widest(answer, node.cell)
 
     def _rebuilt(self, node: Node, parent: Node) -> bool:
         """Whether a cell gets an LP of its own.

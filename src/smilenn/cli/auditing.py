@@ -26,7 +26,7 @@ def audit(
         typer.Option(metavar="TABLE", help="Rows to learn the domain from, columns in the order of the inputs."),
     ] = None,
     domain: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A TOML file with a [[feature]] table for every input.")
+        Path | None, typer.Option(metavar="FILE", help="A TOML file with one feature table for every input.")
     ] = None,
     fair: Annotated[
         list[str] | None,
