@@ -28,6 +28,7 @@ LAYER = {
     "search": 5,
     "provers": 5,
     "certify": 6,
+    "auditing": 7,
     "train": 7,
     "report": 8,
     "estimators": 8,

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from smilenn._version import __version__
 
 if TYPE_CHECKING:
+    from smilenn.auditing.audit import Audit, audit
+    from smilenn.auditing.lowering import Bracket
     from smilenn.calibration import Calibration, calibrate
     from smilenn.certify.network import SavedNet, certify_net, open_net
     from smilenn.certify.signing import sign
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
     from smilenn.versions import show_versions
 
 _HOME = {
+    "smilenn.auditing.audit": ("Audit", "audit"),
+    "smilenn.auditing.lowering": ("Bracket",),
     "smilenn.calibration": ("Calibration", "calibrate"),
     "smilenn.certify.network": ("SavedNet", "certify_net", "open_net"),
     "smilenn.certify.signing": ("sign",),
@@ -111,7 +115,9 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "AlteredError",
+    "Audit",
     "Bounded",
+    "Bracket",
     "Calibration",
     "Certificate",
     "Claim",
@@ -155,6 +161,7 @@ __all__ = [
     "Verdict",
     "Violated",
     "__version__",
+    "audit",
     "calibrate",
     "certify_net",
     "check",

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from smilenn._version import __version__
-from smilenn.cli import options, paths
+from smilenn.cli import auditing, options, paths
 from smilenn.cli.config_file import ConfigFile
 from smilenn.cli.guard import Guarded, failed
 from smilenn.cli.options import (
@@ -221,7 +221,9 @@ def check(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check the certificate of a model in exact arithmetic, from the files; nothing is searched."""
+    """Check the certificate of a model or an audit in exact arithmetic, from the files; nothing is searched."""
+    if auditing.is_audit(model):
+        raise typer.Exit(auditing.check(model, reference=reference, quiet=quiet, json=json))
     paths.check_certificate(model)
     if key is not None:
         from smilenn.certify.signing import public_key
@@ -389,6 +391,9 @@ def reproduce(
             json=json,
         )
     )
+
+
+app.command()(auditing.audit)
 
 
 def main() -> None:
