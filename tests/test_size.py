@@ -23,9 +23,8 @@ SKIPPED = "fmt: " + "skip"  # in two parts, or this line would be found
 
 
 def is_checker(file: Path) -> bool:
-    return (file.parent == PACKAGE / "certify" and file.stem in ("check", "check_deep")) or file.is_relative_to(
-        PACKAGE / "certify" / "reference"
-    )
+    own = PACKAGE / "certify"
+    return file in (own / "check.py", own / "check_deep.py") or file.is_relative_to(own / "reference")
 
 
 @cache

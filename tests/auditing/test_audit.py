@@ -101,8 +101,9 @@ def test_right_sides_are_decided(model):
 
 
 def test_the_command_writes_what_smile_check_accepts(place):
-    done = smile("audit", place / "net.onnx", "--domain", place / "domain.toml", "--fair", "age", "--out", place / "a",
-                 "--json")  # fmt: skip
+    done = smile(
+        "audit", place / "net.onnx", "--domain", place / "domain.toml", "--fair", "age", "--out", place / "a", "--json"
+    )
     assert done.exit_code == 0, done.output
     said = json.loads(done.output)
     assert [row["status"] for row in said["rows"]] == ["proved", "proved"]

@@ -16,6 +16,7 @@ from smilenn import (
     Config,
     Custom,
     Fair,
+    Network,
     Safe,
     SmileClassifier,
     SmileRegressor,
@@ -41,7 +42,12 @@ from smilenn.report.findings import gather
 from smilenn.report.sections import _temperature, training
 from smilenn.report.summary import summary
 
-QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
+QUICK = {
+    "config": Config(epochs=3, batch_size=64),
+    "random_state": 0,
+    "network": Network(members=1),
+    "certify_limit": 10.0,
+}
 BEYOND = 2**53 + 1
 
 

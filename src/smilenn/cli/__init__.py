@@ -377,20 +377,8 @@ def reproduce(
 
     models = out / "models" if save_models or reuse_models else None
     chosen = Options(quick, tuple(seed or ()), data_dir, device, models, reuse_models)
-    raise typer.Exit(
-        command.run(
-            experiment,
-            out,
-            chosen,
-            jobs=jobs,
-            only=tuple(only or ()),
-            cluster=cluster,
-            with_figures=not no_figures,
-            finished=finished,
-            quiet=quiet,
-            json=json,
-        )
-    )
+    drawn = {"with_figures": not no_figures, "finished": finished, "quiet": quiet, "json": json}
+    raise typer.Exit(command.run(experiment, out, chosen, jobs=jobs, only=tuple(only or ()), cluster=cluster, **drawn))
 
 
 app.command()(auditing.audit)
