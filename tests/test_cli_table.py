@@ -44,8 +44,8 @@ def fit(data, *options, quick=FIT):
 
 
 def one_sentence(stderr: str) -> str:
-    """The single line on the standard error stream."""
-    (line,) = stderr.strip().splitlines()
+    """The single line on the standard error stream, but for progress, which a busy machine has time to show."""
+    (line,) = [line for line in stderr.strip().splitlines() if not line.startswith("predict · ")]
     assert line.startswith("smile: ")
     return line
 
