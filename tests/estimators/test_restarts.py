@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from smilenn import Bounded, Config, Convex, Monotone, Network, Proved, Robust, SmileRegressor
-from smilenn.train import fit as fit_module
 from smilenn.train import restarts
+from smilenn.train.clock import Clock
 from smilenn.train.health import DeadAuxiliaries
 
 QUICK = Config(pretrain_epochs=20, epochs=2, learning_rate=1e-2, batch_size=16, posttrain_rounds=4, settle_rounds=2)
@@ -81,7 +81,7 @@ def test_a_limit_that_is_over_at_once_trains_nothing(kind):
 def test_no_epoch_begins_when_the_limit_is_over(monkeypatch, kind):
     """The first is begun in time, and whatever is asked from its first step on, the limit is over."""
     asked = []
-    monkeypatch.setattr(fit_module._Run, "over_time", lambda self: bool(asked) or asked.append(self) is not None)
+    monkeypatch.setattr(Clock, "over", lambda self: bool(asked) or asked.append(self) is not None)
     model = SmileRegressor(time_limit=1e6, random_state=0, **RULES[kind]).fit(*data())
     assert model.quality_.steps == 1 and asked
 

@@ -63,6 +63,24 @@ def test_free_signs_with_enough_slope_are_proved_and_too_little_is_not():
         assert slope_tree(problem, r).complete is expected
 
 
+def test_a_falling_affine_function_without_hidden_units_is_not_proved():
+    """The root fails and no path leads to it, so there is no pair to show either: that is no proof."""
+    problem, r = only(Monotone(["x0"]), net(box(2), [], [], [], [-1, 0]))
+    tree = slope_tree(problem, r)
+    assert not tree.complete and tree.pair is None
+    assert not SlopeRule().maximise(problem, r).complete
+    assert SlopeRule().emit(problem, r, time_limit=10.0).why is not None
+    problem, r = only(Monotone(["x0"]), net(box(2), [], [], [], [1, 0]))
+    assert slope_tree(problem, r).complete
+
+
+def test_a_cell_of_a_single_point_that_fails_is_no_proof():
+    """f = relu(2x − 1) − relu(x − ½) rises, but would fall where only the second is on, which is at x = ½."""
+    problem, r = only(Monotone(["x0"]), net(box(1), [[2], [1]], [-1, -0.5], [1, -1]))
+    tree = slope_tree(problem, r)
+    assert not tree.complete and tree.pair is None
+
+
 def test_a_dip_between_whole_numbers_is_not_called_monotone():
     """f = x − 10 relu(x − ¼) + 10 relu(x − ¾) on {0, 1}: slope 1 at both ends, but the rule asks for the interval."""
     domain = Domain((Feature("x", "integer", 0, 1), Feature("y", "continuous", 0, 1)))

@@ -93,16 +93,18 @@ class Domain:
         member_of = {str(column): name for name, columns in groups.items() for column in columns}
         _refuse_names(frame, member_of, groups, {"kinds": kinds, "bounds": bounds, "units": units})
         _refuse_options(frame, margin, scaling)
-        features: dict[str, Feature] = {}
+        features: list[Feature] = []
+        seen: set[str] = set()  # groups; a column of the same name is another feature, and refused as such
         for column in frame.columns:
             group = member_of.get(column)
             if group is None:
                 of = kinds.get(column), bounds.get(column)
-                features[column] = learn(column, frame[column], *of, margin, scaling, named)
-            elif group not in features:
+                features.append(learn(column, frame[column], *of, margin, scaling, named))
+            elif group not in seen:
+                seen.add(group)
                 columns = tuple(str(c) for c in groups[group])
-                features[group] = Feature(group, "category", categories=columns, columns=columns)
-        return cls(tuple(replace(feature, unit=units.get(name, "")) for name, feature in features.items()))
+                features.append(Feature(group, "category", categories=columns, columns=columns))
+        return cls(tuple(replace(feature, unit=units.get(feature.name, "")) for feature in features))
 
     # ---- coordinates --------------------------------------------------------------------------------------------
 

@@ -44,7 +44,8 @@ def learn(
             raise SmileError(f"bounds names {name!r}, which holds categories; leave it out there.")
         return _labelled(name, series, kind)
     values = numbers(series, name)
-    kind = kind or _number_kind(series, values, named, bounded=bounds is not None)
+    if kind is None:
+        kind = _number_kind(series, values, named, bounded=bounds is not None)
     _refuse_other_kind(name, kind, values)
     if kind == "binary":
         return Feature(name, "binary")
