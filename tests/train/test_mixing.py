@@ -38,6 +38,12 @@ def test_a_kind_that_is_not_finite_is_left_out():
     assert found.shares.tolist() == [1.0, 0.0] and np.isfinite(found.loss)
 
 
+def test_no_finite_kind_is_worse_than_the_constant():
+    y, _ = rows()
+    found = mixture(torch.full((2, len(y), 1), torch.nan, dtype=torch.float64), y, None, task_loss("mse", y))
+    assert found.shares.sum() == 1 and found.loss > 1
+
+
 def test_few_rows_choose_nearly_equal_shares():
     """Of twelve rows, a kind that is better by chance does not take everything; of many it does."""
     y, noise = rows(12)

@@ -48,6 +48,9 @@ def mixture(each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, lo
     alone = np.array([float(loss(f, y, weight)) for f in each])
     kept = np.flatnonzero(np.isfinite(alone))
     shares = np.zeros(len(each))
+    if not len(kept):  # nothing is known of any kind: `mix` makes this a constant
+        shares[0] = 1.0
+        return Mixture(shares, float("inf"), alone)
     while True:
         own = _shares(each[kept], y, weight, loss)
         large = own >= min(SMALL, own.max())
