@@ -9,12 +9,12 @@ no code and find the same bounds.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import floor
 from pathlib import Path
 
 from smilenn.certify.reference.deep_files import Cut, Leaf, Lemmas, Network, Phase, StoredRow, Vector, read_audit
@@ -31,7 +31,7 @@ from smilenn.certify.reference.deep_octagon import (
     up,
 )
 from smilenn.certify.reference.strict import CheckError, Unreadable, need
-from smilenn.certify.reference.words import clean
+from smilenn.certify.reference.words import at_most, clean, rounded
 
 FINE = GRID * GRID
 LARGE, TINY = Fraction(1 << 60), Fraction(1, 1 << 80)
@@ -199,7 +199,7 @@ class Walk:
             return None
         at = node.at
         if self.row.whole[node.place]:
-            at = Fraction(floor(at) + (1 if sign > 0 else 0))
+            at = Fraction(math.floor(at) + (1 if sign > 0 else 0))
         lo, hi = [list(x) for x in cell.lo], [list(x) for x in cell.hi]
         if sign > 0:
             lo[node.copy][node.place] = max(lo[node.copy][node.place], at)
@@ -333,7 +333,7 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     report = check_folder(arguments[0])
     lines = [f"{report.status}: {clean(report.reason)}" if report.reason else report.status]
-    lines += [f"{clean(r.text)}: {float(r.found)} to {float(r.computed)}, {r.status}" for r in report.rows]
+    lines += [f"{clean(r.text)}: {rounded(r.found)} to {at_most(r.computed)}, {r.status}" for r in report.rows]
     sys.stdout.write("\n".join(lines) + "\n")
     return report.exit_code
 

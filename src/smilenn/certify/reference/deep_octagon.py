@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import ceil, floor
 
 from smilenn.certify.reference.deep_files import Vector
 
@@ -19,12 +19,12 @@ Point = tuple[Fraction, Fraction, Fraction, Fraction]  # s_1, s_2, relu(s_1), re
 
 def up(x: Fraction, grid: int = GRID) -> Fraction:
     """The least multiple of 1/grid that is ≥ x."""
-    return Fraction(ceil(x * grid), grid)
+    return Fraction(math.ceil(x * grid), grid)
 
 
 def down(x: Fraction, grid: int = GRID) -> Fraction:
     """The largest multiple of 1/grid that is ≤ x."""
-    return Fraction(floor(x * grid), grid)
+    return Fraction(math.floor(x * grid), grid)
 
 
 @dataclass(frozen=True)
