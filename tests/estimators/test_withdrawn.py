@@ -17,6 +17,7 @@ from smilenn.model import bundle
 from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.net import SmileNet
 from smilenn.model.seal import is_as_described, seal
+from smilenn.train.boosted import Boosters
 
 ROUGH = Config(pretrain_epochs=3, epochs=1, posttrain_rounds=0, least_quality=0.0)
 
@@ -30,7 +31,21 @@ def rows():
 
 @pytest.fixture(scope="module")
 def ensemble():
-    """A monotone ensemble behind an encoder, a classifier whose missing cells are filled."""
+    """A monotone ensemble of networks behind an encoder, a classifier whose missing cells are filled."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("smilenn.train.run.boosters", lambda *given: Boosters())
+        return encoded()
+
+
+@pytest.fixture(scope="module")
+def trees():
+    """The same with boosted trees in place of networks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("smilenn.train.mixing._shares", lambda each, *given: np.eye(len(each))[-1])
+        return encoded()
+
+
+def encoded():
     X, y = rows()
     rules = [Monotone(["x"]), Fair(["g"], 1.0)]
     model = SmileClassifier(properties=rules, config=ROUGH, random_state=0, missing="fill", network=Network(members=1))
@@ -119,6 +134,19 @@ def test_every_certified_tensor_is_watched_whoever_edits_it(ensemble, affine, ed
         assert withdrawn(ensemble, lambda m, name=name: edit(first_linear(m).get_parameter(name)))
     for name in ("start", "rate"):
         assert withdrawn(ensemble, lambda m, name=name: edit(getattr(m.net_.encoder.branches[0].layers[0], name)))
+
+
+@pytest.mark.parametrize("edit", [in_place, by_data, by_numpy, by_storage])
+def test_every_number_of_trees_is_watched(trees, edit):
+    layer = trees.net_.encoder.branches[0].layers[0]
+    assert type(layer).__name__ == "Trees" and layer.nodes > 3
+    for name in ("split", "number", "bias"):
+        assert withdrawn(trees, lambda m, name=name: edit(getattr(m.net_.encoder.branches[0].layers[0], name)))
+
+
+def test_sets_and_counts_of_trees_are_watched(trees):
+    assert withdrawn(trees, lambda m: m.net_.encoder.branches[0].layers[0].sets.append([0, 1]))
+    assert withdrawn(trees, lambda m: m.net_.encoder.branches[0].layers[0].trees.append(1))
 
 
 def test_zero_and_minus_zero_are_two_weights(affine):

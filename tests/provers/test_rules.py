@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, Convex, Fair, Lipschitz, Monotone, SmileRegressor
+from smilenn import Config, Convex, Fair, Lipschitz, Monotone, Network, SmileRegressor
 from smilenn.problem import build_all
 from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.provers.portfolio import prove_problem
@@ -146,10 +146,10 @@ X = pd.DataFrame({"x": RNG.uniform(0, 4, 120), "y": RNG.uniform(0, 4, 120), "g":
 Y = 0.5 * X["x"] + 0.3 * np.sin(3 * X["x"]) + 0.3 * X["y"] + 0.5 * (X["g"] == "u")
 FITS = {
     "ensemble": {"properties": [Monotone(["x"])]},
-    "slopes": {"properties": [Monotone(["x"])], "encoder": "none", "hidden": 4},
+    "slopes": {"properties": [Monotone(["x"])], "network": Network(encoder="none", hidden=4)},
     "curved": {"properties": [Convex(["x"]), Monotone(["y"])]},
-    "tree": {"properties": [Fair(["g"], 0.4)], "encoder": "none", "hidden": 4},
-    "sweep": {"properties": [Lipschitz(["x"], 1.0)], "encoder": "none", "hidden": 4},
+    "tree": {"properties": [Fair(["g"], 0.4)], "network": Network(encoder="none", hidden=4)},
+    "sweep": {"properties": [Lipschitz(["x"], 1.0)], "network": Network(encoder="none", hidden=4)},
 }
 
 
