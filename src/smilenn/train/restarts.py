@@ -134,9 +134,10 @@ class _Runs:
         torch.manual_seed(seed)
         recipe = recipe_for(task)
         net, reasons = recipe.net.to(task.design.device), recipe.reasons
+        adopted = self.start is not None and adopt_(net, self.start)
         if self.start is not None:
-            adopt_(net, self.start)
-            reasons = f"Started from the weights of a fitted model. {reasons}"
+            what = "the weights of a fitted model" if adopted else "a model of trees, fitted anew"
+            reasons = f"Started from {what}. {reasons}"
         rows = ~self.held if recipe.family == "plain" else np.ones(len(task.x), dtype=bool)
         result = fit(
             net,
@@ -150,7 +151,7 @@ class _Runs:
             callback=self.callback,
             checkpoint=None if self.checkpoint is None else numbered(self.checkpoint, i, settings.restarts),
             time_limit=None if self.until is None else max(0.0, (self.until - perf_counter()) / left),
-            warm=self.start is not None,
+            warm=adopted,
             cases=task.cases,
             boosted=recipe.boosted,
             **self._judges(recipe),

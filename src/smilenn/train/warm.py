@@ -35,12 +35,16 @@ OTHER = "The model to start from has another network, in {}; fit anew, or with t
 
 
 @torch.no_grad()
-def adopt_(net: SmileNet, start: SmileNet) -> None:
+def adopt_(net: SmileNet, start: SmileNet) -> bool:
     """Give the fresh `net` the weights of `start`, which is left alone; other shapes are an error.
+
+    Returns whether there were any: a start of trees alone has none, since trees are always fitted anew.
 
     A start that no step could move, since nothing of its inputs reaches the outputs, is one too.
     """
     units = net.lower.keep if isinstance(net.lower.keep, Units) else None
+    if _trees_alone(start):
+        return False
     start = _members(net, start)
     if (net.encoder is None) != (start.encoder is None) or net.lower.kind != start.lower.kind:
         raise SmileError(OTHER.format("what stands before its auxiliaries"))
@@ -58,6 +62,16 @@ def adopt_(net: SmileNet, start: SmileNet) -> None:
         _keep_signs_(net.lower, units)
     if not (bool(net.head_weight.any()) and _reached(net)):
         raise SmileError("The model to start from is a constant, from which no step leads away; fit anew.")
+    return True
+
+
+def _trees_alone(net: SmileNet) -> bool:
+    learned = [] if net.encoder is None else net.encoder.learned
+    return bool(learned) and all(_is_trees(branch) for branch in learned)
+
+
+def _is_trees(branch: Branch) -> bool:
+    return any(isinstance(layer, Trees) for layer in branch.layers)
 
 
 def _members(fresh: SmileNet, start: SmileNet) -> SmileNet:
@@ -65,9 +79,7 @@ def _members(fresh: SmileNet, start: SmileNet) -> SmileNet:
     own, encoder = fresh.encoder, start.encoder
     if own is None or encoder is None or not own.groups or len(own.learned) < len(own.branches):
         return start
-    trees = np.array([any(isinstance(layer, Trees) for layer in branch.layers) for branch in encoder.learned])
-    if trees.all():
-        raise SmileError("The model to start from has trees alone, which are always fitted anew; fit without a start.")
+    trees = np.array([_is_trees(branch) for branch in encoder.learned])
     out, kept = copy.deepcopy(start), [b for b, tree in zip(encoder.learned, trees, strict=True) if not tree]
     inside = torch.as_tensor(np.repeat(~trees, [branch.outputs for branch in encoder.learned]))
     out.encoder = Encoder(encoder.domain, copy.deepcopy(kept))
