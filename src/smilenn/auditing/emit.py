@@ -37,21 +37,21 @@ class Writer:
         if root.lemmas:
             out.append(LEMMAS)
             cell = self.proof.grown(cell, None, True)
-        todo: list[tuple[Node, Cell | None]] = [(root, cell)]
-        while todo:
-            node, cell = todo.pop()
+        ahead: list[tuple[Node, Cell | None]] = [(root, cell)]
+        while ahead:
+            node, cell = ahead.pop()
             if node.split is None:
                 out += self.leaf(node, cell)
             else:
-                out += self.split(node, cell, todo)
+                out += self.split(node, cell, ahead)
         return bytes(out)
 
-    def split(self, node: Node, cell: Cell | None, todo: list[tuple[Node, Cell | None]]) -> bytes:
+    def split(self, node: Node, cell: Cell | None, ahead: list[tuple[Node, Cell | None]]) -> bytes:
         """A split; its children are put on the list."""
         assert node.split is not None
         layer, unit, copy = node.split
         cells = [self.proof.grown(cell, (layer + 1, unit, copy, sign)) for sign in (-1, 1)]
-        todo += list(zip(node.children, cells, strict=True))[::-1]
+        ahead += list(zip(node.children, cells, strict=True))[::-1]
         return bytes([PHASE]) + number(layer) + number(unit) + number(copy)
 
     def leaf(self, node: Node, cell: Cell | None) -> bytes:

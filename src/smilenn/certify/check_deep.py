@@ -532,10 +532,10 @@ class Proof:
     def bound(self) -> tuple[Fraction, int]:
         """The largest bound of a leaf, and how many leaves were bounded."""
         worst, leaves, nodes = None, 0, 0
-        todo: list[Cell | None] = [self.root()]
-        while todo:
-            cell, nodes = todo.pop(), nodes + 1
-            need(nodes <= NODES and len(todo) <= DEPTH, "the proof has too many nodes")
+        ahead: list[Cell | None] = [self.root()]
+        while ahead:
+            cell, nodes = ahead.pop(), nodes + 1
+            need(nodes <= NODES and len(ahead) <= DEPTH, "the proof has too many nodes")
             kind = self.byte()
             if kind in (OWN, STORED):
                 slopes = self.slopes() if kind == STORED else None
@@ -543,11 +543,11 @@ class Proof:
                     value, leaves = self.leaf(cell, slopes), leaves + 1
                     worst = value if worst is None else max(worst, value)
             elif kind == LEMMAS:
-                todo.append(self.grown(cell, None, True))
+                ahead.append(self.grown(cell, None, True))
             elif kind == PHASE:
                 layer, unit, copy = self.number(self.hidden), self.number(1 << 16), self.number(2)
                 need(unit < self.net.sizes[layer + 1], "a split names a unit that is not there")
-                todo += [self.grown(cell, (layer + 1, unit, copy, sign)) for sign in (1, -1)]  # ≤ 0 comes first
+                ahead += [self.grown(cell, (layer + 1, unit, copy, sign)) for sign in (1, -1)]  # ≤ 0 comes first
             else:
                 need(kind == INPUT, "a proof has an unknown node")
                 i, copy, at = (
@@ -555,7 +555,7 @@ class Proof:
                     self.number(2),
                     Fraction(self.signed(), 1 << self.number(64)),
                 )
-                todo += [self.parted(cell, i, copy, at, sign) for sign in (1, -1)]
+                ahead += [self.parted(cell, i, copy, at, sign) for sign in (1, -1)]
         need(self.at == len(self.data), "a proof has bytes left over")
         if worst is None:
             raise CheckError("the proof closes every cell of a premise that has a point")
