@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from smilenn.certify.reference.contract import Contraction, read_contractions
 from smilenn.certify.reference.floats import decoded
 from smilenn.certify.reference.strict import (
     Refused,
@@ -37,10 +38,11 @@ LAYER_KEYS = {
     "kinks": {"size", "convex"},
     "pool": {"side", "block"},
     "distance": {"inputs", "outputs"},
+    "contract": {"inputs", "units"},
     "trees": {"inputs", "trees", "nodes", "sets"},
     "pinned": {"outputs", "module"},
 }
-SIZES = ("inputs", "outputs", "base", "size", "convex", "side", "block", "nodes")
+SIZES = ("inputs", "outputs", "base", "size", "convex", "side", "block", "nodes", "units")
 ZERO, ONE = Fraction(0), Fraction(1)
 LEAST_SCALE = Fraction(1, 2**1022)  # a subnormal scale might be flushed to zero, with all that the network returns
 PROFILES = ("f64-aux", "fixed-order", "dyadic")
@@ -70,7 +72,7 @@ class Layer:
     """A layer of a branch, from `inputs` to `outputs` numbers; its tensors' names begin with `prefix`.
 
     What its kind does not have is empty or 0: `source` of ramps, `base` of linear, `convex` of kinks, `block` of pool,
-    `nodes` in all of trees, `trees` of each output and the `sets` that they ask for.
+    `nodes` in all of trees, `trees` of each output and the `sets` that they ask for, `units` of a contraction.
     """
 
     kind: str
@@ -84,6 +86,7 @@ class Layer:
     nodes: int = 0
     trees: tuple[int, ...] = ()
     sets: tuple[tuple[int, ...], ...] = ()
+    units: int = 0
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,8 @@ class Net:
 
     `domain` has the inputs x, `inner` the coordinates e that the auxiliaries see, `passed` the coordinates of x that
     are coordinates of e too, with their places there. Without an encoder these are all, in the same places. `forests`
-    has the trees of every layer of trees, by the beginning of its tensors' names.
+    has the trees of every layer of trees, `contractions` what is known of every contraction, by the beginning of its
+    tensors' names; `spent` is the work that went into these.
     """
 
     domain: Domain
@@ -124,6 +128,8 @@ class Net:
     grid: int
     tensors: Mapping[str, Matrix]
     forests: Mapping[str, list[Tree]]
+    contractions: Mapping[str, Contraction]
+    spent: int
 
     @property
     def pinned(self) -> bool:
@@ -189,9 +195,11 @@ def read_net(description: dict[str, Any], data: bytes) -> tuple[Net, dict[str, b
     if encoded:
         inner, passed = _inner(domain, features, encoder, tensors)
     forests = {y.prefix: _forest(y, tensors) for branch in encoder for y in branch.layers if y.kind == "trees"}
+    tested = read_contractions([y.prefix for b in encoder for y in b.layers if y.kind == "contract"], tensors)
     net = Net(
-        domain, encoder, inner, passed, boxes, auxiliaries, h, skip, n, outputs, scales, profile, grid, tensors, forests
-    )
+        domain, encoder, inner, passed, boxes, auxiliaries, h, skip, n, outputs, scales, profile, grid, tensors,
+        forests, *tested,
+    )  # fmt: skip
     return net, {name: raw for name, (_, _, raw) in stored.items()}
 
 
@@ -313,6 +321,9 @@ def _layer(value: Any, prefix: str, width: int, first: int) -> Layer:
         return Layer(kind, prefix, width, (side // block) ** 2, block=block)
     if kind == "trees":
         return _trees(given, prefix, width, sizes["nodes"])
+    if kind == "contract":
+        need(sizes["units"] >= 1, "A contraction has no units.")
+        return Layer(kind, prefix, width, width, units=sizes["units"])
     base = sizes.get("base", 0)
     need(base in (0, first), "'base' of a layer is neither 0 nor the number of outputs of the branch's first layer.")
     return Layer(kind, prefix, width, sizes["outputs"], base=base)
@@ -348,6 +359,9 @@ def _layer_shapes(layer: Layer) -> dict[str, tuple[int, ...]]:
     if layer.kind == "trees":
         nodes = {layer.prefix + name: (layer.nodes,) for name in ("split", "number")}
         return nodes | {f"{layer.prefix}bias": (layer.outputs,)}
+    if layer.kind == "contract":
+        vectors = {layer.prefix + name: (layer.units,) for name in ("bias", "gain", "balance")}
+        return vectors | {f"{layer.prefix}weight": (layer.inputs, layer.units)}
     return {}
 
 

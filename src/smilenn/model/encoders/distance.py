@@ -112,6 +112,7 @@ class Distance(Layer):
         near = np.maximum(0.0, np.maximum(spread.lo - weight, weight - spread.hi)).max(axis=1)
         room = WIDER * (far + np.abs(bias))
         most = max(float(np.abs(spread.low).max()), float(np.abs(spread.high).max()))
+        most = most if spread.axes is None else min(most, spread.norm)
         same = np.full(self.outputs, bool(spread.same.all()))
         return Spread(
             near + bias - room, far + bias + room, np.full(self.outputs, -most) - 2 * room,
