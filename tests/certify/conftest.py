@@ -87,6 +87,12 @@ def grown():
 
 
 @pytest.fixture(scope="session")
+def balled():
+    """The module kill_balls.py, which imports kill_small.py beside it."""
+    return _with_parts("kill_balls")
+
+
+@pytest.fixture(scope="session")
 def killing():
     """The module kill_suite.py, which imports its parts beside it."""
     return _with_parts("kill_suite")

@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 import forge2  # beside this file, and found where that is
+import kill_balls
 import kill_cases
 import kill_lemmas
 import kill_trees
@@ -34,6 +35,7 @@ FOLDERS = (
     "two-claims", "room-all", "properties-same", "random-any-12",
 )  # fmt: skip
 TREES = (34, 2)  # one below a linear layer, one with sets
+BALLS = (6, 7)
 STATUSES = {"certified", "unknown", "refused", "unreadable"}
 SECONDS = 60.0
 HANG = 120  # seconds: folders of a few kB take milliseconds
@@ -47,7 +49,7 @@ VALUES: list[Any] = [
 
 
 def samples(corpus: Path) -> list[dict[str, bytes]]:
-    """Files of some folders of the corpus of version 2, of one with cases, one with lemmas and two with trees."""
+    """Files of some folders of the corpus of version 2, of one with cases, one with lemmas, two with trees, two with balls."""
     with tarfile.open(corpus / "folders.tar.xz") as archive:
         members = {member.name: member for member in archive.getmembers()}
         out = []
@@ -61,7 +63,8 @@ def samples(corpus: Path) -> list[dict[str, bytes]]:
             assert set(files) >= {"model.json", "weights.safetensors", "certificate.json", "certificate.bin"}
             out.append(files)
     trees = [kill_trees.Grown(seed).files for seed in TREES]
-    return [*out, kill_cases.Cased(102).files, kill_lemmas.Lemmas(380).files, *trees]
+    balls = [kill_balls.Balled(seed).files for seed in BALLS]
+    return [*out, kill_cases.Cased(102).files, kill_lemmas.Lemmas(380).files, *trees, *balls]
 
 
 def _bytes(draw: Callable[..., Any], data: bytes) -> bytes:

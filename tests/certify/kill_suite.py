@@ -23,6 +23,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import kill_balls
 import kill_cases
 import kill_lemmas
 import kill_networks  # beside this file, and found where that is
@@ -68,6 +69,7 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         kill_cases,
         kill_lemmas,
         kill_trees,
+        kill_balls,
         kill_version2,
         kill_numbers,
     )

@@ -2,6 +2,7 @@
 
     python tests/certify/make_corpus.py [--try]   writes tests/certify/corpus2 anew: only while version 2 is not frozen
     python tests/certify/make_corpus.py --trees   writes tests/certify/corpus_trees anew: layers of trees, added later
+    python tests/certify/make_corpus.py --balls   writes tests/certify/corpus_balls anew: the Euclidean norm, added later
 
 ``corpus2/folders.tar.xz`` holds one model folder per entry, ``corpus2/index.json`` for each its status, exit code,
 class of reason and, if it was checked, rule, bound, margin, right side and room of every row as exact fractions, and
@@ -59,6 +60,7 @@ sys.path.insert(0, str(HERE))  # where these find one another
 kills = [_sibling(f"kill_{name}") for name in ("signs", "cases", "lemmas")]
 version2 = _sibling("kill_version2")
 grown = _sibling("kill_trees")
+balled = _sibling("kill_balls")
 sys.path.remove(str(HERE))
 Files = dict[str, bytes]
 Entry = tuple[str, str, Files]  # name, class of reason, files (a manifest is made unless there is one)
@@ -1345,6 +1347,14 @@ def of_trees() -> Iterator[Entry]:
         yield judged(f"trees-{at}", given[at])
 
 
+def of_balls() -> Iterator[Entry]:
+    """Contractions and balls, sound and malformed."""
+    given = balled.folders()
+    malformed = range(balled.COUNT, len(given))
+    for at in (*range(0, balled.COUNT, 4), *malformed):
+        yield judged(f"balls-{at}", given[at])
+
+
 def stated() -> Iterator[Entry]:
     """Rooms, a table and properties.json beside a network with a tree."""
     files, _, _ = small()
@@ -1476,6 +1486,7 @@ def expectation(folder: Path, why: str) -> dict[str, Any]:
 def main() -> int:
     """Write a corpus anew."""
     chosen, corpus = (of_trees, HERE / "corpus_trees") if "--trees" in sys.argv else (entries, CORPUS)
+    chosen, corpus = (of_balls, HERE / "corpus_balls") if "--balls" in sys.argv else (chosen, corpus)
     corpus.mkdir(exist_ok=True)
     index: dict[str, Any] = {}
     wrong: list[str] = []
