@@ -205,9 +205,8 @@ class Balled:
 
     def _proofs(self) -> list[dict[str, Any]]:
         rng = self.rng
-        proofs = [
-            {"rule": "leaf" if rng.random() < 0.15 or (self.hidden or self.k != 2) * rng.random() > 0.3 else "ball"}
-        ]
+        plain = rng.random() < 0.15 or ((self.hidden or self.k != 2) and rng.random() > 0.3)
+        proofs = [{"rule": "leaf" if plain else "ball"}]
         if len(self.claim["then"]) > 1:
             proofs.append({"rule": "mirror", "of": 0} if rng.random() < 0.5 else {"rule": "ball"})
         return proofs
@@ -463,7 +462,7 @@ def limits(loaded: SimpleNamespace, fast: bool) -> Any:
         setattr(module, kind, most)
     own = module if fast else loaded.exact_contract
     most = getattr(own, kind)
-    for limit in (0, 1, 2, 3):
+    for limit in (0, 1):  # the test takes two units
         setattr(own, kind, limit)
         out.append(kill_small.answers(loaded, [handmade(**wide, weight=([2, 8], [0.5] * 16))], fast)[0][:2])
     setattr(own, kind, most)

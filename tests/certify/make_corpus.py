@@ -2,7 +2,7 @@
 
     python tests/certify/make_corpus.py [--try]   writes tests/certify/corpus2 anew: only while version 2 is not frozen
     python tests/certify/make_corpus.py --trees   writes tests/certify/corpus_trees anew: layers of trees, added later
-    python tests/certify/make_corpus.py --balls   writes tests/certify/corpus_balls anew: the Euclidean norm, added later
+    python tests/certify/make_corpus.py --balls   writes tests/certify/corpus_balls anew: Euclidean norms, added later
 
 ``corpus2/folders.tar.xz`` holds one model folder per entry, ``corpus2/index.json`` for each its status, exit code,
 class of reason and, if it was checked, rule, bound, margin, right side and room of every row as exact fractions, and
