@@ -22,7 +22,7 @@ from smilenn.estimators.steady import largest_changes, steady
 from smilenn.estimators.targets import Target, TaskName, class_names, decisions, started_decisions
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
-from smilenn.properties.recognise import bounded_change
+from smilenn.properties.recognise import limits_change
 from smilenn.train.config import Config
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
     def changing_claims(self) -> tuple[Claim, ...]:
         """The claims that bound how far outputs change, as `Robust` and `Fair` do, by name or by hand."""
         self._check_fitted()
-        return tuple(c for c in self.claims_ if bounded_change(c, self.outputs_, self.domain_) is not None)
+        return tuple(c for c in self.claims_ if limits_change(c, self.outputs_, self.domain_))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities: of the classes [n, classes], of the labels [n, o].

@@ -63,6 +63,12 @@ def bounded_change(claim: Claim, outputs: Outputs, domain: Domain) -> Changes | 
     return found if isinstance(found, Changes) and found.point is None else None
 
 
+def limits_change(claim: Claim, outputs: Outputs, domain: Domain) -> bool:
+    """Whether the claim bounds how far outputs change from any input on, in whatever norm."""
+    near = isinstance(meaning(claim, outputs, domain), Near)
+    return near or bounded_change(claim, outputs, domain) is not None
+
+
 def _known(rows: Iterable[Conclusion], outputs: Outputs) -> bool:
     return all(name in outputs.names for row in rows for _, name in row.form)
 

@@ -34,6 +34,7 @@ from smilenn.train.adam import fused
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.cases import planned, without_clauses
 from smilenn.train.config import Config
+from smilenn.train.contractions import contraction_epoch, has_contractions, settle, spread
 from smilenn.train.curved import Units, merge_
 from smilenn.train.deploy import deploy
 from smilenn.train.distances import distance_epoch, has_distances, recentre
@@ -296,6 +297,8 @@ class _Run:
         """One epoch of a network whose claims hold by construction."""
         if has_distances(self.net):  # annealed: the last state is the one that was aimed at
             return distance_epoch(self.state, self.task)
+        if has_contractions(self.net):
+            return contraction_epoch(self.state, self.task)
         record = (boxed_epoch if self.net.encoder is None else encoded_epoch)(self.state, self.task)
         record["held_out"] = keep_best(self.state, self.task)
         return record
@@ -318,6 +321,8 @@ class _Run:
                 return
             if has_distances(net):
                 recentre(net, self.task.x)
+            if has_contractions(net):
+                settle(net, spread(net.lower.slope))
             net.encoder.fit_box_(net.scale(self.task.x), ROOM if net.encoder.groups else 1.0)
 
     def _begin_training(self) -> None:

@@ -65,7 +65,7 @@ class Ramps(Layer):
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, k]; subtract, multiply, clip: each step is non-decreasing in floats too."""
-        r = (y[:, self.source] - self.start) * self.rate
+        r = (y[:, self.source] - self.start.to(y.dtype)) * self.rate.to(y.dtype)
         return torch.minimum(torch.maximum(r, torch.zeros_like(r)), torch.ones_like(r))
 
     def propagate(self, spread: Spread) -> Spread:
