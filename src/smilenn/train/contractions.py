@@ -15,6 +15,8 @@ the largest ‖v_i − v_j‖₂ stays what it was when the network was made.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -57,18 +59,35 @@ def contraction_epoch(state: State, task: Training) -> dict[str, Any]:
         w = seen(w, task.held, index, None)
         if config.augment == "affine":
             x = augmented(x, rng)
-        assert net.encoder is not None
-        h = net.encoder.uncut(net.scale(x).float())
-        slope, bias = net.lower.slope.float(), net.head_bias.float()
-        m = radii(h @ slope.T + bias, slope, y, task.decides)
-        short = F.softplus(torch.logsumexp(SHARPNESS * (config.margin - m), dim=1)) / (SHARPNESS * config.margin)
-        loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
-        finite_step(state.optimizer, loss, net)
+        with _short_products():
+            m = _radii(net, x, y, task.decides)
+            short = F.softplus(torch.logsumexp(SHARPNESS * (config.margin - m), dim=1)) / (SHARPNESS * config.margin)
+            loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
+            finite_step(state.optimizer, loss, net)
         _resize_(net, size)
         losses.append(loss.detach())
         if task.over():
             break
     return {"loss": float(np.mean([float(loss) for loss in losses]))}
+
+
+@contextmanager
+def _short_products() -> Iterator[None]:
+    """Let a GPU multiply with ten bits: three times as quick, and a step of training needs no more."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def _radii(net: SmileNet, x: torch.Tensor, y: torch.Tensor, decides: Decides) -> torch.Tensor:
+    """m of training rows."""
+    assert net.encoder is not None
+    h = net.encoder.uncut(net.scale(x).float())
+    slope, bias = net.lower.slope.float(), net.head_bias.float()
+    return radii(h @ slope.T + bias, slope, y, decides)
 
 
 def radii(f: torch.Tensor, slope: torch.Tensor, y: torch.Tensor, decides: Decides) -> torch.Tensor:
