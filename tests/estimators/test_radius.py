@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from smilenn import load
 from smilenn.certify.reference import check as reference
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
@@ -39,7 +40,7 @@ def test_several_classes_are_certified_in_the_euclidean_norm(fitted, tmp_path):
     assert (labels == y).mean() > 0.9 and ((labels == y) & steady).mean() > 0.3
     model.save(tmp_path / "m")
     assert reference.check_folder(tmp_path / "m").status == "certified"
-    again = SmileClassifier.load(tmp_path / "m")
+    again = load(tmp_path / "m")
     assert (again.certified_radius(x, 2) == model.certified_radius(x, 2)).all()
 
 

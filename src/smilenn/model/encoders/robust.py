@@ -53,7 +53,8 @@ def _layers(domain: Domain, reach: np.ndarray, sizes: Sequence[int], block: int)
     width = domain.scale(domain.hi) - domain.scale(domain.lo)
     layers: list[Layer] = []
     if np.ptp(reach) > 0:
-        rate = float((reach / width).min()) / reach
+        moving = width > 0  # a column of one value is 0 at any rate
+        rate = float((reach[moving] / width[moving]).min()) / reach
         layers.append(Ramps(list(range(domain.size)), domain.scale(domain.lo), rate))
     inputs = domain.size
     if block > 1:
