@@ -49,7 +49,7 @@ VALUES: list[Any] = [
 
 
 def samples(corpus: Path) -> list[dict[str, bytes]]:
-    """Files of some folders of the corpus of version 2, one with cases, one with lemmas, two with trees, two of balls."""
+    """Files of folders of the corpus of version 2, one with cases, one with lemmas, two with trees, two of balls."""
     with tarfile.open(corpus / "folders.tar.xz") as archive:
         members = {member.name: member for member in archive.getmembers()}
         out = []
