@@ -7,13 +7,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Two test workers on two cores: one thread each, or they fight over the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test test-all lint bench docs proof verified clean help
+.PHONY: demo test test-all mutation lint bench docs proof verified clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo      train on embedded data, end with a certified model and a report"
 	@echo "make test      the tests (TESTS=path and ARGS='...' narrow them)"
 	@echo "make test-all  the slow tests too"
+	@echo "make mutation  plant faults in both checkers (trust/README.md): ten minutes each on two cores"
 	@echo "make lint      ruff and pyright"
 	@echo "make bench     the benchmarks (ARGS=name runs one)"
 	@echo "make docs      the documentation, into site/"
@@ -44,6 +45,9 @@ test: $(VENV)/.stamp-dev
 test-all: $(VENV)/.stamp-dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -m 'slow or not slow' $(ARGS) $(TESTS)
 
+mutation: $(VENV)/.stamp-dev
+	$(ONE_THREAD) $(BIN)/python -m pytest -m 'slow or not slow' tests/certify/test_mutation.py $(ARGS)
+
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -68,4 +72,4 @@ clean:
 	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .hypothesis
 	$(MAKE) --no-print-directory -C proof clean
 	$(MAKE) --no-print-directory -C proof/ocaml clean
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests trust benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

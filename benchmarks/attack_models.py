@@ -66,9 +66,15 @@ class Attacked:
 
 
 def attack(
-    net: SmileNet, claim: Claim, promises: Sequence[Fraction], *, count: int = COUNT, single: int = SINGLE,
-    forward: Forward | None = None, seed: int = 0,
-) -> Iterator[Attacked]:  # fmt: skip
+    net: SmileNet,
+    claim: Claim,
+    promises: Sequence[Fraction],
+    *,
+    count: int = COUNT,
+    single: int = SINGLE,
+    forward: Forward | None = None,
+    seed: int = 0,
+) -> Iterator[Attacked]:
     """Attack all rows of a claim; `promises` holds what their left sides may reach, `forward` (raw x [B, m] → [B, o])
     stands in for the network's own prediction.
     """

@@ -41,8 +41,12 @@ def network(domain: Domain, units: int, seed: int = 0) -> SmileNet:
     torch.manual_seed(seed)
     m, n = domain.size, 8
     net = SmileNet(
-        domain, MLP(m, (4,), n), n, auxiliaries="relu" if units else "affine", hidden=max(1, units // 2),
-    )  # fmt: skip
+        domain,
+        MLP(m, (4,), n),
+        n,
+        auxiliaries="relu" if units else "affine",
+        hidden=max(1, units // 2),
+    )
     with torch.no_grad():
         for name, parameter in net.named_parameters():
             if not name.startswith("backbone."):
@@ -103,16 +107,31 @@ def measure(units: int, inputs: int, leaves: int) -> dict[str, Any]:
     count = sum(isinstance(node, Leaf) for node in proof.nodes) if isinstance(proof, LeafProof) else 0
     size = len(files["certificate.bin"])
     return {
-        "shape": f"{units or 'affine'}x{inputs}", "leaves": count, "bytes": size, "prove_s": prove_s, "fast_s": fast_s,
-        "slow_s": slow_s, "ratio": slow_s / fast_s, "each": size / count / units if count and units else 0.0,
+        "shape": f"{units or 'affine'}x{inputs}",
+        "leaves": count,
+        "bytes": size,
+        "prove_s": prove_s,
+        "fast_s": fast_s,
+        "slow_s": slow_s,
+        "ratio": slow_s / fast_s,
+        "each": size / count / units if count and units else 0.0,
         "work": fast_s / (max(count, 1) * max(units, 1) * inputs) * 1e9,
-    }  # fmt: skip
+    }
 
 
 SHAPES = [
-    (16, 120, 20), (16, 120, 60), (16, 120, 180), (16, 120, 540), (32, 120, 180), (64, 120, 180), (16, 240, 180),
-    (16, 480, 180), (128, 1, 0), (128, 1, 60), (0, 784, 1),
-]  # fmt: skip
+    (16, 120, 20),
+    (16, 120, 60),
+    (16, 120, 180),
+    (16, 120, 540),
+    (32, 120, 180),
+    (64, 120, 180),
+    (16, 240, 180),
+    (16, 480, 180),
+    (128, 1, 0),
+    (128, 1, 60),
+    (0, 784, 1),
+]
 
 
 def rows() -> Iterator[dict[str, Any]]:

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from smilenn import Config, Fair, Monotone, Robust, SmileClassifier
+from smilenn import Config, Fair, Monotone, Network, Robust, SmileClassifier
 from smilenn.datasets import make_credit
 
 CONFIG = Config(pretrain_epochs=1, epochs=1, posttrain_rounds=1, least_quality=0.0)
@@ -49,7 +49,7 @@ def image() -> tuple[SmileClassifier, np.ndarray]:
     """A classifier of 784 pixels, robust, and one row."""
     rng = np.random.default_rng(0)
     x = rng.random((300, 784))
-    model = SmileClassifier(properties=[Robust(0.01)], encoder="none", config=CONFIG, random_state=0)
+    model = SmileClassifier(properties=[Robust(0.01)], network=Network(encoder="none"), config=CONFIG, random_state=0)
     return model.fit(x, x[:, :392].mean(axis=1) > x[:, 392:].mean(axis=1)), x[:1]
 
 
@@ -58,7 +58,7 @@ def main() -> int:
     torch.set_num_threads(1)
     models = {
         "ensemble": credit(),
-        "9M backbone": credit(encoder="none", backbone_sizes=(3000, 3000)),
+        "9M backbone": credit(network=Network(encoder="none", backbone_sizes=(3000, 3000))),
         "784 inputs": image(),
     }
     heads = ("weights", "certified", "verdict_", "certificate_", "predict", "predict_certified")

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from sklearn.ensemble import HistGradientBoostingRegressor
-from smilenn.certify.deploy import deploy
 
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
@@ -27,6 +26,7 @@ from smilenn.model.encoders import Branch, Encoder
 from smilenn.model.net import SmileNet
 from smilenn.model.trees import assert_same, convert
 from smilenn.properties import Monotone
+from smilenn.train.deploy import deploy
 
 COLUMNS = 10
 

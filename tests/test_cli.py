@@ -21,7 +21,7 @@ from safetensors.torch import save as save_tensors
 from typer.testing import CliRunner
 
 import smilenn
-from smilenn import Config, SmileClassifier, SmileRegressor
+from smilenn import Config, Fair, Network, SmileClassifier, SmileRegressor
 from smilenn.certify.about import assumptions, in_short
 from smilenn.cli import app
 from smilenn.cli.guard import exit_code
@@ -30,7 +30,7 @@ from smilenn.report.standing import Standing
 from smilenn.verdict import Proved, Rejected, Unknown, Violated
 
 QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
-SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
 
 
 def table(n=80, seed=0) -> pd.DataFrame:
@@ -92,9 +92,23 @@ FIT = ("--epochs", "15", "--quiet")
 
 def test_fit_writes_a_model_and_says_so(csv, tmp_path):
     code, out, err = smile(
-        "fit", csv, "--target", "y", "--increasing", "x", "--fair", "g:50", "--out", tmp_path / "m", "--epochs", "15",
-        "--bounds", "x:-1:12", "--drop", "n",
-    )  # fmt: skip
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--increasing",
+        "x",
+        "--fair",
+        "g:50",
+        "--out",
+        tmp_path / "m",
+        "--epochs",
+        "15",
+        "--bounds",
+        "x:-1:12",
+        "--drop",
+        "n",
+    )
     assert code in (0, 1, 3), err
     assert "Raising 'x', everything else equal, never lowers the predicted 'y'." in out
     assert "held-out rows: R²" in out and "Saved in" in out
@@ -119,8 +133,22 @@ def test_fit_as_json_and_quiet(csv, tmp_path):
 def test_fit_a_classifier_from_texts(csv, tmp_path):
     frame = table()
     frame.assign(y=np.where(frame["y"] > 15, "good", "bad")).to_csv(csv, index=False)
-    code, out, err = smile("fit", csv, "--target", "y", "--robust", "0.01", "--category", "n", "--out", tmp_path / "m",
-                           "--epochs", "8", "--time-limit", "4")  # fmt: skip
+    code, out, err = smile(
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--robust",
+        "0.01",
+        "--category",
+        "n",
+        "--out",
+        tmp_path / "m",
+        "--epochs",
+        "8",
+        "--time-limit",
+        "4",
+    )
     assert code in (0, 1, 3), err
     assert "accuracy" in out and "odds" in out
     loaded = smilenn.load(tmp_path / "m")
@@ -162,8 +190,20 @@ def test_a_model_that_learned_nothing_is_called_so():
 
 def test_fit_reads_a_property_file(csv, tmp_path):
     (tmp_path / "rules.toml").write_text('[[property]]\nkind = "fair"\nprotected = ["g"]\neps = 100\n')
-    code, out, _ = smile("fit", csv, "--target", "y", "--spec", tmp_path / "rules.toml", "--out", tmp_path / "m",
-                         "--epochs", "5", "--test", "0")  # fmt: skip
+    code, out, _ = smile(
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--spec",
+        tmp_path / "rules.toml",
+        "--out",
+        tmp_path / "m",
+        "--epochs",
+        "5",
+        "--test",
+        "0",
+    )
     assert code in (0, 3)
     assert "Attribute-flip fairness" in out and "held-out rows" not in out
 
@@ -176,15 +216,39 @@ def test_interrupted_fit_keeps_the_best_model(csv, tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(PlainLines, "__call__", stop)
-    code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", "--epochs", "5",
-                         "--checkpoint", tmp_path / "state")  # fmt: skip
+    code, out, _ = smile(
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--increasing",
+        "x",
+        "--out",
+        tmp_path / "m",
+        "--epochs",
+        "5",
+        "--checkpoint",
+        tmp_path / "state",
+    )
     assert code == 130
     assert "Interrupted: the best model so far is saved" in out
     smilenn.load(tmp_path / "m")
     assert (tmp_path / "state").exists()  # to continue from
     monkeypatch.undo()
-    code, _, err = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m2", "--epochs", "5",
-                         "--checkpoint", tmp_path / "state")  # fmt: skip
+    code, _, err = smile(
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--increasing",
+        "x",
+        "--out",
+        tmp_path / "m2",
+        "--epochs",
+        "5",
+        "--checkpoint",
+        tmp_path / "state",
+    )
     assert code in (0, 1, 3), err
     assert not (tmp_path / "state").exists()
 
@@ -384,8 +448,20 @@ def test_what_is_certified_is_not_proved_twice(model, monkeypatch):
 
 
 def test_a_solvers_word_alone_is_not_done_work(csv, tmp_path):
-    code, out, _ = smile("fit", csv, "--target", "y", "--robust", "5%:100", "--out", tmp_path / "m", "--epochs", "15",
-                         "--certify-limit", "0")  # fmt: skip
+    code, out, _ = smile(
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--robust",
+        "5%:100",
+        "--out",
+        tmp_path / "m",
+        "--epochs",
+        "15",
+        "--certify-limit",
+        "0",
+    )
     assert code == 3 and "Proved by" in out and "Not certified: No certificate was asked for" in out
     assert smilenn.load(tmp_path / "m").certificate_ is None
     assert not (tmp_path / "m" / "certificate.json").exists()
@@ -445,7 +521,9 @@ def test_prove_shows_a_counterexample_in_the_users_columns(regressor, tmp_path):
     from smilenn.reason import told
     from smilenn.verdict import Unknown
 
-    wrong = SmileRegressor(**regressor.get_params() | {"properties": [Monotone(decreasing=["x"])], "increasing": ()})
+    wrong = SmileRegressor(
+        **regressor.get_params(deep=False) | {"properties": [Monotone(decreasing=["x"])], "increasing": ()}
+    )
     wrong.__dict__.update({k: v for k, v in vars(regressor).items() if k.endswith("_")})  # the network, not the verdict
     wrong.claims_, wrong.verdict_ = wrong.lower(wrong.all_properties()), Unknown(why=told("not proved yet"))
     wrong.save(tmp_path / "model")
@@ -466,7 +544,11 @@ def test_prove_unknown_prints_the_checked_bound(tmp_path):
     rough = Config(
         pretrain_epochs=3, epochs=0, posttrain_rounds=0, feasible_start=False, repair=False, least_quality=0.0
     )
-    options = SMALL | {"config": rough, "protected": {"g": 0.001}, "boxes": "paper"}
+    options = SMALL | {
+        "config": rough,
+        "properties": Fair(["g"], 0.001),
+        "network": SMALL["network"].changed(boxes="paper"),
+    }
     SmileRegressor(**options).fit(frame.drop(columns="y"), frame["y"]).save(tmp_path / "m")
     code, out, _ = smile("prove", tmp_path / "m", "--time-limit", 5)
     checked = smilenn.check(tmp_path / "m")
@@ -659,11 +741,11 @@ def test_demo_for_programs(tmp_path, monkeypatch):
 
 def test_a_demo_without_one_step_of_training_is_not_done(tmp_path, monkeypatch):
     from smilenn.cli import demonstration
-    from smilenn.train.fit import _Run
+    from smilenn.train.clock import Clock
 
     monkeypatch.setattr(demonstration, "REFERENCE_SECONDS", 1.0)
     monkeypatch.setattr(demonstration, "ROWS", 200)
-    monkeypatch.setattr(_Run, "over_time", lambda self: True)
+    monkeypatch.setattr(Clock, "over", lambda self: True)
     code, out, err = smile("demo", "--out", tmp_path / "m", "--json")
     said = json.loads(out)
     assert code == 3 and said["certified"] and "not one training step" in said["shortfall"], out + err
@@ -673,8 +755,13 @@ def test_a_step_of_training_excuses_no_verdict(model, tmp_path):
     """What the checker finds comes first; a note of the quality that cannot be read is none."""
     untrained = Standing(10, False, 0, {"r2": -1.0, "mean_absolute_error": 1.0, "constant_mean_absolute_error": 1.0})
     trained = replace(untrained, steps=1)
-    for verdict, codes in ((Proved(certificate="c"), (3, 0, 0)), (Proved(), (3, 3, 3)), (Unknown(), (3, 3, 3)),
-                           (Violated(), (1, 1, 1)), (Rejected(), (1, 1, 1))):  # fmt: skip
+    for verdict, codes in (
+        (Proved(certificate="c"), (3, 0, 0)),
+        (Proved(), (3, 3, 3)),
+        (Unknown(), (3, 3, 3)),
+        (Violated(), (1, 1, 1)),
+        (Rejected(), (1, 1, 1)),
+    ):
         assert tuple(exit_code(verdict, quality) for quality in (untrained, trained, None)) == codes
     smile("prove", model)
     for note in (None, {}, {"rows": 1, "held_out": False, "steps": 0, "numbers": {"accuracy": 1.0}}):
@@ -705,10 +792,17 @@ SUM = '[[property]]\nkind = "sum_at_most"\noutputs = ["rent", "food"]\nlimit = "
 def many(tmp_path_factory):
     rng = np.random.default_rng(0)
     x, g = rng.uniform(0, 10, 120).round(3), rng.choice(["u", "v"], 120)
-    frame = pd.DataFrame({
-        "x": x, "g": g, "grade": np.array(["bad", "fair", "good"])[np.digitize(x, [3, 7])],
-        "rent": x / 3, "food": x / 2 + rng.normal(size=120), "cat": (x > 6).astype(int), "dog": (x < 3).astype(int),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "x": x,
+            "g": g,
+            "grade": np.array(["bad", "fair", "good"])[np.digitize(x, [3, 7])],
+            "rent": x / 3,
+            "food": x / 2 + rng.normal(size=120),
+            "cat": (x > 6).astype(int),
+            "dog": (x < 3).astype(int),
+        }
+    )
     path = tmp_path_factory.mktemp("many") / "data.csv"
     frame.to_csv(path, index=False)
     return path
@@ -803,8 +897,9 @@ def test_a_rule_against_the_data_is_answered_with_a_question(csv, tmp_path):
 
 def test_the_positive_class_on_the_command_line(csv, tmp_path):
     two_classes(csv)
-    code, out, err = smile("fit", csv, "--target", "y", "--decreasing", "x", "--positive", "bad", "--out",
-                           tmp_path / "m", *FIT)  # fmt: skip
+    code, out, err = smile(
+        "fit", csv, "--target", "y", "--decreasing", "x", "--positive", "bad", "--out", tmp_path / "m", *FIT
+    )
     assert code == 0 and "did you mean" not in err
     assert out.count("Lowering 'x', everything else equal, never lowers the log-odds of 'y' = 'bad'.") == 1
     assert "The same holds for the probability of 'y' = 'bad'." in out
@@ -834,9 +929,9 @@ def test_a_positive_class_that_makes_no_sense(csv, tmp_path, options, message):
 
 
 def test_a_fit_without_one_step_of_training_is_not_done(csv, tmp_path, monkeypatch):
-    from smilenn.train.fit import _Run
+    from smilenn.train.clock import Clock
 
-    monkeypatch.setattr(_Run, "over_time", lambda self: True)
+    monkeypatch.setattr(Clock, "over", lambda self: True)
     code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", *FIT)
     assert code == 3 and "Certified, but not one training step was completed (R² = " in out
     for command in ("prove", "check"):  # the folder knows

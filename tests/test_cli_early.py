@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, SmileRegressor
+from smilenn import Config, Network, SmileRegressor
 from smilenn.model.folder import read_folder, write_folder
 
 SLOW = ("torch", "sklearn", "scipy", "pandas", "numpy", "safetensors", "highspy", "joblib", "matplotlib")
@@ -33,8 +33,12 @@ def without(names, commands):
     done = subprocess.run(
         [sys.executable, "-c", BLOCKED.format(names=names)],
         input=json.dumps([[str(a) for a in command] for command in commands]),
-        capture_output=True, text=True, timeout=300, check=True, env=os.environ | {"COLUMNS": "300", "NO_COLOR": "1"},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+        env=os.environ | {"COLUMNS": "300", "NO_COLOR": "1"},
+    )
     return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
 
@@ -44,7 +48,7 @@ def place(tmp_path_factory):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.uniform(0, 1, 60), "z": rng.uniform(0, 1, 60)})
     config = Config(pretrain_epochs=2, epochs=1)
-    model = SmileRegressor(increasing=["x"], config=config, encoder="none", random_state=0).fit(
+    model = SmileRegressor(increasing=["x"], config=config, network=Network(encoder="none"), random_state=0).fit(
         frame, 2 * frame["x"].to_numpy()
     )
     model.save(folder / "model")
@@ -129,13 +133,15 @@ def test_options_paths_and_headers_are_judged_before_anything_slow_is_imported(p
 
 
 def test_help_and_version_need_typer_alone(place):
-    commands = ["fit", "predict", "prove", "check", "sign", "report", "demo", "bench", "reproduce"]
+    commands = ["fit", "predict", "prove", "check", "sign", "report", "demo", "bench", "reproduce", "audit"]
     asked = [["--help"], ["--version"], *([name, "--help"] for name in commands)]
     assert all(code == 0 for code, _ in without(SLOW, asked))
     done = subprocess.run(
         [sys.executable, "-c", "import sys; import smilenn.cli; print(sorted(sys.modules))"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert not any(f"'{name}'" in done.stdout for name in (*SLOW, "rich.console", "asyncio"))
 
 

@@ -57,7 +57,7 @@ def test_messages_name_the_remedy(tmp_path):
         domain.encode(pd.DataFrame({"x": [0.5], "g": ["q"]}))
     quick = Config(pretrain_epochs=5, epochs=1, posttrain_rounds=1)
     x = np.linspace(0, 1, 30)
-    none = SmileRegressor(increasing=["x"], config=quick, certify_time_limit=0).fit(pd.DataFrame({"x": x}), x)
+    none = SmileRegressor(increasing=["x"], config=quick, certify_limit=0).fit(pd.DataFrame({"x": x}), x)
     none.save(tmp_path / "m")
     code, _, err = smile("check", tmp_path / "m")
     assert code == 2 and "m' has no certificate.json; `smile prove` writes one where it can." in err

@@ -4,6 +4,8 @@ A file may import its own part of the package, parts of its own layer and of low
 """
 
 import ast
+import re
+import tomllib
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -15,6 +17,7 @@ LAYER = {
     "errors": 0,
     "progress": 0,
     "reason": 0,
+    "rounding": 0,
     "versions": 0,
     "calibration": 1,
     "domain": 1,
@@ -25,6 +28,7 @@ LAYER = {
     "search": 5,
     "provers": 5,
     "certify": 6,
+    "auditing": 7,
     "train": 7,
     "report": 8,
     "estimators": 8,
@@ -121,3 +125,17 @@ def test_parts_form_no_cycle():
 )
 def test_the_rule_itself(where, source, bad):
     assert bool(faults(PACKAGE / where, source)) is bad
+
+
+EXTRAS = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "optional-dependencies"
+]
+
+
+@pytest.mark.parametrize("extra", sorted(set(EXTRAS) - {"dev", "docs"}))
+def test_every_extra_has_code_that_uses_it(extra):
+    """Each library of an extra is imported somewhere, or its models are recognised by the name of their module."""
+    source = "\n".join(file.read_text(encoding="utf-8") for file in FILES if file.stem != "versions")
+    for wanted in EXTRAS[extra]:
+        name = re.split(r"[\[>=<]", wanted)[0]
+        assert re.search(rf'(import|from) {name}\b|"{name}"', source), f"nothing uses {name} of the extra {extra!r}"

@@ -121,7 +121,7 @@ def fitted(frame: pd.DataFrame, y: pd.Series, folder: Path) -> np.ndarray:
     net: SmileNet = reg.net_
     inputs: np.ndarray = reg.encoded(frame)
     outputs: np.ndarray = net.predict(inputs)
-    clf = SmileClassifier(protected={"g": 0.2}, class_weight="balanced").fit(frame, y)
+    clf = SmileClassifier(properties=Fair(["g"], 0.2), class_weight="balanced").fit(frame, y)
     labels, certified = clf.predict_certified(frame)
     probability: np.ndarray = clf.predict_proba(frame)
     spread = SmileRegressor(quantiles=[0.1, 0.9]).fit(frame, y)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from smilenn._version import __version__
 
 if TYPE_CHECKING:
+    from smilenn.auditing.audit import Audit, audit
+    from smilenn.auditing.lowering import Bracket
     from smilenn.calibration import Calibration, calibrate
     from smilenn.certify.network import SavedNet, certify_net, open_net
     from smilenn.certify.signing import sign
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from smilenn.errors import AlteredError, SmileError
     from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
     from smilenn.estimators.classifier import SmileClassifier
+    from smilenn.estimators.options import Columns, Network
     from smilenn.estimators.regressor import SmileRegressor
     from smilenn.estimators.store import load
     from smilenn.model.net import SmileNet
@@ -54,6 +57,8 @@ if TYPE_CHECKING:
     from smilenn.versions import show_versions
 
 _HOME = {
+    "smilenn.auditing.audit": ("Audit", "audit"),
+    "smilenn.auditing.lowering": ("Bracket",),
     "smilenn.calibration": ("Calibration", "calibrate"),
     "smilenn.certify.network": ("SavedNet", "certify_net", "open_net"),
     "smilenn.certify.signing": ("sign",),
@@ -62,14 +67,32 @@ _HOME = {
     "smilenn.errors": ("AlteredError", "SmileError"),
     "smilenn.estimators.clamped": ("ClampedClassifier", "ClampedRegressor"),
     "smilenn.estimators.classifier": ("SmileClassifier",),
+    "smilenn.estimators.options": ("Columns", "Network"),
     "smilenn.estimators.regressor": ("SmileRegressor",),
     "smilenn.estimators.store": ("load",),
     "smilenn.model.net": ("SmileNet",),
     "smilenn.progress": ("Progress",),
     "smilenn.properties": (
-        "Bounded", "Claim", "Concave", "Convex", "Custom", "Dominates", "Exclusive", "Fair", "Lipschitz",
-        "LocalRobust", "Monotone", "OneOf", "Ordered", "Property", "Robust", "Safe", "SumAtMost", "Symmetric",
-        "UnregisteredWarning", "register_property",
+        "Bounded",
+        "Claim",
+        "Concave",
+        "Convex",
+        "Custom",
+        "Dominates",
+        "Exclusive",
+        "Fair",
+        "Lipschitz",
+        "LocalRobust",
+        "Monotone",
+        "OneOf",
+        "Ordered",
+        "Property",
+        "Robust",
+        "Safe",
+        "SumAtMost",
+        "Symmetric",
+        "UnregisteredWarning",
+        "register_property",
     ),
     "smilenn.provers.model": ("prove",),
     "smilenn.provers.prover": ("Prover",),
@@ -78,7 +101,7 @@ _HOME = {
     "smilenn.train.config": ("Config",),
     "smilenn.train.fit": ("Fit", "fit"),
     "smilenn.versions": ("show_versions",),
-}  # fmt: skip
+}
 # what people look for under another name, and what to use instead
 _INSTEAD = {
     "certify": "call certify() of a fitted estimator, or smilenn.certify_net for a network of your own",
@@ -92,12 +115,15 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "AlteredError",
+    "Audit",
     "Bounded",
+    "Bracket",
     "Calibration",
     "Certificate",
     "Claim",
     "ClampedClassifier",
     "ClampedRegressor",
+    "Columns",
     "Concave",
     "Config",
     "Convex",
@@ -112,6 +138,7 @@ __all__ = [
     "Lipschitz",
     "LocalRobust",
     "Monotone",
+    "Network",
     "OneOf",
     "Ordered",
     "Progress",
@@ -134,6 +161,7 @@ __all__ = [
     "Verdict",
     "Violated",
     "__version__",
+    "audit",
     "calibrate",
     "certify_net",
     "check",

@@ -55,11 +55,12 @@ class Reason(Enum):
     FLOATS_BOUND = "{} bounds it by {} in floating point"
     FAILED = "the certification failed by an error that should not happen ({})"
     CERTIFICATION_INTERRUPTED = "the certification was interrupted"
-    NOT_ASKED = "no certificate was asked for (certify_time_limit is 0)"
+    NOT_ASKED = "no certificate was asked for (certify_limit is 0)"
     NO_PROPERTY = "no property was asked for"
     NO_CERTIFICATE = "the folder holds no certificate, so nothing was checked; call certify()"
     NOT_CHECKED = "the folder holds no certificate, so nothing was checked"
     SET_FROM_OUTSIDE = "the verdict was set from outside, without a certificate"
+    SET_ABOUT_OTHERS = "the verdict that was set from outside is about another network, other claims or a certificate"
     CHANGED = "the network was changed after it was judged; call certify() to judge it as it is now"
     CHANGED_NET = "the network was changed after it was checked; call certify_net to check it as it is now"
     OTHER_CLAIMS = "the claims were changed after they were judged; call certify() to judge those of now"
@@ -131,10 +132,13 @@ def whys_from_json(data: Mapping[str, Any]) -> Whys:
     text = printable(str(data["reason"]))
     try:
         whys = tuple(
-            Why(Reason[entry["reason"]], tuple(printable(str(part)) for part in entry["details"]),
-                printable(str(entry["where"])))
+            Why(
+                Reason[entry["reason"]],
+                tuple(printable(str(part)) for part in entry["details"]),
+                printable(str(entry["where"])),
+            )
             for entry in data["reasons"]
-        )  # fmt: skip
+        )
         return whys if sentence(whys) == text else told(text)
     except (LookupError, TypeError):  # a sentence alone, or names and details that do not fit
         return told(text)

@@ -10,21 +10,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Context
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
 from smilenn.reason import Reason, Why, Whys, has, sentence
-
-
-def shown_bound(bound: float) -> str:
-    """A bound with two digits, or with three rounded up: what is printed is never smaller than what was checked."""
-    short = f"{bound:.2g}"
-    if Fraction(short) >= Fraction(bound) * (1 - Fraction(1, 2**52)):  # `bound` is the float of a number of two digits
-        return short
-    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(bound):g}"
+from smilenn.rounding import shown_bound, six_digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +146,9 @@ class Unknown(Verdict):
 
     def sentence(self) -> str:
         """Names the proved bound and the reason."""
-        known = f"the violation is at most {self.bound:.6g}" if np.isfinite(self.bound) else "no bound was proved"
+        known = (
+            f"the violation is at most {six_digits(self.bound)}" if np.isfinite(self.bound) else "no bound was proved"
+        )
         return f"unknown: {known} ({self.reason})" if self.reason else f"unknown: {known}"
 
 

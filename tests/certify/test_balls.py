@@ -77,8 +77,10 @@ def test_limits_and_roots_are_alike(balled):
     ]
 
 
-@pytest.mark.parametrize(("name", "at", "value"), [("weight", 0, 0.25), ("gain", 0, 3.5), ("balance", 0, 2.0),
-                                                   ("bias", 0, 9.0), ("bias", 0, -0.25)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "at", "value"),
+    [("weight", 0, 0.25), ("gain", 0, 3.5), ("balance", 0, 2.0), ("bias", 0, 9.0), ("bias", 0, -0.25)],
+)
 def test_a_changed_number_is_noticed_by_its_hash(balled, small, name, at, value):
     files = balled.tampered(balled.handmade(), name, at, value)
     for fast in (True, False):
@@ -152,8 +154,10 @@ def test_rounding_of_a_contraction_stays_within_its_margin():
     layer = Contract(4, 6)
     with torch.no_grad():
         layer.bias.uniform_(-0.5, 0.5)
-    weight, bias, gain = ([list(map(F, row)) for row in v.tolist()] if v.dim() > 1 else list(map(F, v.tolist()))
-                          for v in (layer.weight.detach(), layer.bias.detach(), layer.gain))  # fmt: skip
+    weight, bias, gain = (
+        [list(map(F, row)) for row in v.tolist()] if v.dim() > 1 else list(map(F, v.tolist()))
+        for v in (layer.weight.detach(), layer.bias.detach(), layer.gain)
+    )
     norms = [check.root(sum((row[j] ** 2 for row in weight), F(0))) for j in range(6)]
     size = check.root(F(4))
     error = check.contraction_error({"norms": norms, "bias": bias, "gain": gain}, 4, size)

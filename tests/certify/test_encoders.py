@@ -18,12 +18,14 @@ from smilenn.train.deploy import deploy
 
 
 def table():
-    return Domain((
-        Feature("income", "continuous", 0.0, 9.0, shift=4.1, mult=0.47),
-        Feature("age", "integer", 18.0, 60.0, shift=40.3, mult=0.11),
-        Feature("owner", "binary"),
-        Feature("race", "category", categories=("a", "b", "c")),
-    ))  # fmt: skip
+    return Domain(
+        (
+            Feature("income", "continuous", 0.0, 9.0, shift=4.1, mult=0.47),
+            Feature("age", "integer", 18.0, 60.0, shift=40.3, mult=0.11),
+            Feature("owner", "binary"),
+            Feature("race", "category", categories=("a", "b", "c")),
+        )
+    )
 
 
 def built(encoder, domain, slopes, *, gap=0.0, auxiliaries="affine"):

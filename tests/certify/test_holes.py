@@ -18,7 +18,7 @@ import pytest
 import torch
 
 import smilenn
-from smilenn import Config, Fair, Monotone, SmileRegressor
+from smilenn import Config, Fair, Monotone, Network, SmileRegressor
 from smilenn.certify import certificate as c
 from smilenn.certify import check
 from smilenn.certify.certify import certify
@@ -39,8 +39,10 @@ def fitted():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"income": rng.uniform(1, 9, 120), "race": rng.choice(list("abc"), 120)})
     y = (X.income + (X.race == "a")).rename("score")
-    quick = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
-    return SmileRegressor(increasing=["income"], protected={"race": 0.6}, encoder="none", **quick).fit(X, y)
+    quick = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "certify_limit": 10.0}
+    return SmileRegressor(
+        properties=[Monotone(increasing=["income"]), Fair(["race"], 0.6)], network=Network(encoder="none"), **quick
+    ).fit(X, y)
 
 
 # ---- a stored verdict is a note -------------------------------------------------------------------------------------
@@ -69,7 +71,9 @@ def test_a_forged_note_beside_changed_weights_proves_nothing(fitted, tmp_path):
 def test_a_noted_counterexample_counts_only_if_the_model_still_breaks_the_claim(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.uniform(0, 1, 50)})
-    model = SmileRegressor(encoder="none", config=Config(epochs=1), random_state=0).fit(X, X.x.rename("y"))
+    model = SmileRegressor(network=Network(encoder="none"), config=Config(epochs=1), random_state=0).fit(
+        X, X.x.rename("y")
+    )
     model.properties = [Claim(1, (), (row([(1, 0, "out", "")], -(10**6)),))]
     model.claims_ = model.lower(model.all_properties())
     found = model.certify(time_limit=5)
@@ -204,9 +208,14 @@ def test_large_constants_that_cancel_do_not_excuse_a_falling_network(tmp_path):
 @CHECKERS
 @pytest.mark.parametrize(
     ("room", "status"),
-    [("1/1000000000", "certified"), ("1000000001/1000000000000000000", "refused"), ("-1/10", "refused"),
-     ("0.1", "refused"), ("", "refused")],
-)  # fmt: skip
+    [
+        ("1/1000000000", "certified"),
+        ("1000000001/1000000000000000000", "refused"),
+        ("-1/10", "refused"),
+        ("0.1", "refused"),
+        ("", "refused"),
+    ],
+)
 def test_room_is_a_billionth_of_the_scale_at_most(tmp_path, checker, room, status):
     """A rising network proved with more room than it needs: what is granted depends on the scale alone."""
     net = falling(1.0, 1.0)
@@ -337,9 +346,24 @@ def test_floats_are_read_as_the_processor_reads_them():
     import struct
 
     numbers = random.Random(0)
-    texts = ["0.0", "-0.0", "5e-324", "2.4703282292062327e-324", "2.4703282292062328e-324", "1e-400", "1e-999999999",
-             "1.7976931348623157e308", "1.7976931348623158e308", "2.2250738585072011e-308", "9007199254740993.0",
-             "9007199254740995.0", "0." + "0" * 320 + "1", "1" + "0" * 300 + ".5", "1E+2", "0e5"]  # fmt: skip
+    texts = [
+        "0.0",
+        "-0.0",
+        "5e-324",
+        "2.4703282292062327e-324",
+        "2.4703282292062328e-324",
+        "1e-400",
+        "1e-999999999",
+        "1.7976931348623157e308",
+        "1.7976931348623158e308",
+        "2.2250738585072011e-308",
+        "9007199254740993.0",
+        "9007199254740995.0",
+        "0." + "0" * 320 + "1",
+        "1" + "0" * 300 + ".5",
+        "1E+2",
+        "0e5",
+    ]
     for _ in range(3000):
         bits = numbers.getrandbits(64)
         value = struct.unpack("<d", bits.to_bytes(8, "little"))[0]

@@ -204,9 +204,15 @@ def thetas(lemma):
 # ---- soundness ------------------------------------------------------------------------------------------------------
 
 CHOICES = [
-    {"copies": 1}, {"copies": 2}, {"copies": 3}, {"copies": 2, "boxes": "paper"}, {"copies": 3, "boxes": "paper"},
-    {"copies": 2, "profile": "dyadic"}, {"copies": 1, "profile": "dyadic"}, {"copies": 2, "profile": "fixed-order"},
-]  # fmt: skip
+    {"copies": 1},
+    {"copies": 2},
+    {"copies": 3},
+    {"copies": 2, "boxes": "paper"},
+    {"copies": 3, "boxes": "paper"},
+    {"copies": 2, "profile": "dyadic"},
+    {"copies": 1, "profile": "dyadic"},
+    {"copies": 2, "profile": "fixed-order"},
+]
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -280,10 +286,12 @@ def test_no_leaf_with_lemmas_is_below_a_point_of_its_cell(folders, small, tmp_pa
         s = units_at(model, x)
         on = [[max(v, F(0)) for v in copy] for copy in s]
         d = [
-            [inner.const[i] + exact_model.dot(inner.slope[i], x[copy]) + exact_model.dot(inner.out[i], on[copy])
-             for i in range(len(inner.const))]
+            [
+                inner.const[i] + exact_model.dot(inner.slope[i], x[copy]) + exact_model.dot(inner.out[i], on[copy])
+                for i in range(len(inner.const))
+            ]
             for copy in range(len(x))
-        ]  # fmt: skip
+        ]
         for given, cells in zip(rows, leaves, strict=True):
             psi = exact_model.reduce_row(model, given, len(x))
             value = psi.const
@@ -494,8 +502,12 @@ def test_a_lemma_is_about_the_whole_premise_and_used_in_every_cell(corpus, small
 def test_certificates_without_lemmas_say_nothing_of_them(corpus):
     files = corner(corpus, c.Leaf(), lemmas=())
     assert list(json.loads(files["certificate.json"])["claims"][0]["rows"][0]) == [
-        "rule", "units", "bits", "start", "length",
-    ]  # fmt: skip
+        "rule",
+        "units",
+        "bits",
+        "start",
+        "length",
+    ]
     assert files["certificate.bin"] == b"\0"
     files = corner(corpus, c.Leaf((), (), (), (7,)), lemmas=(HULL,))
     assert json.loads(files["certificate.json"])["claims"][0]["rows"][0]["lemmas"] == 1
@@ -595,9 +607,12 @@ def test_other_rules_have_no_lemmas(corpus, small, rule):
     net = corpus.plain(corpus.box("x"), [[1.0]], [-0.5], [1.0])
     claim = Claim(2, (corpus.less("x"),), (corpus.difference(1),))
     proof = {
-        "slope": c.SlopeProof(0, (c.Leaf(),)), "sweep": c.SweepProof(), "order": c.OrderProof(),
-        "signs": c.SignsProof(), "mirror": c.MirrorProof(0),
-    }[rule]  # fmt: skip
+        "slope": c.SlopeProof(0, (c.Leaf(),)),
+        "sweep": c.SweepProof(),
+        "order": c.OrderProof(),
+        "signs": c.SignsProof(),
+        "mirror": c.MirrorProof(0),
+    }[rule]
     files = corpus.made(net, claim, [[0.5], [0.5]], proof)
     if rule in ("slope", "sweep", "signs"):
         assert told(small, files)[0] == "certified"

@@ -21,11 +21,13 @@ from smilenn.provers.mip.solvers.base import Solver, Status
 from smilenn.provers.rules import slopes, table
 from smilenn.provers.tree.branch import Branch
 
-PEOPLE = Domain((
-    Feature("age", "integer", 18, 90, shift=18.0, mult=1 / 72),
-    Feature("income", "continuous", 0.0, 100.0, mult=0.01),
-    Feature("race", "category", categories=("a", "b", "c")),
-))  # fmt: skip
+PEOPLE = Domain(
+    (
+        Feature("age", "integer", 18, 90, shift=18.0, mult=1 / 72),
+        Feature("income", "continuous", 0.0, 100.0, mult=0.01),
+        Feature("race", "category", categories=("a", "b", "c")),
+    )
+)
 
 
 def network(domain=PEOPLE, *, seed=0, hidden=4, gap=0.3, boxes="gap"):

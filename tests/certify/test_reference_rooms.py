@@ -97,10 +97,26 @@ def test_the_scale_of_a_room_is_that_of_the_outputs_in_the_row(forge2, checked):
 @pytest.mark.parametrize(
     "room",
     [
-        [], ["0", "0"], "0", None, {"0": "0"}, [0], [0.0], [None], [["0"]], ["0.0"], ["1e-9"], ["1/0"], [" 0"], [""],
-        ["+0"], ["1/-1"], ["0" * 401], ["-1/1000000000000"],
+        [],
+        ["0", "0"],
+        "0",
+        None,
+        {"0": "0"},
+        [0],
+        [0.0],
+        [None],
+        [["0"]],
+        ["0.0"],
+        ["1e-9"],
+        ["1/0"],
+        [" 0"],
+        [""],
+        ["+0"],
+        ["1/-1"],
+        ["0" * 401],
+        ["-1/1000000000000"],
     ],
-)  # fmt: skip
+)
 def test_malformed_rooms(forge2, checked, room):
     report = checked(
         forge2.edited(
@@ -119,9 +135,12 @@ def test_rooms_of_equalities_and_clauses(forge2, checked):
     claim = forge2.small_claim(([(1, 0, "y")], "<=", 1), either=[[([(1, 0, "y")], "<=", 2), ([(-1, 0, "y")], "<=", 2)]])
     case = {"weights": [["1", "0"]], "rows": [forge2.SWEEP, forge2.SWEEP]}
     cases = {
-        "copy": 0, "coordinate": 0, "at": 0.5,
-        "below": case | {"witness": [[0.25]]}, "above": case | {"witness": [[0.75]]},
-    }  # fmt: skip
+        "copy": 0,
+        "coordinate": 0,
+        "at": 0.5,
+        "below": case | {"witness": [[0.25]]},
+        "above": case | {"witness": [[0.75]]},
+    }
     files = forge2.small_files(claim, proofs=[{"cases": cases}])
     assert checked(with_room(forge2, files, "0")).status == "unknown"
     report = checked(with_room(forge2, files, "1/1000000000"))

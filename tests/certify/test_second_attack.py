@@ -12,7 +12,7 @@ import torch
 from sklearn.linear_model import LinearRegression
 
 import smilenn
-from smilenn import Config, Custom, Exclusive, Monotone, SmileClassifier, SmileRegressor
+from smilenn import Config, Custom, Exclusive, Monotone, Network, SmileClassifier, SmileRegressor
 from smilenn.certify import check, verdicts
 from smilenn.certify.certify import certify
 from smilenn.certify.reference import check as reference
@@ -26,7 +26,12 @@ from smilenn.model.folder import dump_json, read_folder, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.properties.forms import Outputs
 
-QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
+QUICK = {
+    "config": Config(epochs=3, batch_size=64),
+    "random_state": 0,
+    "network": Network(members=1),
+    "certify_limit": 10.0,
+}
 
 
 def affine(slope: float, const: float = 0.0, scale: float = 1.0, names: tuple[str, ...] = ("x",)) -> SmileNet:
@@ -165,7 +170,9 @@ def test_a_subclass_of_a_layer_is_not_taken_for_the_layer():
     def make(domain, u):
         return Encoder(domain, [Branch("own", [0], [Falling([0] * 4, np.arange(4) / 4, np.full(4, 4.0))])])
 
-    model = SmileRegressor(increasing=["income"], encoder=make, **QUICK).fit(X, X.income.rename("y"))
+    model = SmileRegressor(increasing=["income"], **QUICK | {"network": Network(encoder=make)}).fit(
+        X, X.income.rename("y")
+    )
     assert model.verdict_.status != "proved"
 
 
@@ -214,7 +221,7 @@ def test_a_label_with_the_name_of_a_column_of_predictions_is_refused(table):
     from smilenn.cli.predicting import predictions
 
     y = pd.DataFrame({"a": (table.income > 5).astype(int), "a_certified": (table.debt > 2).astype(int)})
-    model = SmileClassifier(protected={}, **QUICK).fit(table, y)
+    model = SmileClassifier(**QUICK).fit(table, y)
     with pytest.raises(SmileError, match="rename the label"):
         predictions(model, model.outputs(table), None)
 

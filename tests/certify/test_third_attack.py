@@ -20,6 +20,7 @@ from smilenn import (
     Fair,
     LocalRobust,
     Monotone,
+    Network,
     Safe,
     SmileClassifier,
     SmileRegressor,
@@ -29,7 +30,7 @@ from smilenn import (
 from smilenn.certify.certify import certify
 from smilenn.certify.signing import new_key, public_key
 from smilenn.certify.statement import claim_sentence, ranges
-from smilenn.certify.verdicts import claim_words, rounded_up
+from smilenn.certify.verdicts import claim_words
 from smilenn.cli import app
 from smilenn.cli.source import Source
 from smilenn.cli.table import read_table
@@ -44,9 +45,15 @@ from smilenn.model.net import SmileNet
 from smilenn.model.selftest import unsteady
 from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.forms import Outputs
+from smilenn.rounding import round_up
 from smilenn.verdict import Proved
 
-QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
+QUICK = {
+    "config": Config(epochs=3, batch_size=64),
+    "random_state": 0,
+    "network": Network(members=1),
+    "certify_limit": 10.0,
+}
 
 
 def table(rows: int = 150, seed: int = 0) -> pd.DataFrame:
@@ -94,7 +101,7 @@ def loan(tmp_path_factory):
 def fair(tmp_path_factory):
     """A certified classifier whose labels do not depend much on a column."""
     X, folder = table().assign(sex=["m", "f"] * 75), tmp_path_factory.mktemp("third") / "fair"
-    found = SmileClassifier(protected={"sex": 0.5}, **QUICK).fit(X, np.where(target(X) > 3, "yes", "no"))
+    found = SmileClassifier(properties=Fair(["sex"], 0.5), **QUICK).fit(X, np.where(target(X) > 3, "yes", "no"))
     assert found.verdict_.status == "proved"
     found.save(folder)
     return folder
@@ -190,7 +197,9 @@ def encoder(domain, kind=Branch, whole=Encoder):
 @pytest.mark.parametrize("given", [{"kind": Centred}, {"whole": Mine}], ids=["branch", "encoder"])
 def test_a_subclass_of_an_encoder_is_not_taken_for_the_encoder(given):
     X = table()
-    made = SmileRegressor(increasing=["income"], encoder=lambda domain, u: encoder(domain, **given), **QUICK)
+    made = SmileRegressor(
+        increasing=["income"], **QUICK | {"network": Network(encoder=lambda domain, u: encoder(domain, **given))}
+    )
     found = made.fit(X, target(X))
     assert found.verdict_.status == "unknown" and found.certificate_ is None
     assert "which no certificate speaks of; use" in found.certificate_note_
@@ -208,11 +217,14 @@ def test_any_encoder_is_asked_for_a_row_in_several_batches(priced):
 @pytest.mark.parametrize(
     ("part", "kind"),
     [
-        (lambda net: net, Own), (lambda net: net.lower, OwnLower), (lambda net: net.second, OwnGap),
-        (lambda net: net.encoder, Mine), (lambda net: net.encoder.branches[0], Centred),
+        (lambda net: net, Own),
+        (lambda net: net.lower, OwnLower),
+        (lambda net: net.second, OwnGap),
+        (lambda net: net.encoder, Mine),
+        (lambda net: net.encoder.branches[0], Centred),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
-)  # fmt: skip
+)
 def test_a_subclass_is_certified_by_nobody(tmp_path, priced, part, kind):
     model = smilenn.load(priced)
     net, claims = copy.deepcopy(model.net_), model.claims_
@@ -325,7 +337,7 @@ def test_a_pinned_module_that_counts_is_another_one_since(keep):
         rising = encoder(domain).branches[0]
         return Encoder(domain, [rising, Branch("debts", [1], [Pinned(Counting(keep), 1)])])
 
-    model = SmileRegressor(increasing=["income"], encoder=make, **QUICK).fit(X, target(X))
+    model = SmileRegressor(increasing=["income"], **QUICK | {"network": Network(encoder=make)}).fit(X, target(X))
     assert ("changed by being evaluated" in model.certificate_note_) == keep
     model.predict(X)
     assert model.verdict_.status == ("unknown" if keep else "proved")
@@ -337,7 +349,7 @@ def test_a_pinned_module_that_is_told_to_do_something_else_counts_as_untested():
     def make(domain, u):
         return Encoder(domain, [encoder(domain).branches[0], Branch("debts", [1], [Pinned(Counting(False), 1)])])
 
-    model = SmileRegressor(increasing=["income"], encoder=make, **QUICK).fit(X, target(X))
+    model = SmileRegressor(increasing=["income"], **QUICK | {"network": Network(encoder=make)}).fit(X, target(X))
     assert model.verdict_.status == "proved"
     model.net_.encoder.branches[1].layers[0].module.seen["rows"] = 6000
     assert model.verdict_.status == "unknown"
@@ -485,8 +497,8 @@ def test_a_tie_is_not_called_a_decision():
 
 def test_a_verdict_and_its_certificate_print_the_same_number():
     room = Fraction(33, 10**16)
-    verdict = Proved("check", 0.0, tolerance=rounded_up(room), certificate="0" * 64)
-    assert "up to 3.3e-15," in verdict.sentence() and "with 3.3e-15 of room" in claim_words(rounded_up(room), True)
+    verdict = Proved("check", 0.0, tolerance=round_up(room), certificate="0" * 64)
+    assert "up to 3.3e-15," in verdict.sentence() and "with 3.3e-15 of room" in claim_words(round_up(room), True)
     over = Proved("check", 0.0, tolerance=3.3125e-15, certificate="0" * 64).sentence()
     assert "up to 3.32e-15," in over  # never less than what was checked
 

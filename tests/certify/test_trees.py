@@ -81,8 +81,10 @@ def changed(files, name, at, value):
     return files | {"weights.safetensors": bytes(data)}
 
 
-@pytest.mark.parametrize(("name", "at", "value"), [("split", 0, -0.0), ("number", 0, 0.25), ("number", 2, 9.0),
-                                                   ("bias", 0, 1.0), ("number", 1, -0.0)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "at", "value"),
+    [("split", 0, -0.0), ("number", 0, 0.25), ("number", 2, 9.0), ("bias", 0, 1.0), ("number", 1, -0.0)],
+)
 def test_a_changed_number_is_noticed_by_its_hash(grown, small, name, at, value):
     files = changed(grown.handmade([grown.STEP]), name, at, value)
     for fast in (True, False):
@@ -106,11 +108,13 @@ def test_a_changed_leaf_with_every_hash_made_to_fit_is_not_certified(grown, smal
 
 
 def table():
-    return Domain((
-        Feature("income", "continuous", 0.0, 9.0, shift=4.1, mult=0.47),
-        Feature("age", "integer", 18.0, 60.0, shift=40.3, mult=0.11),
-        Feature("race", "category", categories=("a", "b", "c")),
-    ))  # fmt: skip
+    return Domain(
+        (
+            Feature("income", "continuous", 0.0, 9.0, shift=4.1, mult=0.47),
+            Feature("age", "integer", 18.0, 60.0, shift=40.3, mult=0.11),
+            Feature("race", "category", categories=("a", "b", "c")),
+        )
+    )
 
 
 def rising(rng, depth, low=-1.0, high=1.0):

@@ -94,11 +94,17 @@ def test_margins_take_the_worst_class():
     assert radii(logits, np.full((3, 3), math.inf), steps(1.0), margins=True).tolist() == [0.0]
 
 
-@pytest.mark.parametrize(("item", "norm", "known"), [
-    (Robust(0.1, 1), "inf", True), (Robust(0.1, 1), 2, False), (Robust(0.1, 1, norm=2), 2, True),
-    (Robust({"a": 0.1, "b": 0.2}, 1), "inf", False), (Robust({"a": 0.1, "b": 0.2}, 1, norm=2), 2, False),
-    (Robust({"a": (-0.1, 0.2)}, 1), "inf", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("item", "norm", "known"),
+    [
+        (Robust(0.1, 1), "inf", True),
+        (Robust(0.1, 1), 2, False),
+        (Robust(0.1, 1, norm=2), 2, True),
+        (Robust({"a": 0.1, "b": 0.2}, 1), "inf", False),
+        (Robust({"a": 0.1, "b": 0.2}, 1, norm=2), 2, False),
+        (Robust({"a": (-0.1, 0.2)}, 1), "inf", False),
+    ],
+)
 def test_claims_with_one_delta_have_steps(item, norm, known):
     domain = Domain((Feature("a", "continuous", 0.0, 1.0), Feature("b", "continuous", -4.0, 1.0)))
     (claim,) = item.lower(domain, ("y",))

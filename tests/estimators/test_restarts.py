@@ -6,15 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Bounded, Config, Convex, Monotone, Proved, Robust, SmileRegressor
+from smilenn import Bounded, Config, Convex, Monotone, Network, Proved, Robust, SmileRegressor
 from smilenn.train import fit as fit_module
 from smilenn.train import restarts
 from smilenn.train.health import DeadAuxiliaries
 
 QUICK = Config(pretrain_epochs=20, epochs=2, learning_rate=1e-2, batch_size=16, posttrain_rounds=4, settle_rounds=2)
 SMALL = {
-    "encoder": "none", "hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0,
-}  # fmt: skip
+    "network": Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,)),
+    "config": QUICK,
+    "random_state": 0,
+}
 
 
 def data():
@@ -62,8 +64,8 @@ RULES = {
     "signs": {"properties": [Monotone(["x"])]},
     "spline": {"properties": [Convex(["x"])]},
     "box": {"properties": [Bounded(-100, 100)]},
-    "plain": {"properties": [Monotone(["x"])], "encoder": "none"},
-    "paper": {"properties": [Robust(0.1, 50)], "encoder": "none", "boxes": "paper"},
+    "plain": {"properties": [Monotone(["x"])], "network": Network(encoder="none")},
+    "paper": {"properties": [Robust(0.1, 50)], "network": Network(encoder="none", boxes="paper")},
 }
 
 

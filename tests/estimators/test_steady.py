@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, Custom, Fair, Monotone, Robust, SmileClassifier, SmileError
+from smilenn import Config, Custom, Fair, Monotone, Network, Robust, SmileClassifier, SmileError
 from smilenn.estimators.steady import largest_change, steady
 
 QUICK = Config(pretrain_epochs=30, epochs=8, learning_rate=1e-2, batch_size=16, posttrain_rounds=8)
-SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
 
 
 def data(seed=0, n=160):
@@ -24,7 +24,9 @@ def data(seed=0, n=160):
 def model():
     # the searched network: an encoder, scaled until its steepest place is allowed, would certify hardly any label here
     properties = [Robust({"x": 0.2}, 1.0), Fair(["g"], 1.0)]
-    return SmileClassifier(properties=properties, encoder="none", **SMALL).fit(*data())
+    return SmileClassifier(properties=properties, **SMALL | {"network": SMALL["network"].changed(encoder="none")}).fit(
+        *data()
+    )
 
 
 def test_no_change_turns_a_certified_label(model):
@@ -83,7 +85,7 @@ def test_without_a_certificate_no_label_is_certified(model):
     changed = copy.deepcopy(model)
     changed.net_.head_bias.data += 1.0
     assert not changed.predict_certified(X)[1].any()
-    plain = SmileClassifier(properties=[Robust({"x": 0.2}, 1.0)], certify_time_limit=0, **SMALL).fit(*data())
+    plain = SmileClassifier(properties=[Robust({"x": 0.2}, 1.0)], certify_limit=0, **SMALL).fit(*data())
     assert not plain.predict_certified(X)[1].any()
     none = SmileClassifier(properties=[Monotone(["x"])], **SMALL).fit(*data())
     with pytest.raises(SmileError, match="fit with a Robust or Fair one"):

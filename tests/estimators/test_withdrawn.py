@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from smilenn import Config, Fair, Monotone, Robust, SmileClassifier, SmileRegressor
+from smilenn import Config, Fair, Monotone, Network, Robust, SmileClassifier, SmileRegressor
 from smilenn.domain import Domain
 from smilenn.estimators import classifier as classifying
 from smilenn.model import bundle
@@ -33,7 +33,7 @@ def ensemble():
     """A monotone ensemble behind an encoder, a classifier whose missing cells are filled."""
     X, y = rows()
     rules = [Monotone(["x"]), Fair(["g"], 1.0)]
-    model = SmileClassifier(properties=rules, config=ROUGH, random_state=0, missing="fill", members=1)
+    model = SmileClassifier(properties=rules, config=ROUGH, random_state=0, missing="fill", network=Network(members=1))
     model.fit(X, np.where(y > 15, "yes", "no"))
     assert model.verdict_.status == "proved" and model.net_.encoder is not None
     return model
@@ -43,8 +43,12 @@ def ensemble():
 def affine():
     """The paper's network with affine auxiliaries, whose gap reads the ends of the box."""
     X, y = rows()
-    options = {"encoder": "none", "auxiliaries": "affine", "embedding": 2, "config": ROUGH, "random_state": 0}
-    model = SmileRegressor(protected={"g": 1000.0}, **options).fit(X[["x", "g"]], y)
+    options = {
+        "network": Network(encoder="none", auxiliaries="affine", embedding=2),
+        "config": ROUGH,
+        "random_state": 0,
+    }
+    model = SmileRegressor(properties=Fair(["g"], 1000.0), **options).fit(X[["x", "g"]], y)
     assert model.verdict_.status == "proved"
     return model
 
@@ -59,7 +63,7 @@ def pinned():
     """A network whose encoder is a module that the checker does not read."""
     X, y = rows()
 
-    model = SmileRegressor(protected={"g": 1000.0}, encoder=make, config=ROUGH, random_state=0)
+    model = SmileRegressor(properties=Fair(["g"], 1000.0), network=Network(encoder=make), config=ROUGH, random_state=0)
     model.fit(X[["x", "g"]], y)
     assert model.verdict_.status == "proved"
     return model

@@ -14,7 +14,7 @@ import pytest
 from sklearn.base import clone
 
 import smilenn
-from smilenn import Config, Monotone, SmileClassifier, SmileError, SmileRegressor
+from smilenn import Config, Monotone, Network, SmileClassifier, SmileError, SmileRegressor
 from smilenn.certify.about import assumptions, in_short, once_signed
 from smilenn.certify.statement import statement
 from smilenn.certify.verdicts import verdict
@@ -25,9 +25,14 @@ from smilenn.report.card import card, plain
 from smilenn.report.findings import gather
 from smilenn.report.html import page
 from smilenn.report.standing import Standing, auc, measured
-from smilenn.train.fit import _Run
+from smilenn.train.clock import Clock
 
-QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
+QUICK = {
+    "config": Config(epochs=3, batch_size=64),
+    "random_state": 0,
+    "network": Network(members=1),
+    "certify_limit": 10.0,
+}
 RNG = np.random.default_rng(0)
 X = pd.DataFrame({"income": RNG.uniform(1, 9, 240), "debt": RNG.uniform(0, 1, 240)})
 BAD = pd.Series(np.where(X.debt + 0.1 * RNG.normal(size=240) > 0.5, "bad", "good"), name="loan")
@@ -42,8 +47,12 @@ def careful():
 @pytest.fixture(scope="module")
 def lie():
     premise = row([(1, 0, "in", "debt"), (-1, 1, "in", "debt")])
-    claim = Claim(2, (premise,), (row([(1, 0, "out", ""), (-1, 1, "out", "")], 10**6),),
-                  sentence="Raising 'income', everything else equal, never lowers the output.")  # fmt: skip
+    claim = Claim(
+        2,
+        (premise,),
+        (row([(1, 0, "out", ""), (-1, 1, "out", "")], 10**6),),
+        sentence="Raising 'income', everything else equal, never lowers the output.",
+    )
     return SmileRegressor(properties=[claim], **QUICK).fit(X, (X.debt - X.income).rename("y"))
 
 
@@ -93,7 +102,7 @@ def test_what_is_assumed_stands_wherever_certified_is_said(careful, tmp_path):
         assert [html.unescape(item) for item in re.findall("<li>(.*?)</li>", shown)] == lines
         assert judgement_text(model).count(in_short(assumptions(pinned=False))) == 1
         assert judgement_record(model)["assumed"] == lines
-    unjudged = SmileRegressor(increasing=["debt"], **{**QUICK, "certify_time_limit": 0}).fit(X, X.debt.rename("y"))
+    unjudged = SmileRegressor(increasing=["debt"], **{**QUICK, "certify_limit": 0}).fit(X, X.debt.rename("y"))
     assert "Assumed" not in judgement_text(unjudged) + page(gather(unjudged)) + card(gather(unjudged))
     assert judgement_record(unjudged)["assumed"] == []
 
@@ -213,7 +222,7 @@ def test_quality_is_kept_with_the_model(careful, tmp_path):
 
 
 def test_rows_that_were_held_out_are_measured():
-    plain = {**QUICK, "encoder": "none", "hidden": 3, "embedding": 2, "backbone_sizes": (4,)}
+    plain = {**QUICK, "network": Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,))}
     model = SmileRegressor(increasing=["debt"], validation_fraction=0.25, **plain).fit(X, X.debt.rename("y"))
     assert model.quality_.held_out and model.quality_.rows == 60
 
@@ -221,8 +230,9 @@ def test_rows_that_were_held_out_are_measured():
 def test_a_model_no_better_than_the_mean_says_so_in_the_same_breath():
     noise = pd.Series(np.random.default_rng(3).normal(size=240), name="y")
     model = SmileRegressor(increasing=["debt"], **QUICK).fit(X, noise)
-    model.quality_ = Standing(240, True, 5, {"r2": -0.012, "mean_absolute_error": 1.0,
-                                             "constant_mean_absolute_error": 1.0})  # fmt: skip
+    model.quality_ = Standing(
+        240, True, 5, {"r2": -0.012, "mean_absolute_error": 1.0, "constant_mean_absolute_error": 1.0}
+    )
     but = "but the model is no better than predicting the mean: R² = -0.01"
     assert judgement_text(model).splitlines()[0].startswith(f"Certified, {but}. This holds")
     found = gather(model)
@@ -233,7 +243,7 @@ def test_a_model_no_better_than_the_mean_says_so_in_the_same_breath():
 
 
 def test_a_model_that_was_never_trained_says_so(monkeypatch):
-    monkeypatch.setattr(_Run, "over_time", lambda self: True)
+    monkeypatch.setattr(Clock, "over", lambda self: True)
     model = SmileRegressor(increasing=["debt"], time_limit=60.0, **QUICK).fit(X, X.debt.rename("y"))
     assert model.quality_.steps == 0
     assert "not one training step was completed (R² = " in judgement_text(model).splitlines()[0]

@@ -34,8 +34,9 @@ def test_files_tables_and_figures(tmp_path):
     code, out, _ = smile("reproduce", "monotonicity", "--out", tmp_path, *FEW, "--only", "model=isotonic")
     assert code == 0
     assert {path.name for path in tmp_path.iterdir()} == FILES | {
-        "monotonicity-estimator.png", "monotonicity-estimator.pdf"
-    }  # fmt: skip
+        "monotonicity-estimator.png",
+        "monotonicity-estimator.pdf",
+    }
     (row,) = json.loads((tmp_path / "monotonicity.json").read_text())
     assert {"model", "alpha", "omega", "r2", "status", "seconds", "seed"} <= row.keys() and "curve" not in row
     assert row["status"] == "none" and row["r2"] == row["limit"] > 0.99
@@ -101,9 +102,19 @@ def test_missing_data_names_the_file(tmp_path, monkeypatch):
     folder = tmp_path / "data"
     folder.mkdir()
     code, _, err = smile(
-        "reproduce", "fairness", "--out", tmp_path, "--data-dir", folder, "--quick", "--jobs", "1", "--quiet",
-        "--only", "model=constant",
-    )  # fmt: skip
+        "reproduce",
+        "fairness",
+        "--out",
+        tmp_path,
+        "--data-dir",
+        folder,
+        "--quick",
+        "--jobs",
+        "1",
+        "--quiet",
+        "--only",
+        "model=constant",
+    )
     assert "are kept in" not in err  # there are none
     assert code == 2 and "3 of 3 cells failed" in err and "compas/compas_deidentified.csv.gz" in err
 

@@ -73,8 +73,13 @@ def test_histogram_boosting(kind):
 @pytest.mark.parametrize("frame", [False, True])
 def test_histogram_boosting_with_categories(frame):
     x, code, y = table()
-    rows = np.column_stack([x, code]) if not frame else pd.DataFrame(x, columns=list("abc")).assign(
-        d=pd.Categorical(np.array(list("vwxyz"))[code], categories=list("vwxyz")))  # fmt: skip
+    rows = (
+        np.column_stack([x, code])
+        if not frame
+        else pd.DataFrame(x, columns=list("abc")).assign(
+            d=pd.Categorical(np.array(list("vwxyz"))[code], categories=list("vwxyz"))
+        )
+    )
     model = sklearn_ensemble.HistGradientBoostingRegressor(max_iter=20, categorical_features=[3]).fit(rows, y)
     found = convert(model, CATEGORY)
     assert found.layer.sets and found.layer.inputs == 8
@@ -239,10 +244,12 @@ def test_infinite_thresholds_and_impossible_categories_are_folded_away():
 
 def test_thresholds_in_model_units_decide_alike():
     x, _, y = table()
-    domain = Domain(tuple(
-        Feature(name, lo=-4.0, hi=4.0, shift=shift, mult=mult)
-        for name, shift, mult in (("a", 0.3, 1.7), ("b", 0.0, 1.0), ("c", -1.1, 0.3))
-    ))  # fmt: skip
+    domain = Domain(
+        tuple(
+            Feature(name, lo=-4.0, hi=4.0, shift=shift, mult=mult)
+            for name, shift, mult in (("a", 0.3, 1.7), ("b", 0.0, 1.0), ("c", -1.1, 0.3))
+        )
+    )
     x = np.clip(x, -4, 4)
     model = sklearn_ensemble.HistGradientBoostingRegressor(max_iter=10).fit(x[:, :3], y)
     try:

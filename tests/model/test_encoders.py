@@ -23,12 +23,14 @@ from smilenn.verdict import Proved
 
 
 def space():
-    return Domain((
-        Feature("income", "continuous", 0.0, 9.0, shift=4.0, mult=0.5),
-        Feature("age", "integer", 18.0, 60.0, shift=40.0, mult=0.1),
-        Feature("owner", "binary"),
-        Feature("race", "category", categories=("a", "b", "c")),
-    ))  # fmt: skip
+    return Domain(
+        (
+            Feature("income", "continuous", 0.0, 9.0, shift=4.0, mult=0.5),
+            Feature("age", "integer", 18.0, 60.0, shift=40.0, mult=0.1),
+            Feature("owner", "binary"),
+            Feature("race", "category", categories=("a", "b", "c")),
+        )
+    )
 
 
 def mixed(domain, seed):
@@ -37,13 +39,16 @@ def mixed(domain, seed):
     rng = np.random.default_rng(seed)
     ramps = Ramps([0, 0, 1, 2], rng.normal(size=4), rng.uniform(0.5, 3.0, size=4))
     signs = np.array([1.0, 1.0, -1.0, 0.0])
-    return Encoder(domain, [
-        Branch("", range(2)),
-        Branch("shape", [0, 1, 2], [ramps, Linear(4, 5, signs=signs), Kinks(5, 3), Linear(5, 2, base=4)]),
-        Branch("far", range(6), [Distance(6, 4), Distance(4, 2)]),
-        Branch("rest", [2, 3, 4, 5], [Pinned(nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2)), 2)]),
-        Branch("free", range(6), [Linear(6, 3), Kinks(3, 0)]),
-    ])  # fmt: skip
+    return Encoder(
+        domain,
+        [
+            Branch("", range(2)),
+            Branch("shape", [0, 1, 2], [ramps, Linear(4, 5, signs=signs), Kinks(5, 3), Linear(5, 2, base=4)]),
+            Branch("far", range(6), [Distance(6, 4), Distance(4, 2)]),
+            Branch("rest", [2, 3, 4, 5], [Pinned(nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2)), 2)]),
+            Branch("free", range(6), [Linear(6, 3), Kinks(3, 0)]),
+        ],
+    )
 
 
 CLAIMS = {
@@ -233,9 +238,15 @@ def test_a_distance_net_is_proved_robust_whatever_its_weights():
 
 def test_encoders_travel(tmp_path):
     domain = space()
-    net = SmileNet(domain, MLP(6, (2,), 1), 1, encoder=monotone_encoder(
-        domain, domain.scale(domain.sample(50, np.random.default_rng(0))), increasing=["age"], units=(3,)
-    ), auxiliaries="affine")  # fmt: skip
+    net = SmileNet(
+        domain,
+        MLP(6, (2,), 1),
+        1,
+        encoder=monotone_encoder(
+            domain, domain.scale(domain.sample(50, np.random.default_rng(0))), increasing=["age"], units=(3,)
+        ),
+        auxiliaries="affine",
+    )
     net.encoder.fit_box_(torch.tensor(domain.scale(domain.sample(50, np.random.default_rng(1)))))
     save_net(tmp_path / "model", net)
     loaded, _ = load_net(tmp_path / "model")

@@ -240,11 +240,13 @@ def test_what_it_says_is_what_a_brute_force_finds():
 
 
 def domain():
-    return Domain((
-        Feature("a", "continuous", -2.0, 2.0, shift=0.3, mult=1.7),
-        Feature("b", "continuous", -2.0, 2.0),
-        Feature("g", "category", categories=("x", "y", "z")),
-    ))  # fmt: skip
+    return Domain(
+        (
+            Feature("a", "continuous", -2.0, 2.0, shift=0.3, mult=1.7),
+            Feature("b", "continuous", -2.0, 2.0),
+            Feature("g", "category", categories=("x", "y", "z")),
+        )
+    )
 
 
 def network():

@@ -1,17 +1,12 @@
 """The proved checker, where it is built, and folders for it."""
 
-import importlib.util
 import json
 import subprocess
-import sys
-from pathlib import Path
+from importlib import import_module
 
 import pytest
 
 from smilenn.certify import verified
-
-HERE = Path(__file__).parent
-CERTIFY = HERE.parent / "certify"
 
 
 @pytest.fixture(scope="session")
@@ -29,23 +24,13 @@ def smilecheck():
     return run
 
 
-def _module(name, folder):
-    full = f"smilenn_tests_{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, folder / f"{name}.py")
-        assert spec is not None and spec.loader is not None
-        sys.modules[full] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[full])
-    return sys.modules[full]
-
-
 @pytest.fixture(scope="session")
 def order():
-    """The module order_folder.py."""
-    return _module("order_folder", HERE)
+    """trust/order_folder.py: random folders whose rows are shown by the order rule."""
+    return import_module("trust.order_folder")
 
 
 @pytest.fixture(scope="session")
 def forge2():
-    """The module forge2.py of the certificate's tests: a writer that keeps all digests right."""
-    return _module("forge2", CERTIFY)
+    """trust/forge2.py: a writer that keeps all digests right."""
+    return import_module("trust.forge2")

@@ -8,6 +8,8 @@ import pytest
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.estimators.outside import clamping_carries
+from smilenn.model.encoders import Branch, Encoder, Ramps
+from smilenn.problem.transfer import transfer
 from smilenn.properties import Custom, Robust, ground, holds_exactly
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
@@ -17,10 +19,15 @@ from smilenn.properties.spec import as_property
 from smilenn.properties.tokens import ClaimSyntaxError
 from smilenn.properties.wording import say
 
-DOMAIN = Domain((
-    Feature("x", "continuous", 0.0, 2.0), Feature("y", "continuous", -1.0, 1.0), Feature("z", "continuous", 3.0, 3.0),
-    Feature("n", "integer", 0.0, 9.0), Feature("g", "category", categories=("p", "q")),
-))  # fmt: skip
+DOMAIN = Domain(
+    (
+        Feature("x", "continuous", 0.0, 2.0),
+        Feature("y", "continuous", -1.0, 1.0),
+        Feature("z", "continuous", 3.0, 3.0),
+        Feature("n", "integer", 0.0, 9.0),
+        Feature("g", "category", categories=("p", "q")),
+    )
+)
 OUT = Outputs(("",))
 
 
@@ -38,11 +45,14 @@ def test_robust_with_norm_two_is_a_ball_over_continuous_columns_that_move():
     assert again == Robust(0.3, 1, norm=2) and "norm" not in Robust(0.3, 1).to_json()
 
 
-@pytest.mark.parametrize(("row", "ball"), [
-    ("norm2(a - b) <= 0.3", (("x", F(3, 10)), ("y", F(3, 10)))),
-    ("norm2(a.x - b.x, 2*(b.y - a.y)) <= 1/2", (("x", F(1, 2)), ("y", F(1, 4)))),
-    ("norm2((a.x - b.x)/4) <= 1", (("x", F(4)),)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("row", "ball"),
+    [
+        ("norm2(a - b) <= 0.3", (("x", F(3, 10)), ("y", F(3, 10)))),
+        ("norm2(a.x - b.x, 2*(b.y - a.y)) <= 1/2", (("x", F(1, 2)), ("y", F(1, 4)))),
+        ("norm2((a.x - b.x)/4) <= 1", (("x", F(4)),)),
+    ],
+)
 def test_the_language_has_norms(row, ball):
     claim = custom(row)
     assert claim.ball == ball
@@ -50,11 +60,24 @@ def test_the_language_has_norms(row, ball):
     assert again == claim
 
 
-@pytest.mark.parametrize("row", [
-    "norm2(a.x - b.y) <= 1", "norm2(a.x) <= 1", "norm2(a.x - b.x) >= 1", "norm2(a.x - b.x) <= 0", "norm2(a - b <= 1",
-    "norm2(a.x - b.x) <= a.y", "norm2(a.n - b.n) <= 1", "norm2(a.g - b.g) <= 1", "norm2(a.w - b.w) <= 1",
-    "norm2(a.x - b.x + 1) <= 1", "norm2() <= 1", "norm2(a.x - b.x) <= 1 or a.x <= 0", "norm2(a.x + b.x) <= 1",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "row",
+    [
+        "norm2(a.x - b.y) <= 1",
+        "norm2(a.x) <= 1",
+        "norm2(a.x - b.x) >= 1",
+        "norm2(a.x - b.x) <= 0",
+        "norm2(a - b <= 1",
+        "norm2(a.x - b.x) <= a.y",
+        "norm2(a.n - b.n) <= 1",
+        "norm2(a.g - b.g) <= 1",
+        "norm2(a.w - b.w) <= 1",
+        "norm2(a.x - b.x + 1) <= 1",
+        "norm2() <= 1",
+        "norm2(a.x - b.x) <= 1 or a.x <= 0",
+        "norm2(a.x + b.x) <= 1",
+    ],
+)
 def test_what_is_no_norm_is_refused_and_underlined(row):
     with pytest.raises(ClaimSyntaxError):
         custom(row)
@@ -69,16 +92,23 @@ def test_norms_stand_in_premises_of_two_copies():
         Custom(when=["norm2(a - b) <= 1", "norm2(a.x - b.x) <= 1"], then=["a.out <= b.out + 1"]).lower(DOMAIN)
 
 
-@pytest.mark.parametrize("make", [
-    lambda: Robust(0, 1, norm=2).lower(DOMAIN), lambda: Robust(-1, 1, norm=2), lambda: Robust(0.1, 1, norm=3),
-    lambda: Robust(0.1, 1, norm=True), lambda: Robust({"n": 1}, 1, norm=2).lower(DOMAIN),
-    lambda: Robust({"g": 1}, 1, norm=2).lower(DOMAIN), lambda: Robust({"x": (-1, 2)}, 1, norm=2).lower(DOMAIN),
-    lambda: Robust({"z": 1}, 1, norm=2).lower(DOMAIN),
-    lambda: Claim(2, (), custom("a.x <= b.x").then, ball=(("x", F(0)),)),
-    lambda: Claim(3, (), custom("a.x <= b.x").then, ball=(("x", F(1)),)),
-    lambda: Claim(2, (), custom("a.x <= b.x").then, ball=(("x", F(1)), ("x", F(1)))),
-    lambda: ground(Claim(2, (), custom("a.x <= b.x").then, ball=(("n", F(1)),)), DOMAIN),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Robust(0, 1, norm=2).lower(DOMAIN),
+        lambda: Robust(-1, 1, norm=2),
+        lambda: Robust(0.1, 1, norm=3),
+        lambda: Robust(0.1, 1, norm=True),
+        lambda: Robust({"n": 1}, 1, norm=2).lower(DOMAIN),
+        lambda: Robust({"g": 1}, 1, norm=2).lower(DOMAIN),
+        lambda: Robust({"x": (-1, 2)}, 1, norm=2).lower(DOMAIN),
+        lambda: Robust({"z": 1}, 1, norm=2).lower(DOMAIN),
+        lambda: Claim(2, (), custom("a.x <= b.x").then, ball=(("x", F(0)),)),
+        lambda: Claim(3, (), custom("a.x <= b.x").then, ball=(("x", F(1)),)),
+        lambda: Claim(2, (), custom("a.x <= b.x").then, ball=(("x", F(1)), ("x", F(1)))),
+        lambda: ground(Claim(2, (), custom("a.x <= b.x").then, ball=(("n", F(1)),)), DOMAIN),
+    ],
+)
 def test_bad_input_gets_one_sentence(make):
     with pytest.raises(SmileError) as caught:
         make()
@@ -107,3 +137,13 @@ def test_what_is_said_is_no_more_than_the_ball():
     assert isinstance(meaning(mixed, OUT, DOMAIN), Unnamed) and "norm2" in say(mixed, OUT, DOMAIN)
     scales = Robust({"x": 1, "y": 2}, 1, norm=2).lower(DOMAIN)[0]
     assert "each divided by its own scale ('x' by 1, 'y' by 2)" in say(scales, OUT, DOMAIN)
+
+
+def test_behind_an_encoder_a_ball_leaves_the_strips_of_columns_that_pass():
+    (claim,) = Robust({"x": "1/2", "y": "1/4"}, 1, norm=2).lower(DOMAIN)
+    rest = range(1, DOMAIN.size)
+    encoder = Encoder(DOMAIN, [Branch("ramps", [0], [Ramps([0], [0.0], [0.5])]), Branch("", rest)])
+    carried = transfer(claim, ground(claim, DOMAIN), encoder.freeze(), encoder.space)
+    premise = ground(carried, encoder.space)
+    assert not carried.ball and premise.axes is None
+    assert (premise.delta_lo[1], premise.delta_hi[1]) == (-0.25, 0.25) and premise.pinned[2:].all()

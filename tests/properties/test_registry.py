@@ -115,9 +115,12 @@ def folder(tmp_path_factory):
     frame = pd.DataFrame(rng.uniform(0, 4, (80, 2)), columns=["x", "y"])
     config = Config(epochs=2, batch_size=64)
     model = SmileRegressor(
-        properties=[Below(0), Monotone(increasing=["x"])], increasing=["y"], domain=DOMAIN, config=config,
+        properties=[Below(0), Monotone(increasing=["x"])],
+        increasing=["y"],
+        domain=DOMAIN,
+        config=config,
         random_state=0,
-    ).fit(frame, frame["x"] + frame["y"])  # fmt: skip
+    ).fit(frame, frame["x"] + frame["y"])
     assert model.verdict_.status == "proved"
     place = tmp_path_factory.mktemp("registry") / "model"
     model.save(place)

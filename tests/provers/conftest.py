@@ -14,7 +14,16 @@ from smilenn.testing import problems
 def make() -> SimpleNamespace:
     """The builders of smilenn.testing."""
     return SimpleNamespace(
-        snapshot=problems.snapshot, box=problems.cube, mixed=problems.mixed, difference=problems.difference,
-        monotone=problems.monotone, robust=problems.robust, band=problems.band, fair=problems.fair, safe=problems.safe,
-        convex=problems.convex, sample=problems.members, problem=build,
-    )  # fmt: skip
+        snapshot=problems.snapshot,
+        box=problems.cube,
+        mixed=problems.mixed,
+        difference=problems.difference,
+        monotone=problems.monotone,
+        robust=problems.robust,
+        band=problems.band,
+        fair=problems.fair,
+        safe=problems.safe,
+        convex=problems.convex,
+        sample=problems.members,
+        problem=build,
+    )

@@ -54,10 +54,15 @@ def test_one_input(make, kind, seed, **shape):
     if kind.startswith("grid"):
         domain = Domain((Feature("x0", "integer", -3, 4, shift=0.5, mult=0.7),))
     claim = {
-        "monotone": make.monotone(["x0"]), "robust": make.robust(["x0"], 0.25, 0.1), "above": make.band("x0", 0.3, 0.8),
-        "below": make.band("x0", -0.9, -0.2), "fair": make.fair(["x0"], 0.1), "safe": make.safe(),
-        "grid": make.monotone(["x0"]), "grid-band": make.band("x0", 1, 2),
-    }[kind]  # fmt: skip
+        "monotone": make.monotone(["x0"]),
+        "robust": make.robust(["x0"], 0.25, 0.1),
+        "above": make.band("x0", 0.3, 0.8),
+        "below": make.band("x0", -0.9, -0.2),
+        "fair": make.fair(["x0"], 0.1),
+        "safe": make.safe(),
+        "grid": make.monotone(["x0"]),
+        "grid-band": make.band("x0", 1, 2),
+    }[kind]
     agree(make, make.problem(claim, make.snapshot(domain, rng, **shape)), rng, wanted=["sweep", "mip", "paper-mip"])
 
 
@@ -69,11 +74,14 @@ def test_continuous_inputs(make, kind, seed, **shape):
     domain = make.box(m, -1, 1)
     names = domain.coordinates
     claim = {
-        "monotone": make.monotone(names[:1]), "robust": make.robust(names, 0.25, 0.1),
-        "ordered-band": make.band(names[0], 0.3, 0.7), "fair": make.fair(names[1:], 0.2), "safe": make.safe(),
+        "monotone": make.monotone(names[:1]),
+        "robust": make.robust(names, 0.25, 0.1),
+        "ordered-band": make.band(names[0], 0.3, 0.7),
+        "fair": make.fair(names[1:], 0.2),
+        "safe": make.safe(),
         "row": Claim(2, (row([(1, 0, "in", "x0"), (1, 1, "in", "x1")], 0.2),), (make.difference(0.1),)),
         "convex": make.convex("x0"),
-    }[kind]  # fmt: skip
+    }[kind]
     agree(make, make.problem(claim, make.snapshot(domain, rng, **shape)), rng)
 
 
@@ -83,11 +91,14 @@ def test_mixed_inputs(make, kind, seed, **shape):
     rng = np.random.default_rng(seed)
     free = (row([(1, 0, "in", "r=a"), (-1, 1, "in", "r=a")], 1),)
     claim = {
-        "order": make.monotone(["x", "n"]), "count": make.band("n", 1, 2),
+        "order": make.monotone(["x", "n"]),
+        "count": make.band("n", 1, 2),
         "category": Claim(2, free, (make.difference(0),)),
         "member": Claim(2, (row([(1, 0, "in", "r=a")], 0), *free), (make.difference(0),)),
-        "all": make.robust(["x", "n"], 1, 0.3), "safe": make.safe(), "convex": make.convex("x"),
-    }[kind]  # fmt: skip
+        "all": make.robust(["x", "n"], 1, 0.3),
+        "safe": make.safe(),
+        "convex": make.convex("x"),
+    }[kind]
     agree(make, make.problem(claim, make.snapshot(make.mixed(), rng, **shape)), rng)
 
 
@@ -131,11 +142,15 @@ def test_the_order_of_units_and_inputs_does_not_matter(make, seed, **shape):
     claim = make.robust(["x0", "x2"], 0.3, 0.2)
     units, inputs = rng.permutation(len(network.hidden_bias)), rng.permutation(3)
     shuffled = replace(
-        network, domain=Domain(tuple(domain.features[i] for i in inputs)),
-        hidden_weight=network.hidden_weight[units][:, inputs], hidden_bias=network.hidden_bias[units],
-        lower_slope=network.lower_slope[:, inputs], second_slope=network.second_slope[:, inputs],
-        lower_out=network.lower_out[:, units], second_out=network.second_out[:, units],
-    )  # fmt: skip
+        network,
+        domain=Domain(tuple(domain.features[i] for i in inputs)),
+        hidden_weight=network.hidden_weight[units][:, inputs],
+        hidden_bias=network.hidden_bias[units],
+        lower_slope=network.lower_slope[:, inputs],
+        second_slope=network.second_slope[:, inputs],
+        lower_out=network.lower_out[:, units],
+        second_out=network.second_out[:, units],
+    )
     one = agree(make, make.problem(claim, network), rng)
     assert agree(make, make.problem(claim, shuffled), rng) == pytest.approx(one, abs=NEAR)
 

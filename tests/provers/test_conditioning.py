@@ -31,11 +31,21 @@ def scalar(domain, weight, bias, out, const=0.0, slope=None, head_bias=0.0):
     m, h = domain.size, len(bias)
     slope = np.zeros((1, m)) if slope is None else np.array([slope], dtype=float)
     return Snapshot(
-        domain, "gap", np.array(weight, dtype=float).reshape(h, m), np.array(bias, dtype=float),
-        np.array([float(const)]), slope, np.array([out], dtype=float).reshape(1, h),
-        np.zeros(1), np.zeros((1, m)), np.zeros((1, h)), np.ones((1, 1)), np.array([float(head_bias)]), ("",),
+        domain,
+        "gap",
+        np.array(weight, dtype=float).reshape(h, m),
+        np.array(bias, dtype=float),
+        np.array([float(const)]),
+        slope,
+        np.array([out], dtype=float).reshape(1, h),
+        np.zeros(1),
+        np.zeros((1, m)),
+        np.zeros((1, h)),
+        np.ones((1, 1)),
+        np.array([float(head_bias)]),
+        ("",),
         np.ones(1),
-    )  # fmt: skip
+    )
 
 
 def outputs(s, x):
@@ -83,9 +93,21 @@ def test_units_that_cancel_in_the_row_still_round(make):
     domain = make.box(2)
     s = scalar(domain, [[1 / 3, -1 / 7]], [0.01], [1.0])
     s = Snapshot(
-        domain, "gap", s.hidden_weight, s.hidden_bias, np.zeros(2), np.zeros((2, 2)), np.array([[1e12], [-1e12]]),
-        np.zeros(2), np.zeros((2, 2)), np.zeros((2, 1)), np.full((1, 2), 0.1), np.zeros(1), ("",), np.ones(1),
-    )  # fmt: skip
+        domain,
+        "gap",
+        s.hidden_weight,
+        s.hidden_bias,
+        np.zeros(2),
+        np.zeros((2, 2)),
+        np.array([[1e12], [-1e12]]),
+        np.zeros(2),
+        np.zeros((2, 2)),
+        np.zeros((2, 1)),
+        np.full((1, 2), 0.1),
+        np.zeros(1),
+        ("",),
+        np.ones(1),
+    )
     for prover in ("auto", "mip"):
         verdict = prove_problem(build(make.safe(0), s), prover=prover)
         assert isinstance(verdict, Unknown)
@@ -166,10 +188,14 @@ def false_optimum():
     side = {name: np.array([np.nan if v is None else v for v in data[name]]) for name in ("row_lo", "row_hi")}
     matrix = csr_matrix((data["value"], data["index"], data["start"]), shape=(len(data["row_lo"]), len(data["col_lo"])))
     return LinearModel(
-        matrix, np.where(np.isnan(side["row_lo"]), -np.inf, side["row_lo"]),
-        np.where(np.isnan(side["row_hi"]), np.inf, side["row_hi"]), np.array(data["col_lo"]), np.array(data["col_hi"]),
-        np.array(data["integer"], dtype=bool), np.array(data["objective"]),
-    )  # fmt: skip
+        matrix,
+        np.where(np.isnan(side["row_lo"]), -np.inf, side["row_lo"]),
+        np.where(np.isnan(side["row_hi"]), np.inf, side["row_hi"]),
+        np.array(data["col_lo"]),
+        np.array(data["col_hi"]),
+        np.array(data["integer"], dtype=bool),
+        np.array(data["objective"]),
+    )
 
 
 def test_a_false_optimum_of_highs():
@@ -212,10 +238,13 @@ def test_a_bound_below_a_point_that_exists_is_refuted(make, kind):
 
     # the refuting point is a start for a counterexample: this backbone sits at the worst corner of its box
     v = s.head_weight[0]
-    worst = lambda x: np.stack([  # noqa: E731
-        np.where((v > 0) == (i % 2 == 0), *s.box(problem.domain.scale(x[i]))[::-1]) @ s.head_weight.T + s.head_bias
-        for i in range(len(x))
-    ])  # fmt: skip
+
+    def worst(x):
+        return np.stack([output(*s.box(problem.domain.scale(x[i])), i) for i in range(len(x))])
+
+    def output(lower, upper, i):
+        return np.where((v > 0) == (i % 2 == 0), upper, lower) @ s.head_weight.T + s.head_bias
+
     assert isinstance(prove_problem(problem, prover=kind(Optimist()), forward=worst), Violated)
 
     # a refuted bound proves nothing even where the claim is true

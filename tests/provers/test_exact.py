@@ -34,8 +34,22 @@ def network(domain, rng, hidden):
     lower, second = wild(rng, n, h), np.abs(wild(rng, n, h))
     lower[:, hidden:], second[:, :hidden] = 0.0, 0.0
     flat = np.zeros((n, m))
-    return Snapshot(domain, "gap", weight, bias, wild(rng, n), flat, lower, np.abs(wild(rng, n)), flat, second,
-                    rng.choice([-1.0, 1.0], size=(1, n)), np.zeros(1), ("",), np.ones(1))  # fmt: skip
+    return Snapshot(
+        domain,
+        "gap",
+        weight,
+        bias,
+        wild(rng, n),
+        flat,
+        lower,
+        np.abs(wild(rng, n)),
+        flat,
+        second,
+        rng.choice([-1.0, 1.0], size=(1, n)),
+        np.zeros(1),
+        ("",),
+        np.ones(1),
+    )
 
 
 def cases(seed):
@@ -133,9 +147,17 @@ def examine(seeds):
         for share in (-1e-3, 1e-3):
             claim = problem.claim
             rhs = Fraction(float(top) + share * abs(float(top)))
-            shifted = build(Claim(claim.copies, claim.when, (row([(t.coef, t.copy, t.kind, t.name)
-                            for t in claim.rows[0].terms], rhs),), claim.others, claim.equal, claim.free),
-                            problem.snapshot)  # fmt: skip
+            shifted = build(
+                Claim(
+                    claim.copies,
+                    claim.when,
+                    (row([(t.coef, t.copy, t.kind, t.name) for t in claim.rows[0].terms], rhs),),
+                    claim.others,
+                    claim.equal,
+                    claim.free,
+                ),
+                problem.snapshot,
+            )
             verdict = prove_problem(shifted, time_limit=5.0)
             if isinstance(verdict, Proved):
                 proved += 1

@@ -55,8 +55,13 @@ def test_a_lemma_of_any_numbers_holds_on_the_premise(seed):
     for problem in problems(seed):
         k, m, h = problem.copies, problem.region.size, len(problem.snapshot.hidden_bias)
         many = 40
-        made = written(rng.integers(0, h, many), rng.normal(size=(many, k)), rng.normal(size=(many, 2**k, k)),
-                       rng.normal(size=(many, k, m)), 20)  # fmt: skip
+        made = written(
+            rng.integers(0, h, many),
+            rng.normal(size=(many, k)),
+            rng.normal(size=(many, 2**k, k)),
+            rng.normal(size=(many, k, m)),
+            20,
+        )
         lemmas = proved(problem, problem.region, made)
         left, right = left_and_right(problem, lemmas, points(problem, rng))
         assert (left <= right + 1e-12).all()
@@ -169,8 +174,13 @@ def test_the_leaf_rule_with_lemmas_is_never_below_the_value(seed):
     for problem in problems(seed):
         r, s, k, m = problem.rows[0], problem.snapshot, problem.copies, problem.region.size
         h, many = len(s.hidden_bias), 12
-        made = written(rng.integers(0, h, many), rng.normal(size=(many, k)), rng.normal(size=(many, 2**k, k)),
-                       0.3 * rng.normal(size=(many, k, m)), 16)  # fmt: skip
+        made = written(
+            rng.integers(0, h, many),
+            rng.normal(size=(many, k)),
+            rng.normal(size=(many, 2**k, k)),
+            0.3 * rng.normal(size=(many, k, m)),
+            16,
+        )
         lemmas = proved(problem, problem.region, made)
         zero = np.zeros((k, h), dtype=np.int8)
         cell = Cell(problem.region.lo, problem.region.hi, zero, np.zeros_like(r.flip, dtype=np.int8))

@@ -75,9 +75,14 @@ def test_lemmas_that_round_to_nothing_leave_numbers(seed):
 
     s = snapshot(domain, rng, hidden=3, embedding=1)
     weight = wild(6, 2)
-    s = replace(s, hidden_weight=weight, hidden_bias=-(weight * rng.uniform(size=(6, 2))).sum(axis=1),
-                lower_out=wild(1, 6) * (np.arange(6) < 3), second_out=np.abs(wild(1, 6)) * (np.arange(6) > 2),
-                head_weight=np.ones((1, 1)))  # fmt: skip
+    s = replace(
+        s,
+        hidden_weight=weight,
+        hidden_bias=-(weight * rng.uniform(size=(6, 2))).sum(axis=1),
+        lower_out=wild(1, 6) * (np.arange(6) < 3),
+        second_out=np.abs(wild(1, 6)) * (np.arange(6) > 2),
+        head_weight=np.ones((1, 1)),
+    )
     problem = build(Claim(1, (), (row([(1, 0, "out", "")], 0),)), s)
     tree = Branch(workers=1).search(problem, problem.rows[0], goal="optimum", time_limit=5.0, most=80)
     assert not any(np.isnan(leaf.bound) for leaf in leaves(tree.root)) and tree.bound >= tree.value
@@ -89,8 +94,10 @@ def test_a_search_goes_on_where_no_lemma_is_kept():
         rng = np.random.default_rng(seed)
         for domain, prop in ((box(2), Robust(0.5, 0.1)), (mixed(), Fair(["r"], 0.1))):
             s = snapshot(domain, rng, hidden=2)
-            half = {name: np.rint(2 * getattr(s, name)) / 2
-                    for name in ("hidden_weight", "hidden_bias", "lower_out", "second_out", "head_weight")}  # fmt: skip
+            half = {
+                name: np.rint(2 * getattr(s, name)) / 2
+                for name in ("hidden_weight", "hidden_bias", "lower_out", "second_out", "head_weight")
+            }
             problem = build(prop.lower(domain)[0], replace(s, **half))
             Branch(workers=1).search(problem, problem.rows[0], goal="optimum", time_limit=2.0, most=6)
 

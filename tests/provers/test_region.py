@@ -25,9 +25,7 @@ def claims(make):
     }
 
 
-@pytest.mark.parametrize(
-    "name", ["free", "strip", "ordered", "band", "below", "category", "convex", "row", "one"]
-)  # fmt: skip
+@pytest.mark.parametrize("name", ["free", "strip", "ordered", "band", "below", "category", "convex", "row", "one"])
 def test_snapped_tuples_are_members(make, name):
     domain = make.mixed()
     region = Region.of(ground(claims(make)[name], domain))

@@ -18,11 +18,21 @@ def net(domain, weight, bias, out, slope=None):
     h, m = len(bias), domain.size
     zeros = np.zeros
     return Snapshot(
-        domain, "gap", np.reshape(weight, (h, m)).astype(float), np.array(bias, dtype=float), zeros(1),
+        domain,
+        "gap",
+        np.reshape(weight, (h, m)).astype(float),
+        np.array(bias, dtype=float),
+        zeros(1),
         np.zeros((1, m)) if slope is None else np.reshape(slope, (1, m)).astype(float),
-        np.reshape(out, (1, h)).astype(float), zeros(1), zeros((1, m)), zeros((1, h)),
-        np.ones((1, 1)), zeros(1), ("",), np.ones(1),
-    )  # fmt: skip
+        np.reshape(out, (1, h)).astype(float),
+        zeros(1),
+        zeros((1, m)),
+        zeros((1, h)),
+        np.ones((1, 1)),
+        zeros(1),
+        ("",),
+        np.ones(1),
+    )
 
 
 def only(prop, snapshot):

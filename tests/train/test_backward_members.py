@@ -34,10 +34,13 @@ PROPERTIES = {
 
 def data(several: bool, rows: int = 90):
     rng = np.random.default_rng(4)
-    domain = Domain((
-        Feature("income", "continuous", 0.0, 9.0), Feature("debt", "continuous", 0.0, 5.0),
-        Feature("race", "category", categories=("u", "v")),
-    ))  # fmt: skip
+    domain = Domain(
+        (
+            Feature("income", "continuous", 0.0, 9.0),
+            Feature("debt", "continuous", 0.0, 5.0),
+            Feature("race", "category", categories=("u", "v")),
+        )
+    )
     race = rng.integers(0, 2, rows)
     x = np.column_stack([rng.uniform(0, 9, rows), rng.uniform(0, 5, rows), np.eye(2)[race]])
     y = np.sqrt(x[:, 0]) - 0.3 * x[:, 1] + 0.8 * race + rng.normal(0, 0.1, rows)
@@ -73,9 +76,9 @@ def test_same_bits_as_torch(case: str, members: int, weighted: str, kind: str) -
     raw, index = torch.tensor(x), torch.randperm(len(x))[:37]
     ensemble.keep(net.scale(raw))
     weight = torch.rand(len(x), dtype=torch.float64) if weighted == "all" else None
-    held = None if weighted == "none" else torch.tensor(
-        kept_rows(values[:, 0], net, 0.2, False, np.random.RandomState(0))
-    )  # fmt: skip
+    held = (
+        None if weighted == "none" else torch.tensor(kept_rows(values[:, 0], net, 0.2, False, np.random.RandomState(0)))
+    )
     task = Training(raw, y, weight, task_loss(kind, y), None, (), Config(), 0, held)  # type: ignore[arg-type]
     batch_x, batch_y, w = task.rows(index)
     u = net.scale(batch_x)

@@ -21,7 +21,7 @@ from smilenn import (
     SmileClassifier,
     SmileRegressor,
     Symmetric,
-)  # fmt: skip
+)
 from smilenn.certify.certify import certify
 from smilenn.estimators.trend import TrendWarning
 from smilenn.problem import build_all
@@ -34,10 +34,14 @@ from smilenn.train.recipes.shapes import Shape, directions, shapes
 from smilenn.train.recipes.stated import read
 from smilenn.train.spline import bounded
 
-DOMAIN = Domain((
-    Feature("a", lo=0, hi=3, shift=1.0, mult=0.3), Feature("b", lo=0, hi=1, shift=0.25, mult=0.7),
-    Feature("c", lo=-2, hi=2), Feature("n", "integer", 0, 9, mult=0.1),
-))  # fmt: skip
+DOMAIN = Domain(
+    (
+        Feature("a", lo=0, hi=3, shift=1.0, mult=0.3),
+        Feature("b", lo=0, hi=1, shift=0.25, mult=0.7),
+        Feature("c", lo=-2, hi=2),
+        Feature("n", "integer", 0, 9, mult=0.1),
+    )
+)
 QUICK = Config(epochs=15, learning_rate=3e-3, batch_size=512)
 
 
@@ -53,8 +57,11 @@ def test_what_properties_ask_of_a_unit():
     assert [wanted(Convex("a")).allows(s, up, mult) for s in (1, -1)] == [True, False]
     assert [wanted(Concave("a")).allows(s, up, mult) for s in (1, -1)] == [False, True]
     assert [wanted(Monotone(increasing="a")).allows(s, d, mult) for s in (1, -1) for d in (up, down)] == [
-        True, False, False, True,
-    ]  # fmt: skip
+        True,
+        False,
+        False,
+        True,
+    ]
     trade = wanted(Dominates("a", "b", Fraction(1, 2)))
     raw = np.array([1.0, 2.0, 0, 0]) / mult  # raising a by t and lowering b by t/2 changes nothing, but for rounding
     assert trade.allows(1, raw + 1e-9 * up, mult) and not trade.allows(1, raw - 1e-9 * up, mult)
@@ -67,12 +74,16 @@ def test_what_properties_ask_of_a_unit():
 @pytest.mark.parametrize(
     "properties",
     [
-        [Convex(["a", "b"])], [Concave("c"), Monotone(increasing="c")], [Symmetric(["a", "b"])],
-        [Dominates("a", "b", 3)], [Dominates("a", "b"), Dominates("b", "c", 2)],
-        [Symmetric(["a", "b"]), Dominates("a", "b")], [Symmetric(["a", "b", "c"])],
+        [Convex(["a", "b"])],
+        [Concave("c"), Monotone(increasing="c")],
+        [Symmetric(["a", "b"])],
+        [Dominates("a", "b", 3)],
+        [Dominates("a", "b"), Dominates("b", "c", 2)],
+        [Symmetric(["a", "b"]), Dominates("a", "b")],
+        [Symmetric(["a", "b", "c"])],
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_directions_are_allowed_and_so_are_their_combinations(properties):
     one, rng = wanted(*properties), np.random.default_rng(0)
     for side in (1, -1):

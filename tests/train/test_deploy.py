@@ -221,11 +221,13 @@ def test_rounded_inputs_of_a_premise_lie_in_the_region_that_is_proved():
     from smilenn.problem import build
     from smilenn.properties import Custom
 
-    space = Domain((
-        Feature("x", "continuous", -1.0, 1.0, shift=0.1, mult=0.7),
-        Feature("y", "continuous", -1.0, 1.0, shift=0.3, mult=1.9),
-        Feature("n", "integer", 0.0, 9.0, shift=4.1, mult=0.3),
-    ))  # fmt: skip
+    space = Domain(
+        (
+            Feature("x", "continuous", -1.0, 1.0, shift=0.1, mult=0.7),
+            Feature("y", "continuous", -1.0, 1.0, shift=0.3, mult=1.9),
+            Feature("n", "integer", 0.0, 9.0, shift=4.1, mult=0.3),
+        )
+    )
     net = SmileNet(space, MLP(3, (2,), 1), 1, hidden=3)
     net.gap.scale_(0.0)
     net.set_profile("dyadic", 4)

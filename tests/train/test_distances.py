@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from smilenn import Network
 from smilenn.certify.certify import certify
 from smilenn.datasets.digits import load_digits_zero
 from smilenn.domain import Domain
@@ -209,7 +210,7 @@ def test_shares_beyond_epsilon_are_refused(share):
 def test_a_share_needs_distances():
     x, y = np.random.default_rng(0).uniform(size=(60, 2)), np.arange(60) % 2
     with pytest.raises(SmileError, match="backbone_share is for distance nets"):
-        SmileClassifier(properties=[Monotone(increasing=[0])], backbone_share=0.2).fit(x, y)
+        SmileClassifier(properties=[Monotone(increasing=[0])], network=Network(backbone_share=0.2)).fit(x, y)
 
 
 def test_pixels_of_one_value_are_no_hindrance():
@@ -220,7 +221,9 @@ def test_pixels_of_one_value_are_no_hindrance():
     x, y = x[:300] / 16, y[:300]
     assert (np.ptp(x, axis=0) == 0).sum() > 3
     config = Config(patience=None, epochs=2, batch_size=64, train_learning_rate=0.02, margin=0.3)
-    model = SmileClassifier(properties=[Robust(0.05)], encoder="image", config=config, random_state=0).fit(x, y)
+    model = SmileClassifier(
+        properties=[Robust(0.05)], network=Network(encoder="image"), config=config, random_state=0
+    ).fit(x, y)
     assert model.verdict_.status == "proved"
     radius = model.certified_radius(x)
     assert ((radius > 0.05 - 1e-12) == model.predict_certified(x)[1]).all()

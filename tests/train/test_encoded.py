@@ -39,11 +39,13 @@ QUICK = Config(epochs=25, batch_size=64, learning_rate=3e-3)
 
 def people(rows=400, seed=0):
     rng = np.random.default_rng(seed)
-    domain = Domain((
-        Feature("income", "continuous", 0.0, 8.0, shift=4.0, mult=0.5),
-        Feature("debt", "continuous", 0.0, 5.0, shift=2.5, mult=0.7),
-        Feature("race", "category", categories=("a", "b", "c")),
-    ))  # fmt: skip
+    domain = Domain(
+        (
+            Feature("income", "continuous", 0.0, 8.0, shift=4.0, mult=0.5),
+            Feature("debt", "continuous", 0.0, 5.0, shift=2.5, mult=0.7),
+            Feature("race", "category", categories=("a", "b", "c")),
+        )
+    )
     x = domain.sample(rows, rng)
     y = np.sqrt(x[:, 0]) - 0.4 * x[:, 1] + 0.5 * x[:, 2] + 0.3 * np.sin(2 * x[:, 1]) * (x[:, 0] > 4)
     return domain, x, y + 0.05 * rng.normal(size=rows)
@@ -181,7 +183,8 @@ def test_the_kinds_that_predict_best_together_are_kept():
     held = kept_rows(y, found.net, 0.1, False, np.random.RandomState(0))
     done = fit(found.net, x, y, claims, config=QUICK, held=held)
     names = {name.rstrip("0123456789") for name in (b.name for b in done.net.encoder.branches)}
-    assert done.chosen and set(done.chosen.split(" (")[0].split(" and ")) == names
+    said = dict(part.split()[::-1] for part in done.chosen.split(" (")[0].split(" + "))
+    assert set(said) == names and abs(sum(map(float, said.values())) - 1) < 0.03
     assert 0 < done.held_out < 0.2
     assert torch.allclose(done.net.lower.slope.sum(), torch.ones((), dtype=torch.float64))
     assert isinstance(done.verdict, Proved)

@@ -65,6 +65,7 @@ class SavedNet:
     why: Whys = ()
     _table: Mapping[str, Any] | None = field(default=None, repr=False)
     _sealed: Seal | None = field(default=None, repr=False)
+    _checked: tuple[Claim, ...] = field(default=(), repr=False)  # the claims as the checker read them
 
     @property
     def verdict(self) -> Verdict:
@@ -76,6 +77,8 @@ class SavedNet:
         taken = seal(self.net)
         if taken is None or self._sealed is None or not taken.matches(self._sealed):
             return Unknown(why=because(Reason.CHANGED_NET))
+        if not self._checked == self.certificate.claims == self.claims:
+            return Unknown(why=because(Reason.OTHER_CLAIMS))
         weights = self.net.snapshot().digest
         claims = tuple(digest(claim, self.net.domain) for claim in self.claims)
         return replace(checked_verdict(self.certificate), weights=weights, claims=claims)
@@ -129,8 +132,11 @@ def certify_net(
     found = found_certificate(Path(folder), net)
     if not isinstance(found, Certificate):
         return SavedNet(net, tuple(stated), claims, None, found)
+    if found.claims != claims:
+        raise AlteredError(f"{str(folder)!r} was changed while it was written; certify the network again.")
     found = replace(found, notes=certificate.notes, seconds=certificate.seconds, interrupted=certificate.interrupted)
-    return SavedNet(net, tuple(stated), claims, _explained(found, net, claims), _sealed=_sealed(net, found, None))
+    explained, sealed = _explained(found, net, claims), _sealed(net, found, None)
+    return SavedNet(net, tuple(stated), claims, explained, _sealed=sealed, _checked=found.claims)
 
 
 def open_net(
@@ -170,7 +176,8 @@ def open_net(
     if not same or found.claims != claims:
         raise AlteredError(f"{str(folder)!r} was changed while it was read; open it again.")
     sealed = _sealed(net, found, table)
-    return SavedNet(net, properties, claims, _explained(found, net, claims), _table=table, _sealed=sealed)
+    explained, checked = _explained(found, net, claims), found.claims
+    return SavedNet(net, properties, claims, explained, _table=table, _sealed=sealed, _checked=checked)
 
 
 def found_certificate(folder: Path, net: SmileNet) -> Certificate | Whys:

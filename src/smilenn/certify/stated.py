@@ -139,11 +139,11 @@ def first_version(
     net = parse_json(files[MODEL], MODEL)["net"]
     scales = dict(zip(net["outputs"], net["output_scale"], strict=True))
     claims = tuple(
-        replace(found, rows=tuple(
-            _moved(row, wanted, scales) for row, wanted in zip(found.rows, claim.heads, strict=True)
-        ))
+        replace(
+            found, rows=tuple(_moved(row, wanted, scales) for row, wanted in zip(found.rows, claim.heads, strict=True))
+        )
         for found, claim in zip(report.claims, stated, strict=True)
-    )  # fmt: skip
+    )
     good = all(row.holds for claim in claims for row in claim.rows)
     return replace(report, claims=claims, status="certified" if good else "unknown"), stated
 

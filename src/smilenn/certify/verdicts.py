@@ -25,7 +25,8 @@ from smilenn.model.folder import parse_json, read_folder, read_manifest
 from smilenn.properties.claim import Claim
 from smilenn.properties.unregistered import UnregisteredWarning
 from smilenn.reason import Reason, Whys, because, sentence, told
-from smilenn.verdict import Proved, Rejected, Unknown, Verdict, shown_bound
+from smilenn.rounding import round_up, shown_bound
+from smilenn.verdict import Proved, Rejected, Unknown, Verdict
 
 METHOD = "exact check of the certificate"
 
@@ -80,7 +81,7 @@ class Certificate:
         """
         if not self.report.claims:
             return tuple(math.inf for _ in self.claims)
-        return tuple(rounded_up(max(map(_over, found.rows))) for found in self.report.claims)
+        return tuple(round_up(max(map(_over, found.rows))) for found in self.report.claims)
 
     @cached_property
     def rooms(self) -> tuple[Fraction, ...]:
@@ -101,7 +102,7 @@ class Certificate:
     def rounding(self) -> float:
         """The room that certified rows take for rounding, the largest of it; 0.0 in most cases."""
         rows = (row for claim in self.report.claims for row in claim.rows)
-        return rounded_up(max((_over(row) for row in rows if row.holds), default=Fraction(0)))
+        return round_up(max((_over(row) for row in rows if row.holds), default=Fraction(0)))
 
     @property
     def why(self) -> Whys:
@@ -236,7 +237,7 @@ def verdict(certificate: Certificate) -> Verdict:
         return Rejected(METHOD, why=told(certificate.report.reason))
     if certificate.accepted:
         assert certificate.report.excess is not None
-        bound = rounded_up(certificate.report.excess)
+        bound = round_up(certificate.report.excess)
         return Proved(METHOD, bound, tolerance=certificate.rounding, certificate=certificate.sha256)
     return Unknown(METHOD, certificate.bound, why=because(Reason.LARGER_BOUND))
 
@@ -255,9 +256,3 @@ def _alike(report: Report, other: Any) -> bool:
         for one in (report, other)
     ]
     return report.status == other.status and rows[0] == rows[1]
-
-
-def rounded_up(value: Fraction) -> float:
-    """The float next above a rational, or the rational itself if it is a float."""
-    near = float(value)
-    return near if Fraction(near) >= value else math.nextafter(near, math.inf)

@@ -15,7 +15,8 @@ from typing import Annotated
 import typer
 
 from smilenn._version import __version__
-from smilenn.cli import options, paths
+from smilenn.cli import auditing, options, paths
+from smilenn.cli.config_file import ConfigFile
 from smilenn.cli.guard import Guarded, failed
 from smilenn.cli.options import (
     DEVICES,
@@ -24,7 +25,6 @@ from smilenn.cli.options import (
     NA,
     PROVERS,
     SUBJECTS,
-    TABLE,
     Json,
     KeepNA,
     Model,
@@ -33,6 +33,7 @@ from smilenn.cli.options import (
     check_choice,
     choices,
 )
+from smilenn.cli.screen import HelpAll
 
 app = typer.Typer(
     name="smile",
@@ -96,8 +97,10 @@ def fit(
     certify_limit: options.CertifyLimit = 60.0,
     checkpoint: options.Checkpoint = None,
     start: options.From = None,
+    config: ConfigFile = None,
     quiet: Quiet = False,
     json: Json = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Train on a table, prove and certify the properties and save the model."""
     from smilenn.cli.fit_request import Request, checked
@@ -146,19 +149,9 @@ def fit(
 @app.command()
 def predict(
     model: Model,
-    data: Annotated[Path, typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False)],
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE",
-            help="The CSV file to write: prediction[, probability[, certified]], or one column for each "
-            "of several targets, labels or quantiles.",
-            show_default=False,
-        ),
-    ],
-    id: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the output, first; repeat.")
-    ] = None,
+    data: options.NewRows,
+    out: options.Predictions,
+    id: options.Copied = None,
     na: NA = None,
     keep_na: KeepNA = None,
     out_of_bounds: Annotated[Outside, typer.Option(help="Rows outside the domain; auto: the model's way.")] = (
@@ -228,7 +221,9 @@ def check(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check the certificate of a model in exact arithmetic, from the files; nothing is searched."""
+    """Check the certificate of a model or an audit in exact arithmetic, from the files; nothing is searched."""
+    if auditing.is_audit(model):
+        raise typer.Exit(auditing.check(model, reference=reference, quiet=quiet, json=json))
     paths.check_certificate(model)
     if key is not None:
         from smilenn.certify.signing import public_key
@@ -361,10 +356,7 @@ def reproduce(
         Path | None, typer.Option(help="The folder of the data files.", show_default="SMILENN_DATA, the cache")
     ] = None,
     device: options.Device = "auto",
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="A dask scheduler's address, or local.", show_default="this machine"),
-    ] = None,
+    cluster: options.Cluster = None,
     save_models: Annotated[bool, typer.Option("--save-models", help="Keep the models in OUT/models.")] = False,
     reuse_models: Annotated[
         bool, typer.Option("--reuse-models", help="Take models from OUT/models, certifying them, where there are any.")
@@ -385,12 +377,11 @@ def reproduce(
 
     models = out / "models" if save_models or reuse_models else None
     chosen = Options(quick, tuple(seed or ()), data_dir, device, models, reuse_models)
-    raise typer.Exit(
-        command.run(
-            experiment, out, chosen, jobs=jobs, only=tuple(only or ()), cluster=cluster, with_figures=not no_figures,
-            finished=finished, quiet=quiet, json=json,
-        )
-    )  # fmt: skip
+    drawn = {"with_figures": not no_figures, "finished": finished, "quiet": quiet, "json": json}
+    raise typer.Exit(command.run(experiment, out, chosen, jobs=jobs, only=tuple(only or ()), cluster=cluster, **drawn))
+
+
+app.command()(auditing.audit)
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ from smilenn.properties.recognise import bounded_change
 def trends(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, target: Target) -> list[Contradiction]:
     """Where the data's own trend contradicts a rule."""
     domain = estimator.domain
-    assert domain is not None
+    assert isinstance(domain, Domain)
     claims = estimator.lower_on(estimator.all_properties(), domain, tuple(frame.columns), target.outputs)
     return contradictions(claims, domain, domain.encode(frame, out_of_bounds="clamp"), target)
 
@@ -39,7 +39,7 @@ def check_properties(
     outputs: Outputs,
 ) -> None:
     """Each property on the domain of the data, before any training: an error says where the property was stated."""
-    assert estimator.domain is not None
+    assert isinstance(estimator.domain, Domain)
     for where, item in stated_at:
         try:
             for claim in estimator.lower_on([item], estimator.domain, tuple(frame.columns), outputs):
@@ -53,7 +53,7 @@ def check_rows(
 ) -> None:
     """Every row on the domain, before any training: an error names the row of the file, not one of the chosen rows."""
     domain = estimator.domain
-    assert domain is not None
+    assert isinstance(domain, Domain)
     claims = estimator.lower_on(estimator.all_properties(), domain, tuple(frame.columns), outputs)
     outside: OutOfBounds = "clamp" if all_carried(claims, domain) else "raise"
     try:

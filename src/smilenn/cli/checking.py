@@ -20,7 +20,7 @@ from smilenn.model.bundle import MODEL
 from smilenn.model.folder import parse_json, read_folder, without_infinities
 from smilenn.provers.record import verdict_to_json
 from smilenn.report.standing import Standing
-from smilenn.verdict import Rejected
+from smilenn.verdict import Rejected, Verdict
 
 
 def run(model: Path, *, reference: bool, verified: bool, key: Path | None, quiet: bool, json: bool) -> int:
@@ -33,33 +33,36 @@ def run(model: Path, *, reference: bool, verified: bool, key: Path | None, quiet
     verdict, report = found.verdict, found.report
     finding = run_verified(model) if verified else None
     quality = None if isinstance(verdict, Rejected) else stored_quality(model)
+    note = "" if isinstance(verdict, Rejected) else in_options(unregistered(read_folder(model)))
     shortfall = "" if quality is None else quality.shortfall
     but = f", but {shortfall}" if shortfall else ""
     if json:
         measured = None if quality is None else quality.to_json()
         assumed = [item.line for item in found.assumed]
         record = {"model": str(model), **verdict_to_json(verdict)}
-        record |= {"quality": measured, "shortfall": shortfall, "assumed": assumed}
+        record |= {"quality": measured, "shortfall": shortfall, "assumed": assumed, "unregistered": note}
         record |= {} if finding is None else {"verified": vars(finding)}
         typer.echo(json_module.dumps(without_infinities(record)))
     elif quiet:
         typer.echo(f"{verdict.sentence()}{but}")
         if finding is not None:
-            typer.echo(proved_line(finding))
+            typer.echo(proved_line(finding, verdict))
+        if note:
+            typer.echo(note)
     else:
         if report is not None:
             if report.status == "certified" and verdict.status != "proved":
                 typer.echo("The certificate holds, but it does not cover the properties that the model states:")
             for line in report.lines():
                 typer.echo(line)
-            if note := unregistered(read_folder(model)):
-                typer.echo(in_options(note))
+            if note:
+                typer.echo(note)
             if reference:
                 typer.echo("The reference checker finds the same.")
         if key is not None and report is not None:
             typer.echo(f"Signed by {public_key(str(key))}.")
         if finding is not None:
-            typer.echo(proved_line(finding))
+            typer.echo(proved_line(finding, verdict))
         typer.echo(f"{verdict.sentence()[0].upper()}{verdict.sentence()[1:]}{but}.")
         if found.assumed:
             typer.echo(in_short(found.assumed))
@@ -73,8 +76,10 @@ def agreed(code: int, finding: Finding | None) -> int:
     return CODES[finding.status] if finding is not None and code == 0 else code
 
 
-def proved_line(finding: Finding) -> str:
-    """What the proved checker found."""
+def proved_line(finding: Finding, verdict: Verdict) -> str:
+    """What the proved checker found; it reads the claims of the certificate and not what the model states."""
+    if finding.status == "certified" and verdict.status != "proved":
+        return "The proved checker accepts the certificate, for the claims that the certificate holds."
     if finding.status == "certified":
         return "The proved checker certifies it too."
     return f"The proved checker does not certify it: {finding.reason}."

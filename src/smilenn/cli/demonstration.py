@@ -30,7 +30,8 @@ from smilenn.properties.library import Fair, Monotone
 from smilenn.properties.spec import lower_all
 from smilenn.report.standing import Standing, measured, steps_of
 from smilenn.report.write import write_report
-from smilenn.verdict import Verdict, shown_bound
+from smilenn.rounding import shown_bound
+from smilenn.verdict import Verdict
 
 ROWS = 1500
 REFERENCE_SECONDS = 60.0  # for the models of the report's comparison
@@ -96,9 +97,16 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     try:
         with display("off" if quiet else "auto") as show:
             write_report(
-                loaded, page, test.frame, test.target, name="Credit score", held_out=True,
-                train=(train.frame, train.target), seconds=REFERENCE_SECONDS, callback=show,
-            )  # fmt: skip
+                loaded,
+                page,
+                test.frame,
+                test.target,
+                name="Credit score",
+                held_out=True,
+                train=(train.frame, train.target),
+                seconds=REFERENCE_SECONDS,
+                callback=show,
+            )
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: no report was written; the model is saved in {str(folder)!r}.")
         return INTERRUPTED

@@ -13,6 +13,7 @@ from smilenn.cli.starting import Start
 from smilenn.cli.stating import Stated
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.options import Network
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.start import check_columns
 from smilenn.estimators.targets import class_names
@@ -38,14 +39,14 @@ def unfitted(
         random_state=request.seed,
         restarts=request.restarts,
         time_limit=request.time_limit,
-        certify_time_limit=request.certify_limit,
+        certify_limit=request.certify_limit,
         missing=request.missing,  # type: ignore[arg-type]
     )
 
 
 def _own(request: Request, prepared: Prepared, start: Start | None, kind: type) -> dict[str, Any]:
     """Parameters of one kind of estimator, or taken from the start."""
-    own: dict[str, Any] = {"boxes": request.boxes} if start is None else start.parameters()
+    own: dict[str, Any] = {"network": network(request)} if start is None else start.parameters()
     if request.quantiles:
         own["quantiles"] = request.quantiles
     if request.positive is not None:
@@ -53,6 +54,11 @@ def _own(request: Request, prepared: Prepared, start: Start | None, kind: type) 
     if request.class_weight:
         own["class_weight"] = class_weight(request, prepared.y if kind is SmileClassifier else None)
     return own
+
+
+def network(request: Request) -> Network | None:
+    """What the options say of the network; None where it is the default."""
+    return None if request.boxes == "gap" else Network(boxes=request.boxes)  # type: ignore[arg-type]
 
 
 def positive_class(request: Request, kind: type) -> str:

@@ -85,6 +85,8 @@ def check_options(request: Request) -> None:
         raise SmileError(f"--test {request.test} is not a share; write one such as 0.2, or 0 for none.")
     if request.time_limit is not None and not request.time_limit > 0:
         raise SmileError(f"--time-limit must be more than 0 seconds, not {request.time_limit}.")
+    if not request.certify_limit >= 0:
+        raise SmileError(f"--certify-limit must be 0 seconds or more, not {request.certify_limit}.")
     if request.epochs is not None and request.epochs < 0:
         raise SmileError(f"--epochs must be at least 0, not {request.epochs}.")
     missing_texts(request.na, request.keep_na)

@@ -23,6 +23,7 @@ from smilenn.cli.source import STANDARD_INPUT, Source
 from smilenn.cli.starting import Start
 from smilenn.cli.stating import taken_over
 from smilenn.cli.words import domain_text, judgement_record, judgement_text
+from smilenn.domain import Domain
 from smilenn.errors import listed
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
@@ -76,7 +77,7 @@ def announce(
 ) -> None:
     """What will be learned, on which domain, and under which rules; warnings where the data contradicts them."""
     domain, frame, source = estimator.domain, prepared.frame, prepared.source
-    assert domain is not None
+    assert isinstance(domain, Domain)
     for name in source.index_columns(named_columns(request)):
         say(f"Left out: {name!r}, a column without a name that numbers the rows.")
     for name in source.trimmed():

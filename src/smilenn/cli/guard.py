@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup, TyperOption
 
+from smilenn.cli.screen import hide_rare
 from smilenn.cli.spoken import in_options
 from smilenn.errors import AlteredError, SmileError
 
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
     from smilenn.verdict import Verdict
 
 ALTERED, BAD_INPUT, UNTRAINED, INTERRUPTED = 1, 2, 3, 130
+# options of earlier versions and words of Python's or of other libraries, and what does the same here
+INSTEAD = {
+    "--certify-time-limit": "--certify-limit",
+    "--monotonic-cst": "--increasing or --decreasing",
+    "--monotone-constraints": "--increasing or --decreasing",
+    "--properties": "--spec",
+    "--protected": "--fair COLUMN:EPS",
+    "--random-state": "--seed",
+    "--test-size": "--test",
+}
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer does not export it; some versions bring their own
 
 
@@ -58,6 +69,7 @@ class Guarded(TyperGroup):
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             _flags_without_values(command.get_params(ctx))
+            hide_rare(command)
         return command
 
     def invoke(self, ctx: Any) -> Any:
@@ -79,6 +91,9 @@ def _misused(error: Any) -> Exception:
     if type(error).__name__ == "NoArgsIsHelpError":
         return error
     text = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    name = getattr(error, "option_name", None)
+    if name in INSTEAD and text.startswith("No such option"):
+        text = f"No such option: {name}; write {INSTEAD[name]}"
     context: Any = error.ctx
     command = "smile" if context is None or context.parent is None else f"smile {context.info_name}"
     typer.echo(f"smile: {text}; see {command} --help.", err=True)

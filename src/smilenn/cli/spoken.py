@@ -11,8 +11,11 @@ from collections.abc import Callable
 
 PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # the domain
-    (r"; widen the bounds or choose out_of_bounds='clamp'", "; widen the domain (--bounds of smile fit), or let smile "
-     "predict move such rows to its edge: --out-of-bounds clamp"),
+    (
+        r"; widen the bounds or choose out_of_bounds='clamp'",
+        "; widen the domain (--bounds of smile fit), or let smile "
+        "predict move such rows to its edge: --out-of-bounds clamp",
+    ),
     (r"(?<![-\w'])bounds (names|gives) ", r"--bounds \1 "),
     (r"Row (\d+), column ('.*?') is missing \(NaN\)", r"Row \1, column \2 is missing"),
     # the target
@@ -27,7 +30,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^class_weight ", "--class-weight "),
     # training
     (r"^time_limit ", "--time-limit "),
-    (r"certify_time_limit", "--certify-limit"),
+    (r"certify_limit", "--certify-limit"),
     (r"^random_state ", "--seed "),
     (r"^restarts ", "--restarts "),
     (r"^Config\.(pretrain_)?epochs ", "--epochs "),
@@ -57,7 +60,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"; import the module that registers them( \(.*?\))? first to", r"; only Python code that registers them\1 can"),
     (r"holds a (\w+); this version knows 'SmileRegressor', 'SmileClassifier'", r"holds a \1, which Python alone loads"),
     (r"; call torch\.set_flush_denormal\(False\)", "; run it on another machine, or on the CPU"),
-)  # fmt: skip
+)
 COMPILED = tuple((re.compile(pattern), words) for pattern, words in PHRASES)
 
 

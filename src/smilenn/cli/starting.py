@@ -13,7 +13,6 @@ from smilenn.errors import SmileError
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
-from smilenn.estimators.start import SHAPE
 from smilenn.estimators.store import load
 from smilenn.properties.base import Property
 
@@ -44,8 +43,8 @@ class Start:
         return judged
 
     def parameters(self) -> dict[str, Any]:
-        """Those that shape the network, and the levels of quantiles."""
-        out = {name: getattr(self.model, name) for name in SHAPE}
+        """The options of the network, and the levels of quantiles."""
+        out: dict[str, Any] = {"network": self.model.network}
         if isinstance(self.model, SmileRegressor):
             out["quantiles"] = self.model.quantiles
         else:

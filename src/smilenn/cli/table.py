@@ -18,6 +18,7 @@ import pandas as pd
 
 from smilenn.cli.parquet import read_parquet
 from smilenn.cli.source import FIRST_ROW, MISSING, Source, readable
+from smilenn.domain.table import EXACT, whole_number
 from smilenn.errors import SmileError, listed
 
 BLANKS = tuple(" " * n for n in range(1, 9))
@@ -40,6 +41,8 @@ def read_chunks(
     first = FIRST_ROW
     for frame in parts:
         if len(frame):
+            if source.form != "parquet":
+                _refuse_rounded(source, frame[wanted], first - FIRST_ROW)
             yield first, frame[wanted]
             first += len(frame)
     if first == FIRST_ROW:
@@ -153,9 +156,27 @@ def _check_column(source: Source, name: str, column: pd.Series, may_lack: bool) 
     if stray.any() and not (stray | missing).all():
         row = int(np.flatnonzero(stray)[0])
         raise _cell(
-            source, row, name,
+            source,
+            row,
+            name,
             f"holds the text {column.iloc[row]!r} among numbers; correct the cell, or use --category or --na.",
-        )  # fmt: skip
+        )
+
+
+def _refuse_rounded(source: Source, frame: pd.DataFrame, start: int) -> None:
+    """Raise where a whole number of the file was rounded: one missing cell or one decimal makes a column float64."""
+    floats = frame.select_dtypes("float64")
+    large = floats.abs() >= EXACT
+    for name in floats.columns[large.any()]:
+        place, wide = source.header.index(str(name)), large[name].to_numpy()
+        rows = itertools.islice(source.rows(), start + 1, start + 1 + len(frame))
+        for index, cells in enumerate(rows):
+            if not wide[index] or place >= len(cells):
+                continue
+            written = whole_number(cells[place])
+            if written is not None and written != float(floats[name].iloc[index]):  # Python compares these exactly
+                what = f"holds {written}, which float64 rounds; subtract an offset, or use larger units."
+                raise _cell(source, start + index, str(name), what)
 
 
 def _missing_words(written: str) -> str:

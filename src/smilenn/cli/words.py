@@ -24,7 +24,8 @@ from smilenn.properties.naming import output_words
 from smilenn.properties.wording import comment
 from smilenn.provers.record import verdict_to_json
 from smilenn.report.findings import UNITS
-from smilenn.verdict import Counterexample, Proved, Unknown, Violated, shown_bound
+from smilenn.rounding import shown_bound
+from smilenn.verdict import Counterexample, Proved, Unknown, Violated
 
 MOST_FEATURES = 24  # longer counterexamples show only what differs between the copies
 
@@ -55,7 +56,7 @@ def shown(value: Any) -> str:
 def inputs_table(x: np.ndarray, domain: Domain, outputs: Mapping[str, np.ndarray]) -> str:
     """Input tuples x [k, m] side by side in the user's columns, with output rows [k] below; differing ones first."""
     frame = domain.decode(x)
-    units = {feature.name: f" ({feature.unit})" if feature.unit else "" for feature in domain.features}
+    units = {feature.name: f" ({feature.unit_words})" if feature.unit else "" for feature in domain.features}
     rows = [
         (f"{name}{units.get(str(name), '')}", [shown(value) for value in frame[name]], bool(frame[name].nunique() > 1))
         for name in frame.columns
@@ -160,7 +161,8 @@ def _capital(sentence: str) -> str:
 
 def logit_words(eps: float) -> str:
     """ε on a logit in words a person understands."""
-    return f"odds change by a factor of at most {math.exp(eps):.3g}, a probability by at most {math.tanh(eps / 4):.1%}"
+    points = math.ceil(math.tanh(eps / 4) * 1000 * (1 + 1e-12)) / 10
+    return f"odds change by a factor of at most {shown_bound(math.exp(eps))}, a probability by at most {points:.1f}%"
 
 
 def cell_list(frame: pd.DataFrame) -> str:
@@ -174,10 +176,10 @@ def domain_text(domain: Domain) -> str:
     """The domain in one line: ``'income' 0 to 211; 'region': 'east', 'north'``."""
     parts = []
     for feature in domain.features:
-        unit = f" {feature.unit}" if feature.unit else ""
+        unit = f" {feature.unit_words}" if feature.unit else ""
         if feature.categories:
             parts.append(f"{feature.name!r}: {', '.join(map(repr, feature.values))}")
         else:
-            parts.append(f"{feature.name!r} {feature.lo:g} to {feature.hi:g}{unit}")
+            parts.append(f"{feature.name!r} {feature.range_words}{unit}")
     more = f" and {len(parts) - 12} further features" if len(parts) > 12 else ""
     return told_apart("; ".join(parts[:12]), names_of(None, None, domain)) + more

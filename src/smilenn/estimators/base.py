@@ -3,7 +3,7 @@
     X ─▶ Domain ─▶ x [n, m]        properties ─▶ claims        y ─▶ output scale and head bias
                         SmileNet ─▶ train.fit ─▶ certificate, checked ─▶ verdict_
 
-`__init__` only stores; train/recipes/ chooses the network and train/restarts.py trains it.
+`__init__` only stores (parameters.py); train/recipes/ chooses the network and train/restarts.py trains it.
 
 With fewer than `LEAST_ROWS` (200) rows equal ones are merged and the rest is put in order: what is learned then depends
 neither on the order of the rows nor on whether a row is repeated or weighted. One batch holds them all.
@@ -18,21 +18,22 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
-from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
+from smilenn.domain import Domain, OutOfBounds
 from smilenn.estimators.checks import check_inputs, merged, scaled_note
 from smilenn.estimators.hidden import refuse_hidden
 from smilenn.estimators.judged import Judged
 from smilenn.estimators.missing import Fill, Missing, filled
-from smilenn.estimators.outside import outside_mode
-from smilenn.estimators.parameters import check_parameters
+from smilenn.estimators.options import Columns, Network, network_of
+from smilenn.estimators.outside import Outside, outside_mode
+from smilenn.estimators.parameters import Parameters, check_parameters
 from smilenn.estimators.quality import quality_of
 from smilenn.estimators.reading import read_table
+from smilenn.estimators.rules import Directions, Names, Stated, all_stated
 from smilenn.estimators.start import check_columns, check_task, fitted_start
 from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, TaskName
@@ -42,145 +43,78 @@ from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.forms import Outputs
-from smilenn.properties.library import Fair, Monotone, Robust
-from smilenn.properties.spec import as_property, lower_all
+from smilenn.properties.library import Robust
+from smilenn.properties.spec import lower_all
 from smilenn.report.standing import Standing
 from smilenn.train.config import Config
 from smilenn.train.settings import LEAST_ROWS, Settings
 
 if TYPE_CHECKING:
-    from torch import nn
-
-    from smilenn.model.auxiliaries import AuxiliaryKind
-    from smilenn.model.encoders import Encoder
     from smilenn.model.net import SmileNet
-    from smilenn.model.snapshot import Boxes
     from smilenn.train.recipes import Design
     from smilenn.train.restarts import Trained
 
-EncoderMaker = Callable[[Domain, np.ndarray], "Encoder"]
 
-
-class SmileEstimator(Judged, BaseEstimator):
+class SmileEstimator(Judged, Parameters):
     """Base of the two estimators.
 
     Parameters
     ----------
-    properties : properties (`Monotone`, `Fair`, …) or claims that must hold.
+    properties : a property (`Monotone`, `Fair`, …) or claim that must hold, or a list of them.
     increasing, decreasing : columns in which the prediction must rise (fall); short for `Monotone`.
-    protected : column → ε; short for `Fair`.
-    domain : the input space, if it is known; else it is learned from X with the four options that follow.
-    bounds, kinds, groups, margin, scaling : as in `Domain.from_data`.
-    encoder : what stands before the auxiliaries: ``auto`` chooses by the properties (`explain` says what and why),
-        ``image`` too, knowing that the columns are the pixels of a square image (distance nets for `Robust`), ``none``
-        is the paper's network without one; or an `Encoder` over `domain`, or a function (domain, u [n, m] in
-        model units) → `Encoder`, whose coordinates are averaged. With other `boxes` or `auxiliaries` than
-        the default ``auto`` is ``none``; with a `backbone` too, unless a fixed box around it implies the properties.
-    boxes, auxiliaries, hidden, embedding : the enforcement part of a network without encoder, see `SmileNet`.
-    backbone : a function (inputs, embedding) → module; None for a multilayer perceptron of `backbone_sizes`.
-    backbone_share : of ε, what distance nets leave to a backbone, from 0 to less than 1. It decides where the distances
-        are unsure: better on inputs as they are, fewer of them verified. Elsewhere ε is shared without being asked.
-    members : networks of each kind in the ensembles that ``auto`` chooses; fewer are faster and mostly a little worse
-        (docs/performance.md has the measured trade-off).
+    monotonic_cst : the same in scikit-learn's form: a dictionary column → 1 (rising), -1 (falling) or 0, or a list with
+        one such number for each column.
+    domain : the input space. None learns it from X; `Columns` says how to learn it, as does a dictionary of its
+        options; a `Domain` is taken as it is.
+    network : how the network is built, a `Network`; None lets the properties decide.
     config : constants of the training, a `Config`.
+    missing : ``raise`` on missing cells, or ``fill`` them by the lower median or the most frequent text of the training
+        rows; a certificate speaks of complete rows, and a filled row is the one it was filled to.
     out_of_bounds : what `predict` does with rows outside the domain: ``clamp``, ``raise``, ``warn`` (and clamp), or
         ``auto``: clamp if that carries every property to the whole input space, else raise.
     time_limit : seconds for everything, all restarts together: training, repair, proof and certificate. When training's
         share is over, no further epoch begins and no further restart: a limit that is too short trains nothing, and the
         verdict says so. Proof and certificate have a second each in any case.
-    certify_time_limit : seconds for the search for a certificate, within `time_limit` where there is one; checking it
-        takes a fraction of that. When they are over, the best bound reached is checked instead. 0: no certificate.
-    random_state : seed or generator.
+    certify_limit : seconds for the search for a certificate, within `time_limit` where there is one; checking it takes
+        a fraction of that. When they are over, the best bound reached is checked instead. 0: no certificate.
     validation_fraction : share of the rows that choose the best state. Without encoder none below 200 rows, which are
         also trained on as one batch unless `config` asks for smaller ones; with an ensemble each part of it has its own
         share, so that every row is learned from (none below 20 rows).
-    missing : ``raise`` on missing cells, or ``fill`` them by the lower median or the most frequent text of the training
-        rows; a certificate speaks of complete rows, and a filled row is the one it was filled to.
+    restarts : how many networks to train; one whose auxiliaries die in pretraining does not count.
+    random_state : seed or generator.
     verbose : 0 silent, 1 shows progress on the standard error stream.
     device : torch device for training.
-    restarts : how many networks to train; one whose auxiliaries die in pretraining does not count.
     """
 
-    def __init__(
-        self,
-        *,
-        properties: Sequence[Property | Claim] = (),
-        increasing: Sequence[str | int] = (),
-        decreasing: Sequence[str | int] = (),
-        protected: Mapping[str, float] | None = None,
-        domain: Domain | None = None,
-        bounds: Mapping[str, tuple[float, float]] | None = None,
-        kinds: Mapping[str, Kind] | None = None,
-        groups: Mapping[str, Sequence[str]] | None = None,
-        margin: float = 0.05,
-        scaling: Scaling = "unit",
-        encoder: Literal["auto", "image", "none"] | Encoder | EncoderMaker = "auto",
-        boxes: Boxes = "gap",
-        auxiliaries: AuxiliaryKind = "relu",
-        hidden: int = 16,
-        embedding: int = 8,
-        backbone: Callable[[int, int], nn.Module] | None = None,
-        backbone_sizes: Sequence[int] = (32, 32),
-        backbone_share: float = 0.0,
-        members: int = 4,
-        config: Config | None = None,
-        out_of_bounds: OutOfBounds | Literal["auto"] = "auto",
-        time_limit: float | None = None,
-        certify_time_limit: float = 60.0,
-        random_state: int | np.random.RandomState | None = None,
-        validation_fraction: float = 0.1,
-        missing: Missing = "raise",
-        verbose: int = 0,
-        device: str = "cpu",
-        restarts: int = 1,
-    ) -> None:
-        self.properties = properties
-        self.increasing = increasing
-        self.decreasing = decreasing
-        self.protected = protected
-        self.domain = domain
-        self.bounds = bounds
-        self.kinds = kinds
-        self.groups = groups
-        self.margin = margin
-        self.scaling: Scaling = scaling
-        self.encoder = encoder
-        self.boxes: Boxes = boxes
-        self.auxiliaries: AuxiliaryKind = auxiliaries
-        self.hidden = hidden
-        self.embedding = embedding
-        self.backbone = backbone
-        self.backbone_sizes = backbone_sizes
-        self.backbone_share = backbone_share
-        self.members = members
-        self.config = config
-        self.out_of_bounds: OutOfBounds | Literal["auto"] = out_of_bounds
-        self.time_limit = time_limit
-        self.certify_time_limit = certify_time_limit
-        self.random_state = random_state
-        self.validation_fraction = validation_fraction
-        self.missing: Missing = missing
-        self.verbose = verbose
-        self.device = device
-        self.restarts = restarts
+    properties: Stated
+    increasing: Names
+    decreasing: Names
+    monotonic_cst: Directions
+    domain: Domain | Columns | Mapping[str, Any] | None
+    network: Network | None
+    config: Config | None
+    missing: Missing
+    out_of_bounds: Outside
+    time_limit: float | None
+    certify_limit: float
+    validation_fraction: float
+    restarts: int
+    random_state: int | np.random.RandomState | None
+    verbose: int
+    device: str
 
     # ---- properties ---------------------------------------------------------------------------------------------
 
     def all_properties(self) -> tuple[Property, ...]:
         """`properties` and what the short forms stand for."""
-        out = [as_property(item) for item in self.properties]
-        if _some(self.increasing) or _some(self.decreasing):
-            named = {"increasing": self.increasing, "decreasing": self.decreasing}
-            out.append(Monotone(**named, output=self._short_output()))  # type: ignore[arg-type]
-        out += [Fair((name,), eps) for name, eps in (self.protected or {}).items()]
-        return tuple(out)
+        return all_stated(self.properties, self.increasing, self.decreasing, self.monotonic_cst, self._short_output())
 
     def table(self) -> dict[str, Any]:
         """How columns become inputs and what the outputs mean, JSON-ready; a certificate's digest covers it."""
         return table_of(self)
 
     def _short_output(self) -> str | None:
-        """The output that `increasing` and `decreasing` speak of; None for the only one, or all."""
+        """The output that the short forms speak of; None for the only one, or all."""
         return None
 
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
@@ -319,18 +253,7 @@ class SmileEstimator(Judged, BaseEstimator):
         """What the parameters say of the network."""
         from smilenn.train.recipes import Design
 
-        return Design(
-            self.encoder,
-            self.boxes,
-            self.auxiliaries,
-            self.hidden,
-            self.embedding,
-            self.backbone,
-            self.backbone_sizes,
-            self.backbone_share,
-            self.members,
-            str(self.device),
-        )
+        return Design(**network_of(self.network).get_params(), device=str(self.device))
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 
@@ -431,8 +354,3 @@ class SmileEstimator(Judged, BaseEstimator):
     fill_: Fill
     quality_: Standing | None
     classes_: np.ndarray
-
-
-def _some(names: Sequence[str | int] | int) -> bool:
-    """Whether a column is named; a position may be 0."""
-    return isinstance(names, int) or len(names) > 0

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from smilenn.domain import as_frame
+from smilenn.domain import as_array, as_frame
 from smilenn.errors import SmileError, listed
 
 SCALED = 1e-9  # what rounding leaves of a mean of 0 and a deviation of 1
@@ -28,7 +28,7 @@ def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -
     if sparse.issparse(X):
         raise CellTypeError("Sparse data is not supported; pass a data frame or X.toarray().")
     if not isinstance(X, pd.DataFrame) and not hasattr(X, "to_pandas"):
-        array = np.asarray(X)
+        array = as_array(X)
         if np.iscomplexobj(array):
             raise SmileError("Complex data not supported; give real numbers.")
         if array.ndim == 1:
@@ -68,7 +68,7 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
     names = () if table is None else tuple(str(name) for name in table.columns)
     given = getattr(y, "name", None) if table is None else names[0] if len(names) == 1 else ""
     name = given if isinstance(given, str) else ""
-    values = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y if table is None else table.to_numpy())
+    values = y.to_numpy() if isinstance(y, pd.Series) else as_array(y if table is None else table.to_numpy())
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected; its one column is used.",
@@ -88,6 +88,8 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
     missing = np.argwhere(pd.isna(values))
     if missing.size:
         raise SmileError(f"Row {int(missing[0][0])} of the target is missing (NaN); drop the row or fill it in.")
+    if "" in names:
+        raise SmileError(f"Column {names.index('')} of the target has no name; rules speak of outputs by name.")
     if values.ndim == 2 and not names:
         names = tuple(f"y{i}" for i in range(values.shape[1]))
     return values, "" if name in frame.columns else name, names

@@ -7,31 +7,27 @@ labels [n, o]     one logit f_i a label:        yes where f_i > 0, each for itse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
+from smilenn.domain import Domain, OutOfBounds
 from smilenn.errors import SmileError, listed
-from smilenn.estimators.base import EncoderMaker, SmileEstimator
+from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.missing import Missing
+from smilenn.estimators.options import Columns, Network
+from smilenn.estimators.outside import Outside
+from smilenn.estimators.parameters import stored
 from smilenn.estimators.radius import Norm, radii, refuse_without_steps, steps_of
+from smilenn.estimators.rules import Directions, Names, Stated
 from smilenn.estimators.sigmoid import probability
 from smilenn.estimators.steady import largest_changes, steady
 from smilenn.estimators.targets import Target, TaskName, class_names, decisions, started_decisions
-from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.recognise import limits_change
 from smilenn.train.config import Config
-
-if TYPE_CHECKING:
-    from torch import nn
-
-    from smilenn.model.auxiliaries import AuxiliaryKind
-    from smilenn.model.encoders import Encoder
-    from smilenn.model.snapshot import Boxes
 
 DEFAULT_EPS = 1.0  # ε is a gauge on a logit: scaling the logit scales it
 
@@ -50,74 +46,33 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         ``classes_[1]``. `decision_function` and `predict_proba` do not depend on it.
     """
 
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None
+    positive: Any
+
+    @stored
     def __init__(
         self,
         *,
-        properties: Sequence[Property | Claim] = (),
-        increasing: Sequence[str | int] = (),
-        decreasing: Sequence[str | int] = (),
-        protected: Mapping[str, float] | None = None,
-        domain: Domain | None = None,
-        bounds: Mapping[str, tuple[float, float]] | None = None,
-        kinds: Mapping[str, Kind] | None = None,
-        groups: Mapping[str, Sequence[str]] | None = None,
-        margin: float = 0.05,
-        scaling: Scaling = "unit",
-        encoder: Literal["auto", "image", "none"] | Encoder | EncoderMaker = "auto",
-        boxes: Boxes = "gap",
-        auxiliaries: AuxiliaryKind = "relu",
-        hidden: int = 16,
-        embedding: int = 8,
-        backbone: Callable[[int, int], nn.Module] | None = None,
-        backbone_sizes: Sequence[int] = (32, 32),
-        backbone_share: float = 0.0,
-        members: int = 4,
+        properties: Stated = (),
+        increasing: Names = (),
+        decreasing: Names = (),
+        monotonic_cst: Directions = None,
+        domain: Domain | Columns | Mapping[str, Any] | None = None,
+        network: Network | None = None,
         config: Config | None = None,
-        out_of_bounds: OutOfBounds | Literal["auto"] = "auto",
-        time_limit: float | None = None,
-        certify_time_limit: float = 60.0,
-        random_state: int | np.random.RandomState | None = None,
-        validation_fraction: float = 0.1,
         missing: Missing = "raise",
+        out_of_bounds: Outside = "auto",
+        time_limit: float | None = None,
+        certify_limit: float = 60.0,
+        validation_fraction: float = 0.1,
+        restarts: int = 1,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         device: str = "cpu",
-        restarts: int = 1,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         positive: Any = None,
     ) -> None:
-        super().__init__(
-            properties=properties,
-            increasing=increasing,
-            decreasing=decreasing,
-            protected=protected,
-            domain=domain,
-            bounds=bounds,
-            kinds=kinds,
-            groups=groups,
-            margin=margin,
-            scaling=scaling,
-            encoder=encoder,
-            boxes=boxes,
-            auxiliaries=auxiliaries,
-            hidden=hidden,
-            embedding=embedding,
-            backbone=backbone,
-            backbone_sizes=backbone_sizes,
-            backbone_share=backbone_share,
-            members=members,
-            config=config,
-            out_of_bounds=out_of_bounds,
-            time_limit=time_limit,
-            certify_time_limit=certify_time_limit,
-            random_state=random_state,
-            validation_fraction=validation_fraction,
-            missing=missing,
-            verbose=verbose,
-            device=device,
-            restarts=restarts,
-        )
-        self.class_weight = class_weight
-        self.positive = positive
+        """Store the parameters."""
 
     def _default_eps(self) -> float:
         return DEFAULT_EPS

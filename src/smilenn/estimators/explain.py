@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smilenn.errors import printable
 from smilenn.problem import build_all
 from smilenn.provers.rules.table import choose
 
@@ -20,7 +21,9 @@ PROFILES = {
 def explain(estimator: SmileEstimator) -> str:
     """Sentences, one a line."""
     net = estimator.net_
-    lines = [estimator.reasons_, _auxiliaries(estimator), PROFILES[net.profile]]
+    # of a loaded model these are texts of its folder, which nobody checks
+    noted = [f"As training noted it: {printable(estimator.reasons_)}"] if estimator.reasons_ else []
+    lines = [*noted, _auxiliaries(estimator), PROFILES[net.profile]]
     found: dict[str, int] = {}
     for problem in build_all([claim for claim in estimator.claims_ if not claim.either], net.snapshot()):
         for row in problem.rows:
@@ -36,7 +39,9 @@ def explain(estimator: SmileEstimator) -> str:
     for record in estimator.history_:
         if record["phase"] == "repair":
             what = {"regression": "R²", "quantiles": "the pinball loss, as a share"}.get(estimator.task, "accuracy")
-            lines.append(f"Repair: {record['repair']}, which cost {record.get('cost', 0.0):.3f} of {what}.")
+            lines.append(
+                f"Repair: {printable(str(record['repair']))}, which cost {record.get('cost', 0.0):.3f} of {what}."
+            )
     quality = estimator.quality_
     but = f", but {quality.shortfall}" if quality is not None and quality.shortfall else ""
     lines.append(f"Verdict: {estimator.verdict_.sentence()}{but}.")

@@ -39,7 +39,7 @@ class Judged(ABC):
     that was proved of the old ones is repeated.
     """
 
-    certify_time_limit: float
+    certify_limit: float
     net_: SmileNet
     domain_: Domain
     claims_: tuple[Claim, ...]
@@ -121,13 +121,19 @@ class Judged(ABC):
         if _interrupted(found):
             self.interrupted_ = True
             return
-        limit = min(self.certify_time_limit, AFTER_CTRL_C) if self.interrupted_ else self.certify_time_limit
+        limit = min(self.certify_limit, AFTER_CTRL_C) if self.interrupted_ else self.certify_limit
         limit = limit if left is None else min(limit, max(LEAST_SECONDS, left))
         try:
             judgement = judge(
-                self.net_, self.claims_, found, time_limit=limit, callback=show, since=self.seconds_, trees=trees,
+                self.net_,
+                self.claims_,
+                found,
+                time_limit=limit,
+                callback=show,
+                since=self.seconds_,
+                trees=trees,
                 table=self.table(),
-            )  # fmt: skip
+            )
             self._conclude_with(judgement)
         except KeyboardInterrupt:
             self.interrupted_ = True
@@ -143,22 +149,28 @@ class Judged(ABC):
     ) -> Verdict:
         """Search for a counterexample, prove and certify the network as it is now; sets and returns ``verdict_``.
 
-        `time_limit` seconds for the prover and as many for the certificate; None takes ``certify_time_limit``. A
+        `time_limit` seconds for the prover and as many for the certificate; None takes ``certify_limit``. A
         network that was changed is evaluated in plain float64 from now on: a profile without rounding was made for the
         old weights. Ctrl-C is raised and leaves the judgement as it was.
         """
         if has(self._judged().why, Reason.CHANGED):
             self.net_.set_profile("f64-aux")
-        limit = self.certify_time_limit if time_limit is None else time_limit
+        limit = self.certify_limit if time_limit is None else time_limit
         trees = Trees()
         found = prove(self, prover=prover, time_limit=limit, trees=trees) if self.claims_ else None
         if _interrupted(found):
             raise KeyboardInterrupt
         since = 0.0 if found is None else found.seconds
         judgement = judge(
-            self.net_, self.claims_, found, time_limit=limit, callback=callback, since=since, trees=trees,
+            self.net_,
+            self.claims_,
+            found,
+            time_limit=limit,
+            callback=callback,
+            since=since,
+            trees=trees,
             table=self.table(),
-        )  # fmt: skip
+        )
         if judgement.certificate is not None and judgement.certificate.interrupted:
             raise KeyboardInterrupt
         self._conclude_with(judgement)
@@ -170,7 +182,7 @@ class Judged(ABC):
         if certificate is not None:
             about = About(self.outputs_, self.net_.domain, assumptions(pinned=has_pinned(self.net_)))
             judgement = replace(judgement, certificate=replace(certificate, about=about))
-        self._judgement = bound(judgement, self, self.net_, self.domain_, self.table())
+        self._judgement = bound(judgement, self, self.net_, self.domain_, self.claims_, self.table())
 
     def _check_fitted(self) -> None:
         if "net_" not in vars(self):

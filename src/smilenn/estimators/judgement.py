@@ -10,9 +10,9 @@
 A prover's word alone is never passed on as proved, unless no certificate was asked for; it is then named as what it is.
 
 A judgement is about the network it was made on. `bound` compares the two in full, by the digests that prover and
-certificate name the network by, and puts a seal on it (model/seal.py). `current`, which every read of ``verdict_``
-asks, compares the seal with the network as it is, and withdraws the judgement where they differ. So a read costs a
-comparison of the certified part with a copy: nothing is serialised and nothing hashed.
+certificate name network and claims by, and puts a seal on them (model/seal.py). `current`, which every read of
+``verdict_`` asks, compares the seal with network and claims as they are, and withdraws the judgement where they differ.
+So a read costs a comparison of the certified part and the claims with copies: nothing is serialised and nothing hashed.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from smilenn.certify.verdicts import METHOD, Certificate
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
+from smilenn.problem import digest
 from smilenn.progress import Progress
-from smilenn.properties.claim import Claim
+from smilenn.properties.claim import Claim, plain
 from smilenn.provers.tree.tree import Trees
-from smilenn.reason import Reason, Whys, because, told
+from smilenn.reason import Reason, Whys, because, has, told
 from smilenn.verdict import Proved, Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
@@ -42,10 +43,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Sealed:
-    """What a judgement was made on: network, domain, table, and the class of the estimator that says it."""
+    """What a judgement was made on: network, domain, claims, table, and the class of the estimator that says it.
+
+    `claims` are copies: a claim is frozen, but whoever wants to can write to it all the same.
+    """
 
     net: Seal
     domain: tuple[Any, ...]
+    claims: tuple[Claim, ...]
     table: dict[str, Any] | None
     owner: type
 
@@ -157,9 +162,14 @@ def _with_floats(found: Verdict, checked: bool, why: Whys) -> Whys:
 
 
 def bound(
-    judgement: Judgement, owner: object, net: SmileNet, domain: Domain, table: dict[str, Any] | None
+    judgement: Judgement,
+    owner: object,
+    net: SmileNet,
+    domain: Domain,
+    claims: Sequence[Claim],
+    table: dict[str, Any] | None,
 ) -> Judgement:
-    """The judgement with a seal on `net` and its table as they are now, if it is about these; else without one.
+    """The judgement with a seal on `net`, claims and table as they are now, if it is about these; else without one.
 
     `owner` is the estimator that will say it. The seal is taken first: whatever changes while the digests are computed,
     the next read notices.
@@ -167,22 +177,37 @@ def bound(
     from smilenn.model.seal import frame, seal
 
     taken = seal(net) if judgement.binding and domain == net.domain else None
-    if taken is None or not _about(judgement, net, table):
+    copies = tuple(map(plain, claims))
+    if taken is None or not _about(judgement, net, copies, table):
         return replace(judgement, sealed=None)
-    return replace(judgement, sealed=Sealed(taken, frame(domain), table, type(owner)))
+    return replace(judgement, sealed=Sealed(taken, frame(domain), copies, table, type(owner)))
 
 
-def _about(judgement: Judgement, net: SmileNet, table: Mapping[str, Any] | None) -> bool:
-    """Whether verdict and certificate name `net` and `table` by their digests, and `net` is as it is described."""
+def _about(judgement: Judgement, net: SmileNet, claims: tuple[Claim, ...], table: Mapping[str, Any] | None) -> bool:
+    """Whether verdict and certificate name `net`, `claims` and `table`, and `net` is as it is described.
+
+    Without a certificate the verdict alone says what it is about, and may not speak of a certificate.
+    """
     from smilenn.model.seal import is_as_described
 
     verdict, certificate = judgement.verdict, judgement.certificate
     try:
-        if verdict.weights and verdict.weights != net.snapshot().digest:
+        if not _named(verdict, certificate is None, net, claims):
             return False
-        return certificate is None or (certificate.model == certified_part(net, table) and is_as_described(net))
+        if certificate is None:
+            return not (isinstance(verdict, Proved) and verdict.certificate)
+        same = certificate.claims == claims and certificate.model == certified_part(net, table)
+        return same and is_as_described(net)
     except SmileError:  # weights that are not finite, or a gap below zero
         return False
+
+
+def _named(verdict: Verdict, alone: bool, net: SmileNet, claims: tuple[Claim, ...]) -> bool:
+    """Whether the digests of a verdict are those of `net` and `claims`; `alone` a proof or a violation has both."""
+    needed = alone and isinstance(verdict, (Proved, Violated))
+    if (needed or verdict.weights) and verdict.weights != net.snapshot().digest:
+        return False
+    return not (needed or verdict.claims) or verdict.claims == tuple(digest(claim, net.domain) for claim in claims)
 
 
 def current(
@@ -194,9 +219,15 @@ def current(
     table: dict[str, Any] | None,
 ) -> Judgement:
     """The judgement if `net`, domain, table and claims are those it was made on; else that they were changed."""
-    if judgement.binding and not _unchanged(judgement.sealed, owner, net, domain, table):
+    sealed, certificate = judgement.sealed, judgement.certificate
+    if not judgement.binding:
+        return judgement
+    if sealed is None and has(judgement.why, Reason.SET_FROM_OUTSIDE):
+        return withdrawn(Reason.SET_ABOUT_OTHERS)
+    if not _unchanged(sealed, owner, net, domain, table):
         return withdrawn(Reason.CHANGED)
-    if judgement.certificate is not None and judgement.certificate.claims != tuple(claims):
+    stated = tuple(claims)
+    if sealed is None or sealed.claims != stated or (certificate is not None and certificate.claims != stated):
         return withdrawn(Reason.OTHER_CLAIMS)
     return judgement
 

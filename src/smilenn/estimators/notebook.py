@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from smilenn.certify.about import HEADING
 from smilenn.certify.statement import claim_lines
+from smilenn.certify.verdicts import claim_words
 from smilenn.estimators.example import example_html
 
 if TYPE_CHECKING:
@@ -24,9 +25,14 @@ def verdict_html(estimator: SmileEstimator) -> str:
     if estimator.quality_ is not None:
         but = estimator.quality_.shortfall
         lines = [f"{lines[0]}, but {but}" if but else lines[0], estimator.quality_.sentence()]
+    if estimator.claims_ and certificate is None and verdict.status != "proved":
+        lines.append("Asked for, and not shown to hold:")
     for i, claim in enumerate(estimator.claims_):
         room = Fraction(0) if certificate is None else certificate.rooms[i]
-        lines += claim_lines(claim, estimator.outputs_, estimator.domain_, room)
+        said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_, room)
+        if certificate is not None and not certificate.accepted:
+            said = f"{said} [{claim_words(certificate.bounds[i], certificate.holds[i])}]"
+        lines += [said, *more]
     text = "<br>".join(html.escape(line) for line in lines)
     if certificate is not None:
         assumed = "".join(f"<li>{html.escape(item.line)}</li>" for item in certificate.about.assumed)

@@ -20,6 +20,8 @@ from typing import Literal
 from smilenn.domain import Domain, OutOfBounds
 from smilenn.properties.claim import Claim, Inequality
 
+Outside = OutOfBounds | Literal["auto"]
+
 
 def clamping_carries(claim: Claim, domain: Domain) -> bool:
     """Whether the claim, true on the box, is true everywhere for a network that clamps its inputs to the box."""
@@ -88,7 +90,7 @@ def _harder(terms: dict[tuple[int, int], Fraction], ordered: set[tuple[int, int,
     return True
 
 
-def outside_mode(asked: OutOfBounds | Literal["auto"], claims: Sequence[Claim], domain: Domain) -> OutOfBounds:
+def outside_mode(asked: Outside, claims: Sequence[Claim], domain: Domain) -> OutOfBounds:
     """What to do with rows outside the domain: as asked, or clamp them if that carries every claim, else raise."""
     if asked != "auto":
         return asked

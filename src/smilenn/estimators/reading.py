@@ -12,6 +12,8 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.estimators.checks import check_inputs, check_target, check_weights
 from smilenn.estimators.missing import Fill, filled, learn_fill
+from smilenn.estimators.options import domain_of, known_domain
+from smilenn.estimators.rules import check_directions
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
 
@@ -46,19 +48,14 @@ class Read:
 
     def domain(self, estimator: SmileEstimator) -> Domain:
         """The estimator's domain, or one that is learned from the rows."""
-        if estimator.domain is not None:
-            return estimator.domain
-        return Domain.from_data(
-            self.frame if self.named else self.frame.to_numpy(),
-            kinds=estimator.kinds,
-            bounds=estimator.bounds,
-            groups=estimator.groups,
-            margin=estimator.margin,
-            scaling=estimator.scaling,
-        )
+        given = domain_of(estimator.domain)
+        if isinstance(given, Domain):
+            return given
+        return given.learned(self.frame if self.named else self.frame.to_numpy())
 
     def claims(self, estimator: SmileEstimator, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         """All properties of the estimator as claims; an error about columns of an array says what they are called."""
+        check_directions(estimator.monotonic_cst, self.columns)
         try:
             return estimator.lower_on(estimator.all_properties(), domain, self.columns, outputs)
         except SmileError as error:
@@ -71,7 +68,8 @@ def read_table(estimator: SmileEstimator, X: Any, y: Any, sample_weight: Any) ->
     """X [n, columns], y [n] or [n, o] and weights [n] or None, checked; at least two rows count."""
     kind = type(estimator).__name__
     named = isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas")
-    frame = check_inputs(X, kind, None if estimator.domain is None or named else estimator.domain.columns)
+    known = None if named else known_domain(estimator.domain)
+    frame = check_inputs(X, kind, None if known is None else known.columns)
     values, target_name, names = check_target(frame, y, kind)
     weight = check_weights(sample_weight, len(frame))
     frame, values, weight = frame[weight > 0], values[weight > 0], weight[weight > 0]

@@ -19,11 +19,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from smilenn.certify.verdicts import Certificate, rounded_up
+from smilenn.certify.verdicts import Certificate
 from smilenn.domain import Domain, OutOfBounds
 from smilenn.estimators.outside import clamping_carries
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.forms import Outputs
+from smilenn.rounding import round_up
 
 
 def largest_change(
@@ -50,7 +51,7 @@ def largest_changes(
             if found is None:
                 continue
             places, size = found
-            change = value if size == 1 else math.nextafter(value / float(size), math.inf)
+            change = value if size == 1 or math.isinf(value) else round_up(Fraction(value) / size)
             for at in (places, tuple(reversed(places))):
                 own[at] = max(own[at], change)
         own[own < 0] = math.inf
@@ -75,7 +76,7 @@ def _checked(certificate: Certificate | None, claim: Claim, domain: Domain, outs
     if certificate is None or claim not in certificate.claims or not carried or claim.either:
         return [math.inf] * len(claim.rows)
     rows = certificate.report.claims[certificate.claims.index(claim)].rows
-    return [max(0.0, rounded_up(row.bound + row.margin)) for row in rows]
+    return [max(0.0, round_up(row.bound + row.margin)) for row in rows]
 
 
 def steady(logits: np.ndarray, change: float | np.ndarray, *, margins: bool = False) -> np.ndarray:

@@ -134,6 +134,14 @@ def decisions(y: np.ndarray, names: Sequence[str]) -> Target:
         raise SmileError(
             "Unknown label type: the target mixes numbers and texts; give every class one kind of name."
         ) from None
+    plain = [label.item() if isinstance(label, np.generic) else label for label in classes.tolist()]
+    classes = np.array(plain, dtype=object) if classes.dtype == object else classes
+    odd = [label for label in plain if not isinstance(label, (str, int, float))]
+    if odd:  # a file keeps neither dates nor bytes nor longer floats, and a certificate covers what a file keeps
+        raise SmileError(
+            f"Unknown label type: the target holds the class {str(odd[0])!r} ({type(odd[0]).__name__}); give numbers, "
+            "texts or truth values."
+        )
     if len(classes) == 1:
         raise SmileError(f"The target has one class only, {str(classes[0])!r}; a classifier needs two.")
     called = class_names(classes)

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from smilenn.baselines.crown_ibp import verify
-from smilenn.baselines.network import Network
+from smilenn.baselines.network import ScaledModule
 from smilenn.domain import Domain
 from smilenn.estimators.steady import steady
 from smilenn.experiments.robustness import EMBEDDING, backbone
@@ -50,13 +50,15 @@ def subjects(seed: int = 0, device: str = "cpu") -> dict[str, Callable[[], Any]]
     domain = Domain.box([0.0] * size, [1.0] * size)
     x = np.random.default_rng(seed).uniform(size=(IMAGES, size))
     truth = np.zeros(IMAGES)
-    bare = Network(domain, torch.nn.Sequential(backbone(size, EMBEDDING), torch.nn.Linear(EMBEDDING, 1))).to(device)
+    bare = ScaledModule(domain, torch.nn.Sequential(backbone(size, EMBEDDING), torch.nn.Linear(EMBEDDING, 1))).to(
+        device
+    )
     affine = SmileNet(domain, backbone(size, EMBEDDING), EMBEDDING, auxiliaries="affine", boxes="paper").to(device)
     claims = Robust(DELTA, 1).lower(domain)
     distance = distance_net(domain, claims).to(device)
     image = sized_distance_net(domain, claims, 60_000, design=Design("image"))[0].to(device)
 
-    def predict(net: SmileNet | Network) -> np.ndarray:
+    def predict(net: SmileNet | ScaledModule) -> np.ndarray:
         logit = net.predict(x, batch=BATCH)
         return (logit if logit.ndim == 1 else logit[:, 0]) > 0
 

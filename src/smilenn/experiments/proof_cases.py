@@ -30,17 +30,34 @@ class Case:
 
 
 CASES = (
-    Case("fair", 20, 4), Case("fair", 100, 4), Case("robust", 32, 4), Case("monotone", 1, 32), Case("robust", 784, 0),
-    Case("fair", 20, 4, "paper"), Case("robust", 8, 8), Case("fair", 20, 8), Case("robust", 32, 8),
-    Case("robust", 8, 16), Case("fair", 32, 16), Case("robust", 32, 16),
-    Case("fair", 20, 4, epochs=100), Case("fair", 100, 4, epochs=100), Case("robust", 32, 4, epochs=100),
-)  # fmt: skip
+    Case("fair", 20, 4),
+    Case("fair", 100, 4),
+    Case("robust", 32, 4),
+    Case("monotone", 1, 32),
+    Case("robust", 784, 0),
+    Case("fair", 20, 4, "paper"),
+    Case("robust", 8, 8),
+    Case("fair", 20, 8),
+    Case("robust", 32, 8),
+    Case("robust", 8, 16),
+    Case("fair", 32, 16),
+    Case("robust", 32, 16),
+    Case("fair", 20, 4, epochs=100),
+    Case("fair", 100, 4, epochs=100),
+    Case("robust", 32, 4, epochs=100),
+)
 SCALING = (
     *(Case("fair", 20, h) for h in (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)),
     *(Case("fair", m, 4) for m in (8, 10, 14, 28, 40, 56, 80, 112, 160, 320)),
-)  # fmt: skip
+)
 LARGE = (Case("fair", 120, 32), Case("fair", 120, 32, epochs=100))  # 64 units: by name only, with the job "match"
 EVERY_PEER = (
-    "paper-highs", "flipfree-highs", "reduced-highs", "paper-gurobi", "flipfree-gurobi", "reduced-gurobi", "paper-scip",
+    "paper-highs",
+    "flipfree-highs",
+    "reduced-highs",
+    "paper-gurobi",
+    "flipfree-gurobi",
+    "reduced-gurobi",
+    "paper-scip",
     "reduced-scip",
-)  # fmt: skip
+)

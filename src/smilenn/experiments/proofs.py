@@ -97,14 +97,26 @@ def instance(case: Case, seed: int) -> tuple[Snapshot, Claim]:
     y = (y - y.mean()) / y.std()
     torch.manual_seed(seed)
     net = SmileNet(
-        domain, MLP(domain.size, (32, 32), EMBEDDING), EMBEDDING, hidden=max(1, case.hidden), boxes=case.boxes,
+        domain,
+        MLP(domain.size, (32, 32), EMBEDDING),
+        EMBEDDING,
+        hidden=max(1, case.hidden),
+        boxes=case.boxes,
         auxiliaries="relu" if case.hidden else "affine",
-    )  # fmt: skip
+    )
     # least_quality 1 asks the backbone to explain ten times everything: it never refuses
     config = Config(
-        pretrain_epochs=case.epochs, epochs=case.epochs, posttrain_rounds=0, feasible_start=False, repair=False,
-        least_quality=1.0, learning_rate=3e-3, train_learning_rate=3e-3, generator_limit=0.1, generator_seconds=0.1,
-    )  # fmt: skip
+        pretrain_epochs=case.epochs,
+        epochs=case.epochs,
+        posttrain_rounds=0,
+        feasible_start=False,
+        repair=False,
+        least_quality=1.0,
+        learning_rate=3e-3,
+        train_learning_rate=3e-3,
+        generator_limit=0.1,
+        generator_seconds=0.1,
+    )
     fit(net, x, y, [claim], config=config, seed=seed)
     return net.snapshot(), claim
 
@@ -118,9 +130,13 @@ def peers(asked: Sequence[str] = ()) -> list[str]:
 
 
 def records(
-    cases: Sequence[Case], *, seeds: int = 3, limit: float = 20.0, against: Sequence[str] = (),
+    cases: Sequence[Case],
+    *,
+    seeds: int = 3,
+    limit: float = 20.0,
+    against: Sequence[str] = (),
     jobs: Sequence[Job] = USUAL,
-) -> Iterator[dict[str, Any]]:  # fmt: skip
+) -> Iterator[dict[str, Any]]:
     """One dictionary per case, seed, job and peer: case, peer, ours_s, peer_s, ratio, and what helps to read them."""
     for case in cases:
         for seed in range(seeds):
@@ -132,35 +148,45 @@ def records(
                 ours = Branch(workers=1)
             low, high = problem.region.unit_ranges(snapshot.hidden_weight, snapshot.hidden_bias)
             undecided = int(((low < 0) & (high > 0) & (row.unit > 0)).sum())  # units of positive weight, all copies
+            common = {"seed": seed, "method": ours.name, "undecided": undecided}
             if "match" in jobs:
-                for peer in peers(against):
-                    matched = _match(problem, ours, case, seed, peer, limit, undecided)
-                    if matched is not None:
-                        yield matched
-            if not set(jobs) - {"match"}:
-                continue
-            found = ours.maximise(problem, row, time_limit=120.0)
-            _go_on(found.stopped)
-            best = (found.upper if found.complete else found.lower) + row.rhs  # the largest Σψ, or the best one known
-            for job in jobs:
-                if job == "match":
-                    continue
-                if job == "find" and best <= 1e-6 * row.scale:  # nothing to find
-                    continue
-                seconds, nodes, done = _median(problem, ours, job, best)
-                for peer in peers(against):
-                    other, finished, theirs = _peer(problem, row, peer, job, best, limit)
-                    yield {
-                        "case": f"{case.name}/{job}", "seed": seed, "method": ours.name, "peer": peer,
-                        "ours_s": seconds, "peer_s": other, "ratio": other / seconds, "ours_done": done,
-                        "peer_done": finished, "nodes": nodes, "undecided": undecided, "optimum": best,
-                        "peer_optimum": theirs, "told": TOLD.get(peer, "bound") if job == "prove" else None,
-                    }  # fmt: skip
+                found = (_match(problem, ours, peer, limit) for peer in peers(against))
+                yield from ({"case": f"{case.name}/match", **common, **one} for one in found if one is not None)
+            rest: list[Job] = [job for job in jobs if job != "match"]
+            for one in _compared(problem, ours, rest, peers(against), limit) if rest else ():
+                yield common | one | {"case": f"{case.name}/{one['case']}"}
 
 
-def _match(
-    problem: Problem, prover: Prover, case: Case, seed: int, peer: str, limit: float, undecided: int
-) -> dict[str, Any] | None:  # fmt: skip
+def _compared(
+    problem: Problem, ours: Prover, jobs: Sequence[Job], against: Sequence[str], limit: float
+) -> Iterator[dict[str, Any]]:
+    """Ours and every peer on these jobs, which need the optimum first."""
+    row = problem.rows[0]
+    found = ours.maximise(problem, row, time_limit=120.0)
+    _go_on(found.stopped)
+    best = (found.upper if found.complete else found.lower) + row.rhs  # the largest Σψ, or the best one known
+    for job in jobs:
+        if job == "find" and best <= 1e-6 * row.scale:  # nothing to find
+            continue
+        seconds, nodes, done = _median(problem, ours, job, best)
+        for peer in against:
+            other, finished, theirs = _peer(problem, row, peer, job, best, limit)
+            yield {
+                "case": job,
+                "peer": peer,
+                "ours_s": seconds,
+                "peer_s": other,
+                "ratio": other / seconds,
+                "ours_done": done,
+                "peer_done": finished,
+                "nodes": nodes,
+                "optimum": best,
+                "peer_optimum": theirs,
+                "told": TOLD.get(peer, "bound") if job == "prove" else None,
+            }
+
+
+def _match(problem: Problem, prover: Prover, peer: str, limit: float) -> dict[str, Any] | None:
     """The record of the job "match": the peer first, then one run of ours for what it has proved; None for nothing.
 
     The peer has a second run for that ε, which it now knows, and counts with the faster one. Ours gets ten times the
@@ -175,10 +201,17 @@ def _match(
     other = min(other, again) if known else other
     seconds, nodes, done = _ours(problem, prover, "match", best, 10.0 * stretched(other))
     return {
-        "case": f"{case.name}/match", "seed": seed, "method": prover.name, "peer": peer, "ours_s": seconds,
-        "peer_s": other, "ratio": other / seconds, "ours_done": done, "peer_done": finished or known, "nodes": nodes,
-        "undecided": undecided, "optimum": None, "peer_optimum": bound, "told": TOLD.get(peer, "bound"),
-    }  # fmt: skip
+        "peer": peer,
+        "ours_s": seconds,
+        "peer_s": other,
+        "ratio": other / seconds,
+        "ours_done": done,
+        "peer_done": finished or known,
+        "nodes": nodes,
+        "optimum": None,
+        "peer_optimum": bound,
+        "told": TOLD.get(peer, "bound"),
+    }
 
 
 def _median(problem: Problem, prover: Prover, job: Job, best: float) -> tuple[float, int, bool]:
@@ -221,7 +254,7 @@ def _shifted(row: Row, job: Job, best: float) -> Row:
 
 def _peer(
     problem: Problem, row: Row, peer: str, job: Job, best: float, limit: float, *, any_bound: bool = False
-) -> tuple[float, bool, float | None]:  # fmt: skip
+) -> tuple[float, bool, float | None]:
     """CPU seconds of a peer, whether it did the job within its limit, and its optimum if that was the job.
 
     With `any_bound` the bound that it has proved is returned also where it has not finished.
@@ -240,9 +273,15 @@ def _peer(
     else:
         eps = wanted.rhs if job != "opt" else 0.0
         answer = two_sided(
-            problem, -eps if problem.premise.symmetric else None, eps, engine=as_it_comes(name), time_limit=limit,
-            target=None if job == "opt" else 0.0, flips=model == "paper", gap=1e-4,
-        )  # fmt: skip
+            problem,
+            -eps if problem.premise.symmetric else None,
+            eps,
+            engine=as_it_comes(name),
+            time_limit=limit,
+            target=None if job == "opt" else 0.0,
+            flips=model == "paper",
+            gap=1e-4,
+        )
         bound, done = answer.bound, answer.status in (Status.OPTIMAL, Status.ABOVE, Status.BELOW)
     seconds = process_time() - start
     if job == "opt":
@@ -282,12 +321,19 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     for key in dict.fromkeys((r["case"], r["peer"]) for r in rows):
         some = [r for r in rows if (r["case"], r["peer"]) == key]
         mean = {k: math.exp(sum(math.log(max(r[k], 1e-9)) for r in some) / len(some)) for k in ("ours_s", "peer_s")}
-        out.append({
-            "case": key[0], "peer": key[1], "seeds": len(some), **mean, "ratio": mean["peer_s"] / mean["ours_s"],
-            "least": min(r["ratio"] for r in some), "peer_done": sum(r["peer_done"] for r in some),
-            "ours_done": sum(r["ours_done"] for r in some),
-            "nodes": math.exp(sum(math.log(max(r["nodes"], 1)) for r in some) / len(some)),
-        })  # fmt: skip
+        out.append(
+            {
+                "case": key[0],
+                "peer": key[1],
+                "seeds": len(some),
+                **mean,
+                "ratio": mean["peer_s"] / mean["ours_s"],
+                "least": min(r["ratio"] for r in some),
+                "peer_done": sum(r["peer_done"] for r in some),
+                "ours_done": sum(r["ours_done"] for r in some),
+                "nodes": math.exp(sum(math.log(max(r["nodes"], 1)) for r in some) / len(some)),
+            }
+        )
     return out
 
 

@@ -52,8 +52,14 @@ def make(name: str, seed: int, rows: int) -> TraceTask:
     if name in POLYTOPES:
         _, n, level = name.split("-")
         return polytope(int(n), LEVELS[level], seed, rows)
-    makers = {"forecast": forecast, "labels": labels, "expenses": expenses, "loan": loan, "category": category,
-              "digits": digits}  # fmt: skip
+    makers = {
+        "forecast": forecast,
+        "labels": labels,
+        "expenses": expenses,
+        "loan": loan,
+        "category": category,
+        "digits": digits,
+    }
     if name not in makers:
         raise SmileError(f"There is no task {name!r}; choose one of {listed([*POLYTOPES, *OTHERS], 20)}.")
     return makers[name](seed, rows)
@@ -89,7 +95,7 @@ def polytope(n: int, powers: tuple[int, ...], seed: int, rows: int) -> TraceTask
     bounds = {name: (-1.0, 1.0) for name in inputs}
     return TraceTask(
         pd.DataFrame(x, columns=inputs), pd.DataFrame(y, columns=outputs), [rule], bounds=bounds, rows=(coef, p)
-    )  # fmt: skip
+    )
 
 
 def _directions(rng: np.random.Generator, count: int, size: int) -> np.ndarray:
@@ -159,10 +165,15 @@ def households(rng: np.random.Generator, rows: int) -> tuple[pd.DataFrame, pd.Da
     income, size = rng.uniform(800, 6000, rows), rng.integers(1, 7, rows)
     frame = pd.DataFrame({"income": income, "household": size, "age": rng.uniform(20, 80, rows)})
     frame["city"] = rng.choice(["small", "large"], rows)
-    weights = np.column_stack([
-        9 + 3 * (frame["city"] == "large"), 4 + size, 3 + (frame["city"] == "small"), 2 + frame["age"] / 30,
-        np.full(rows, 0.8),
-    ])  # fmt: skip
+    weights = np.column_stack(
+        [
+            9 + 3 * (frame["city"] == "large"),
+            4 + size,
+            3 + (frame["city"] == "small"),
+            2 + frame["age"] / 30,
+            np.full(rows, 0.8),
+        ]
+    )
     shares = rng.gamma(2 * weights)
     spent = shares / shares.sum(axis=1, keepdims=True) * (income * rng.uniform(0.75, 1.05, rows))[:, None]
     table = pd.DataFrame(spent, columns=["housing", "food", "transport", "health", "going_out"])

@@ -52,8 +52,12 @@ class ConvNet(nn.Module):
         layers += [nn.Flatten(), nn.Linear(width * size * size, hidden), nn.ReLU(), nn.Linear(hidden, embedding)]
         self.layers = nn.Sequential(*layers)
         self.description = {
-            "kind": "conv", "side": side, "channels": list(channels), "hidden": hidden, "embedding": embedding,
-        }  # fmt: skip
+            "kind": "conv",
+            "side": side,
+            "channels": list(channels),
+            "hidden": hidden,
+            "embedding": embedding,
+        }
 
     def forward(self, u: torch.Tensor) -> torch.Tensor:
         """[B, side²] → [B, n]."""

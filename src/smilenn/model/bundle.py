@@ -126,9 +126,13 @@ def has_pinned(net: SmileNet) -> bool:
 
 
 def rebuild_net(
-    description: Mapping[str, Any], *, backbone: nn.Module | None = None,
-    modules: Mapping[str, nn.Module] | None = None, where: str = "", most: int | None = None,
-) -> SmileNet:  # fmt: skip
+    description: Mapping[str, Any],
+    *,
+    backbone: nn.Module | None = None,
+    modules: Mapping[str, nn.Module] | None = None,
+    where: str = "",
+    most: int | None = None,
+) -> SmileNet:
     """A network with fresh weights from `SmileNet.describe`; the random state of torch is left as it was.
 
     `most` limits the coordinates of its encoder, whose sizes no weights may confirm.
@@ -140,9 +144,18 @@ def rebuild_net(
     from smilenn.model.net import SmileNet
 
     keys = {
-        "domain", "backbone", "embedding", "outputs", "auxiliaries", "hidden", "boxes", "skip", "output_scale",
-        "profile", "grid",
-    }  # fmt: skip
+        "domain",
+        "backbone",
+        "embedding",
+        "outputs",
+        "auxiliaries",
+        "hidden",
+        "boxes",
+        "skip",
+        "output_scale",
+        "profile",
+        "grid",
+    }
     if set(description) - {"encoder"} != keys:
         raise SmileError(
             f"{where} describes a network by {listed(sorted(description), 20)}; expected {listed(sorted(keys), 20)}."
@@ -184,8 +197,10 @@ def _refuse_missing_modules(encoder: Sequence[Mapping[str, Any]], modules: Mappi
     """Every pinned module of the user's own is given, and nothing is given that no branch takes."""
     pinned = {
         str(branch["name"]): layer["module"]
-        for branch in encoder for layer in branch["layers"] if layer["kind"] == "pinned"
-    }  # fmt: skip
+        for branch in encoder
+        for layer in branch["layers"]
+        if layer["kind"] == "pinned"
+    }
     if unknown := sorted(set(modules) - set(pinned)):
         raise SmileError(f"{where} has no pinned branch {listed(unknown)}; it has {listed(sorted(pinned)) or 'none'}.")
     own = {name: module for name, module in pinned.items() if module["kind"] == "custom" and name not in modules}

@@ -100,8 +100,12 @@ class SmileNet(nn.Module):
         self.grid = 0
         self.encoder = encoder
         m, o = domain.size if encoder is None else encoder.size, len(self.outputs)
-        for name, value in (("shift", domain.shift), ("mult", domain.mult),
-                            ("u_lo", domain.scale(domain.lo)), ("u_hi", domain.scale(domain.hi))):  # fmt: skip
+        for name, value in (
+            ("shift", domain.shift),
+            ("mult", domain.mult),
+            ("u_lo", domain.scale(domain.lo)),
+            ("u_hi", domain.scale(domain.hi)),
+        ):
             self.register_buffer(name, torch.tensor(value, dtype=torch.float64), persistent=False)
         scales = np.broadcast_to(np.asarray(output_scale, dtype=np.float64), (o,))
         if not (np.isfinite(scales).all() and (scales > 0).all()):
@@ -110,8 +114,11 @@ class SmileNet(nn.Module):
         self.register_buffer("output_scale", torch.tensor(rounded, dtype=torch.float64), persistent=False)
         self.lower = FreeNet(auxiliaries, m, embedding, hidden, skip=skip)
         # the ends of an encoder's box move, so a gap over encoded inputs has no affine part
-        kind, ends = (auxiliaries, (self.u_lo, self.u_hi)) if encoder is None else (
-            "constant" if auxiliaries == "affine" else auxiliaries, (encoder.lo, encoder.hi))  # fmt: skip
+        kind, ends = (
+            (auxiliaries, (self.u_lo, self.u_hi))
+            if encoder is None
+            else ("constant" if auxiliaries == "affine" else auxiliaries, (encoder.lo, encoder.hi))
+        )
         self.second = (
             GapNet(kind, *ends, embedding, hidden)
             if boxes == "gap"
@@ -284,8 +291,12 @@ class SmileNet(nn.Module):
             return tensor.detach().cpu().numpy().astype(np.float64)
 
         space, domain = self.space, self.domain
-        for buffer, wanted in ((self.shift, domain.shift), (self.mult, domain.mult),
-                               (self.u_lo, domain.scale(domain.lo)), (self.u_hi, domain.scale(domain.hi))):  # fmt: skip
+        for buffer, wanted in (
+            (self.shift, domain.shift),
+            (self.mult, domain.mult),
+            (self.u_lo, domain.scale(domain.lo)),
+            (self.u_hi, domain.scale(domain.hi)),
+        ):
             if not np.array_equal(array(buffer), wanted):
                 raise SmileError(
                     "The network's scaler was edited, so it no longer is that of its domain; load it again."

@@ -67,14 +67,8 @@ class OneOf(Property):
         return f"{start} class is {quoted(self.classes, 'or')}."
 
     def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+        self._refuse(outputs.classes)
         known = outputs.classes
-        if not known:
-            raise SmileError("OneOf speaks of classes; the outputs are numbers or labels.")
-        unknown = [c for c in self.classes if c not in known]
-        if unknown:
-            raise SmileError(f"OneOf names the class {listed(unknown)}; there are {listed(known, 20)}.")
-        if len(self.classes) == len(known):
-            raise SmileError("OneOf names every class there is: nothing would be claimed.")
         when = tuple(inequality for text in self.when for inequality in parse(text, 1, "when").on(domain))
         if len(outputs.names) == 1:  # two classes, one logit
             sign = -1 if self.classes[0] == known[1] else 1
@@ -84,3 +78,12 @@ class OneOf(Property):
         if len(self.classes) == 1:
             return (Claim(1, when, tuple(clause[0] for clause in clauses)),)
         return (Claim(1, when, (), either=tuple(clauses)),)
+
+    def _refuse(self, known: tuple[str, ...]) -> None:
+        if not known:
+            raise SmileError("OneOf speaks of classes; the outputs are numbers or labels.")
+        unknown = [c for c in self.classes if c not in known]
+        if unknown:
+            raise SmileError(f"OneOf names the class {listed(unknown)}; there are {listed(known, 20)}.")
+        if len(self.classes) == len(known):
+            raise SmileError("OneOf names every class there is: nothing would be claimed.")

@@ -16,8 +16,9 @@ from typing import Any, ClassVar, Literal, Self
 
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
-from smilenn.properties.claim import Claim, Inequality, exact, number, row
+from smilenn.properties.claim import Claim, Inequality, exact, number, plain, row
 from smilenn.properties.forms import Form, Outputs, change
+from smilenn.properties.thresholds import on_cells
 from smilenn.properties.wording import say
 
 Name = str | int  # a feature by its name, or by the position of its column
@@ -58,6 +59,8 @@ class Property(ABC):
         super().__init_subclass__()
         for old in HOOKS.keys() & vars(cls).keys():
             raise SmileError(f"{cls.__name__} defines {old}, which is called {HOOKS[old]} now; rename it.")
+        if "lower" in vars(cls):  # it is what makes claims plain and compares their names with the domain's
+            raise SmileError(f"{cls.__name__} defines lower, which every property inherits; define claims instead.")
 
     # ---- what a property brings -------------------------------------------------------------------------------------
 
@@ -105,10 +108,12 @@ class Property(ABC):
         spoken, who = Outputs.of(outputs), type(self).__name__
         if not spoken.names:
             raise SmileError(f"{who}: the network has no outputs to speak of.")
-        claims = tuple(self.named(domain, columns).claims(domain, spoken))
-        _refuse_no_claims(claims, who)
+        given = tuple(self.named(domain, columns).claims(domain, spoken))
+        _refuse_no_claims(given, who)
+        claims = tuple(map(plain, given))  # what is certified, saved and said is one and the same
         for claim in claims:
             _refuse_unknown_names(claim, domain, spoken, who)
+        claims = tuple(on_cells(claim, domain) for claim in claims)
         return tuple(replace(claim, sentence=claim.sentence or say(claim, spoken, domain)) for claim in claims)
 
     def named(self, domain: Domain, columns: Sequence[str] | None = None) -> Self:
@@ -223,17 +228,20 @@ def read_names(value: Any, who: str, what: str = "features", *, optional: bool =
     single = isinstance(value, (str, Integral))
     if not single and not isinstance(value, Iterable):
         raise SmileError(f"{who}: {what} is {value!r}; give a list of feature names.")
-    items = [value] if single else sorted(value, key=str) if isinstance(value, (set, frozenset)) else list(value)
-    for item in items:
-        if isinstance(item, bool) or not isinstance(item, (str, Integral)):
-            raise SmileError(f"{who}: {what} holds {item!r}, which is not a feature name.")
-    names = tuple(item if isinstance(item, str) else int(item) for item in items)
+    items = [value] if single else sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
+    names = tuple(_read_name(item, who, what) for item in items)
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
         raise SmileError(f"{who}: {what} names {listed(twice)} twice; name it once.")
     if not names and not optional:
         raise SmileError(f"{who}: {what} is empty; name at least one feature.")
     return names
+
+
+def _read_name(item: Any, who: str, what: str) -> Name:
+    if isinstance(item, bool) or not isinstance(item, (str, Integral)):
+        raise SmileError(f"{who}: {what} holds {item!r}, which is not a feature name.")
+    return item if isinstance(item, str) else int(item)
 
 
 def read_number(

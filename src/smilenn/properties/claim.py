@@ -10,6 +10,7 @@ Sign convention: every inequality reads ``Σ terms ≤ rhs`` (or ``==``), so *vi
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -42,19 +43,22 @@ def exact(value: Any) -> Fraction:
     if isinstance(value, str) and len(value) > 400:
         raise SmileError("A number longer than 400 characters was given; shorten it.")
     try:
-        if isinstance(value, Rational):
-            result = Fraction(int(value.numerator), int(value.denominator))
-        else:
-            text = str(value).lower()
-            if "e" in text and abs(int(text.split("e")[1])) > 300:
-                raise ValueError(text)  # Fraction('1e3000000') would take seconds and megabytes
-            result = Fraction(text)
+        result = _as_fraction(value)
     except (ValueError, ZeroDivisionError):
         shown = str(value) if isinstance(value, np.generic) and not isinstance(value, str) else repr(value)
         raise SmileError(f"{shown} is not a finite number; give one such as 0.1 or 1/3.") from None
     if abs(result) > LARGEST:
         raise SmileError("A number beyond 1e300 was given; choose other units.")
     return result
+
+
+def _as_fraction(value: Any) -> Fraction:
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    text = str(value).lower()
+    if "e" in text and abs(int(text.split("e")[1])) > 300:
+        raise ValueError(text)  # Fraction('1e3000000') would take seconds and megabytes
+    return Fraction(text)
 
 
 def number(value: Fraction) -> str:
@@ -82,6 +86,18 @@ def number(value: Fraction) -> str:
     scaled = abs(value.numerator) * 10**digits // value.denominator
     text = str(scaled).rjust(digits + 1, "0")
     return f"{'-' if value < 0 else ''}{text[:-digits]}.{text[-digits:]}"
+
+
+Ends = list[Fraction | None]  # [low, high], None where there is no end
+
+
+def narrow(ends: Ends, coef: Fraction, row: Inequality) -> None:
+    """Cut [low, high] by ``coef·z ≤ rhs`` or ``==``, in place."""
+    bound, both, (low, high) = row.rhs / coef, row.op == "==", ends
+    if coef < 0 or both:
+        ends[0] = bound if low is None else max(low, bound)
+    if coef > 0 or both:
+        ends[1] = bound if high is None else min(high, bound)
 
 
 @dataclass(frozen=True)
@@ -245,13 +261,16 @@ class Claim:
             raise SmileError("A clause of 'either' has at least two rows, all of them '<='.")
         for where, rows in (("when", self.when), ("then", self.then), *(("either", clause) for clause in self.either)):
             for inequality in rows:
-                for term in inequality.terms:
-                    if not 0 <= term.copy < self.copies:
-                        raise SmileError(f"{where}: copy number {term.copy + 1} of a claim with {self.copies} copies.")
-                    if where == "when" and term.kind == "out":
-                        raise SmileError(f"when: {inequality.text()!r} names an output; premises are over inputs only.")
+                self._check_terms(where, inequality)
         if not any(term.kind == "out" for rows in (self.then, *self.either) for r in rows for term in r.terms):
             raise SmileError("then: no row names an output; nothing would be claimed of the network.")
+
+    def _check_terms(self, where: str, inequality: Inequality) -> None:
+        for term in inequality.terms:
+            if not 0 <= term.copy < self.copies:
+                raise SmileError(f"{where}: copy number {term.copy + 1} of a claim with {self.copies} copies.")
+            if where == "when" and term.kind == "out":
+                raise SmileError(f"when: {inequality.text()!r} names an output; premises are over inputs only.")
 
     @property
     def named(self) -> frozenset[str]:
@@ -279,20 +298,21 @@ class Claim:
         What is said of more than `MANY` features is written once, with "*" for the feature; of more than `MANY` rows
         the first are shown. In `full` nothing is left out.
         """
-        names = ", ".join(COPIES[: self.copies])
         parts = [inequality.text() for inequality in self.when] if full else _texts(self.when)
         parts += [ball_text(self.ball, full=full)] if self.ball else []
-        if self.copies > 1:
-            every = range(self.copies)
-            parts += [" == ".join(Term(Fraction(1), c, "in", n).reference() for c in every) for n in self.equal]
-            parts += [f"{in_quotes(n)} free" for n in self.free]
-            parts.append("other features equal" if self.others == "equal" else "other features free")
+        parts += self._pins() if self.copies > 1 else []
         premise = ", ".join(parts) + " ⇒ " if parts else ""
         said = [inequality.text() for inequality in self.then]
         said += [" or ".join(inequality.text() for inequality in clause) for clause in self.either]
-        cut = len(said) > MANY and not full
-        shown, more = said[:MANY] if cut else said, [f"… ({len(said)} rows)"] if cut else []
-        return f"∀ {names} ∈ X: {premise}" + ", ".join(shown + more)
+        if len(said) > MANY and not full:
+            said = [*said[:MANY], f"… ({len(said)} rows)"]
+        return f"∀ {', '.join(COPIES[: self.copies])} ∈ X: {premise}" + ", ".join(said)
+
+    def _pins(self) -> list[str]:
+        """Which features are equal in all copies and which are free."""
+        copies = range(self.copies)
+        equal = [" == ".join(Term(Fraction(1), c, "in", n).reference() for c in copies) for n in self.equal]
+        return [*equal, *(f"{in_quotes(n)} free" for n in self.free), f"other features {self.others}"]
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary with exact rationals as text."""
@@ -363,6 +383,11 @@ def ball_text(ball: tuple[tuple[str, Fraction], ...], *, full: bool = True) -> s
     if not same:
         differences = [f"({d}) / {number(delta)}" for d, (_, delta) in zip(differences, ball, strict=True)]
     return f"norm2({', '.join(differences)}) <= {most}"
+
+
+def plain(claim: Claim) -> Claim:
+    """A copy of a claim as a file would hold it: plain texts and numbers, whatever classes it was made of."""
+    return Claim.from_json(json.loads(json.dumps(claim.to_json())))
 
 
 def _clause(entry: Any) -> Clause:

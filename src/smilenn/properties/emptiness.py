@@ -33,45 +33,40 @@ def satisfiable(premise: Premise) -> bool:
     stripped = any(premise.strips[list(g)].any() for g in groups)
     if not premise.has_rows and not restricted and not stripped:
         return True
+    matrix, least, most = _rows(premise)
+    if not _infeasible(premise, matrix, least, most, presolve=True):
+        return True
+    size = np.maximum((np.abs(matrix) * (premise.hi - premise.lo).ravel()).max(axis=1, initial=0.0), 1e-300)
+    return not _infeasible(premise, matrix / size[:, None], least / size - 1e-9, most / size + 1e-9, presolve=False)
+
+
+def _rows(premise: Premise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pins, strips, groups and further rows as least ≤ A·x ≤ most over all copies, A [rows, k·m]."""
+    k, m = premise.copies, premise.domain.size
+
+    def line(entries: dict[tuple[int, int], float]) -> np.ndarray:
+        out = np.zeros((k, m))
+        for place, a in entries.items():
+            out[place] = a
+        return out.ravel()
+
+    pinned, strips = (np.flatnonzero(which).tolist() for which in (premise.pinned, premise.strips & ~premise.pinned))
+    rows = [(line({(0, i): 1.0, (c, i): -1.0}), 0.0, 0.0) for i in pinned for c in range(1, k)]
+    rows += [(line({(0, i): 1.0, (1, i): -1.0}), premise.delta_lo[i], premise.delta_hi[i]) for i in strips]
+    rows += [(line({(c, i): 1.0 for i in group}), 1.0, 1.0) for group in premise.domain.groups for c in range(k)]
+    further = zip(premise.coef, premise.rhs, premise.equality, strict=True)
+    rows += [(a.ravel(), b if same else -np.inf, b) for a, b, same in further]
+    return np.array([a for a, _, _ in rows]), np.array([b for _, b, _ in rows]), np.array([b for *_, b in rows])
+
+
+def _infeasible(premise: Premise, matrix: np.ndarray, least: np.ndarray, most: np.ndarray, *, presolve: bool) -> bool:
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    k, m = premise.copies, premise.domain.size
-    rows, low, high = [], [], []
-
-    def add(entries: dict[tuple[int, int], float], lo: float, hi: float) -> None:
-        line = np.zeros((k, m))
-        for (c, i), a in entries.items():
-            line[c, i] = a
-        rows.append(line.ravel())
-        low.append(lo)
-        high.append(hi)
-
-    for i in range(m):
-        if premise.pinned[i]:
-            for c in range(1, k):
-                add({(0, i): 1.0, (c, i): -1.0}, 0.0, 0.0)
-        elif premise.strips[i]:
-            add({(0, i): 1.0, (1, i): -1.0}, premise.delta_lo[i], premise.delta_hi[i])
-    for group in groups:
-        for c in range(k):
-            add({(c, i): 1.0 for i in group}, 1.0, 1.0)
-    for a, b, same in zip(premise.coef, premise.rhs, premise.equality, strict=True):
-        rows.append(a.ravel())
-        low.append(b if same else -np.inf)
-        high.append(b)
-    matrix, least, most = np.array(rows), np.array(low), np.array(high)
-    size = np.maximum((np.abs(matrix) * (premise.hi - premise.lo).ravel()).max(axis=1, initial=0.0), 1e-300)
-
-    def infeasible(matrix: np.ndarray, least: np.ndarray, most: np.ndarray, presolve: bool) -> bool:
-        result = milp(
-            np.zeros(k * m),
-            integrality=np.tile(premise.integral.astype(int), k),
-            bounds=Bounds(premise.lo.ravel(), premise.hi.ravel()),
-            constraints=LinearConstraint(matrix, least, most),
-            options={"time_limit": 10.0, "presolve": presolve},
-        )
-        return result.status == 2
-
-    if not infeasible(matrix, least, most, True):
-        return True
-    return not infeasible(matrix / size[:, None], least / size - 1e-9, most / size + 1e-9, False)
+    result = milp(
+        np.zeros(matrix.shape[1]),
+        integrality=np.tile(premise.integral.astype(int), premise.copies),
+        bounds=Bounds(premise.lo.ravel(), premise.hi.ravel()),
+        constraints=LinearConstraint(matrix, least, most),
+        options={"time_limit": 10.0, "presolve": presolve},
+    )
+    return result.status == 2

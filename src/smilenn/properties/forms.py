@@ -57,18 +57,23 @@ class Outputs:
             if known == ("",):
                 raise SmileError(f"{who} names the output {output!r}, but there is one only; leave 'output' out.")
             raise SmileError(f"{who} names the output {output!r}; there are {listed(known, 20)}.")
-        if len(self.names) == len(self.classes):  # one output a class: margins
-            if output is not None:
-                return tuple(((1, output), (-1, other)) for other in known if other != output)
-            if directed:
-                raise SmileError(
-                    f"{who} must say which of the {len(known)} classes it speaks of: its margin over each other class "
-                    f"is what may move one way only; add output={known[-1]!r}, or another of {listed(known, 20)}."
-                )
-            return tuple(((1, one), (-1, other)) for one, other in combinations(known, 2))
+        if len(self.names) == len(self.classes):  # one output a class
+            return self._margins(output, who, directed=directed)
         if self.classes and output is not None:
             return (((1 if output == self.classes[1] else -1, self.names[0]),),)
         return tuple(((1, name),) for name in (self.names if output is None else (output,)))
+
+    def _margins(self, output: str | None, who: str, *, directed: bool) -> tuple[Form, ...]:
+        """Of one class over every other, or of all pairs."""
+        known = self.classes
+        if output is not None:
+            return tuple(((1, output), (-1, other)) for other in known if other != output)
+        if directed:
+            raise SmileError(
+                f"{who} must say which of the {len(known)} classes it speaks of: its margin over each other class "
+                f"is what may move one way only; add output={known[-1]!r}, or another of {listed(known, 20)}."
+            )
+        return tuple(((1, one), (-1, other)) for one, other in combinations(known, 2))
 
 
 def class_name(value: Any) -> str:

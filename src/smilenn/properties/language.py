@@ -221,21 +221,23 @@ class _Parser:
             operator = self.take()
             left, right = self.number_like(result), self.number_like(self.factor())
             span = (left.span[0], right.span[1])
-            if operator.text == "/":
-                if right.terms:
-                    self.fail("Dividing by a name is not linear; divide by a number.", right.span)
-                if not right.constant:
-                    self.fail("This divides by zero.", right.span)
-                result = left.times(1 / right.constant, span)
-            elif left.terms and right.terms:
-                self.fail("A product of two names is not linear; multiply a name by a number.", span)
-            else:
-                factor, other = (right.constant, left) if left.terms else (left.constant, right)
-                result = other.times(factor, span)
+            result = (self.quotient if operator.text == "/" else self.multiplied)(left, right, span)
             for value in (*result.terms.values(), result.constant):
                 if abs(value) > LARGEST or value.denominator.bit_length() > MAX_BITS:
                     self.fail("This product is beyond 1e300 or has too many digits; choose other units.", span)
         return result
+
+    def quotient(self, left: _Sum, right: _Sum, span: tuple[int, int]) -> _Sum:
+        if right.terms:
+            self.fail("Dividing by a name is not linear; divide by a number.", right.span)
+        if not right.constant:
+            self.fail("This divides by zero.", right.span)
+        return left.times(1 / right.constant, span)
+
+    def multiplied(self, left: _Sum, right: _Sum, span: tuple[int, int]) -> _Sum:
+        if left.terms and right.terms:
+            self.fail("A product of two names is not linear; multiply a name by a number.", span)
+        return left.times(right.constant, span) if left.terms else right.times(left.constant, span)
 
     def number_like(self, value: _Sum | _Text) -> _Sum:
         if isinstance(value, _Text):
@@ -279,36 +281,40 @@ class _Parser:
         self.fail(f"A number or a name such as a.income was expected, not {what}.", token.span)
 
     def name(self, token: Token) -> _Sum:
-        kind: Literal["in", "out"] = "in"
-        accessed = self.token.kind == "mark" and self.token.text in ".["
-        if accessed and not (token.text == "out" and self.copies == 1):
-            if token.text not in COPIES[: self.copies]:
-                called = " and ".join(COPIES[: self.copies])
-                self.fail(f"There is no copy {token.text!r} here; the copies are called {called}.", token.span)
-            copy, plain = COPIES.index(token.text), self.token.text == "."
-            name, end = self.access(token)
-            if name == "out" and plain:
-                kind, name = "out", ""
-        elif self.copies == 1:
-            copy, name, end = 0, token.text, token.span[1]
-            if name == "out":
-                kind, name = "out", ""
-        elif token.text in COPIES[: self.copies]:
-            self.fail(
-                f"'{token.text}' is a copy, not a number; name one of its features: {token.text}.NAME "
-                f'or {token.text}["the name"].',
-                token.span,
-            )
-        else:
-            ways = " or ".join(f"{c}.{token.text}" for c in COPIES[: self.copies])
-            self.fail(f"{token.text!r} lacks its copy; write {ways}.", token.span)
-        if kind == "out" and self.token.kind == "mark" and self.token.text in ".[":
-            name, end = self.access(token)
+        copy, name, end, plain = self.reference(token)
+        kind: Literal["in", "out"] = "out" if plain and name == "out" else "in"
+        if kind == "out":
+            name = ""
+            if self.accessed():
+                name, end = self.access(token)
         span = (token.span[0], end)
         if kind == "out" and self.where == "when":
             self.fail("This is an output; rows of 'when' speak of inputs only, rows of 'then' of outputs.", span)
         self.spans.setdefault((kind, name), span)
         return _Sum({(copy, kind, name): Fraction(1)}, Fraction(0), span)
+
+    def accessed(self) -> bool:
+        return self.token.kind == "mark" and self.token.text in ".["
+
+    def reference(self, token: Token) -> tuple[int, str, int, bool]:
+        """Copy, name, where it ends, and whether the name stands without quotes: only then ``out`` is an output."""
+        known = COPIES[: self.copies]
+        if self.accessed() and not (token.text == "out" and self.copies == 1):
+            if token.text not in known:
+                called = " and ".join(known)
+                self.fail(f"There is no copy {token.text!r} here; the copies are called {called}.", token.span)
+            plain = self.token.text == "."
+            return COPIES.index(token.text), *self.access(token), plain
+        if self.copies == 1:
+            return 0, token.text, token.span[1], True
+        if token.text in known:
+            self.fail(
+                f"'{token.text}' is a copy, not a number; name one of its features: {token.text}.NAME "
+                f'or {token.text}["the name"].',
+                token.span,
+            )
+        ways = " or ".join(f"{c}.{token.text}" for c in known)
+        self.fail(f"{token.text!r} lacks its copy; write {ways}.", token.span)
 
     def access(self, owner: Token) -> tuple[str, int]:
         """``.NAME`` or ``["NAME"]`` after a copy or an output: the name and where it ends."""

@@ -164,4 +164,4 @@ class Unnamed:
 
 Meaning = (
     Rises | Changes | Near | Slope | Curved | Permuted | Traded | Limited | Chain | Apart | Total | Decided | Unnamed
-)  # fmt: skip
+)

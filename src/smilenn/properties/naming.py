@@ -11,11 +11,15 @@ sentence.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
 
-from smilenn.properties.claim import number
+from smilenn.properties.claim import LARGEST, exact, number
 from smilenn.properties.forms import Outputs
 from smilenn.properties.meaning import Linear
+from smilenn.properties.thresholds import cell
+
+LEAST = Fraction(1, 10**290)  # smaller floats are written exactly: `exact` reads no exponent beyond 300
 
 
 def output_words(outputs: Outputs | None, name: str) -> str:
@@ -32,10 +36,11 @@ def output_words(outputs: Outputs | None, name: str) -> str:
         return f"the log-odds of {name!r}"
     if outputs.role == "quantile":
         return f"the predicted quantile {name!r}{_of_target(outputs)}"
+    only = len(outputs.names) == 1  # of several outputs one without a name is not "the" output
     if outputs.role == "number":
-        shown = name or outputs.target
-        return f"the predicted {shown!r}" if shown else "the prediction"
-    return f"output {name!r}" if name else "the output"
+        shown = name or (outputs.target if only else "")
+        return f"the predicted {shown!r}" if shown or not only else "the prediction"
+    return f"output {name!r}" if name or not only else "the output"
 
 
 def _of_target(outputs: Outputs) -> str:
@@ -115,13 +120,25 @@ def joined(items: Sequence[str], last: str = "and") -> str:
 def amount(value: Fraction) -> str:
     """A number, exactly; a tiny one with its exponent.
 
-    >>> amount(Fraction(1, 5)), amount(Fraction(-74, 10**13)), amount(Fraction(1, 10**20))
-    ('0.2', '-7.4e-12', '1e-20')
+    >>> amount(Fraction(1, 5)), amount(Fraction(-74, 10**13)), amount(Fraction(7, 10**40))
+    ('0.2', '-7.4e-12', '7e-40')
     """
-    shown = number(value)
-    sign, size = ("-", shown[1:]) if value < 0 else ("", shown)
-    if not size.startswith("0.000000"):
-        return shown
-    digits = size[2:].lstrip("0")
-    exponent = len(size) - 1 - len(digits)
-    return f"{sign}{digits[0]}{'.' if len(digits) > 1 else ''}{digits[1:]}e-{exponent:02d}"
+    if not 0 < abs(value) < Fraction(1, 10**6):
+        return number(value)
+    context = Context(prec=30, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+    exactly = context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
+    if context.flags[Inexact]:
+        return number(value)
+    digits = "".join(map(str, exactly.as_tuple().digits))
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{'-' if value < 0 else ''}{digits[0]}{rest}e{exactly.adjusted():03d}"
+
+
+def cell_words(value: Fraction) -> str:
+    """A number of the table as its cell shows it: a float by its shortest decimal, another one exactly.
+
+    >>> cell_words(Fraction(0.3)), cell_words(Fraction(3, 10)), cell_words(Fraction(1, 3))
+    ('0.3', '0.3', '1/3')
+    """
+    short = LEAST < abs(value) <= LARGEST and cell(value) == value
+    return amount(exact(float(value)) if short else value)

@@ -141,8 +141,10 @@ class Ordered(Property):
     def sentence_about(self, output: str) -> str:
         if self.outputs is None:
             return "No output is above the next one."
-        first, *rest = [f"{one!r} {'is never ' if not i else ''}above {other!r}"
-                        for i, (one, other) in enumerate(pairwise(self.outputs))]  # fmt: skip
+        first, *rest = [
+            f"{one!r} {'is never ' if not i else ''}above {other!r}"
+            for i, (one, other) in enumerate(pairwise(self.outputs))
+        ]
         return f"{', nor '.join([first, *rest])}."
 
     def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:

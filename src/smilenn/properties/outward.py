@@ -1,15 +1,15 @@
-"""Rationals as float64, rounded outward: a set of floats contains the exact one.
+"""Rows of rationals as float64, rounded outward: a set of floats contains the exact one.
 
-round_down(v) ≤ v ≤ round_up(v)        Σ a_i·x_i ≤ rhs  ⇒  Σ fl(a_i)·x_i ≤ rhs + Σ |fl(a_i) − a_i|·|x_i|
+Σ a_i·x_i ≤ rhs  ⇒  Σ fl(a_i)·x_i ≤ rhs + Σ |fl(a_i) − a_i|·|x_i|
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from fractions import Fraction
 
 from smilenn.properties.claim import Inequality
+from smilenn.rounding import is_float, round_up
 
 
 def row_floats(
@@ -41,22 +41,3 @@ def row_floats(
             ({key: -a for key, a in rounded.items()}, round_up(slack - rhs), False, -float(factor)),
         ]
     return [(rounded, round_up(rhs + slack), False, float(factor))]
-
-
-def is_float(value: Fraction) -> bool:
-    """Whether a float64 is exactly this number."""
-    return Fraction(round_down(value)) == value
-
-
-def round_down(value: Fraction) -> float:
-    """The largest float64 ≤ value."""
-    try:
-        near = float(value)
-    except OverflowError:
-        return sys.float_info.max if value > 0 else -math.inf
-    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
-
-
-def round_up(value: Fraction) -> float:
-    """The smallest float64 ≥ value."""
-    return 0.0 - round_down(-value)  # not −x: that would make a negative zero

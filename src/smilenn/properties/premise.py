@@ -20,9 +20,10 @@ import numpy as np
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
-from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.claim import Claim, Ends, Inequality, narrow
 from smilenn.properties.emptiness import out_of_reach, satisfiable
-from smilenn.properties.outward import round_down, round_up, row_floats
+from smilenn.properties.outward import row_floats
+from smilenn.rounding import round_down, round_up
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,57 +176,25 @@ def _ground(claim: Claim, domain: Domain) -> Premise:
     pinned = pins(claim, domain)
     for i, strip in strips.items():  # a difference of zero is a pin, and a pin is one shared value
         if domain.integral[i]:
-            low, high = strip
-            strip[0] = None if low is None else Fraction(math.ceil(low))
-            strip[1] = None if high is None else Fraction(math.floor(high))
+            strip[:] = _inward(*strip)
         pinned[i] |= strip == [0, 0]
-    for i in np.flatnonzero(pinned):
-        shared_lo, shared_hi = max(copy[i] for copy in lo), min(copy[i] for copy in hi)
-        for c in range(k):
-            lo[c][i], hi[c][i] = shared_lo, shared_hi
-    for i in np.flatnonzero(domain.integral):
-        for c in range(k):
-            lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
-    if any(lo[c][i] > hi[c][i] for c in range(k) for i in range(m)):
-        raise _Empty
-    box_lo = np.array([[round_down(v) for v in copy] for copy in lo])
-    box_hi = np.array([[round_up(v) for v in copy] for copy in hi])
-
-    delta_lo, delta_hi = [Fraction(0)] * m, [Fraction(0)] * m
-    if k == 2:
-        for i in range(m):
-            low, high = strips.get(i, [None, None])
-            widest_lo = Fraction(box_lo[0, i]) - Fraction(box_hi[1, i])
-            widest_hi = Fraction(box_hi[0, i]) - Fraction(box_lo[1, i])
-            low = widest_lo if low is None else max(low, widest_lo)
-            high = widest_hi if high is None else min(high, widest_hi)
-            if low > high or (pinned[i] and (low > 0 or high < 0)):
-                raise _Empty
-            if low == high == 0:
-                pinned[i] = True
-                box_lo[:, i], box_hi[:, i] = box_lo[:, i].max(), box_hi[:, i].min()
-            delta_lo[i], delta_hi[i] = (Fraction(0), Fraction(0)) if pinned[i] else (low, high)
-
+    _tighten(lo, hi, pinned, domain.integral)
     if any(out_of_reach(inequality, terms, lo, hi) for inequality, terms in extra):
         raise _Empty
-    magnitude = [[max(-lo[c][i], hi[c][i]) for i in range(m)] for c in range(k)]
-    rows = [
-        (e, *floats) for e, (inequality, terms) in enumerate(extra)
-        for floats in row_floats(inequality, terms, magnitude)
-    ]  # fmt: skip
-    coef = np.zeros((len(rows), k, m))
-    for r, (_, entries, *_) in enumerate(rows):
-        for key, a in entries.items():
-            coef[r, *key] = a
+    box = (
+        np.array([[round_down(v) for v in copy] for copy in lo]),
+        np.array([[round_up(v) for v in copy] for copy in hi]),
+    )
+    gaps = _differences(*box, strips, pinned) if k == 2 else [(Fraction(0), Fraction(0))] * m
+    rows = _rows_as_floats(extra, [[max(-lo[c][i], hi[c][i]) for i in range(m)] for c in range(k)])
     premise = Premise(
         domain,
         k,
-        box_lo,
-        box_hi,
+        *box,
         pinned if k > 1 else np.zeros(m, dtype=bool),
-        np.array([round_down(v) for v in delta_lo]),
-        np.array([round_up(v) for v in delta_hi]),
-        coef,
+        np.array([round_down(low) for low, _ in gaps]),
+        np.array([round_up(high) for _, high in gaps]),
+        _dense([entries for _, entries, *_ in rows], k, m),
         np.array([rhs for _, _, rhs, _, _ in rows]),
         np.array([equality for *_, equality, _ in rows], dtype=bool),
         np.array([e for e, *_ in rows], dtype=int),
@@ -254,11 +223,75 @@ def _axes(claim: Claim, domain: Domain) -> np.ndarray | None:
     return axes
 
 
-Strips = dict[int, list[Fraction | None]]
-Extra = list[tuple[Inequality, dict[tuple[int, int], Fraction]]]
+Exact = list[list[Fraction]]  # [k][m]
+Strips = dict[int, Ends]
+Entries = dict[tuple[int, int], Fraction]
+Extra = list[tuple[Inequality, Entries]]
 
 
-def _sorted_rows(claim: Claim, domain: Domain) -> tuple[list[list[Fraction]], list[list[Fraction]], Strips, Extra]:
+def _inward(low: Fraction | None, high: Fraction | None) -> Ends:
+    """The whole numbers next to both ends, inside."""
+    return [
+        None if low is None else Fraction(math.ceil(low)),
+        None if high is None else Fraction(math.floor(high)),
+    ]
+
+
+def _tighten(lo: Exact, hi: Exact, pinned: np.ndarray, integral: np.ndarray) -> None:
+    """One range for all copies of a pinned coordinate, whole ends for one on the grid; in place."""
+    copies = range(len(lo))
+    for i in np.flatnonzero(pinned):
+        shared_lo, shared_hi = max(copy[i] for copy in lo), min(copy[i] for copy in hi)
+        for c in copies:
+            lo[c][i], hi[c][i] = shared_lo, shared_hi
+    for i in np.flatnonzero(integral):
+        for c in copies:
+            lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
+    if any(low > high for c in copies for low, high in zip(lo[c], hi[c], strict=True)):
+        raise _Empty
+
+
+def _differences(
+    box_lo: np.ndarray, box_hi: np.ndarray, strips: Strips, pinned: np.ndarray
+) -> list[tuple[Fraction, Fraction]]:
+    """Bounds on x_1 − x_2 by coordinate: strips within what the box [2, m] allows.
+
+    A coordinate whose difference can only be 0 is pinned, and its box shared; both in place.
+    """
+    out = []
+    for i in range(box_lo.shape[1]):
+        low, high = strips.get(i, [None, None])
+        widest_lo = Fraction(box_lo[0, i]) - Fraction(box_hi[1, i])
+        widest_hi = Fraction(box_hi[0, i]) - Fraction(box_lo[1, i])
+        low = widest_lo if low is None else max(low, widest_lo)
+        high = widest_hi if high is None else min(high, widest_hi)
+        if low > high or (pinned[i] and not low <= 0 <= high):
+            raise _Empty
+        if low == high == 0:
+            pinned[i] = True
+            box_lo[:, i], box_hi[:, i] = box_lo[:, i].max(), box_hi[:, i].min()
+        out.append((Fraction(0), Fraction(0)) if pinned[i] else (low, high))
+    return out
+
+
+def _rows_as_floats(extra: Extra, magnitude: Exact) -> list[tuple]:
+    """Rows (place among `extra`, entries, right side, equality, factor) in floats that allow at least as much."""
+    return [
+        (e, *floats)
+        for e, (inequality, terms) in enumerate(extra)
+        for floats in row_floats(inequality, terms, magnitude)
+    ]
+
+
+def _dense(rows: list[dict[tuple[int, int], float]], k: int, m: int) -> np.ndarray:
+    coef = np.zeros((len(rows), k, m))
+    for r, entries in enumerate(rows):
+        for key, a in entries.items():
+            coef[r, *key] = a
+    return coef
+
+
+def _sorted_rows(claim: Claim, domain: Domain) -> tuple[Exact, Exact, Strips, Extra]:
     """The rows by shape: bounds of one coordinate [k][m], strips on x_1 − x_2 {coordinate: [low, high]}, the rest."""
     lo = [[Fraction(v) for v in domain.lo] for _ in range(claim.copies)]
     hi = [[Fraction(v) for v in domain.hi] for _ in range(claim.copies)]
@@ -266,25 +299,16 @@ def _sorted_rows(claim: Claim, domain: Domain) -> tuple[list[list[Fraction]], li
     extra: Extra = []
     for inequality in claim.when:
         terms = _coordinates(inequality, domain)
-        both = inequality.op == "=="
         if not terms:
-            if inequality.rhs < 0 or (both and inequality.rhs != 0):
-                raise _Empty
+            _refuse_contradiction(inequality)
             continue
         (c, i), a = next(iter(terms.items()))
-        bound = inequality.rhs / a
         if len(terms) == 1:
-            if a > 0 or both:
-                hi[c][i] = min(hi[c][i], bound)
-            if a < 0 or both:
-                lo[c][i] = max(lo[c][i], bound)
+            ends: Ends = [lo[c][i], hi[c][i]]
+            narrow(ends, a, inequality)
+            lo[c][i], hi[c][i] = ends  # type: ignore[assignment] # cut or not, both are there
         elif claim.copies == 2 and terms.keys() == {(0, i), (1, i)} and terms[0, i] == -terms[1, i]:
-            a, strip = terms[0, i], strips.setdefault(i, [None, None])
-            bound = inequality.rhs / a
-            if a > 0 or both:
-                strip[1] = bound if strip[1] is None else min(strip[1], bound)
-            if a < 0 or both:
-                strip[0] = bound if strip[0] is None else max(strip[0], bound)
+            narrow(strips.setdefault(i, [None, None]), terms[0, i], inequality)
         else:
             extra.append((inequality, terms))
     for name, delta in claim.ball:
@@ -292,6 +316,12 @@ def _sorted_rows(claim: Claim, domain: Domain) -> tuple[list[list[Fraction]], li
         strip[0] = -delta if strip[0] is None else max(strip[0], -delta)
         strip[1] = delta if strip[1] is None else min(strip[1], delta)
     return lo, hi, strips, extra
+
+
+def _refuse_contradiction(inequality: Inequality) -> None:
+    """A row without terms: true, or of nothing."""
+    if inequality.rhs < 0 or (inequality.op == "==" and inequality.rhs != 0):
+        raise _Empty
 
 
 def pins(claim: Claim, domain: Domain) -> np.ndarray:
@@ -302,10 +332,10 @@ def pins(claim: Claim, domain: Domain) -> np.ndarray:
     if claim.others == "equal":
         pinned[:] = True
         for name in claim.named.union(claim.free):
-            pinned[list(domain.indices(name))] = False
-            for group in domain.groups:  # naming one member frees its group: the members only move together
-                if set(domain.indices(name)) & set(group):
-                    pinned[list(group)] = False
+            places = domain.indices(name)
+            touched = [group for group in domain.groups if set(places) & set(group)]
+            for part in (places, *touched):  # naming one member frees its group: the members only move together
+                pinned[list(part)] = False
     for name in claim.equal:
         pinned[list(domain.indices(name))] = True
     return pinned

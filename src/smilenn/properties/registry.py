@@ -25,9 +25,23 @@ P = TypeVar("P", bound=type[Property])
 KIND = re.compile(r"[a-z][a-z0-9_.-]{0,63}")
 
 OWN: tuple[type[Property], ...] = (
-    Monotone, Robust, Fair, Lipschitz, Convex, Concave, Symmetric, Dominates, Bounded, Ordered, Exclusive, SumAtMost,
-    OneOf, LocalRobust, Safe, Custom,
-)  # fmt: skip
+    Monotone,
+    Robust,
+    Fair,
+    Lipschitz,
+    Convex,
+    Concave,
+    Symmetric,
+    Dominates,
+    Bounded,
+    Ordered,
+    Exclusive,
+    SumAtMost,
+    OneOf,
+    LocalRobust,
+    Safe,
+    Custom,
+)
 _own: dict[str, type[Property]] = {cls.kind: cls for cls in OWN}
 _registered: dict[str, type[Property]] = {}
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self, final
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
-from smilenn.properties.base import Rename, bounded_change, quoted, read_names, read_number, set_fields
+from smilenn.properties.base import Name, Rename, bounded_change, quoted, read_names, read_number, set_fields
 from smilenn.properties.claim import Claim, Inequality, number, row
 from smilenn.properties.forms import Outputs
 from smilenn.properties.reach import reference
@@ -34,16 +34,7 @@ class Symmetric(Spoken):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = self.features
-        pairs = list(given.items()) if isinstance(given, Mapping) else given
-        if isinstance(pairs, (list, tuple)) and pairs and all(isinstance(p, (list, tuple)) for p in pairs):
-            if not all(len(p) == 2 for p in pairs):
-                raise SmileError("Symmetric: a permutation is given as pairs feature → feature.")
-            left = read_names([p[0] for p in pairs], "Symmetric")
-            right = read_names([p[1] for p in pairs], "Symmetric")
-        else:
-            left = read_names(given, "Symmetric")
-            right = (*left[1:], left[0])
+        left, right = _read_permutation(self.features)
         if set(left) != set(right) or len(left) < 2:
             raise SmileError("Symmetric needs two or more features that trade places, such as ['left', 'right'].")
         features = tuple((a, b) for a, b in zip(left, right, strict=True) if a != b)
@@ -73,3 +64,14 @@ class Symmetric(Spoken):
             members = zip(one.coordinates, other.coordinates, strict=True)
             when += [row([(1, 1, "in", m), (-1, 0, "in", n)], 0, "==") for m, n in members]
         return (Claim(2, tuple(when), bounded_change(self.forms(outputs), self.eps)),)
+
+
+def _read_permutation(given: Any) -> tuple[tuple[Name, ...], tuple[Name, ...]]:
+    """Features, and whose values they take: pairs, or a list in which every one takes that of the next."""
+    pairs = list(given.items()) if isinstance(given, Mapping) else given
+    if not (isinstance(pairs, (list, tuple)) and pairs and all(isinstance(p, (list, tuple)) for p in pairs)):
+        left = read_names(given, "Symmetric")
+        return left, (*left[1:], left[0])
+    if not all(len(p) == 2 for p in pairs):
+        raise SmileError("Symmetric: a permutation is given as pairs feature → feature.")
+    return read_names([p[0] for p in pairs], "Symmetric"), read_names([p[1] for p in pairs], "Symmetric")

@@ -35,8 +35,9 @@ from smilenn.properties.meaning import (
     Traded,
     Unnamed,
 )
-from smilenn.properties.naming import amount, class_words, forms_words, joined, linear_words, output_words
+from smilenn.properties.naming import amount, cell_words, class_words, forms_words, joined, linear_words, output_words
 from smilenn.properties.recognise import meaning
+from smilenn.properties.thresholds import reached
 
 MOST_VALUES = 8  # categories that a sentence lists
 MOST_CONDITIONS = 12  # beyond, a premise on one input is left to the formula
@@ -214,7 +215,7 @@ def _value(name: str, value: Fraction, domain: Domain | None, verb: str = "=") -
             return f"{name!r} {verb} {feature.categories[int(value)]!r}"
         if feature.kind == "category" and feature.name != name and name in feature.coordinates and value == 1:
             return f"{feature.name!r} {verb} {feature.values[feature.coordinates.index(name)]!r}"
-    return f"{name!r} {verb} {amount(value)}"
+    return f"{name!r} {verb} {cell_words(value)}"
 
 
 def _strips(strips: Sequence[Strip], domain: Domain | None) -> list[str]:
@@ -312,9 +313,18 @@ def _conditions(rows: Sequence[Inequality], domain: Domain | None) -> list[str]:
         if row.op == "==" or term.coef > 0:
             known[1] = bound if known[1] is None else min(bound, known[1])
     return [
-        _value(name, low, domain, "is") if low == high and low is not None else f"{name!r} {_range(low, high)}"
+        _value(name, low, domain, "is") if low == high and low is not None else f"{name!r} {_reach(low, high)}"
         for name, (low, high) in bounds.items()
     ] + rest
+
+
+def _reach(low: Fraction | None, high: Fraction | None) -> str:
+    """Between which cells an input lies; one that reads as the threshold and does not satisfy it is left out."""
+    ends = [] if low is None else [f"{'at least' if reached(low, True) else 'above'} {cell_words(low)}"]
+    ends += [] if high is None else [f"{'at most' if reached(high, False) else 'below'} {cell_words(high)}"]
+    if low is not None and high is not None and reached(low, True) and reached(high, False):
+        return f"lies between {cell_words(low)} and {cell_words(high)}"
+    return f"is {joined(ends)}"
 
 
 # ---- small words ----------------------------------------------------------------------------------------------------

@@ -119,8 +119,14 @@ def _maximum(one: Prover, problem: Problem, row: Row, limit: float, trees: Trees
 def better(first: Maximum, second: Maximum) -> Maximum:
     """Two results on the same row put together: the lower upper bound, the higher point."""
     top = first if first.lower >= second.lower else second
-    return replace(second, upper=max(min(first.upper, second.upper), top.lower), lower=top.lower, point=top.point,
-                   seconds=first.seconds + second.seconds, nodes=first.nodes + second.nodes)  # fmt: skip
+    return replace(
+        second,
+        upper=max(min(first.upper, second.upper), top.lower),
+        lower=top.lower,
+        point=top.point,
+        seconds=first.seconds + second.seconds,
+        nodes=first.nodes + second.nodes,
+    )
 
 
 def _screen(problem: Problem) -> dict[int, Attempt]:

@@ -64,9 +64,14 @@ class Search:
 
 
 def prove_cases(
-    claim: Claim, snapshot: Snapshot, forward: Forward, *, prover: str | Prover = "auto",
-    time_limit: float | None = 60.0, trees: Trees | None = None,
-) -> Verdict:  # fmt: skip
+    claim: Claim,
+    snapshot: Snapshot,
+    forward: Forward,
+    *,
+    prover: str | Prover = "auto",
+    time_limit: float | None = 60.0,
+    trees: Trees | None = None,
+) -> Verdict:
     """Prove a claim with clauses by cases; those found are left in `trees`, those that are there are tried first."""
     start = perf_counter()
     domain = snapshot.domain if snapshot.encoding is None else snapshot.encoding.domain
@@ -167,11 +172,11 @@ def _sampled(search: Search, given: Given) -> tuple[np.ndarray, list[np.ndarray]
     by_text = {row.text: row for row in problem.rows}
     # of two mirrored rows one is kept in the problem; its copies exchanged give the other
     columns = [
-        problem.value(u, by_text[row.text()]) if row.text() in by_text else violations(
-            given, [row], raw(given, u), search.forward
-        )[:, 0]
+        problem.value(u, by_text[row.text()])
+        if row.text() in by_text
+        else violations(given, [row], raw(given, u), search.forward)[:, 0]
         for row in rows
-    ]  # fmt: skip
+    ]
     out, at = [], 0
     for clause in search.claim.either:
         out.append(np.stack(columns[at : at + len(clause)], axis=1))
@@ -187,9 +192,12 @@ def _weights(value: Sequence[np.ndarray]) -> tuple[Weights, float]:
         r = w.shape[1]
         found = linprog(
             [*np.zeros(r), 1.0],
-            A_ub=np.c_[w / size, -np.ones(len(w))], b_ub=np.zeros(len(w)),
-            A_eq=[[*np.ones(r), 0.0]], b_eq=[1.0], bounds=[*[(0, 1)] * r, (None, None)],
-        )  # fmt: skip
+            A_ub=np.c_[w / size, -np.ones(len(w))],
+            b_ub=np.zeros(len(w)),
+            A_eq=[[*np.ones(r), 0.0]],
+            b_eq=[1.0],
+            bounds=[*[(0, 1)] * r, (None, None)],
+        )
         share = np.full(r, 1.0 / r) if found.x is None else np.maximum(found.x[:r], 0.0)
         parts = np.floor(share / share.sum() * PARTS + 1e-9).astype(int)
         parts[int(share.argmax())] += PARTS - parts.sum()

@@ -14,7 +14,7 @@ from smilenn.provers.cases import prove_cases
 from smilenn.provers.portfolio import combine, prove_problem
 from smilenn.provers.prover import Prover
 from smilenn.provers.tree.tree import Trees
-from smilenn.reason import Reason
+from smilenn.reason import Reason, told
 from smilenn.verdict import Unknown, Verdict
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def prove(
     time_limit : seconds for the whole proof; None for no limit.
     trees : trees of earlier branch-and-bounds to start from, by row; those of this one are put there.
 
-    A violation is reported only when the model's own forward pass shows it on inputs that satisfy the premise exactly.
+    A proof is about auxiliaries, head and encoder as they are described: where a subclass, a hook or a method replaced
+    computes something else, nothing is known. A violation is reported only when the model's own forward pass shows it
+    on inputs that satisfy the premise exactly.
     """
     if isinstance(model, Fitted):
         net = model.net_
@@ -65,6 +67,10 @@ def prove(
         if properties is None:
             raise SmileError("A bare network carries no properties; name those to prove.")
         claims = lower_all(properties, net.domain, net.outputs)
+    from smilenn.model.seal import foreign_part
+
+    if reason := foreign_part(net):
+        return Unknown(why=told(reason))
     snapshot = net.snapshot()
     begun, verdicts = perf_counter(), list[Verdict]()
     for done, claim in enumerate(claims):

@@ -25,9 +25,15 @@ from smilenn.verdict import Counterexample, Maximum, Proved, Unknown, Verdict, V
 
 
 def generate(
-    problem: Problem, row: Row, *, prover: str | Prover = "auto", start: float = 1.0, limit: float = 60.0,
-    target: float = 0.0, goal: Goal = "optimum",
-) -> Maximum:  # fmt: skip
+    problem: Problem,
+    row: Row,
+    *,
+    prover: str | Prover = "auto",
+    start: float = 1.0,
+    limit: float = 60.0,
+    target: float = 0.0,
+    goal: Goal = "optimum",
+) -> Maximum:
     """The paper's GENERATOR: search with time-outs t, 2t, 4t … ≤ `limit` until a counterexample or a proof is there.
 
     Each attempt starts afresh (solvers keep no state here); the best bound and point of all attempts are returned.

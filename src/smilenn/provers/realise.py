@@ -26,9 +26,15 @@ NOISE = 1e-9  # relative to Row.scale: a difference below it is rounding of the 
 
 
 def realise(
-    problem: Problem, row: Row, points: Sequence[np.ndarray], forward: Forward, *, batch: int = 256, rounds: int = 4,
+    problem: Problem,
+    row: Row,
+    points: Sequence[np.ndarray],
+    forward: Forward,
+    *,
+    batch: int = 256,
+    rounds: int = 4,
     seed: int = 0,
-) -> Counterexample | None:  # fmt: skip
+) -> Counterexample | None:
     """A counterexample of the model `forward` (raw x [B, m] → outputs [B, o]) near `points` [k, m], or None."""
     if not points:
         return None
@@ -39,10 +45,41 @@ def realise(
 
 
 def breaking(
-    given: Given, clause: Clause, scale: float, points: np.ndarray | None, forward: Forward, *, batch: int = 256,
-    rounds: int = 4, seed: int = 0,
-) -> Counterexample | None:  # fmt: skip
+    given: Given,
+    clause: Clause,
+    scale: float,
+    points: np.ndarray | None,
+    forward: Forward,
+    *,
+    batch: int = 256,
+    rounds: int = 4,
+    seed: int = 0,
+) -> Counterexample | None:
     """Inputs near `points` [n, k, m] (model units; None: anywhere) at which the model breaks every row of a clause."""
+    for value, x in _worst(given, clause, points, forward, batch=batch, rounds=rounds, seed=seed):
+        if value <= NOISE * scale:
+            break
+        exact = onto_premise(given, x)
+        if exact is None:
+            continue
+        outputs = np.asarray(forward(exact), dtype=np.float64).reshape(given.claim.copies, -1)
+        least = _least(clause, given.domain, given.outputs, exact, outputs)
+        if least is not None and least > NOISE * scale:
+            return Counterexample(exact, outputs, float(least), _clause_text(clause))
+    return None
+
+
+def _worst(
+    given: Given,
+    clause: Clause,
+    points: np.ndarray | None,
+    forward: Forward,
+    *,
+    batch: int,
+    rounds: int,
+    seed: int,
+) -> list[tuple[float, np.ndarray]]:
+    """Up to eight raw tuples [k, m] with the model's violation there, the worst first, by search ever closer."""
     rng, region = np.random.default_rng(seed), given.region
     width = np.maximum(region.hi - region.lo, 0.0)
     centres = Oracle(region).sample(batch, rng) if points is None else points
@@ -57,22 +94,22 @@ def breaking(
             break
         x = raw(given, u)
         value = violations(given, clause, x, forward).min(axis=1)
-        for i in np.argsort(-value)[:4]:
-            best.append((float(value[i]), x[i]))
+        best += [(float(value[i]), x[i]) for i in np.argsort(-value)[:4]]
         best = sorted(best, key=lambda pair: -pair[0])[:8]
         centres, radius = given.domain.scale(np.stack([x for _, x in best])), radius / 4
-    for value, x in best:
-        if value <= NOISE * scale:
-            break
-        exact = onto_premise(given, x)
-        if exact is None:
-            continue
-        outputs = np.asarray(forward(exact), dtype=np.float64).reshape(given.claim.copies, -1)
-        broken = [exact_violation(given, inequality, exact, outputs) for inequality in clause]
-        least = min((b for b in broken if b is not None), default=None)
-        if least is not None and None not in broken and least > NOISE * scale:
-            return Counterexample(exact, outputs, float(least), " or ".join(i.text() for i in clause))
-    return None
+    return best
+
+
+def _least(
+    clause: Clause, domain: Domain, names: tuple[str, ...], x: np.ndarray, outputs: np.ndarray
+) -> Fraction | None:
+    """By how much every row of the clause is broken at least, exactly; None where an output is not finite."""
+    broken = [_exact(row, domain, names, x, outputs) for row in clause]
+    return None if None in broken else min((b for b in broken if b is not None), default=None)
+
+
+def _clause_text(clause: Clause) -> str:
+    return " or ".join(row.text() for row in clause)
 
 
 def replay(
@@ -81,14 +118,13 @@ def replay(
     """A counterexample from elsewhere with what the model says there now; None if it breaks none of the claims."""
     for claim in claims:
         clauses = [*((row,) for row in claim.rows), *claim.either]
-        clause = next((c for c in clauses if " or ".join(row.text() for row in c) == example.row), None)
+        clause = next((c for c in clauses if _clause_text(c) == example.row), None)
         fits = example.x.shape == (claim.copies, domain.size)
         if clause is None or not fits or not holds_exactly(claim, domain, example.x):
             continue
         found = np.asarray(forward(example.x), dtype=np.float64).reshape(claim.copies, -1)
-        broken = [_exact(row, domain, outputs, example.x, found) for row in clause]
-        least = min((b for b in broken if b is not None), default=None)
-        if least is not None and None not in broken and least > 0:
+        least = _least(clause, domain, outputs, example.x, found)
+        if least is not None and least > 0:
             return Counterexample(example.x, found, float(least), example.row)
     return None
 
@@ -171,13 +207,8 @@ def _coarse(given: Given, x: np.ndarray) -> np.ndarray:
 
 def _onto_row(given: Given, inequality: Inequality, x: np.ndarray) -> np.ndarray:
     """Move one continuous coordinate so that one row of Q holds exactly; rounding goes to the side where it does."""
-    domain, pinned = given.domain, given.premise.pinned
-    total, weight = -inequality.rhs, {}
-    for term in inequality.terms:
-        i = domain.indices(term.name)[0]
-        total += term.coef * Fraction(float(x[term.copy, i]))
-        key = (-1, i) if pinned[i] else (term.copy, i)  # a pinned coordinate moves in all copies
-        weight[key] = weight.get(key, Fraction(0)) + term.coef
+    domain = given.domain
+    total, weight = _left_over(given, inequality, x)
     if (total < 0 and inequality.op == "<=") or total == 0:
         return x
     x = x.copy()
@@ -192,3 +223,16 @@ def _onto_row(given: Given, inequality: Inequality, x: np.ndarray) -> np.ndarray
             x[slice(None) if c < 0 else c, i] = value
             return x
     return x
+
+
+def _left_over(given: Given, inequality: Inequality, x: np.ndarray) -> tuple[Fraction, dict[tuple[int, int], Fraction]]:
+    """Left side minus right side at x, and the weights by (copy, coordinate): copy −1 for a pinned one, which moves
+    in all copies.
+    """
+    total, weight = -inequality.rhs, dict[tuple[int, int], Fraction]()
+    for term in inequality.terms:
+        i = given.domain.indices(term.name)[0]
+        total += term.coef * Fraction(float(x[term.copy, i]))
+        key = (-1, i) if given.premise.pinned[i] else (term.copy, i)
+        weight[key] = weight.get(key, Fraction(0)) + term.coef
+    return total, weight

@@ -28,8 +28,11 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
                 out["certificate"] = verdict.certificate
         case Violated(counterexample=Counterexample() as c):
             out["counterexample"] = {
-                "x": c.x.tolist(), "outputs": c.outputs.tolist(), "violation": c.violation, "row": c.row,
-            }  # fmt: skip
+                "x": c.x.tolist(),
+                "outputs": c.outputs.tolist(),
+                "violation": c.violation,
+                "row": c.row,
+            }
         case Unknown():
             out |= {"reason": verdict.reason, "reasons": whys_to_json(verdict.why)}
             if verdict.point is not None:

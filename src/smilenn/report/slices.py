@@ -69,9 +69,14 @@ def slices(net: SmileNet, claims: tuple[Claim, ...], rows: np.ndarray) -> tuple[
 
 
 def _slice(
-    net: SmileNet, domain: Domain, feature: Feature, middle: np.ndarray, others: tuple[np.ndarray, ...], k: int,
+    net: SmileNet,
+    domain: Domain,
+    feature: Feature,
+    middle: np.ndarray,
+    others: tuple[np.ndarray, ...],
+    k: int,
     name: str,
-) -> Slice:  # fmt: skip
+) -> Slice:
     span = domain.slices[feature.name]
     names: tuple[str, ...] = ()
     if feature.kind == "category":

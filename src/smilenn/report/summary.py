@@ -9,7 +9,7 @@ from smilenn.certify.verdicts import claim_words
 from smilenn.domain import Domain
 from smilenn.progress import duration
 from smilenn.report.elements import bullets, table
-from smilenn.report.findings import Findings
+from smilenn.report.findings import Findings, Rule
 from smilenn.report.quality import CERTIFIED
 from smilenn.report.sections import rows_words, tuple_table
 from smilenn.report.svg import number, text
@@ -17,31 +17,12 @@ from smilenn.report.svg import number, text
 
 def summary(found: Findings) -> str:
     """Verdict, rules, certificate, what is not guaranteed, the domain."""
-    parts = []
-    tiles = [(f"{sum(rule.certified for rule in found.rules)} of {len(found.rules)}", "rules certified")]
-    if found.quality is not None:
-        first = found.quality.metrics[0]
-        words = first.name
-        if first.model.low is not None and first.model.high is not None:
-            words += f", 95 %: {number(first.model.low, 3)} to {number(first.model.high, 3)}"
-        tiles.append((number(first.model.value, 3), text(words)))
-        tiles += [
-            (number(m.model.value, 3), "right, and no allowed change turns it")
-            for m in found.quality.metrics if m.name == CERTIFIED
-        ]  # fmt: skip
-        tiles.append((f"{found.quality.rows:,}".replace(",", " "), rows_words(found)))
-    tiles.append((str(len(found.model.domain_.features)), "inputs"))
-    tiles.append((text(duration(found.model.seconds_)), "of training"))
-    shown = "".join(f'<div class="tile"><b>{value}</b><span>{words}</span></div>' for value, words in tiles)
-    parts.append(f'<div class="tiles">{shown}</div>')
-    parts.append("<h3>What the model must obey, for every input of the domain</h3>")
-    for rule in found.rules:
-        tone, word = "good" if rule.certified else "open", claim_words(rule.bound, rule.certified, found.unit)
-        more = "".join(f'<p class="soft">{text(line)}</p>' for line in rule.more)
-        parts.append(
-            f'<div class="rule"><p><b>{text(rule.sentence)}</b></p>{more}'
-            f'<span class="formula">{text(rule.formula)}</span><span class="badge {tone}">{text(word)}</span></div>'
-        )
+    shown = "".join(f'<div class="tile"><b>{value}</b><span>{words}</span></div>' for value, words in _tiles(found))
+    parts = [
+        f'<div class="tiles">{shown}</div>',
+        "<h3>What the model must obey, for every input of the domain</h3>",
+        *(_rule(rule, found.unit) for rule in found.rules),
+    ]
     if not found.rules:
         parts.append("<p>No rule was asked for.</p>")
     if found.example is not None:
@@ -64,6 +45,35 @@ def summary(found: Findings) -> str:
     return "\n".join(parts)
 
 
+def _tiles(found: Findings) -> list[tuple[str, str]]:
+    """Figures that matter most, each with its words."""
+    tiles = [(f"{sum(rule.certified for rule in found.rules)} of {len(found.rules)}", "rules certified")]
+    if found.quality is not None:
+        first = found.quality.metrics[0]
+        words = first.name
+        if first.model.low is not None and first.model.high is not None:
+            words += f", 95 %: {number(first.model.low, 3)} to {number(first.model.high, 3)}"
+        tiles.append((number(first.model.value, 3), text(words)))
+        tiles += [
+            (number(m.model.value, 3), "right, and no allowed change turns it")
+            for m in found.quality.metrics
+            if m.name == CERTIFIED
+        ]
+        tiles.append((f"{found.quality.rows:,}".replace(",", " "), rows_words(found)))
+    tiles.append((str(len(found.model.domain_.features)), "inputs"))
+    tiles.append((text(duration(found.model.seconds_)), "of training"))
+    return tiles
+
+
+def _rule(rule: Rule, unit: str) -> str:
+    tone, word = "good" if rule.certified else "open", claim_words(rule.bound, rule.certified, unit)
+    more = "".join(f'<p class="soft">{text(line)}</p>' for line in rule.more)
+    return (
+        f'<div class="rule"><p><b>{text(rule.sentence)}</b></p>{more}'
+        f'<span class="formula">{text(rule.formula)}</span><span class="badge {tone}">{text(word)}</span></div>'
+    )
+
+
 def _assumed(found: Findings) -> str:
     """What every checked bound takes for granted, behind a disclosure."""
     if not found.assumed:
@@ -78,7 +88,7 @@ def _domain_table(domain: Domain) -> str:
         if feature.categories:
             values = ", ".join(map(repr, feature.values[:12])) + ("…" if len(feature.categories) > 12 else "")
         else:
-            values = f"{number(feature.lo)} to {number(feature.hi)}" + (f" {feature.unit}" if feature.unit else "")
+            values = feature.range_words + (f" {feature.unit_words}" if feature.unit else "")
         rows.append((text(feature.name), text(feature.kind), text(values)))
     more = len(domain.features) - len(rows)
     note = f'<p class="soft">{more} further inputs are left out here.</p>' if more > 0 else ""

@@ -78,8 +78,9 @@ def own_points(model: Reported, rows: Rows) -> Tradeoff:
     assert rows.y is not None
     rule = epsilon_rule(model)
     quality = measured(model, rows)
-    status = "certified" if model.verdict_.status == "proved" and model.certificate_ is not None else (
-        model.verdict_.status)  # fmt: skip
+    status = (
+        "certified" if model.verdict_.status == "proved" and model.certificate_ is not None else (model.verdict_.status)
+    )
     eps = None if rule is None else float(rule.change.eps)
     name = "this model" if eps is None else f"this model, ε = {eps:g}"
     ours = Point(name, "model", eps, quality.model, variation(model.net_, model, rows), status)
@@ -165,6 +166,13 @@ def _fresh(model: Reported, rules: Sequence[Claim], share: float) -> Any:
     """An unfitted estimator with the model's own recipe and domain, other rules and bounded time."""
     other: Any = clone(model)  # type: ignore[type-var] # every reported model is an estimator
     return other.set_params(
-        properties=tuple(rules), increasing=(), decreasing=(), protected=None, domain=model.domain_, random_state=0,
-        time_limit=max(1.0, 0.7 * share), certify_time_limit=max(1.0, 0.3 * share), verbose=0,
-    )  # fmt: skip
+        properties=tuple(rules),
+        increasing=(),
+        decreasing=(),
+        monotonic_cst=None,
+        domain=model.domain_,
+        random_state=0,
+        time_limit=max(1.0, 0.7 * share),
+        certify_limit=max(1.0, 0.3 * share),
+        verbose=0,
+    )

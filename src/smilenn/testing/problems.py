@@ -48,9 +48,21 @@ def snapshot(
         const[1] = -low + 0.1 * np.abs(const[1])
     names = ("",) if o == 1 else tuple(f"y{i}" for i in range(o))
     return Snapshot(
-        domain, boxes, weight, bias, const[0], slope[0], lower, const[1], slope[1], second,
-        rng.normal(size=(o, n)), rng.normal(size=o), names, np.ones(o),
-    )  # fmt: skip
+        domain,
+        boxes,
+        weight,
+        bias,
+        const[0],
+        slope[0],
+        lower,
+        const[1],
+        slope[1],
+        second,
+        rng.normal(size=(o, n)),
+        rng.normal(size=o),
+        names,
+        np.ones(o),
+    )
 
 
 def collapsed(network: Snapshot) -> Snapshot:

@@ -135,9 +135,12 @@ class SolverContract(ABC):
             session.add(csr_matrix(more), limit)
             changed = session.solve(basis)
             new = replace(
-                model, matrix=csr_matrix(np.vstack([matrix, more])), col_hi=hi, row_hi=np.append(top, limit),
+                model,
+                matrix=csr_matrix(np.vstack([matrix, more])),
+                col_hi=hi,
+                row_hi=np.append(top, limit),
                 row_lo=np.append(model.row_lo, -np.inf),
-            )  # fmt: skip
+            )
             fresh = self.solver().solve(new, time_limit=LIMIT)
             assert changed.status is fresh.status
             if fresh.status is Status.OPTIMAL:

@@ -62,9 +62,14 @@ class MembersBackward:
 
     @torch.no_grad()
     def __call__(
-        self, u: torch.Tensor, rows: torch.Tensor, y: torch.Tensor, share: torch.Tensor | None,
-        own: torch.Tensor | None, task_loss: TaskLoss,
-    ) -> tuple[torch.Tensor, list[list[torch.Tensor]]]:  # fmt: skip
+        self,
+        u: torch.Tensor,
+        rows: torch.Tensor,
+        y: torch.Tensor,
+        share: torch.Tensor | None,
+        own: torch.Tensor | None,
+        task_loss: TaskLoss,
+    ) -> tuple[torch.Tensor, list[list[torch.Tensor]]]:
         """L and its gradient, one list for every group of parameters.
 
         u [B, m] model units of the training rows `rows` [B]; y [B, o]; share [M, B] what each row counts for each

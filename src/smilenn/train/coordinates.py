@@ -75,9 +75,14 @@ def unconditional(claim: Claim) -> bool:
 
 
 def coordinates(
-    claims: Sequence[Claim], domain: Domain, names: Sequence[str], scale: np.ndarray, start: np.ndarray,
-    x: np.ndarray, y: np.ndarray,
-) -> Coordinates | None:  # fmt: skip
+    claims: Sequence[Claim],
+    domain: Domain,
+    names: Sequence[str],
+    scale: np.ndarray,
+    start: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray,
+) -> Coordinates | None:
     """Coordinates for unconditional claims on outputs `names`; None where no box of this kind implies all rows.
 
     x [N, m] and y [N, o] are training rows in raw units: ends that no claim sets lie beyond them.
@@ -153,9 +158,7 @@ class _Ends:
                 self.low[i], self.high[i] = z[:, i].min() - far, z[:, i].max() + far
 
 
-def read_sides(
-    claim: Claim, domain: Domain, names: Sequence[str], scale: np.ndarray, start: np.ndarray
-) -> list[Side]:  # fmt: skip
+def read_sides(claim: Claim, domain: Domain, names: Sequence[str], scale: np.ndarray, start: np.ndarray) -> list[Side]:
     """The rows of a claim with one copy."""
     out = []
     for row in claim.rows:

@@ -78,23 +78,23 @@ def _holds(problems: Sequence[Problem], time_limit: float) -> bool:
     """Whether every row can be proved: tight ones by slopes, or at the root; others as usual."""
     until = perf_counter() + time_limit
     for problem in problems:
-        loose = [row for row in problem.rows if not is_tight(problem, row)]
-        for row in problem.rows:
-            left = until - perf_counter()
-            if is_tight(problem, row) and (
-                left <= 0
-                or not (
-                    slope_tree(problem, row, time_limit=left).complete
-                    if SlopeRule().refuses(problem, row) is None
-                    else Branch().search(problem, row, time_limit=left, most=1).bound <= NOISE * row.scale
-                )
-            ):
-                return False
+        tight = [row for row in problem.rows if is_tight(problem, row)]
+        if not all(_tight_holds(problem, row, until - perf_counter()) for row in tight):
+            return False
+        loose = tuple(row for row in problem.rows if not is_tight(problem, row))
         if loose and not isinstance(
-            prove_problem(replace(problem, rows=tuple(loose)), time_limit=max(0.1, until - perf_counter())), Proved
+            prove_problem(replace(problem, rows=loose), time_limit=max(0.1, until - perf_counter())), Proved
         ):
             return False
     return True
+
+
+def _tight_holds(problem: Problem, row: Row, seconds: float) -> bool:
+    if seconds <= 0:
+        return False
+    if SlopeRule().refuses(problem, row) is None:
+        return slope_tree(problem, row, time_limit=seconds).complete
+    return Branch().search(problem, row, time_limit=seconds, most=1).bound <= NOISE * row.scale
 
 
 @dataclass(frozen=True, eq=False)

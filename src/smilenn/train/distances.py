@@ -17,6 +17,7 @@ float64 and its claims do not depend on how it was trained.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,11 +66,7 @@ def distance_epoch(state: State, task: Training) -> dict[str, Any]:
         p, grown = annealed(done, several=several)
         for layer in layers:
             layer.p = p
-        for group in state.optimizer.param_groups:
-            if group.get("backbone"):
-                group["lr"] = BACKBONE_RATE * rate / config.rate
-            else:
-                group.update(lr=rate, betas=BETAS, eps=EPS)
+        _set_rates(state.optimizer, rate, config.rate)
         x, y, w = task.rows(index)
         w = seen(w, task.held, index, None)
         if config.augment == "affine":
@@ -80,10 +77,8 @@ def distance_epoch(state: State, task: Training) -> dict[str, Any]:
         if moves(net):
             loss = loss + task.loss(net.head(net.embed(net.scale(x))), y, w)
         finite_step(state.optimizer, loss, net)
-        with torch.no_grad():
-            for layer in layers if not several else ():
-                layer.weight.mul_(1 - rate * DECAY)
-                layer.bias.mul_(1 - rate * DECAY)
+        if not several:
+            _decay_(layers, 1 - rate * DECAY)
         losses.append(loss.detach())
         if task.over():
             break
@@ -122,6 +117,22 @@ def _class_loss(net: SmileNet, u: torch.Tensor, y: torch.Tensor, theta: float, g
         entropy = -torch.log_softmax(SHARE * f, dim=2).gather(2, true)
         short = short.clamp(max=CAP ** (1 - grown)) + weight * entropy
     return short.sum(dim=(1, 2))
+
+
+def _set_rates(optimizer: torch.optim.Optimizer, rate: float, first: float) -> None:
+    """The learning rate of the distance layers, and that of the backbone, which falls alike."""
+    for group in optimizer.param_groups:
+        if group.get("backbone"):
+            group["lr"] = BACKBONE_RATE * rate / first
+        else:
+            group.update(lr=rate, betas=BETAS, eps=EPS)
+
+
+@torch.no_grad()
+def _decay_(layers: Sequence[Distance], share: float) -> None:
+    for layer in layers:
+        layer.weight.mul_(share)
+        layer.bias.mul_(share)
 
 
 def lead(f: torch.Tensor, y: torch.Tensor, decides: Decides) -> torch.Tensor:

@@ -230,9 +230,12 @@ def _constant(rows: Sequence[tuple[Problem, Row]], mean: np.ndarray) -> tuple[np
     most = np.array([float(p.region.maximum(row.inputs[None])[0]) for p, row in rows])
     rhs = np.array([row.rhs - row.input_const for _, row in rows]) - most
     best = linprog(
-        [*np.zeros(len(mean)), -1.0], A_ub=np.column_stack([total, np.ones(len(rows))]), b_ub=rhs,
-        bounds=[*[(None, None)] * len(mean), (None, float(np.abs(rhs).max()) + 1.0)], method="highs",
-    )  # fmt: skip
+        [*np.zeros(len(mean)), -1.0],
+        A_ub=np.column_stack([total, np.ones(len(rows))]),
+        b_ub=rhs,
+        bounds=[*[(None, None)] * len(mean), (None, float(np.abs(rhs).max()) + 1.0)],
+        method="highs",
+    )
     centre = mean if best.x is None else best.x[:-1]
     enough = 0.25 * (rhs - total @ centre)
     way = ((1 - step) * mean + step * centre for step in np.linspace(0.0, 1.0, 33))

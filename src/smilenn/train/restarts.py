@@ -152,6 +152,7 @@ class _Runs:
             time_limit=None if self.until is None else max(0.0, (self.until - perf_counter()) / left),
             warm=self.start is not None,
             cases=task.cases,
+            boosted=recipe.boosted,
             **self._judges(recipe),
         )
         return Trained(result, seed, _told(reasons, result), ~rows)

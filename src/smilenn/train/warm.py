@@ -11,6 +11,9 @@ Curved units (train/curved.py) lie where the data that made them wanted them, th
 they read stays; their outputs may change within their sign, and their kinks move, which keeps every claim that the
 signs rule proves. Units over a column whose slopes are bounded together stay as they are. The members then learn as one
 network.
+
+Boosted trees are fitted anew, and every member of an ensemble learns by itself again, so trees and the shares of a
+mixture are left behind.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from torch import nn
 
 from smilenn.errors import SmileError
 from smilenn.model.auxiliaries import FreeNet
-from smilenn.model.encoders import Branch, Encoder, Linear, Ramps
+from smilenn.model.encoders import Branch, Encoder, Linear, Ramps, Trees
 from smilenn.model.net import SmileNet
 from smilenn.train.curved import Units
 
@@ -38,6 +41,7 @@ def adopt_(net: SmileNet, start: SmileNet) -> None:
     A start that no step could move, since nothing of its inputs reaches the outputs, is one too.
     """
     units = net.lower.keep if isinstance(net.lower.keep, Units) else None
+    start = _members(net, start)
     if (net.encoder is None) != (start.encoder is None) or net.lower.kind != start.lower.kind:
         raise SmileError(OTHER.format("what stands before its auxiliaries"))
     if net.encoder is not None and start.encoder is not None:
@@ -54,6 +58,26 @@ def adopt_(net: SmileNet, start: SmileNet) -> None:
         _keep_signs_(net.lower, units)
     if not (bool(net.head_weight.any()) and _reached(net)):
         raise SmileError("The model to start from is a constant, from which no step leads away; fit anew.")
+
+
+def _members(fresh: SmileNet, start: SmileNet) -> SmileNet:
+    """`start` without trees, each of its members with an equal share, where `fresh` is an ensemble of networks."""
+    own, encoder = fresh.encoder, start.encoder
+    if own is None or encoder is None or not own.groups or len(own.learned) < len(own.branches):
+        return start
+    trees = np.array([any(isinstance(layer, Trees) for layer in branch.layers) for branch in encoder.learned])
+    if trees.all():
+        raise SmileError("The model to start from has trees alone, which are always fitted anew; fit without a start.")
+    out, kept = copy.deepcopy(start), [b for b, tree in zip(encoder.learned, trees, strict=True) if not tree]
+    inside = torch.as_tensor(np.repeat(~trees, [branch.outputs for branch in encoder.learned]))
+    out.encoder = Encoder(encoder.domain, copy.deepcopy(kept))
+    out.encoder.lo.copy_(encoder.lo[inside])
+    out.encoder.hi.copy_(encoder.hi[inside])
+    block = fresh.lower.slope.chunk(own.members, dim=1)[0] * own.members
+    many = len(kept) // own.parts
+    out.lower.slope = nn.Parameter(block.tile(1, many) / many, requires_grad=False)
+    out.lower.inputs = out.second.inputs = out.encoder.size
+    return out
 
 
 def _take_encoder_(net: SmileNet, encoder: Encoder) -> None:

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from smilenn.certify.reference.contract import length, rounding, upward
+from smilenn.certify.reference.layers import Layer
 from smilenn.certify.reference.model import ETA, ZERO, U, Vector, bounded, lin, scaler
-from smilenn.certify.reference.net import Branch, Layer, Net
+from smilenn.certify.reference.net import Branch, Net
 from smilenn.certify.reference.norm import Part, Reach, from_differences, unknown
 from smilenn.certify.reference.premise import ExtraRow, Premise
 from smilenn.certify.reference.strict import Refused

@@ -140,9 +140,13 @@ class Distance(Layer):
         most = most if spread.axes is None else min(most, spread.norm)
         same = np.full(self.outputs, bool(spread.same.all()))
         return Spread(
-            near + bias - room, far + bias + room, np.full(self.outputs, -most) - 2 * room,
-            np.full(self.outputs, most) + 2 * room, same, same,
-        ).settled()  # fmt: skip
+            near + bias - room,
+            far + bias + room,
+            np.full(self.outputs, -most) - 2 * room,
+            np.full(self.outputs, most) + 2 * room,
+            same,
+            same,
+        ).settled()
 
     def describe(self) -> dict[str, Any]:
         """Kind and sizes."""

@@ -20,8 +20,21 @@ BUSY = 150  # programs that keep a GPU busy: tiles are halved until there are as
 
 
 @triton.jit
-def _forward(x, w, out, place, K, N, B, inverse, steps: tl.constexpr, three: tl.constexpr, largest: tl.constexpr,
-             TN: tl.constexpr, TB: tl.constexpr):  # fmt: skip
+def _forward(
+    x,
+    w,
+    out,
+    place,
+    K,
+    N,
+    B,
+    inverse,
+    steps: tl.constexpr,
+    three: tl.constexpr,
+    largest: tl.constexpr,
+    TN: tl.constexpr,
+    TB: tl.constexpr,
+):
     b = tl.program_id(0) * TB + tl.arange(0, TB)
     n = tl.program_id(1) * TN + tl.arange(0, TN)
     inside = (n < N)[:, None] & (b < B)[None, :]

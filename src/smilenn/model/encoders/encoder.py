@@ -95,20 +95,9 @@ class Encoder(nn.Module):
         super().__init__()
         self.domain, self.branches, self.groups, self.parts = domain, nn.ModuleList(branches), groups, parts
         self.limits: tuple[np.ndarray, np.ndarray] | None = None
-        if not branches:
-            raise SmileError("An encoder needs at least one branch.")
-        names = [branch.name for branch in branches if len(branch.layers)]
-        if len(set(names)) < len(names) or any(name in domain.slices for name in names):
-            raise SmileError(f"Branches need names of their own, other than the features'; got {names}.")
-        for branch in branches:
-            if any(not 0 <= column < domain.size for column in branch.columns):
-                raise SmileError(f"Branch {branch.name!r} reads a column that the domain does not have.")
-            if not len(branch.layers):
-                self._features(branch.columns)
+        self._refuse_branches(branches)
         own = [branch for branch in branches if len(branch.layers)]
-        members = {tuple(b.outputs for b in own[i : i + parts]) for i in range(0, len(own), parts)}
-        last = list(branches[: len(own)]) == own and len(branches) <= len(own) + 1
-        if groups and (len(own) % (groups * parts) or len(members) > 1 or not last):
+        if groups and not _grouped(branches, own, groups, parts):
             raise SmileError(f"An ensemble of {len(branches)} branches has no {groups} equal groups.")
         self.size = sum(branch.outputs for branch in branches)
         # asked for in every step of training, and branches stay what they are
@@ -116,6 +105,18 @@ class Encoder(nn.Module):
         self.members = len(own) // parts or groups
         self.register_buffer("lo", torch.full((self.size,), -(2.0**20), dtype=torch.float64))
         self.register_buffer("hi", torch.full((self.size,), 2.0**20, dtype=torch.float64))
+
+    def _refuse_branches(self, branches: Sequence[Branch]) -> None:
+        if not branches:
+            raise SmileError("An encoder needs at least one branch.")
+        names = [branch.name for branch in branches if len(branch.layers)]
+        if len(set(names)) < len(names) or any(name in self.domain.slices for name in names):
+            raise SmileError(f"Branches need names of their own, other than the features'; got {names}.")
+        for branch in branches:
+            if any(not 0 <= column < self.domain.size for column in branch.columns):
+                raise SmileError(f"Branch {branch.name!r} reads a column that the domain does not have.")
+            if not len(branch.layers):
+                self._features(branch.columns)
 
     def _features(self, columns: Sequence[int]) -> list[Feature]:
         """The whole features behind the columns of a branch without layers."""
@@ -272,30 +273,39 @@ def rebuild_encoder(
     for entry in description:
         if len(entry["layers"]) > LAYERS:
             raise SmileError(f"Branch {entry['name']!r} has {len(entry['layers'])} layers; {LAYERS} is the most.")
-        layers: list[Layer] = []
-        for d in entry["layers"]:
-            match d["kind"]:
-                case "ramps":
-                    layers.append(Ramps([int(i) for i in d["source"]]))
-                case "linear":
-                    layers.append(Linear(int(d["inputs"]), int(d["outputs"]), base=int(d["base"])))
-                case "kinks":
-                    layers.append(Kinks(int(d["size"]), int(d["convex"])))
-                case "pool":
-                    layers.append(Pool(int(d["side"]), int(d["block"])))
-                case "distance":
-                    layers.append(Distance(int(d["inputs"]), int(d["outputs"])))
-                case "contract":
-                    layers.append(Contract(int(d["inputs"]), int(d["units"])))
-                case "trees":
-                    layers.append(Trees(int(d["inputs"]), d["trees"], int(d["nodes"]), d["sets"]))
-                case "pinned":
-                    given = (modules or {}).get(entry["name"])
-                    layers.append(Pinned(rebuild(d["module"]) if given is None else given, int(d["outputs"])))
-                case kind:
-                    raise SmileError(f"There is no encoder layer of kind {kind!r}; a newer version may know it.")
+        layers = [_layer(d, (modules or {}).get(entry["name"])) for d in entry["layers"]]
         branches.append(Branch(str(entry["name"]), entry["columns"], layers))
         sizes += [layer.outputs for layer in layers]
     if most is not None and max([sum(branch.outputs for branch in branches), *sizes]) > most:
         raise SmileError(f"The encoder has more coordinates than its weights leave room for, which is {most}.")
     return Encoder(domain, branches)
+
+
+def _grouped(branches: Sequence[Branch], own: Sequence[Branch], groups: int, parts: int) -> bool:
+    """Whether the branches with layers are `groups` of equal members, and one without comes last if at all."""
+    members = {tuple(branch.outputs for branch in own[i : i + parts]) for i in range(0, len(own), parts)}
+    last = list(branches[: len(own)]) == list(own) and len(branches) <= len(own) + 1
+    return len(own) % (groups * parts) == 0 and len(members) <= 1 and last
+
+
+def _layer(d: Mapping[str, Any], module: nn.Module | None) -> Layer:
+    """A layer with fresh weights from its description; `module` serves where it is pinned."""
+    match d["kind"]:
+        case "ramps":
+            return Ramps([int(i) for i in d["source"]])
+        case "linear":
+            return Linear(int(d["inputs"]), int(d["outputs"]), base=int(d["base"]))
+        case "kinks":
+            return Kinks(int(d["size"]), int(d["convex"]))
+        case "pool":
+            return Pool(int(d["side"]), int(d["block"]))
+        case "distance":
+            return Distance(int(d["inputs"]), int(d["outputs"]))
+        case "contract":
+            return Contract(int(d["inputs"]), int(d["units"]))
+        case "trees":
+            return Trees(int(d["inputs"]), d["trees"], int(d["nodes"]), d["sets"])
+        case "pinned":
+            return Pinned(rebuild(d["module"]) if module is None else module, int(d["outputs"]))
+        case kind:
+            raise SmileError(f"There is no encoder layer of kind {kind!r}; a newer version may know it.")

@@ -188,9 +188,13 @@ class Pool(Layer):
 
         room = WIDER * mean(np.maximum(np.abs(spread.lo), np.abs(spread.hi)))
         return Spread(
-            mean(spread.lo) - room, mean(spread.hi) + room, mean(spread.low) - 2 * room, mean(spread.high) + 2 * room,
-            every(spread.rises), every(spread.falls),
-        ).settled()  # fmt: skip
+            mean(spread.lo) - room,
+            mean(spread.hi) + room,
+            mean(spread.low) - 2 * room,
+            mean(spread.high) + 2 * room,
+            every(spread.rises),
+            every(spread.falls),
+        ).settled()
 
     def describe(self) -> dict[str, Any]:
         """Kind and sizes."""

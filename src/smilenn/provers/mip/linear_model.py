@@ -29,11 +29,6 @@ class LinearModel:
     offset: float = 0.0
     names: tuple[str, ...] = ()
 
-    @property
-    def binaries(self) -> int:
-        """Number of whole-valued columns."""
-        return int(self.integer.sum())
-
 
 @dataclass
 class Builder:
@@ -83,9 +78,16 @@ class Builder:
         value = np.concatenate(self._value) if self._value else np.zeros(0)
         matrix = csr_matrix((value, index, start), shape=(len(self._row_lo), len(self.lo)))
         return LinearModel(
-            matrix, np.array(self._row_lo), np.array(self._row_hi), np.array(self.lo), np.array(self.hi),
-            np.array(self.whole, dtype=bool), np.array(self.gain), self.offset, tuple(self.names),
-        )  # fmt: skip
+            matrix,
+            np.array(self._row_lo),
+            np.array(self._row_hi),
+            np.array(self.lo),
+            np.array(self.hi),
+            np.array(self.whole, dtype=bool),
+            np.array(self.gain),
+            self.offset,
+            tuple(self.names),
+        )
 
 
 def without_small(model: LinearModel, least: float) -> LinearModel:

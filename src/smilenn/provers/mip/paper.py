@@ -93,10 +93,18 @@ class TwoSided:
 
 
 def two_sided(
-    problem: Problem, eps_lo: float | None, eps_hi: float | None, *, big_m: float | None = None,
-    engine: Solver | None = None, time_limit: float = FOREVER, target: float | None = None, threads: int = 1,
-    flips: bool = True, gap: float = GAP,
-) -> TwoSided:  # fmt: skip
+    problem: Problem,
+    eps_lo: float | None,
+    eps_hi: float | None,
+    *,
+    big_m: float | None = None,
+    engine: Solver | None = None,
+    time_limit: float = FOREVER,
+    target: float | None = None,
+    threads: int = 1,
+    flips: bool = True,
+    gap: float = GAP,
+) -> TwoSided:
     """``eps_lo ≤ f(x') − f(x'') ≤ eps_hi`` in one model with the paper's b; None drops a side.
 
     `big_m` None takes interval bounds. With `target` the solver may stop at a point above it, or once the bound is at
@@ -171,11 +179,19 @@ def _network(build: Builder, problem: Problem, big_m: float | None, *, flips: bo
     y = np.zeros((k, len(s.outputs)), dtype=np.int64)
     for c in range(k):
         x, offset, factor = inputs.column[c], inputs.offset[c], inputs.factor[c]
-        units = np.array([
-            _relu(build, x, s.hidden_weight[j] * factor, s.hidden_bias[j] + float(s.hidden_weight[j] @ offset),
-                  *((min(low[c, j], 0.0), max(high[c, j], 0.0)) if big_m is None else (-big_m, big_m)))
-            for j in range(len(s.hidden_bias))
-        ], dtype=np.int64)  # fmt: skip
+        units = np.array(
+            [
+                _relu(
+                    build,
+                    x,
+                    s.hidden_weight[j] * factor,
+                    s.hidden_bias[j] + float(s.hidden_weight[j] @ offset),
+                    *((min(low[c, j], 0.0), max(high[c, j], 0.0)) if big_m is None else (-big_m, big_m)),
+                )
+                for j in range(len(s.hidden_bias))
+            ],
+            dtype=np.int64,
+        )
         z = np.array([build.column(-np.inf, np.inf, name=f"z{c}.{i}") for i in range(n)])
         columns = np.concatenate([x, units])
         for i in range(n):

@@ -99,15 +99,34 @@ def presolve(problem: Problem, row: Row) -> Reduced:
     E = np.where(p[:, :, None] > 0, E, 0.0)[:, kept]
     units = (unit != 0).any(axis=0) | (E != 0).any(axis=(0, 1))
     return Reduced(
-        region, const, slope, weight[units], bias[units], low[:, units], high[:, units], unit[:, units], tied[units],
-        p[:, kept], d[:, kept], D[:, kept].reshape(k, -1, m), E[:, :, units], inner_low[:, kept], inner_high[:, kept],
-    )  # fmt: skip
+        region,
+        const,
+        slope,
+        weight[units],
+        bias[units],
+        low[:, units],
+        high[:, units],
+        unit[:, units],
+        tied[units],
+        p[:, kept],
+        d[:, kept],
+        D[:, kept].reshape(k, -1, m),
+        E[:, :, units],
+        inner_low[:, kept],
+        inner_high[:, kept],
+    )
 
 
 def inner_ranges(
-    region: Region, weight: np.ndarray, bias: np.ndarray, low: np.ndarray, high: np.ndarray,
-    d: np.ndarray, D: np.ndarray, E: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    region: Region,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    d: np.ndarray,
+    D: np.ndarray,
+    E: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Outer ranges of d + D u + E·relu(W u + b) per copy, each [k, n].
 
     Two bounds, the better one taken: every relu at the end of its range; every relu replaced by its chord or a line

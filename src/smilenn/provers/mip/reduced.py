@@ -75,7 +75,7 @@ class ReducedMip(Rule):
         return None
 
     def declines(self, problem: Problem, row: Row) -> str | None:
-        """One or two copies with room: branch-and-bound is faster there, in the mean (docs/performance.md).
+        """One or two copies with room: branch-and-bound is faster there, in the mean (docs/notes/provers.md).
 
         Its joint bounds do not cover three copies, and a claim with ε = 0 is met on the diagonal only within a
         tolerance, which the MIP has.
@@ -94,9 +94,17 @@ class ReducedMip(Rule):
 
 
 def solved(
-    engine: Solver, problem: Problem, row: Row, model: LinearModel, inputs: Inputs, start: float,
-    time_limit: float, goal: Goal, target: float, threads: int = 1,
-) -> Maximum:  # fmt: skip
+    engine: Solver,
+    problem: Problem,
+    row: Row,
+    model: LinearModel,
+    inputs: Inputs,
+    start: float,
+    time_limit: float,
+    goal: Goal,
+    target: float,
+    threads: int = 1,
+) -> Maximum:
     """Run a solver on a model whose objective is the violation divided by `row.scale`, and check what it says.
 
     A point that the solver holds for a violation but that is none in float64 does not end the search: the solver runs
@@ -122,9 +130,12 @@ def solved(
 
 
 STOPS = {
-    Status.INFEASIBLE: Reason.INFEASIBLE, Status.UNBOUNDED: Reason.UNBOUNDED_MODEL, Status.TIME_LIMIT: Reason.TIME,
-    Status.INTERRUPTED: Reason.INTERRUPTED, Status.ERROR: Reason.SOLVER,
-}  # fmt: skip
+    Status.INFEASIBLE: Reason.INFEASIBLE,
+    Status.UNBOUNDED: Reason.UNBOUNDED_MODEL,
+    Status.TIME_LIMIT: Reason.TIME,
+    Status.INTERRUPTED: Reason.INTERRUPTED,
+    Status.ERROR: Reason.SOLVER,
+}
 
 
 def stop_of(result: SolverResult) -> Why | None:
@@ -177,15 +188,7 @@ def reduced_model(reduced: Reduced, scale: float, *, twin_cuts: bool = True) -> 
         for column, gain in zip(inputs.column[c], reduced.slope[c] * inputs.factor[c], strict=True):
             build.gain[column] += gain / scale
     live = reduced.flip > 0
-    up = reduced.unit > 0
-    down = reduced.unit < 0
-    for c in range(k):
-        if live[c].any():
-            up[c] |= (reduced.inner_unit[c, live[c]] > 0).any(axis=0)
-            down[c] |= (reduced.inner_unit[c, live[c]] < 0).any(axis=0)
-    up[0, reduced.tied] = up[:, reduced.tied].any(axis=0)
-    down[0, reduced.tied] = down[:, reduced.tied].any(axis=0)
-
+    up, down = _sides(reduced)
     size = np.maximum(-reduced.low, reduced.high)  # [k, h] units are scaled by it: a/size, r/size
     pre, out = np.full((k, h), -1), np.full((k, h), -1)
     for j in range(h):
@@ -194,14 +197,36 @@ def reduced_model(reduced: Reduced, scale: float, *, twin_cuts: bool = True) -> 
                 pre[c, j], out[c, j] = pre[0, j], out[0, j]
             elif up[c, j] or down[c, j]:
                 gain = reduced.unit[c, j] * size[c, j] / scale
-                pre[c, j], out[c, j] = _unit(build, inputs, c, reduced.weight[j], reduced.bias[j], reduced.low[c, j],
-                                             reduced.high[c, j], gain, up[c, j], down[c, j])  # fmt: skip
+                pre[c, j], out[c, j] = _unit(
+                    build,
+                    inputs,
+                    c,
+                    reduced.weight[j],
+                    reduced.bias[j],
+                    reduced.low[c, j],
+                    reduced.high[c, j],
+                    gain,
+                    up[c, j],
+                    down[c, j],
+                )
     if twin_cuts and k == 2 and h:
         _twins(build, reduced, pre, out, size, up, down)
     for c in range(k):
         for i in np.flatnonzero(live[c]):
             _flip(build, inputs, reduced, c, int(i), out[c], size[c], scale)
     return build.model(), inputs
+
+
+def _sides(reduced: Reduced) -> tuple[np.ndarray, np.ndarray]:
+    """Which units gain by being large, which by being small, [k, h] each; a tied unit's first copy speaks for all."""
+    sides = []
+    for sign in (1.0, -1.0):
+        side = sign * reduced.unit > 0
+        for own, live, inner in zip(side, reduced.flip > 0, reduced.inner_unit, strict=False):
+            own |= (sign * inner[live] > 0).any(axis=0)
+        side[0, reduced.tied] = side[:, reduced.tied].any(axis=0)
+        sides.append(side)
+    return sides[0], sides[1]
 
 
 def _padded(reduced: Reduced) -> Reduced:
@@ -212,13 +237,20 @@ def _padded(reduced: Reduced) -> Reduced:
     low, high = reduced.low - pad, reduced.high + pad
     if not reduced.flip.size:
         return replace(reduced, low=low, high=high)
-    inner = np.stack([
-        rounding(slope, const, one[None])[0] + np.abs(unit) @ (own + EPS * len(own) * size)
-        for slope, const, unit, one, own, size in zip(
-            reduced.inner_slope, reduced.inner_const, reduced.inner_unit, largest, error, np.maximum(-low, high),
-            strict=True,
-        )
-    ])  # fmt: skip
+    inner = np.stack(
+        [
+            rounding(slope, const, one[None])[0] + np.abs(unit) @ (own + EPS * len(own) * size)
+            for slope, const, unit, one, own, size in zip(
+                reduced.inner_slope,
+                reduced.inner_const,
+                reduced.inner_unit,
+                largest,
+                error,
+                np.maximum(-low, high),
+                strict=True,
+            )
+        ]
+    )
     pad = padding(inner, np.maximum(-reduced.inner_low, reduced.inner_high))
     return replace(reduced, low=low, high=high, inner_low=reduced.inner_low - pad, inner_high=reduced.inner_high + pad)
 
@@ -238,14 +270,26 @@ def input_columns(build: Builder, region: Region, *, share: bool = True) -> Inpu
             top = 1.0 if not grid[i] else np.rint((region.hi[c, i] - region.lo[c, i]) / region.step[i])
             column[c, i] = build.column(0.0, top if factor[c, i] > 0 else 0.0, whole=bool(grid[i]), name=f"x{c}.{i}")
     inputs = Inputs(column, offset, factor)
-    copies = range(k)
+    _group_rows(build, region, inputs, share)
+    _strip_rows(build, region, inputs, share)
+    _further_rows(build, region, inputs)
+    return inputs
+
+
+def _group_rows(build: Builder, region: Region, inputs: Inputs, share: bool) -> None:
+    """One member of every category is 1."""
     for group in region.groups:
         members = list(group)
-        for c in copies:
+        for c in range(region.copies):
             if c and share and region.pinned[members].all():
                 continue
-            total = 1.0 - offset[c, members].sum()
-            build.dense(column[c, members], factor[c, members], total, total)
+            total = 1.0 - inputs.offset[c, members].sum()
+            build.dense(inputs.column[c, members], inputs.factor[c, members], total, total)
+
+
+def _strip_rows(build: Builder, region: Region, inputs: Inputs, share: bool) -> None:
+    """δ_lo ≤ x_1 − x_2 ≤ δ_hi; pinned copies are equal, where they do not share a column."""
+    k, (column, offset, factor) = region.copies, (inputs.column, inputs.offset, inputs.factor)
     for i in np.flatnonzero(region.strips | (region.pinned & (not share) & (k > 1))):
         size = max(float(factor[:, i].max()), 1e-300)
         gap = offset[0, i] - offset[1, i]
@@ -255,19 +299,30 @@ def input_columns(build: Builder, region: Region, *, share: bool = True) -> Inpu
         build.dense(column[:2, i], entries, (lo - gap - pad) / size, (hi - gap + pad) / size)
         for c in range(2, k):
             build.dense(column[[0, c], i], [factor[0, i] / size, -factor[c, i] / size], 0.0, 0.0)
+
+
+def _further_rows(build: Builder, region: Region, inputs: Inputs) -> None:
+    """The other rows of the premise."""
     for coef, rhs, same in zip(region.coef, region.rhs, region.equality, strict=True):
-        value = coef * factor
+        value = coef * inputs.factor
         size = max(float(np.abs(value).max()), 1e-300)
-        error = EPS * (coef.size + 2) * (abs(rhs) + float(np.abs(coef * offset).sum()))
-        top, pad = (rhs - float((coef * offset).sum())) / size, float(padding(error, size)) / size
-        build.dense(column.ravel(), (value / size).ravel(), top - pad if same else -np.inf, top + pad)
-    return inputs
+        error = EPS * (coef.size + 2) * (abs(rhs) + float(np.abs(coef * inputs.offset).sum()))
+        top, pad = (rhs - float((coef * inputs.offset).sum())) / size, float(padding(error, size)) / size
+        build.dense(inputs.column.ravel(), (value / size).ravel(), top - pad if same else -np.inf, top + pad)
 
 
 def _unit(
-    build: Builder, inputs: Inputs, c: int, weight: np.ndarray, bias: float, low: float, high: float,
-    gain: float, up: bool, down: bool,
-) -> tuple[int, int]:  # fmt: skip
+    build: Builder,
+    inputs: Inputs,
+    c: int,
+    weight: np.ndarray,
+    bias: float,
+    low: float,
+    high: float,
+    gain: float,
+    up: bool,
+    down: bool,
+) -> tuple[int, int]:
     """Columns a/size and relu(a)/size of one undecided unit; returns their indices."""
     size = max(-low, high)
     pre = build.column(low / size, high / size)

@@ -175,49 +175,87 @@ def _written(node: SlopeNode) -> Node:
 
 def slope_tree(problem: Problem, row: Row, *, time_limit: float = 60.0, most: int = 20_000) -> SlopeTree:
     """Grow the tree depth first until every leaf holds or is empty, or a limit is reached."""
-    start, s, region = perf_counter(), problem.snapshot, problem.region
-    lo, hi = region.lo.min(axis=0), region.hi.max(axis=0)
-    moving = np.flatnonzero(~region.pinned)
-    sigma = np.where(region.delta_hi[moving] <= 0, -1.0, 1.0)
-    gains = (row.unit[0][:, None] * s.hidden_weight[:, moving]) * sigma  # [H, moving]
-    fixed = row.slope[0][moving] * sigma
-    root = SlopeNode(lo, hi, np.zeros(len(s.hidden_bias), dtype=np.int8))
-    stack, count = [root], 1
+    start, growth = perf_counter(), _Growth.of(problem, row)
+    stack, count = [growth.root], 1
+
+    def tree(why: Why | None = None, pair: np.ndarray | None = None) -> SlopeTree:
+        return SlopeTree(growth.root, count, perf_counter() - start, why, pair)
+
     while stack:
         if count > most or perf_counter() - start > time_limit:
-            return SlopeTree(root, count, perf_counter() - start, Why(Reason.TIME))
+            return tree(Why(Reason.TIME))
         node = stack.pop()
-        low, high = _ranges(problem, node.lo, node.hi)
+        if not growth.split(node):
+            return tree(Why(Reason.SLIVER), growth.pair(node))
+        stack += reversed(node.children)
+        count += len(node.children)
+    return tree()
+
+
+@dataclass(frozen=True, eq=False)
+class _Growth:
+    """What every node of a slope tree asks: gains [H, moving] of the units and slopes [moving] without them."""
+
+    problem: Problem
+    root: SlopeNode
+    moving: np.ndarray
+    sigma: np.ndarray
+    gains: np.ndarray
+    fixed: np.ndarray
+
+    @classmethod
+    def of(cls, problem: Problem, row: Row) -> _Growth:
+        s, region = problem.snapshot, problem.region
+        moving = np.flatnonzero(~region.pinned)
+        sigma = np.where(region.delta_hi[moving] <= 0, -1.0, 1.0)
+        gains = (row.unit[0][:, None] * s.hidden_weight[:, moving]) * sigma
+        lo, hi = region.lo.min(axis=0), region.hi.max(axis=0)
+        root = SlopeNode(lo, hi, np.zeros(len(s.hidden_bias), dtype=np.int8))
+        return cls(problem, root, moving, sigma, gains, row.slope[0][moving] * sigma)
+
+    def split(self, node: SlopeNode) -> bool:
+        """Give the node its children, or none where it holds or is empty; False where nothing of this can be done."""
+        worst, candidates = self._slopes(node)
+        if (worst <= 0).all():
+            return True
+        node.empty, decided = _crossed(self.problem, node)
+        if node.empty is not None:
+            return True
+        further = candidates.max(initial=0.0) > 0
+        deepest = None if not node.path or (decided and further) else _deepest(self.problem, node)
+        if deepest is not None and deepest.status == 0 and deepest.fun > 1e-9:  # depth < −1e-9: clearly empty
+            node.empty = np.maximum(-deepest.ineqlin.marginals, 0.0)
+        elif further:
+            _split_phase(node, int(candidates.argmax()))
+        else:
+            return _split_discrete(self.problem, node, deepest)
+        return True
+
+    def pair(self, node: SlopeNode) -> np.ndarray | None:
+        """Two inputs of a node that could not be split, whose order the function may break; None if none are found."""
+        i = int(self._slopes(node)[0].argmax())
+        deepest = _deepest(self.problem, node) if node.path else None
+        return _pair(self.problem, node, deepest, int(self.moving[i]), float(self.sigma[i]))
+
+    def _slopes(self, node: SlopeNode) -> tuple[np.ndarray, np.ndarray]:
+        """The largest slope in every moving coordinate, and by how much each open unit's phase would help, [H].
+
+        An open unit of either sign helps: phase by phase it counts as it is, instead of at its worst.
+        """
+        low, high = _ranges(self.problem, node.lo, node.hi)
         off = (node.phase < 0) | (high <= 0)
         on = ~off & ((node.phase > 0) | (low >= 0))
         open_ = ~off & ~on
-        worst = fixed + gains[on].sum(axis=0) + np.maximum(gains[open_], 0.0).sum(axis=0)
-        if (worst <= 0).all():
-            continue
-        # an open unit of either sign helps: phase by phase it counts as it is, instead of at its worst
-        candidates = np.where(open_[:, None], np.abs(gains), 0.0)[:, worst > 0].sum(axis=1)
-        node.empty, decided = _crossed(problem, node)
-        if node.empty is not None:
-            continue
-        further = candidates.max(initial=0.0) > 0
-        deepest = None if not node.path or (decided and further) else _deepest(problem, node)
-        if deepest is not None and deepest.status == 0 and deepest.fun > 1e-9:  # depth < −1e-9: clearly empty
-            node.empty = np.maximum(-deepest.ineqlin.marginals, 0.0)
-            continue
-        if further:
-            unit = int(candidates.argmax())
-            node.split = ("phase", unit, 0.0)
-            for sign in (-1, 1):
-                phase = node.phase.copy()
-                phase[unit] = sign
-                node.children.append(SlopeNode(node.lo, node.hi, phase, (*node.path, (unit, sign))))
-        elif not _split_discrete(problem, node, deepest):
-            i = int(worst.argmax())
-            pair = _pair(problem, node, deepest, int(moving[i]), float(sigma[i]))
-            return SlopeTree(root, count, perf_counter() - start, Why(Reason.SLIVER), pair)
-        stack += reversed(node.children)
-        count += len(node.children)
-    return SlopeTree(root, count, perf_counter() - start)
+        worst = self.fixed + self.gains[on].sum(axis=0) + np.maximum(self.gains[open_], 0.0).sum(axis=0)
+        return worst, np.where(open_[:, None], np.abs(self.gains), 0.0)[:, worst > 0].sum(axis=1)
+
+
+def _split_phase(node: SlopeNode, unit: int) -> None:
+    node.split = ("phase", unit, 0.0)
+    for sign in (-1, 1):
+        phase = node.phase.copy()
+        phase[unit] = sign
+        node.children.append(SlopeNode(node.lo, node.hi, phase, (*node.path, (unit, sign))))
 
 
 def _crossed(problem: Problem, node: SlopeNode) -> tuple[np.ndarray | None, bool]:
@@ -320,6 +358,11 @@ def _deepest(problem: Problem, node: SlopeNode) -> Any:
     cost = np.zeros(region.size + 1)
     cost[-1] = -1.0
     return linprog(
-        cost, A_ub=rows, b_ub=signs * s.hidden_bias[units], bounds=[*zip(node.lo, node.hi, strict=True), (None, 1.0)],
-        A_eq=sums if len(sums) else None, b_eq=np.ones(len(sums)) if len(sums) else None, method="highs",
-    )  # fmt: skip
+        cost,
+        A_ub=rows,
+        b_ub=signs * s.hidden_bias[units],
+        bounds=[*zip(node.lo, node.hi, strict=True), (None, 1.0)],
+        A_eq=sums if len(sums) else None,
+        b_eq=np.ones(len(sums)) if len(sums) else None,
+        method="highs",
+    )

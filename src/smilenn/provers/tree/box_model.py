@@ -88,9 +88,11 @@ class BoxModel:
         live = len(self.flips)
         strips = np.flatnonzero(region.strips & ((self.column[0] >= 0) | (self.column[-1] >= 0)))
         sums = [
-            (c, list(group)) for group in region.groups
-            for c in range(1 if region.pinned[list(group)].all() else k) if (self.column[c, list(group)] >= 0).any()
-        ]  # fmt: skip
+            (c, list(group))
+            for group in region.groups
+            for c in range(1 if region.pinned[list(group)].all() else k)
+            if (self.column[c, list(group)] >= 0).any()
+        ]
         first = k * many + self.sets
         self.extra, self.flip_row = first + len(strips) + len(sums), first + len(strips) + len(sums) + len(region.rhs)
         self.chord = self.flip_row + live
@@ -128,8 +130,9 @@ class BoxModel:
         # solvers' tolerances are absolute: gains of about one, whatever the weights
         gains = [np.abs(cost[:n]) * (col_hi[:n] - col_lo[:n]), worth]
         self.scale = scale = 2.0 ** round(math.log2(max(1e-300, *(float(g.max(initial=0.0)) for g in gains))))
-        return LinearModel(csr_matrix(a), lo, hi, col_lo, col_hi, np.zeros(a.shape[1], dtype=bool), cost / scale,
-                           offset / scale)  # fmt: skip
+        return LinearModel(
+            csr_matrix(a), lo, hi, col_lo, col_hi, np.zeros(a.shape[1], dtype=bool), cost / scale, offset / scale
+        )
 
     def _unit_rows(self, a: np.ndarray, lo: np.ndarray, hi: np.ndarray, lam: np.ndarray) -> None:
         """Σ_v λ_v·v_c = w·x_c + b, divided by the unit's size."""
@@ -143,9 +146,15 @@ class BoxModel:
             a[c * many + self.owner[mine], lam[mine]] = self.at[mine, c] / self.size[self.owner[mine]]
 
     def _premise_rows(
-        self, a: np.ndarray, lo: np.ndarray, hi: np.ndarray, first: int, strips: list[int],
-        sums: list[tuple[int, list[int]]], region: Any,
-    ) -> None:  # fmt: skip
+        self,
+        a: np.ndarray,
+        lo: np.ndarray,
+        hi: np.ndarray,
+        first: int,
+        strips: list[int],
+        sums: list[tuple[int, list[int]]],
+        region: Any,
+    ) -> None:
         """Strips, groups and the premise's further rows, from row `first` on."""
         for r, i in enumerate(strips, first):
             lo[r], hi[r] = region.delta_lo[i], region.delta_hi[i]
@@ -169,9 +178,15 @@ class BoxModel:
             hi[r] -= value * self.fixed[c, i]
 
     def _flip_rows(
-        self, a: np.ndarray, lo: np.ndarray, hi: np.ndarray, cost: np.ndarray, col_lo: np.ndarray, col_hi: np.ndarray,
+        self,
+        a: np.ndarray,
+        lo: np.ndarray,
+        hi: np.ndarray,
+        cost: np.ndarray,
+        col_lo: np.ndarray,
+        col_hi: np.ndarray,
         lam: np.ndarray,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Rows d = const + D x + E·relu(s) with relu(s) = Σ λ relu(v), and y below the chord (set in `solve`)."""
         f, s = self.problem.flips, self.problem.snapshot
         for r, (c, i) in enumerate(self.flips):

@@ -60,9 +60,17 @@ class Branch(Rule):
         return Maximum(upper, tree.value, tree.point, tree.stopped, self.title, tree.seconds, tree.nodes)
 
     def search(
-        self, problem: Problem, row: Row, *, time_limit: float = FOREVER, goal: Goal = "prove", target: float = 0.0,
-        most: int = MOST_NODES, like: Tree | None = None, written: bool = True,
-    ) -> Tree:  # fmt: skip
+        self,
+        problem: Problem,
+        row: Row,
+        *,
+        time_limit: float = FOREVER,
+        goal: Goal = "prove",
+        target: float = 0.0,
+        most: int = MOST_NODES,
+        like: Tree | None = None,
+        written: bool = True,
+    ) -> Tree:
         """Grow the tree until the goal is reached: the optimum, or a bound below or a point above the target.
 
         `like` (or the tree of the row in `trees`) is a tree of the same claim, on these or other weights: its splits
@@ -73,18 +81,22 @@ class Branch(Rule):
         if like is None and self.trees is not None:
             like = self.trees.get(tree_key(problem, row))
         same = "" if like is None and self.trees is None else stamp(problem, row, written)
-        if like is not None and same == like.stamp and goal == "prove" and like.complete and like.bound <= target:
+        if like is not None and goal == "prove" and like.shows(same, target):
             return like
         run = Run(problem, row, self._solver(), time_limit, goal, target, written)
+        self._grow(run, most, like)
+        tree = replace(run.tree(), stamp=same)
+        if self.trees is not None:
+            self.trees[tree_key(problem, row)] = tree
+        return tree
+
+    def _grow(self, run: Run, most: int, like: Tree | None) -> None:
+        """Grow the tree within the memory, on all cores once it is large."""
         most = min(most, max(1, int(MEMORY * 2**30 / (2000 + run.bytes))))  # a node's own objects and its arrays
         workers = self.workers or cores()
         run.grow(most, like, SHARED_AT if workers > 1 else math.inf)
         if workers > 1 and run.paused():
             share(run, most, workers)
-        tree = replace(run.tree(), stamp=same)
-        if self.trees is not None:
-            self.trees[tree_key(problem, row)] = tree
-        return tree
 
     def emit(self, problem: Problem, row: Row, *, time_limit: float, trees: Trees | None = None) -> Emission:
         """The tree with its slopes; the search aims a little below the right side, for rounding and margin."""

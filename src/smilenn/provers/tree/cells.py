@@ -48,9 +48,17 @@ class Cells:
     """Bounds cells of a premise, or of one cell of it, and keeps what they share."""
 
     def __init__(
-        self, problem: Problem, row: Row, solver: Solver, time_limit: float, goal: Goal, target: float,
-        written: bool, cell: Cell | None = None, lemmas: Lemmas | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        problem: Problem,
+        row: Row,
+        solver: Solver,
+        time_limit: float,
+        goal: Goal,
+        target: float,
+        written: bool,
+        cell: Cell | None = None,
+        lemmas: Lemmas | None = None,
+    ) -> None:
         self.problem, self.row, self.solver, self.target = problem, row, solver, target
         self.goal: Goal = goal
         self.start, self.limit = perf_counter(), time_limit
@@ -233,8 +241,10 @@ class Cells:
         if self.bits is None:
             return slopes
         scale, size = 2.0**self.bits, np.abs(self.problem.region.factor)  # multipliers are written for the claim's rows
-        unit, flip, rows = (np.rint(np.clip(a, -self.steepest, self.steepest) * each * scale) / scale / each
-                            for a, each in ((slopes.unit, 1.0), (slopes.flip, 1.0), (slopes.rows, size)))  # fmt: skip
+        unit, flip, rows = (
+            np.rint(np.clip(a, -self.steepest, self.steepest) * each * scale) / scale / each
+            for a, each in ((slopes.unit, 1.0), (slopes.flip, 1.0), (slopes.rows, size))
+        )
         return Slopes(unit, flip, rows, np.rint(np.clip(slopes.lemmas, 0.0, MOST_USED) * 2.0**USES) / 2.0**USES)
 
     def box(self, cell: Cell) -> Box:

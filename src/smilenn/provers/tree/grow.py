@@ -42,9 +42,17 @@ class Run(Cells):
     """One search over a premise, or over one cell of it: which cell is taken up, where it is split, when it ends."""
 
     def __init__(
-        self, problem: Problem, row: Row, solver: Solver, time_limit: float, goal: Goal, target: float,
-        written: bool, cell: Cell | None = None, lemmas: Lemmas | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        problem: Problem,
+        row: Row,
+        solver: Solver,
+        time_limit: float,
+        goal: Goal,
+        target: float,
+        written: bool,
+        cell: Cell | None = None,
+        lemmas: Lemmas | None = None,
+    ) -> None:
         super().__init__(problem, row, solver, time_limit, goal, target, written, cell, lemmas)
         self.pushed, self.exhausted = 0, 0
         self.stopped: Why | None = None

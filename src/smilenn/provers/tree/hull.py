@@ -173,14 +173,15 @@ def tightest(
     several = (beta > 0).sum(axis=1) > 1
     made = [
         choose(problem, hull, unit[some], beta[some], u, bits)
-        for some, choose in ((~several, _two_patterns), (several, _more_patterns)) if some.any()
-    ]  # fmt: skip
+        for some, choose in ((~several, _two_patterns), (several, _more_patterns))
+        if some.any()
+    ]
     return made[0] if len(made) == 1 else joined(made)
 
 
 def _two_patterns(
     problem: Problem, hull: Hull, unit: np.ndarray, beta: np.ndarray, u: np.ndarray, bits: int | None
-) -> Lemmas:  # fmt: skip
+) -> Lemmas:
     """Units with at most one copy of β > 0; θ_0 and θ_1 as shares of β's negative part, from the middle outwards."""
     s, at, rows = problem.snapshot, hull.read(u), np.arange(len(unit))
     weight, bias = s.hidden_weight[unit], s.hidden_bias[unit]
@@ -207,7 +208,7 @@ def _two_patterns(
 
 def _more_patterns(
     problem: Problem, hull: Hull, unit: np.ndarray, beta: np.ndarray, u: np.ndarray, bits: int | None
-) -> Lemmas:  # fmt: skip
+) -> Lemmas:
     """Units with several copies of β > 0; copies with β < 0 count as linear, θ = β where they are on at u."""
     s, at, rows = problem.snapshot, hull.read(u), np.arange(len(unit))
     weight, bias = s.hidden_weight[unit], s.hidden_bias[unit]

@@ -124,9 +124,13 @@ def cut(problem: Problem, base: Shape, phase: np.ndarray, flip: np.ndarray) -> S
 
 
 def flip_cut(
-    problem: Problem, base: Shape, phase: np.ndarray, flip: np.ndarray, parent: Shape | None = None,
+    problem: Problem,
+    base: Shape,
+    phase: np.ndarray,
+    flip: np.ndarray,
+    parent: Shape | None = None,
     split: tuple[str, int, int, float] | None = None,
-) -> Shape:  # fmt: skip
+) -> Shape:
     """`cut` as far as the ranges of flip units go; the corners are those of the box, which are more than there are.
 
     `parent` is what this returned for the cell of the same box from which `split` made this one: a phase of one copy
@@ -224,10 +228,17 @@ def rule_bound(problem: Problem, row: Row, shape: Shape, slopes: Slopes, lemmas:
 
 
 def rule_bounds(
-    problem: Problem, row: Row, base: Shape, phase: np.ndarray, t: np.ndarray, nu: np.ndarray,
-    flip: np.ndarray | None = None, tau: np.ndarray | None = None, lemmas: Lemmas | None = None,
+    problem: Problem,
+    row: Row,
+    base: Shape,
+    phase: np.ndarray,
+    t: np.ndarray,
+    nu: np.ndarray,
+    flip: np.ndarray | None = None,
+    tau: np.ndarray | None = None,
+    lemmas: Lemmas | None = None,
     y: np.ndarray = NONE,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """`rule_bound` for many cells of one box at once; [B].
 
     base : the shape of the box; phase [B, k, H]; slopes t [B, k, H] and multipliers ν [B, R]; with flip units also
@@ -273,7 +284,7 @@ def _used(lemmas: Lemmas, y: np.ndarray, shape: tuple[int, ...]) -> tuple[np.nda
 
 def _flip_cells(
     problem: Problem, base: Shape, phase: np.ndarray, flip: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """`flip_ranges` of many cells of one box, cut by their phases: low and high, each [B, k, n], and which are empty.
 
     phase [B, k, H], flip [B, k, n]; hidden units are cut first, as in `cut`.

@@ -6,7 +6,7 @@
                      worst: there the LP's point is another one, and a copy whose phase is decided needs no lemma
 
 Lemmas hold on the whole premise, wherever they were found. They halve the nodes of a small problem and take as long to
-find as its whole tree; of a large one they leave a hundredth (docs/performance.md). So a search begins without them
+find as its whole tree; of a large one they leave a hundredth (docs/notes/search.md). So a search begins without them
 where few units are open (AT_ONCE), and starts over with them when it has grown beyond LATER nodes. Rows with flip
 units go without: what their relaxation gives away are the flip units, and the trees took longer (measured: 1,165 nodes
 became 524, and 0.75 s became 1.0 s). So does a search for a point, which has its points sooner than lemmas.

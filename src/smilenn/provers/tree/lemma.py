@@ -74,9 +74,7 @@ def patterns(copies: int) -> np.ndarray:
     return (np.arange(2**copies)[:, None] >> np.arange(copies) & 1).astype(bool)
 
 
-def written(
-    unit: np.ndarray, beta: np.ndarray, theta: np.ndarray, slope: np.ndarray, bits: int | None
-) -> Lemmas:  # fmt: skip
+def written(unit: np.ndarray, beta: np.ndarray, theta: np.ndarray, slope: np.ndarray, bits: int | None) -> Lemmas:
     """Lemmas whose numbers are multiples of 2^-bits (None: any), θ within its range; r is still missing (inf).
 
     One that has a number too large for a certificate becomes the lemma 0 ≤ 0.

@@ -60,8 +60,7 @@ def subtrees(task: Task) -> list[Tree]:
     value, count, last = task.value, 0, None
     for cell in task.cells:
         left = max(0.0, task.deadline - time.time())
-        run = Run(task.problem, task.row, task.solver, left, task.goal, task.target, task.written, cell,
-                  task.lemmas)  # fmt: skip
+        run = Run(task.problem, task.row, task.solver, left, task.goal, task.target, task.written, cell, task.lemmas)
         run.value, run.categories_first = value, task.categories_first
         if last is not None and last.categories_first == run.categories_first:
             run.boxes = last.boxes
@@ -81,11 +80,25 @@ def tasks(run: Run, most: int, workers: int) -> list[tuple[list[Node], Task]]:
     parts = [[node for _, _, node in nodes[i : i + size]] for i in range(0, len(nodes), size)]
     deadline = time.time() + run.left()
     return [
-        (part, Task(run.problem, run.row, run.solver, tuple(node.cell for node in part), run.lessons.lemmas, run.goal,
-                    run.target, run.value, run.bits is not None, run.categories_first, deadline,
-                    max(1, (most - run.count) // workers)))
+        (
+            part,
+            Task(
+                run.problem,
+                run.row,
+                run.solver,
+                tuple(node.cell for node in part),
+                run.lessons.lemmas,
+                run.goal,
+                run.target,
+                run.value,
+                run.bits is not None,
+                run.categories_first,
+                deadline,
+                max(1, (most - run.count) // workers),
+            ),
+        )
         for part in parts
-    ]  # fmt: skip
+    ]
 
 
 def share(run: Run, most: int, workers: int) -> None:

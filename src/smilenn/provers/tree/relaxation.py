@@ -118,9 +118,12 @@ class BoxLP(BoxModel):
         self.which, self.price = np.append(self.which, first + kept), np.append(self.price, self.scale / size)
 
     def solve(
-        self, phase: np.ndarray, shape: Shape | None = None, parent: Relaxation | None = None,
+        self,
+        phase: np.ndarray,
+        shape: Shape | None = None,
+        parent: Relaxation | None = None,
         split: tuple[str, int, int, float] | None = None,
-    ) -> Relaxation | None:  # fmt: skip
+    ) -> Relaxation | None:
         """The LP on the cell of this box with phases [k, H]; its shape is needed where there are flip units.
 
         `parent` is the answer on the cell of the same box from which `split` made this one. None where the solver has
@@ -129,29 +132,29 @@ class BoxLP(BoxModel):
         top = self._top(phase) if parent is None or split is None else self._cut(parent.top, phase, split)
         if top is None:
             return Relaxation(-np.inf, np.zeros(0), None, None, self.top)
-        changed = np.flatnonzero(top != self.top)
-        if len(changed):
-            self.session.columns(self.inputs + changed, np.zeros(len(changed)), top[changed])
-            self.top = top
+        self._move(top)
         if shape is not None and len(self.flips):
             if shape.empty:
                 return Relaxation(-np.inf, np.zeros(0), None, None, top)
             self._cut_flips(shape)
         result = self.session.solve(None if parent is None else parent.basis)
-        if (
-            result.status is Status.INFEASIBLE
-            and result.multipliers is not None
-            and np.isfinite(result.multipliers).all()
-        ):
-            return Relaxation(-np.inf, result.multipliers, None, None, top)
-        if result.status is not Status.OPTIMAL or result.multipliers is None or result.x is None:
+        if result.multipliers is None or not np.isfinite(result.multipliers).all():
             return None
-        if not (
-            np.isfinite(result.multipliers).all() and np.isfinite(result.x).all() and np.isfinite(result.dual_bound)
-        ):
+        if result.status is Status.INFEASIBLE:
+            return Relaxation(-np.inf, result.multipliers, None, None, top)
+        if result.status is not Status.OPTIMAL or result.x is None:
+            return None
+        if not (np.isfinite(result.x).all() and np.isfinite(result.dual_bound)):
             return None
         value = result.dual_bound * self.scale
         return Relaxation(value, result.multipliers, result.x, self.session.basis(), top, shape)
+
+    def _move(self, top: np.ndarray) -> None:
+        """Tell the solver which upper bounds of the λ have changed."""
+        changed = np.flatnonzero(top != self.top)
+        if len(changed):
+            self.session.columns(self.inputs + changed, np.zeros(len(changed)), top[changed])
+            self.top = top
 
     def _top(self, phase: np.ndarray) -> np.ndarray | None:
         """Upper bounds of the λ for phases [k, H], None where a unit has no corner left."""

@@ -119,9 +119,10 @@ def cells(problem: Problem, cell: Cell, split: Split) -> list[Cell]:
             phases = (cell.phase if kind == "phase" else cell.flip).copy()
             phases[which, index] = sign
             out.append(
-                Cell(cell.lo, cell.hi, phases, cell.flip) if kind == "phase"
+                Cell(cell.lo, cell.hi, phases, cell.flip)
+                if kind == "phase"
                 else Cell(cell.lo, cell.hi, cell.phase, phases)
-            )  # fmt: skip
+            )
         return out
     if kind == "group":
         members = np.array(region.groups[index])

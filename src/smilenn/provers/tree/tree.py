@@ -57,6 +57,10 @@ class Tree:
         """Whether the search reached its goal, no limit was hit."""
         return self.stopped is None
 
+    def shows(self, stamp: str, target: float) -> bool:
+        """Whether it proves a bound of `target` on what has this stamp."""
+        return self.stamp == stamp and self.complete and self.bound <= target
+
 
 class Trees(dict[tuple[str, str], Tree]):
     """The last tree of every row, by `tree_key`; and of claims with clauses the last cases, by the claim's digest."""
@@ -75,8 +79,24 @@ def stamp(problem: Problem, row: Row, written: bool) -> str:
     """SHA-256 of all numbers that a bound depends on: weights, region and row, and whether slopes were rounded."""
     r, f = problem.region, problem.flips
     hasher = hashlib.sha256(repr((problem.weights_digest, tree_key(problem, row), r.groups, written)).encode())
-    for values in (row.slope, row.unit, row.flip, [row.const, row.rhs], f.const, f.slope, f.unit, r.lo, r.hi, r.pinned,
-                   r.step, r.delta_lo, r.delta_hi, r.coef, r.rhs, r.equality):  # fmt: skip
+    for values in (
+        row.slope,
+        row.unit,
+        row.flip,
+        [row.const, row.rhs],
+        f.const,
+        f.slope,
+        f.unit,
+        r.lo,
+        r.hi,
+        r.pinned,
+        r.step,
+        r.delta_lo,
+        r.delta_hi,
+        r.coef,
+        r.rhs,
+        r.equality,
+    ):
         hasher.update(np.ascontiguousarray(values).tobytes())
     return hasher.hexdigest()
 

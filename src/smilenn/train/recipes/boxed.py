@@ -23,7 +23,12 @@ def recipe(task: Task) -> Recipe | None:
     o, design = len(task.outputs.names), task.design
     own = design.made_backbone(task.domain.size, o)
     net = boxed(
-        task.domain, task.box, task.scale, task.start, outputs=task.outputs.names, sizes=design.backbone_sizes,
+        task.domain,
+        task.box,
+        task.scale,
+        task.start,
+        outputs=task.outputs.names,
+        sizes=design.backbone_sizes,
         backbone=own,
-    )  # fmt: skip
+    )
     return Recipe(net, steps(len(task.x), RATE), REASONS, "boxed")

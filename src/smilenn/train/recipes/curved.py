@@ -116,9 +116,7 @@ def _against(row: np.ndarray, columns: list[int], rule: object, sign: int, domai
     return wrong
 
 
-def _units(
-    task: Task, plan: Plan, made: Branches, columns: list[int], members: int, *, few: bool
-) -> Units | None:  # fmt: skip
+def _units(task: Task, plan: Plan, made: Branches, columns: list[int], members: int, *, few: bool) -> Units | None:
     """The units, drawn from torch's random state."""
     return curved_units(
         task.domain,
@@ -134,9 +132,7 @@ def _units(
     )
 
 
-def _network(
-    task: Task, plan: Plan, made: Branches, line: _Line, units: Units | None, members: int
-) -> SmileNet:  # fmt: skip
+def _network(task: Task, plan: Plan, made: Branches, line: _Line, units: Units | None, members: int) -> SmileNet:
     """The network of these branches, slopes and units."""
     encoder = Encoder(
         task.domain,
@@ -145,10 +141,17 @@ def _network(
         parts=max(1, len(plan.readings)),
     )
     net = averaged(
-        task.domain, encoder, task.scale, line.start, outputs=task.outputs.names, width=plan.width,
-        slopes=np.hstack([made.slopes, line.slopes]), head=plan.head, sizes=task.design.backbone_sizes,
+        task.domain,
+        encoder,
+        task.scale,
+        line.start,
+        outputs=task.outputs.names,
+        width=plan.width,
+        slopes=np.hstack([made.slopes, line.slopes]),
+        head=plan.head,
+        sizes=task.design.backbone_sizes,
         hidden=0 if units is None else units.size * members,
-    )  # fmt: skip
+    )
     net.lower.slope.requires_grad_(False)
     if units is not None:
         units.begin_(net.lower)

@@ -48,14 +48,13 @@ def curved_units(
         made.add_coordinate(t, shape, beside=bool(context[t].any()))
     if not made.rows:
         return None
-    limited = {made.at[i] for shape in wanted for i in shape.bounds if i in made.at}
     return Units(
         members,
         np.array(made.coordinate),
         np.array(made.side),
         np.array(made.rows),
         np.array(made.kind),
-        np.array([few or any(row[i] for i in limited) for row in made.rows]),
+        made.stays(wanted),
         np.array([list(places).index(t) if t in places else -1 for t in range(len(wanted))]),
         context,
         np.array(ordered),
@@ -136,6 +135,11 @@ class _Made:
     def _column(self, one: BoundedColumn) -> int:
         """The place of the passed column that these units read."""
         return int(np.flatnonzero(self.rows[one.up])[0])
+
+    def stays(self, wanted: Sequence[Shape]) -> np.ndarray:
+        """Which units have knots that stay: all of few ones, and those that read a column of bounded slope."""
+        limited = {self.at[i] for shape in wanted for i in shape.bounds if i in self.at}
+        return np.array([self.few or any(row[i] for i in limited) for row in self.rows])
 
     def bounds(self, wanted: Sequence[Shape]) -> tuple[tuple[int, int, float], ...]:
         """(coordinate, passed column, limit) where slopes are not cut column by column."""

@@ -19,6 +19,7 @@ from smilenn.model.encoders import Branch, Encoder
 from smilenn.model.encoders.monotone import Kind as NetworkKind
 from smilenn.model.encoders.monotone import monotone_encoder
 from smilenn.train.averaged import averaged
+from smilenn.train.boosted import Signs
 from smilenn.train.coordinates import Coordinates
 from smilenn.train.recipes.roles import MANY, Reading, Roles, roles
 from smilenn.train.recipes.stated import Kind
@@ -27,9 +28,11 @@ from smilenn.train.recipes.words import reasons
 
 FEWEST, MOST, SHARED = 8, 64, 128  # ramps of a number
 RATE = 3e-3
+SMALL = 2000  # rows up to which simple networks are tried beside wide ones
 HARD = {Kind.CONVEX, Kind.CONCAVE, Kind.SYMMETRIC, Kind.DOMINATES}  # tight, and without a proof by slopes
 ALONE = {Kind.MONOTONE, Kind.FAIR, Kind.LIPSCHITZ}  # what an ensemble is made for without any of those
 JOINED = {*ALONE, Kind.ROBUST, Kind.SINGLE}  # what it keeps beside
+BY_TREES = {Kind.MONOTONE, Kind.FAIR, Kind.SINGLE}  # a jump breaks none of these
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 NOTHING = (
@@ -45,22 +48,46 @@ def recipe(task: Task) -> Recipe | None:
         return None
     if not plan.readings and not plan.roles.linear and not plan.roles.curved:
         net = averaged(
-            task.domain, None, task.scale, task.start, outputs=task.outputs.names, width=plan.width, head=plan.head,
+            task.domain,
+            None,
+            task.scale,
+            task.start,
+            outputs=task.outputs.names,
+            width=plan.width,
+            head=plan.head,
             sizes=task.design.backbone_sizes,
-        )  # fmt: skip
+        )
         return Recipe(net, steps(len(task.x), RATE), NOTHING, "ensemble")
     if plan.roles.passed:
         return None
     ramps, members = plan.ramps(task), task.design.members
-    made = branches_of(task, plan, network_kinds(ramps), members)
+    trees = tree_signs(task, plan)
+    made = branches_of(task, plan, tabular_kinds(ramps, len(task.x)) if trees else network_kinds(ramps), members)
     encoder = Encoder(task.domain, made.branches, groups=members, parts=len(plan.readings))
     net = averaged(
-        task.domain, encoder, task.scale, task.start, outputs=task.outputs.names, width=plan.width, slopes=made.slopes,
-        head=plan.head, sizes=task.design.backbone_sizes,
-    )  # fmt: skip
+        task.domain,
+        encoder,
+        task.scale,
+        task.start,
+        outputs=task.outputs.names,
+        width=plan.width,
+        slopes=made.slopes,
+        head=plan.head,
+        sizes=task.design.backbone_sizes,
+    )
     net.lower.slope.requires_grad_(False)
     limit_(encoder, plan, made.places)
-    return Recipe(net, steps(len(task.x), RATE), reasons(task, plan.roles, ramps, plan.width), "ensemble")
+    words = reasons(task, plan.roles, ramps, plan.width)
+    return Recipe(net, steps(len(task.x), RATE), words, "ensemble", trees)
+
+
+def tabular_kinds(ramps: int, rows: int) -> list[NetworkKind]:
+    """The kinds beside trees. Wide networks with little decay are the best of them from some hundred rows on; the
+    simpler ones still help a small table, where they cost next to nothing.
+    """
+    wide = NetworkKind("wide", 2 * ramps, (64, 64), 1.0, 0.02)
+    simple = network_kinds(ramps)
+    return [wide, *(simple if rows <= SMALL else simple[:1])]
 
 
 def network_kinds(ramps: int) -> list[NetworkKind]:
@@ -70,6 +97,16 @@ def network_kinds(ramps: int) -> list[NetworkKind]:
         NetworkKind("shallow", ramps, (16,)),
         NetworkKind("sharp", ramps, (16,), 10.0, 0.01),
     ]
+
+
+def tree_signs(task: Task, plan: Plan) -> tuple[Signs, ...]:
+    """What trees may read beside the networks, for every output: the same, and only where claims are about order."""
+    if not task.kinds <= BY_TREES:
+        return ()
+    return tuple(
+        {name: (name in own.rising) - (name in own.falling) for name in task.domain.slices if name not in own.without}
+        for own in plan.roles.readings
+    )
 
 
 # ---- what is planned before a network is made ----------------------------------------------------------------------

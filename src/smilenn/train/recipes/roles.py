@@ -109,9 +109,7 @@ def roles(
 # ---- what each claim adds ------------------------------------------------------------------------------------------
 
 
-def _collected(
-    domain: Domain, stated: Iterable[Stated], outputs: Outputs, head: np.ndarray, *, wide: bool
-) -> _Found:  # fmt: skip
+def _collected(domain: Domain, stated: Iterable[Stated], outputs: Outputs, head: np.ndarray, *, wide: bool) -> _Found:
     """What all the claims together ask of features and boxes."""
     found = _Found.nothing(head.shape[1])
     readers: dict[Kind, Callable[[_Found, Stated, Entry], None]] = {

@@ -166,9 +166,7 @@ def _direction(parts: dict[int, float], reach: np.ndarray) -> np.ndarray | None:
     return d * 2.0 ** -round(math.log2(size)) if size > 0 else None
 
 
-def _candidates(
-    shape: Shape, side: int, sign: int, columns: Sequence[int], mult: np.ndarray
-) -> list[dict[int, float]]:  # fmt: skip
+def _candidates(shape: Shape, side: int, sign: int, columns: Sequence[int], mult: np.ndarray) -> list[dict[int, float]]:
     """Single columns, columns of equal weight together, and trades that change nothing; weights on model units."""
     edges = [(s, w) for s, w, *_ in shape.trades]
     groups = [*_components(edges), *(list(edge) for edge in edges)]

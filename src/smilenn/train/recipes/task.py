@@ -25,6 +25,7 @@ from smilenn.model.snapshot import Boxes
 from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
+from smilenn.train.boosted import Signs
 from smilenn.train.cases import planned, without_clauses
 from smilenn.train.config import Config
 from smilenn.train.coordinates import Coordinates, coordinates, unconditional
@@ -77,12 +78,16 @@ class Design:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A network ready to train, the constants of its training, why it looks as it does, and the family it is of."""
+    """A network ready to train, the constants of its training, why it looks as it does, and the family it is of.
+
+    `boosted` says what boosted trees beside an ensemble's networks may read, for every output; empty: there are none.
+    """
 
     net: SmileNet
     config: Config
     reasons: str
     family: Family
+    boosted: tuple[Signs, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,7 @@ from smilenn.train.recipes.task import Task
 KEPT_BY_UNITS = {Kind.CONVEX, Kind.CONCAVE, Kind.SYMMETRIC, Kind.DOMINATES, Kind.LIPSCHITZ, Kind.ROBUST}
 
 
-def reasons(
-    task: Task, found: Roles, ramps: int, width: np.ndarray, curved: frozenset[str] = frozenset()
-) -> str:  # fmt: skip
+def reasons(task: Task, found: Roles, ramps: int, width: np.ndarray, curved: frozenset[str] = frozenset()) -> str:
     """One sentence; `curved` are the features that units read, `width` [o] that of the box."""
     hidden = protected(task.stated)
     words = [_encoder(task, found, ramps)]

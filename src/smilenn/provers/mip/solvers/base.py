@@ -140,8 +140,12 @@ class Afresh(Session):
     def add(self, matrix: csr_matrix, hi: np.ndarray) -> None:
         """See `Session`."""
         m = self.model
-        self.model = replace(m, matrix=csr_matrix(vstack([m.matrix, matrix])), row_hi=np.append(m.row_hi, hi),
-                             row_lo=np.append(m.row_lo, np.full(len(hi), -np.inf)))  # fmt: skip
+        self.model = replace(
+            m,
+            matrix=csr_matrix(vstack([m.matrix, matrix])),
+            row_hi=np.append(m.row_hi, hi),
+            row_lo=np.append(m.row_lo, np.full(len(hi), -np.inf)),
+        )
 
     def solve(self, basis: Any = None) -> SolverResult:
         """See `Session`."""

@@ -50,10 +50,16 @@ class Gurobi(Solver):
         start = perf_counter()
         model = without_small(model, 1e-7)
         options: dict[str, Any] = {
-            "OutputFlag": 0, "Threads": threads, "Seed": self.seed, "TimeLimit": max(0.0, time_limit),
-            "FeasibilityTol": self.feasibility, "OptimalityTol": self.feasibility, "IntFeasTol": self.integrality,
-            "MIPGap": gap, "MIPGapAbs": gap,
-        }  # fmt: skip
+            "OutputFlag": 0,
+            "Threads": threads,
+            "Seed": self.seed,
+            "TimeLimit": max(0.0, time_limit),
+            "FeasibilityTol": self.feasibility,
+            "OptimalityTol": self.feasibility,
+            "IntFeasTol": self.integrality,
+            "MIPGap": gap,
+            "MIPGapAbs": gap,
+        }
         if model.integer.any():
             options |= {"BestObjStop": np.nextafter(above, np.inf), "BestBdStop": below}
         try:
@@ -73,8 +79,11 @@ def _fill(gurobipy: Any, m: Any, model: LinearModel) -> tuple[Any, list[tuple[np
     x = m.addMVar(len(model.objective), lb=model.col_lo, ub=model.col_hi, vtype=kinds)
     m.setObjective(model.objective @ x + model.offset, gurobipy.GRB.MAXIMIZE)
     same = model.row_lo == model.row_hi
-    parts = [(same, "=", model.row_lo), (~same & np.isfinite(model.row_hi), "<", model.row_hi),
-             (~same & np.isfinite(model.row_lo), ">", model.row_lo)]  # fmt: skip
+    parts = [
+        (same, "=", model.row_lo),
+        (~same & np.isfinite(model.row_hi), "<", model.row_hi),
+        (~same & np.isfinite(model.row_lo), ">", model.row_lo),
+    ]
     rows = []
     for chosen, sense, side in parts:
         index = np.flatnonzero(chosen)
@@ -84,15 +93,25 @@ def _fill(gurobipy: Any, m: Any, model: LinearModel) -> tuple[Any, list[tuple[np
 
 
 def _result(
-    gurobipy: Any, m: Any, model: LinearModel, x: Any, rows: list[tuple[np.ndarray, Any]], above: float, below: float,
+    gurobipy: Any,
+    m: Any,
+    model: LinearModel,
+    x: Any,
+    rows: list[tuple[np.ndarray, Any]],
+    above: float,
+    below: float,
     seconds: float,
-) -> SolverResult:  # fmt: skip
+) -> SolverResult:
     """Translate; a status that is not known to be harmless is an error."""
     code, mip = gurobipy.GRB, bool(model.integer.any())
     known = {
-        code.OPTIMAL: Status.OPTIMAL, code.INFEASIBLE: Status.INFEASIBLE, code.UNBOUNDED: Status.UNBOUNDED,
-        code.INF_OR_UNBD: Status.INFEASIBLE, code.TIME_LIMIT: Status.TIME_LIMIT, code.INTERRUPTED: Status.INTERRUPTED,
-    }  # fmt: skip
+        code.OPTIMAL: Status.OPTIMAL,
+        code.INFEASIBLE: Status.INFEASIBLE,
+        code.UNBOUNDED: Status.UNBOUNDED,
+        code.INF_OR_UNBD: Status.INFEASIBLE,
+        code.TIME_LIMIT: Status.TIME_LIMIT,
+        code.INTERRUPTED: Status.INTERRUPTED,
+    }
     has_point = m.SolCount > 0
     primal = float(m.ObjVal) if has_point else -np.inf
     if m.Status == code.USER_OBJ_LIMIT:

@@ -69,12 +69,19 @@ class Highs(Solver):
         model = without_small(model, SMALL if np.abs(model.objective).sum() <= LARGE else 10.0 * SMALL)
         h = highspy.Highs()
         options: dict[str, Any] = {
-            "output_flag": False, "threads": threads, "random_seed": self.seed, "time_limit": max(0.0, time_limit),
-            "primal_feasibility_tolerance": self.feasibility, "dual_feasibility_tolerance": self.feasibility,
-            "mip_feasibility_tolerance": self.integrality, "mip_abs_gap": gap, "mip_rel_gap": gap,
-            "presolve": "choose" if self.presolve else "off", "mip_detect_symmetry": self.symmetry,
+            "output_flag": False,
+            "threads": threads,
+            "random_seed": self.seed,
+            "time_limit": max(0.0, time_limit),
+            "primal_feasibility_tolerance": self.feasibility,
+            "dual_feasibility_tolerance": self.feasibility,
+            "mip_feasibility_tolerance": self.integrality,
+            "mip_abs_gap": gap,
+            "mip_rel_gap": gap,
+            "presolve": "choose" if self.presolve else "off",
+            "mip_detect_symmetry": self.symmetry,
             "small_matrix_value": LEAST,
-        }  # fmt: skip
+        }
         for key, value in options.items():
             if h.setOptionValue(key, value) == highspy.HighsStatus.kError:
                 return SolverResult(Status.ERROR, detail=f"HiGHS refused the option {key} = {value}")
@@ -98,8 +105,11 @@ class Highs(Solver):
                 answer.user_interrupt = True
 
         h.setCallback(watch, None)
-        h.startCallback(highspy.cb.HighsCallbackType.kCallbackMipInterrupt if mip
-                        else highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)  # fmt: skip
+        h.startCallback(
+            highspy.cb.HighsCallbackType.kCallbackMipInterrupt
+            if mip
+            else highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt
+        )
         interrupted = _run(h, stop)
         if interrupted and not mip:  # one LP of many: a search that got a result back would go on
             raise KeyboardInterrupt
@@ -123,12 +133,18 @@ class HighsSession(Session):
         self.kit, self.model, self.offset = highspy, model, model.offset
         self.h: Any = highspy.Highs()
         options: dict[str, Any] = {
-            "output_flag": False, "threads": 1, "random_seed": solver.seed, "presolve": "off", "solver": "simplex",
-            "primal_feasibility_tolerance": solver.feasibility, "dual_feasibility_tolerance": solver.feasibility,
+            "output_flag": False,
+            "threads": 1,
+            "random_seed": solver.seed,
+            "presolve": "off",
+            "solver": "simplex",
+            "primal_feasibility_tolerance": solver.feasibility,
+            "dual_feasibility_tolerance": solver.feasibility,
             "small_matrix_value": LEAST,
             # a few steps per solve: exact edge weights do not pay (measured: a tenth slower)
-            "simplex_dual_edge_weight_strategy": 1, "simplex_iteration_limit": 1000 + 10 * sum(model.matrix.shape),
-        }  # fmt: skip
+            "simplex_dual_edge_weight_strategy": 1,
+            "simplex_iteration_limit": 1000 + 10 * sum(model.matrix.shape),
+        }
         for key, value in options.items():
             self.h.setOptionValue(key, value)
         if self.h.passModel(_lp(highspy, model)) == highspy.HighsStatus.kError:
@@ -150,8 +166,15 @@ class HighsSession(Session):
     def add(self, matrix: csr_matrix, hi: np.ndarray) -> None:
         """See `Session`."""
         low = np.full(len(hi), -np.inf)
-        self.h.addRows(len(hi), low, hi, matrix.nnz, matrix.indptr[:-1].astype(np.int32),
-                       matrix.indices.astype(np.int32), matrix.data)  # fmt: skip
+        self.h.addRows(
+            len(hi),
+            low,
+            hi,
+            matrix.nnz,
+            matrix.indptr[:-1].astype(np.int32),
+            matrix.indices.astype(np.int32),
+            matrix.data,
+        )
         self.rows += len(hi)
 
     def solve(self, basis: Any = None) -> SolverResult:

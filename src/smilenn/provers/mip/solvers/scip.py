@@ -49,10 +49,13 @@ class Scip(Solver):
         m = pyscipopt.Model()
         m.hideOutput()
         options: dict[str, Any] = {
-            "limits/time": max(0.0, time_limit), "limits/gap": gap, "limits/absgap": gap,
-            "numerics/feastol": self.feasibility, "numerics/dualfeastol": self.feasibility,
+            "limits/time": max(0.0, time_limit),
+            "limits/gap": gap,
+            "limits/absgap": gap,
+            "numerics/feastol": self.feasibility,
+            "numerics/dualfeastol": self.feasibility,
             "randomization/randomseedshift": self.seed,
-        }  # fmt: skip
+        }
         if np.isfinite(above):
             options["limits/primal"] = float(np.nextafter(above, np.inf))
         if np.isfinite(below):
@@ -92,10 +95,16 @@ def _result(m: Any, model: LinearModel, x: list[Any], above: float, below: float
     """Translate; a status that is not known to be harmless is an error."""
     said = m.getStatus()
     known = {
-        "optimal": Status.OPTIMAL, "gaplimit": Status.OPTIMAL, "infeasible": Status.INFEASIBLE,
-        "unbounded": Status.UNBOUNDED, "inforunbd": Status.UNBOUNDED, "timelimit": Status.TIME_LIMIT,
-        "userinterrupt": Status.INTERRUPTED, "primallimit": Status.ABOVE, "duallimit": Status.BELOW,
-    }  # fmt: skip
+        "optimal": Status.OPTIMAL,
+        "gaplimit": Status.OPTIMAL,
+        "infeasible": Status.INFEASIBLE,
+        "unbounded": Status.UNBOUNDED,
+        "inforunbd": Status.UNBOUNDED,
+        "timelimit": Status.TIME_LIMIT,
+        "userinterrupt": Status.INTERRUPTED,
+        "primallimit": Status.ABOVE,
+        "duallimit": Status.BELOW,
+    }
     outcome = known.get(said, Status.ERROR)
     point, primal, bound = None, -np.inf, np.inf
     if m.getNSols() > 0:
