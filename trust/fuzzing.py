@@ -25,7 +25,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from trust import forge2, kill_cases, kill_lemmas, kill_trees
+from trust import forge2, kill_balls, kill_cases, kill_lemmas, kill_trees
 
 FOLDERS = (
     "forged-nothing",
@@ -40,6 +40,7 @@ FOLDERS = (
     "random-any-12",
 )
 TREES = (34, 2)  # one below a linear layer, one with sets
+BALLS = (6, 7)
 STATUSES = {"certified", "unknown", "refused", "unreadable"}
 SECONDS = 60.0
 HANG = 120  # seconds: folders of a few kB take milliseconds
@@ -73,7 +74,7 @@ VALUES: list[Any] = [
 
 
 def samples(corpus: Path) -> list[dict[str, bytes]]:
-    """Files of some folders of the corpus of version 2, of one with cases, one with lemmas and two with trees."""
+    """Files of folders of the corpus of version 2, one with cases, one with lemmas, two with trees, two of balls."""
     with tarfile.open(corpus / "folders.tar.xz") as archive:
         members = {member.name: member for member in archive.getmembers()}
         out = []
@@ -87,7 +88,8 @@ def samples(corpus: Path) -> list[dict[str, bytes]]:
             assert set(files) >= {"model.json", "weights.safetensors", "certificate.json", "certificate.bin"}
             out.append(files)
     trees = [kill_trees.Grown(seed).files for seed in TREES]
-    return [*out, kill_cases.Cased(102).files, kill_lemmas.Lemmas(380).files, *trees]
+    balls = [kill_balls.Balled(seed).files for seed in BALLS]
+    return [*out, kill_cases.Cased(102).files, kill_lemmas.Lemmas(380).files, *trees, *balls]
 
 
 def _bytes(draw: Callable[..., Any], data: bytes) -> bytes:

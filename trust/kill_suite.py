@@ -24,6 +24,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from trust import (
+    kill_balls,
     kill_cases,
     kill_lemmas,
     kill_networks,
@@ -71,6 +72,7 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         kill_cases,
         kill_lemmas,
         kill_trees,
+        kill_balls,
         kill_version2,
         kill_numbers,
     )
@@ -650,6 +652,9 @@ ON_THE_WAY: list[tuple[str, dict[str, Any], int]] = [
 ]
 
 
+NORMS = (None, F(1, 2), F(1000))  # of all differences together, before a layer of distances
+
+
 def _several(given: list[Any]) -> list[list[Any]]:
     """Spreads for nine inputs: mixed, equal, rising, falling."""
     rising, falling = [given[1], given[3], given[6]], [given[2], given[3], given[5]]
@@ -678,7 +683,9 @@ def layers_of_encoders(loaded: SimpleNamespace) -> Any:
         """The rows of a layer are whole numbers over 2^1074 there, its other numbers fractions."""
         exact = {key: [F(v) for v in layer[key]] for key in ("start", "rate", "bias") if key in layer}
         rows = [[int(F(v) * 2**1074) for v in row] for row in layer.get("rows", ())]
-        return _said(lambda: [_spread(s) for s in getattr(encoder, kind)(layer | exact | {"rows": rows, "e": 1074}, y)])
+        described, read = layer | exact | {"rows": rows, "e": 1074}, getattr(encoder, kind)
+        norms = [(norm,) for norm in NORMS] if kind == "distance" else [()]
+        return [_said(lambda norm=norm: [_spread(s) for s in read(described, y, *norm)]) for norm in norms]
 
     given = [m.Spread(*(F(v) if not isinstance(v, bool) else v for v in s)) for s in SPREADS]
     wide = m.Spread(*(F(v) if not isinstance(v, bool) else v for v in BIG))
@@ -709,7 +716,9 @@ def premises_of_encoders(loaded: SimpleNamespace) -> Any:
         seen: list[Any] = []
         encoder = SimpleNamespace(
             source=[None, 0, None, 2, None, None],
-            spreads=lambda start, seen=seen: seen.append([_spread(s) for s in start]) or [*spreads, *spreads[:2]],
+            spreads=lambda start, axes, seen=seen: (
+                seen.append(([_spread(s) for s in start], axes)) or ([*spreads, *spreads[:2]], ["parts"])
+            ),
         )
         premise = object.__new__(m.Premise)
         premise.k, premise.net = k, SimpleNamespace(given=SimpleNamespace(m=3, grouped={2}))
@@ -719,6 +728,7 @@ def premises_of_encoders(loaded: SimpleNamespace) -> Any:
             premise.lo = premise.hi = [[F(3), F(4), F(0)]] * k
         premise.delta = [tuple(map(F, strip))] * 3 if k == 2 else []
         premise.pinned = [False, k > 1, False]
+        premise.axes = {0: F(1, 2), 1: F(1, 3)} if k == 2 else {}
         premise.extra = [
             ({(0, 0): F(1)}, F(1), True),
             ({(0, 1): F(1)}, F(2), False),
@@ -726,6 +736,7 @@ def premises_of_encoders(loaded: SimpleNamespace) -> Any:
         ]
         premise.encode(encoder)
         out.append((seen, premise.lo, premise.hi, premise.delta, premise.pinned, premise.extra))
+        out.append((premise.axes, premise.parts))
     encoder = object.__new__(m.Encoder)
     boxes = [tuple(map(F, box)) for box in ((0, 1, 0.5, 3), (-2, 2, 0, 1), (1, 5, -3, 0.1))]
     encoder.given = SimpleNamespace(
@@ -755,7 +766,11 @@ def reference_layers(loaded: SimpleNamespace) -> Any:
         def tensors(name: str) -> Any:
             return [[F(v) for v in row] for row in rows[name]]
 
-        return _said(lambda: [_spread(s) for s in m.LAYERS[kind](described, tensors, y)])
+        if kind == "distance":
+            read = [lambda norm=norm: m._distance(described, tensors, y, norm) for norm in NORMS]
+        else:
+            read = [lambda: m.LAYERS[kind](described, tensors, y)]
+        return [_said(lambda one=one: [_spread(s) for s in one()]) for one in read]
 
     for kind, layer in LAYERS:
         for y in _several(given):
@@ -800,12 +815,15 @@ def reference_inputs(loaded: SimpleNamespace) -> Any:
         lo, hi = [[F(-c), F(c), F(0)] for c in range(k)], [[F(7 - c), F(9 + c), F(1)] for c in range(k)]
         sides = [[F(v)] * 3 if k == 2 else [] for v in strip]
         rows = [loaded.exact_premise.ExtraRow({(0, i): F(1)}, F(1), False, F(0)) for i in (0, 1)]
+        ball = {0: F(1, 2), 1: F(1, 3)} if k == 2 else {}
         premise = loaded.exact_premise.Premise(
-            domain, k, [False, False, True], lo, hi, [pinned and k > 1, False, False], *sides, rows
+            domain, k, [False, False, True], lo, hi, [pinned and k > 1, False, False], *sides, rows, ball
         )
         out.append([_spread(s) for s in m.inputs(net, premise)])
-        with _replaced(m, outputs=lambda *_: spreads):
+        with _replaced(m, outputs=lambda *given: (spreads, given[-1])):
             made = m.encoded(net, premise)
+        parts = [(part.places, part.reach.axes, part.reach.rest) for part in made.parts]
+        out.append((made.ball, parts))
         out.append((made.lo, made.hi, made.pinned, made.strip_lo, made.strip_hi, [row.coef for row in made.extra]))
     return out
 

@@ -2,6 +2,7 @@
 
     python -m trust.make_corpus [--try]   writes tests/certify/corpus2 anew: only while version 2 is not frozen
     python -m trust.make_corpus --trees   writes tests/certify/corpus_trees anew: layers of trees, added later
+    python -m trust.make_corpus --balls   writes tests/certify/corpus_balls anew: Euclidean norms, added later
 
 ``corpus2/folders.tar.xz`` holds one model folder per entry, ``corpus2/index.json`` for each its status, exit code,
 class of reason and, if it was checked, rule, bound, margin, right side and room of every row as exact fractions, and
@@ -37,6 +38,7 @@ from smilenn.properties.claim import Claim, Inequality, Term, row
 from trust import corpus_details as more_details
 from trust import encoded_folder as encoders
 from trust import forge, kill_cases, kill_lemmas, kill_signs
+from trust import kill_balls as balled
 from trust import kill_trees as grown
 from trust import kill_version2 as version2
 from trust import random_folder as folders
@@ -1429,6 +1431,14 @@ def of_trees() -> Iterator[Entry]:
         yield judged(f"trees-{at}", given[at])
 
 
+def of_balls() -> Iterator[Entry]:
+    """Contractions and balls, sound and malformed."""
+    given = balled.folders()
+    malformed = range(balled.COUNT, len(given))
+    for at in (*range(0, balled.COUNT, 4), *malformed):
+        yield judged(f"balls-{at}", given[at])
+
+
 def stated() -> Iterator[Entry]:
     """Rooms, a table and properties.json beside a network with a tree."""
     files, _, _ = small()
@@ -1574,6 +1584,7 @@ def expectation(folder: Path, why: str) -> dict[str, Any]:
 def main() -> int:
     """Write a corpus anew."""
     chosen, corpus = (of_trees, CORPORA / "corpus_trees") if "--trees" in sys.argv else (entries, CORPUS)
+    chosen, corpus = (of_balls, CORPORA / "corpus_balls") if "--balls" in sys.argv else (chosen, corpus)
     corpus.mkdir(exist_ok=True)
     index: dict[str, Any] = {}
     wrong: list[str] = []

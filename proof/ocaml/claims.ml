@@ -43,6 +43,7 @@ let limit = Z.pow (Z.of_int 10) 1000
 let read v =
   let keys = [ "copies"; "when"; "then"; "others"; "equal"; "free"; "sentence" ] in
   let either = Json.member "either" v <> None in
+  if Json.member "ball" v <> None then uncovered "a claim with a Euclidean norm";
   need (Json.is_object (if either then "either" :: keys else keys) v) "a claim is malformed";
   let k = match Json.size (Json.get "copies" v) with Some k when k >= 1 && k <= 4 -> k | _ -> refuse "a claim is malformed" in
   let texts key = match Json.texts (Json.get key v) with Some l -> l | None -> refuse "a claim is malformed" in
@@ -183,7 +184,7 @@ let read_proofs where v =
     | Some (Json.Text "order"), p when Json.is_object [ "rule" ] p -> Order
     | Some (Json.Text "mirror"), p when Json.is_object [ "rule"; "of" ] p ->
       (match Json.size (Json.get "of" p) with Some r -> Mirror r | None -> refuse "a mirror shows no earlier row")
-    | Some (Json.Text r), _ when List.mem r [ "leaf"; "sweep"; "signs"; "slope" ] -> uncovered (where ("the " ^ r ^ " rule"))
+    | Some (Json.Text r), _ when List.mem r [ "leaf"; "sweep"; "signs"; "ball"; "slope" ] -> uncovered (where ("the " ^ r ^ " rule"))
     | _ -> refuse "a row's proof is malformed" in
   match v with Json.List l -> List.map one l | _ -> refuse "a claim has another number of rows than proofs"
 

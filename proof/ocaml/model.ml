@@ -90,6 +90,7 @@ let layer tensors prefix number last base width v =
     | "ramps" -> [ "source" ] | "linear" -> [ "inputs"; "outputs"; "base" ] | "kinks" -> [ "size"; "convex" ]
     | "pool" -> [ "side"; "block" ] | "distance" -> [ "inputs"; "outputs" ] | "pinned" -> [ "outputs"; "module" ]
     | "trees" -> uncovered "an encoder with a layer of trees"
+    | "contract" -> uncovered "an encoder with a contraction"
     | _ -> refuse "the encoder has a layer of unknown kind" in
   need (Json.is_object ("kind" :: keys) v) "a layer of the encoder is malformed";
   let size key = match Option.bind (Json.member key v) Json.size with

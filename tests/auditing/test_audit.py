@@ -152,7 +152,7 @@ def test_bad_input_gets_one_sentence_and_code_2(place, monkeypatch, options, wor
 
 def test_claims_outside_the_rule_are_named(model):
     domain = smilenn.Domain.box([0, 0, 0], [1, 1, 1])
-    for claim in (smilenn.Lipschitz(["x0"], 1), smilenn.Convex(["x0"])):
+    for claim in (smilenn.Lipschitz(["x0"], 1), smilenn.Convex(["x0"]), smilenn.Robust(0.1, 1, norm=2)):
         with pytest.raises(SmileError, match="audits do not cover"):
             smilenn.audit(model, claim, domain)
     with pytest.raises(SmileError, match="[Nn]o inputs satisfy"):

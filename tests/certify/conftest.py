@@ -62,6 +62,12 @@ def grown():
 
 
 @pytest.fixture(scope="session")
+def balled():
+    """trust/kill_balls.py: the same with contractions and balls."""
+    return import_module("trust.kill_balls")
+
+
+@pytest.fixture(scope="session")
 def killing():
     """trust/kill_suite.py: the kill suite."""
     return import_module("trust.kill_suite")

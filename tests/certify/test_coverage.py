@@ -33,7 +33,7 @@ sys.exit(share < 100)
 @pytest.mark.slow
 def test_every_branch_of_both_checkers_is_taken(tmp_path):
     pytest.importorskip("coverage")
-    for corpus in ("corpus", "corpus2", "corpus_trees"):
+    for corpus in ("corpus", "corpus2", "corpus_trees", "corpus_balls"):
         with tarfile.open(HERE / corpus / "folders.tar.xz") as archive:
             archive.extractall(tmp_path, filter="data")
     said = subprocess.run(

@@ -40,7 +40,7 @@ def test_every_survivor_has_a_reason():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="faults are planted in forked processes")
 @pytest.mark.parametrize("target", ["fast", "reference"])
 def test_every_other_planted_fault_is_noticed(target, tmp_path):
-    for corpus in ("corpus", "corpus2", "corpus_trees"):
+    for corpus in ("corpus", "corpus2", "corpus_trees", "corpus_balls"):
         with tarfile.open(HERE / corpus / "folders.tar.xz") as archive:
             archive.extractall(tmp_path, filter="data")
     command = [sys.executable, "-m", "trust.mutation", target, tmp_path, "--known", LISTED, "--jobs", "2"]

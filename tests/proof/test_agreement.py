@@ -15,7 +15,7 @@ UNCOVERED = "not covered by the proof: "
 
 
 # version 1, which the proof does not cover, by every twentieth folder
-@pytest.fixture(scope="module", params=[("corpus", 20), ("corpus2", 1)], ids=["corpus", "corpus2"])
+@pytest.fixture(scope="module", params=[("corpus", 20), ("corpus2", 1), ("corpus_balls", 1)], ids=lambda p: p[0])
 def corpus(request, tmp_path_factory):
     """Expected exit codes and folders of a frozen corpus."""
     name, step = request.param

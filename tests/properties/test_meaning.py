@@ -415,6 +415,12 @@ WITH_ROOM = [
         "0.5000000000074.",
     ),
     (
+        Robust(0.1, 0.5, norm=2),
+        PRICE,
+        "Changing 'x' by at most 0.1 in the Euclidean norm, everything else equal, changes the predicted 'price' by at "
+        "most 0.5000000000074.",
+    ),
+    (
         Fair("race", 0),
         PRICE,
         "Attribute-flip fairness: changing 'race' alone changes the predicted 'price' by at most 7.4e-12.",

@@ -211,3 +211,51 @@ def test_a_share_needs_distances():
     x, y = np.random.default_rng(0).uniform(size=(60, 2)), np.arange(60) % 2
     with pytest.raises(SmileError, match="backbone_share is for distance nets"):
         SmileClassifier(properties=[Monotone(increasing=[0])], network=Network(backbone_share=0.2)).fit(x, y)
+
+
+def test_pixels_of_one_value_are_no_hindrance():
+    """Plain arrays of pixels: the corners of every digit are black."""
+    from sklearn.datasets import load_digits
+
+    x, y = load_digits(return_X_y=True)
+    x, y = x[:300] / 16, y[:300]
+    assert (np.ptp(x, axis=0) == 0).sum() > 3
+    config = Config(patience=None, epochs=2, batch_size=64, train_learning_rate=0.02, margin=0.3)
+    model = SmileClassifier(
+        properties=[Robust(0.05)], network=Network(encoder="image"), config=config, random_state=0
+    ).fit(x, y)
+    assert model.verdict_.status == "proved"
+    radius = model.certified_radius(x)
+    assert ((radius > 0.05 - 1e-12) == model.predict_certified(x)[1]).all()
+
+
+def test_a_mean_of_nets_moves_by_no_more_than_one(tmp_path):
+    """Three classes, two nets: the network that a GPU is given, made small."""
+    from smilenn.certify.network import certify_net
+    from smilenn.certify.reference import check as reference
+    from smilenn.train.recipes import distances
+
+    torch.manual_seed(0)
+    domain = Domain.box([0.0] * 5, [1.0] * 5, [f"x{i}" for i in range(5)])
+    outputs = Outputs(("a", "b", "c"), ("a", "b", "c"))
+    claims = lower_all([Robust(0.1, 1)], domain, outputs)
+    encoder = robust_encoder(domain, np.full(5, 0.1), units=(8, 8), outputs=3, nets=2)
+    distances.start_(encoder)
+    layers = [layer for layer in encoder.modules() if isinstance(layer, Distance)]
+    assert layers[1].weight[2, 2] == distances.SELF and [layer.centred for layer in layers] == [True, True, False] * 2
+    net = distance_net(domain, claims, encoder, outputs).eval()
+    encoder.fit_box_(torch.rand(50, 5, dtype=torch.float64))
+    saved = certify_net(net, claims, tmp_path / "m")
+    assert saved.verdict.status == "proved" and reference.check_folder(tmp_path / "m").status == "certified"
+    bounds = [row.bound for row in saved.certificate.report.claims[0].rows]
+    assert all(0.999 < bound <= 1 for bound in bounds)  # a margin takes all of ε, and no more
+
+
+def test_a_mean_of_nets_learns_each_by_itself():
+    from smilenn.train.distances import annealed, lead
+
+    assert annealed(0.0, several=True) == (8.0, 0.0) and annealed(0.03, several=True)[0] == 8.0
+    assert annealed(0.95, several=True) == (math.inf, 1.0) and annealed(0.9, several=False)[0] == math.inf
+    assert 8 < annealed(0.5, several=True)[0] < 258
+    f, y = torch.tensor([[1.0, 3.0, 2.5]]), torch.tensor([[0.0, 1.0, 0.0]])
+    assert lead(f, y, "largest").item() == 0.5

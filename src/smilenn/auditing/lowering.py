@@ -86,6 +86,8 @@ def _claim_rows(
 ) -> Iterator[Row]:
     if claim.either or claim.copies > 2:
         raise SmileError(f"{claim.formula()!r} has alternatives or more than two copies, which audits do not cover.")
+    if claim.ball:  # its strips alone would let pairs in that the claim is not about
+        raise SmileError(f"{claim.formula()!r} has a Euclidean norm in its premise, which audits do not cover.")
     premise = ground(claim, domain)  # a premise without any inputs is an error
     if premise.has_rows:
         raise SmileError(f"{claim.formula()!r} relates several inputs in its premise, which audits do not cover.")

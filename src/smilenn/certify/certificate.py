@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from smilenn.provers.proof import (
+    BallProof,
     CaseProof,
     CasesProof,
     ClaimProof,
@@ -111,6 +112,8 @@ def _row(row: RowProof, binary: bytearray) -> dict[str, Any]:
         return {"rule": "order"}
     if isinstance(row, SignsProof):
         return {"rule": "signs"}
+    if isinstance(row, BallProof):
+        return {"rule": "ball"}
     if isinstance(row, MirrorProof):
         return {"rule": "mirror", "of": row.of}
     start = len(binary)

@@ -20,12 +20,13 @@ from smilenn.estimators.missing import Missing
 from smilenn.estimators.options import Columns, Network
 from smilenn.estimators.outside import Outside
 from smilenn.estimators.parameters import stored
+from smilenn.estimators.radius import Norm, radii, refuse_without_steps, steps_of
 from smilenn.estimators.rules import Directions, Names, Stated
 from smilenn.estimators.sigmoid import probability
 from smilenn.estimators.steady import largest_changes, steady
 from smilenn.estimators.targets import Target, TaskName, class_names, decisions, started_decisions
 from smilenn.properties.claim import Claim
-from smilenn.properties.recognise import bounded_change
+from smilenn.properties.recognise import limits_change
 from smilenn.train.config import Config
 
 DEFAULT_EPS = 1.0  # ε is a gauge on a logit: scaling the logit scales it
@@ -136,6 +137,26 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         logits = self.outputs(X)
         return self.decided(logits), steady(logits, self.largest_changes(), margins=self.task == "multiclass")
 
+    def certified_radius(self, X: Any, norm: Norm = "inf") -> np.ndarray:
+        """How far each row may move before its label can change, [n], in the units of the columns; 0 if not at all.
+
+        `norm` is "inf", each column by itself, or 2, all together. Every `Robust` of that norm with one delta for its
+        columns counts, by whole multiples of its delta (radius.py): state a small delta for fine steps.
+        """
+        self._check_fitted()
+        several = self.task == "multiclass"
+        if self.task == "multilabel":
+            raise SmileError("A radius is that of one label; of several labels ask predict_certified.")
+        found = [steps_of(claim, self.outputs_, self.domain_, norm) for claim in self.changing_claims()]
+        steps = [one for one in found if one is not None]
+        refuse_without_steps(steps, norm)
+        logits, certificate = self.outputs(X), self._judged().certificate
+        out = np.zeros(len(logits))
+        for one in steps:
+            change = largest_changes(certificate, [one.claim], self.outputs_, self.domain_, self.outside_)
+            out = np.maximum(out, radii(logits, change, one, margins=several))
+        return out
+
     def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
         """Which decisions behind logits [n, o] no change that `Robust` and `Fair` speak of can turn, [n] (of labels:
         none of them); None where no such rule was stated.
@@ -173,7 +194,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
     def changing_claims(self) -> tuple[Claim, ...]:
         """The claims that bound how far outputs change, as `Robust` and `Fair` do, by name or by hand."""
         self._check_fitted()
-        return tuple(c for c in self.claims_ if bounded_change(c, self.outputs_, self.domain_) is not None)
+        return tuple(c for c in self.claims_ if limits_change(c, self.outputs_, self.domain_))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities: of the classes [n, classes], of the labels [n, o].

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 OF_MODULES = frozenset(vars(nn.Module()))  # every module's own: tensors, parts and hooks are looked at by themselves
 # Training reads these and no evaluation does: paces, groups of an ensemble, ends for the box, what restores signs
-FOR_TRAINING = frozenset({"pace", "decay", "groups", "parts", "members", "limits", "keep", "p"})
+FOR_TRAINING = frozenset({"pace", "decay", "groups", "parts", "members", "limits", "keep", "p", "centred"})
 COMPILED = "_compiled_call_impl"  # what a call of a module runs instead of its forward pass, if an instance has it
 PLAIN = (bool, int, float, str, tuple, type(None))
 # what a domain computes once and keeps, and its one field

@@ -179,7 +179,7 @@ def _refuse_unknown_names(claim: Claim, domain: Domain, outputs: Outputs, who: s
     """Raise where a claim names a feature or an output that is not there: `renamed` or `claims` left it as it was."""
     rows = (*claim.when, *claim.then, *(row for clause in claim.either for row in clause))
     named = {(term.kind, term.name) for inequality in rows for term in inequality.terms}
-    inputs = {name for kind, name in named if kind == "in"}.union(claim.equal, claim.free)
+    inputs = {name for kind, name in named if kind == "in"}.union(claim.equal, claim.free, (n for n, _ in claim.ball))
     unknown = sorted(str(name) for name in inputs if name not in domain.slices and name not in domain.coordinates)
     if unknown:
         known = listed(feature.name for feature in domain.features)

@@ -1,6 +1,7 @@
 """How far the output moves.
 
 Robust      −δ ≤ a − b ≤ δ                     ⇒  −ε ≤ f(a) − f(b) ≤ ε
+            Σ ((a_i − b_i)/δ_i)² ≤ 1           ⇒  the same, with norm=2
 Fair        rest equal (or within δ)           ⇒  −ε ≤ f(a) − f(b) ≤ ε
 Lipschitz   a_i ≥ b_i, rest equal              ⇒  |f(a) − f(b)| ≤ K·(a_i − b_i)
 """
@@ -14,6 +15,7 @@ from typing import Any, ClassVar, Self, final
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
+from smilenn.properties.ball import ball_axes, ball_formula, ball_words
 from smilenn.properties.base import (
     Name,
     Rename,
@@ -50,11 +52,14 @@ class Robust(Spoken):
         dictionary feature → number, share or pair (δ_lo, δ_hi), the others staying equal.
     eps : in units of the output. Classifiers may leave it out: theirs is chosen in training (`with_eps`).
     features : which features move by a single `delta` (default: all continuous and integer ones).
+    norm : "inf", each feature within its `delta`; or 2, all of them together within it in the Euclidean norm, each
+        measured in units of its own delta. With 2 the features are continuous ones (default: all of them).
     """
 
     delta: Any
     eps: Any = None
     features: Sequence[Name] | None = None
+    norm: Any = "inf"
     kind: ClassVar[str] = "robust"
 
     def __post_init__(self) -> None:
@@ -63,6 +68,8 @@ class Robust(Spoken):
         if isinstance(delta, tuple) and self.features is not None:
             raise SmileError("Robust: delta already names its features; leave 'features' out.")
         eps = None if self.eps is None else read_number(self.eps, "Robust", "eps")
+        if self.norm not in ("inf", 2) or isinstance(self.norm, bool):
+            raise SmileError(f'Robust: norm is {self.norm!r}; choose "inf" or 2.')
         set_fields(self, delta=delta, eps=eps)
         if self.features is not None:
             set_fields(self, features=read_names(self.features, "Robust"))
@@ -73,12 +80,12 @@ class Robust(Spoken):
 
     def formula(self) -> str:
         eps = "eps" if self.eps is None else number(self.eps)
-        return (
-            f"∀ a, b ∈ X: {delta_formula(self.delta, self.features or ())}, other features equal ⇒ {self._change(eps)}"
-        )
+        near = (ball_formula if self.norm == 2 else delta_formula)(self.delta, self.features or ())
+        return f"∀ a, b ∈ X: {near}, other features equal ⇒ {self._change(eps)}"
 
     def to_json(self) -> dict[str, Any]:
-        return super().to_json() | {"delta": delta_json(self.delta)}
+        data = super().to_json() | {"delta": delta_json(self.delta)}
+        return data if self.norm == 2 else {key: value for key, value in data.items() if key != "norm"}
 
     def renamed(self, rename: Rename) -> Self:
         features = None if self.features is None else rename_all(self.features, rename)
@@ -86,13 +93,16 @@ class Robust(Spoken):
 
     def sentence_about(self, output: str) -> str:
         most = "a fixed ε" if self.eps is None else number(self.eps)
-        moves = delta_words(self.delta, self.features or ())
+        moves = (ball_words if self.norm == 2 else delta_words)(self.delta, self.features or ())
         return f"Changing {moves}, everything else equal, changes {output} by at most {most}."
 
     def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         if self.eps is None:
             raise SmileError("Robust needs eps, the largest change of the output, as in Robust(0.1, eps=0.5).")
         features = self.features
+        if self.norm == 2:
+            ball = ball_axes(self.delta, domain, None if features is None else [str(n) for n in features])
+            return (Claim(2, (), bounded_change(self.forms(outputs), self.eps), ball=ball),)
         if features is None:
             features = tuple(f.name for f in domain.features if f.kind in ("continuous", "integer"))
         when = strip_rows(self.delta, domain, [str(n) for n in features], "Robust")

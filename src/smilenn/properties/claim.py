@@ -233,6 +233,7 @@ class Claim:
     free : features that differ freely between the copies although no row names them and `others` is ``equal``.
     sentence : a text beside the claim; nobody checks it, and what is certified is said from the rows (wording.py).
     either : clauses of at least two ``<=`` rows over outputs and inputs; `then` may be empty if there are any.
+    ball : (feature, δ) pairs of two copies: the differences must also satisfy Σ ((a_i − b_i)/δ_i)² ≤ 1.
     """
 
     copies: int
@@ -243,8 +244,10 @@ class Claim:
     free: tuple[str, ...] = ()
     sentence: str = field(default="", compare=False)
     either: tuple[Clause, ...] = ()
+    ball: tuple[tuple[str, Fraction], ...] = ()
 
     def __post_init__(self) -> None:
+        _refuse_bad_ball(self.ball, self.copies)
         if not isinstance(self.copies, Integral) or not 1 <= self.copies <= len(COPIES):
             raise SmileError(f"A claim has 1 to {len(COPIES)} copies, not {self.copies}.")
         if self.others not in ("equal", "free"):
@@ -271,8 +274,8 @@ class Claim:
 
     @property
     def named(self) -> frozenset[str]:
-        """Features (or coordinates) that `when` mentions."""
-        return frozenset(t.name for inequality in self.when for t in inequality.terms)
+        """Features (or coordinates) that `when` or the ball mentions."""
+        return frozenset(t.name for inequality in self.when for t in inequality.terms).union(n for n, _ in self.ball)
 
     @property
     def rows(self) -> tuple[Inequality, ...]:
@@ -296,6 +299,7 @@ class Claim:
         the first are shown. In `full` nothing is left out.
         """
         parts = [inequality.text() for inequality in self.when] if full else _texts(self.when)
+        parts += [ball_text(self.ball, full=full)] if self.ball else []
         parts += self._pins() if self.copies > 1 else []
         premise = ", ".join(parts) + " ⇒ " if parts else ""
         said = [inequality.text() for inequality in self.then]
@@ -320,13 +324,18 @@ class Claim:
             "equal": list(self.equal),
             "free": list(self.free),
             "sentence": self.sentence,
-        } | ({"either": [[r.to_json() for r in clause] for clause in self.either]} if self.either else {})
+        } | self._rare_json()
+
+    def _rare_json(self) -> dict[str, Any]:
+        """What most claims do not have."""
+        either = {"either": [[r.to_json() for r in clause] for clause in self.either]} if self.either else {}
+        return either | ({"ball": [[name, str(delta)] for name, delta in self.ball]} if self.ball else {})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Claim:
         """Inverse of `to_json`."""
         known = {"copies", "when", "then", "others", "equal", "free", "sentence"}
-        if not isinstance(data, Mapping) or set(data) - {"either"} != known:
+        if not isinstance(data, Mapping) or set(data) - {"either", "ball"} != known:
             raise SmileError(f"A claim is described by {listed(sorted(known))}.")
         return cls(
             data["copies"],
@@ -337,7 +346,43 @@ class Claim:
             tuple(str(name) for name in _list(data, "free")),
             str(data["sentence"]),
             tuple(_clause(entry) for entry in (_list(data, "either") if "either" in data else ())),
+            tuple(_pair(entry) for entry in (_list(data, "ball") if "ball" in data else ())),
         )
+
+
+def _pair(entry: Any) -> tuple[str, Fraction]:
+    if not isinstance(entry, list) or len(entry) != 2 or not isinstance(entry[0], str):
+        raise SmileError(f"A pair of a ball is [feature, number], not {entry!r}.")
+    return entry[0], exact(entry[1])
+
+
+def _refuse_bad_ball(ball: tuple[tuple[str, Fraction], ...], copies: int) -> None:
+    if ball and copies != 2:
+        raise SmileError(f"norm2 measures how far two inputs lie apart, a and b; this claim has {copies}.")
+    bad = [name for name, delta in ball if delta <= 0]
+    if bad:
+        raise SmileError(f"norm2: {listed(bad)} may change by 0 or less; give numbers more than 0, or leave it out.")
+    names = [name for name, _ in ball]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise SmileError(f"norm2 names {twice!r} twice; name every feature once.")
+
+
+def ball_text(ball: tuple[tuple[str, Fraction], ...], *, full: bool = True) -> str:
+    """A ball in the claim language: ``norm2(a["x"] - b["x"], …) <= 0.3``, each divided by its δ if these differ.
+
+    >>> ball_text((("x", Fraction(1, 2)), ("y", Fraction(2))))
+    'norm2((a["x"] - b["x"]) / 0.5, (a["y"] - b["y"]) / 2) <= 1'
+    """
+    same = len({delta for _, delta in ball}) == 1
+    most = number(ball[0][1]) if same else "1"
+    if same and len(ball) > MANY and not full:
+        shown = f"{in_quotes(ball[0][0])}, {in_quotes(ball[1][0])}, … {in_quotes(ball[-1][0])}"
+        return f'norm2(a["*"] - b["*"] for each of {len(ball)} features in place of "*": {shown}) <= {most}'
+    differences = [f"a[{in_quotes(name)}] - b[{in_quotes(name)}]" for name, _ in ball]
+    if not same:
+        differences = [f"({d}) / {number(delta)}" for d, (_, delta) in zip(differences, ball, strict=True)]
+    return f"norm2({', '.join(differences)}) <= {most}"
 
 
 def plain(claim: Claim) -> Claim:

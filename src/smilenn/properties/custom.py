@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self, final
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.properties.base import Name, Property, Rename, read_names, rename_all, set_fields
-from smilenn.properties.claim import COPIES, Claim, Inequality, Others, in_quotes
+from smilenn.properties.claim import COPIES, Claim, Inequality, Others, ball_text, in_quotes
 from smilenn.properties.forms import Outputs
 from smilenn.properties.language import parse
 from smilenn.properties.parsed import Row
@@ -65,6 +65,7 @@ class Custom(Property):
     def from_claim(cls, claim: Claim) -> Custom:
         """A `Claim` built by hand, as a property."""
         when, then = (tuple(r.text() for r in rows) for rows in (claim.when, claim.then))
+        when += (ball_text(claim.ball),) if claim.ball else ()
         then += tuple(" or ".join(r.text() for r in clause) for clause in claim.either)
         return cls(then, when, claim.copies, claim.others, claim.equal, claim.free, claim.sentence)
 
@@ -94,7 +95,10 @@ class Custom(Property):
         )
         either = tuple(clause for parsed in self._rows()[1] for clause in parsed.clauses(domain, outputs.names))
         equal, free = (tuple(str(n) for n in names) for names in (self.equal, self.free))
-        claim = Claim(self.copies, when, then, self.others, equal, free, self.says, either)
+        balls = [axes for parsed in self._rows()[0] if (axes := parsed.axes(domain))]
+        if len(balls) > 1:
+            raise SmileError("A claim has one row with norm2; state a property for each norm.")
+        claim = Claim(self.copies, when, then, self.others, equal, free, self.says, either, *balls)
         self._refuse_empty(claim, domain)
         return (claim,)
 

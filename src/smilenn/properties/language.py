@@ -1,6 +1,8 @@
 r"""The language of claims: one linear comparison a row, over the inputs and outputs of the copies a, b, c, d.
 
     row      := chain ("or" chain)*                        "or" in conclusions only: out.a <= 0 or out.b <= 0
+              | "norm2" "(" ball ")" "<=" number           in premises of two copies only: norm2(a - b) <= 0.3
+    ball     := "a" "-" "b" | sum ("," sum)*               each sum k·(a.x - b.x): norm2(a.x - b.x, (a.y - b.y)/2) <= 1
     chain    := sum (("<=" | ">=" | "==") sum)+            -0.1 <= a.x - b.x <= 0.1
     sum      := product (("+" | "-") product)*
     product  := factor (("*" | "/") factor)*               one side of a product is a number
@@ -22,7 +24,7 @@ from typing import Literal, NoReturn
 
 from smilenn.errors import SmileError
 from smilenn.properties.claim import COPIES, LARGEST, Inequality, exact, row
-from smilenn.properties.parsed import Member, Row, Where
+from smilenn.properties.parsed import Ball, Member, Row, Where
 from smilenn.properties.tokens import ClaimSyntaxError, Span, Token, tokens, unquoted
 
 MAX_LENGTH = 20_000
@@ -114,6 +116,8 @@ class _Parser:
         return self.take() if self.token.kind == "mark" and self.token.text == mark else None
 
     def row(self) -> Row:
+        if self.token.text == "norm2" and self.tokens[self.at + 1].text == "(":
+            return Row(self.text, self.where, (), self.spans, ball=self.norm())
         chains = [self.chain()]
         while self.token.kind == "name" and self.token.text == "or":
             joint = self.take()
@@ -123,6 +127,40 @@ class _Parser:
         if self.token.kind != "end":
             self.unexpected()
         return Row(self.text, self.where, chains[0], self.spans, tuple(chains[1:]))
+
+    def norm(self) -> Ball:
+        """``norm2(a - b) <= r``, or of single differences, each perhaps times a number."""
+        start = self.take()
+        if self.where == "then" or self.copies != 2:
+            self.fail("norm2 measures how far two inputs lie apart; it stands in 'when' of a claim on two.", start.span)
+        self.take()
+        whole = [token.text for token in self.tokens[self.at : self.at + 4]] == ["a", "-", "b", ")"]
+        parts: list[tuple[str, Fraction]] = []
+        if whole:
+            self.at += 3
+        while not whole:
+            parts.append(self.difference(self.number_like(self.sum())))
+            if self.skip(",") is None:
+                break
+        if self.skip(")") is None:
+            self.fail("This norm is never closed: ')' or ',' was expected.", self.token.span)
+        operator = self.take()
+        if operator.text != "<=":
+            self.fail("A norm is at most a number: norm2(a - b) <= 0.3.", operator.span)
+        radius = self.number_like(self.sum())
+        if radius.terms or radius.constant <= 0:
+            self.fail("A norm is at most a number, which is more than 0.", radius.span)
+        if self.token.kind != "end":
+            self.unexpected()
+        return Ball(tuple((name, radius.constant / size) for name, size in parts), radius.constant)
+
+    def difference(self, part: _Sum) -> tuple[str, Fraction]:
+        """k·(a.x − b.x) as the name and |k|."""
+        names = {name for (_, _, name) in part.terms}
+        first, second = (part.terms.get((copy, "in", next(iter(names), "")), Fraction(0)) for copy in (0, 1))
+        if len(names) != 1 or part.constant or first + second or not first:
+            self.fail("norm2 takes differences of one feature each, such as a.x - b.x.", part.span)
+        return names.pop(), abs(first)
 
     def chain(self) -> tuple[Inequality | Member, ...]:
         sides, operators = [self.sum()], []

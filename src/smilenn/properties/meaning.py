@@ -2,6 +2,7 @@
 
     Rises      a_P ≤ b_P, rest equal                 ⇒  g(a) ≤ g(b) + slack
     Changes    lo ≤ a − b ≤ hi, some free            ⇒  |g(a) − g(b)| ≤ eps        (perhaps with b a given point)
+    Near       Σ ((a_i − b_i)/δ_i)² ≤ 1, rest equal  ⇒  |g(a) − g(b)| ≤ eps
     Slope      a_i ≥ b_i, rest equal                 ⇒  |g(a) − g(b)| ≤ bound·(a_i − b_i) + slack
     Curved     2·b_P = a_P + c_P, rest equal         ⇒  ±(2·g(b) − g(a) − g(c)) ≤ slack
     Permuted   b is a permutation of a               ⇒  |g(a) − g(b)| ≤ eps
@@ -52,6 +53,15 @@ class Changes:
     forms: tuple[Linear, ...]
     eps: Fraction
     point: Point | None = None
+
+
+@dataclass(frozen=True)
+class Near:
+    """Changing features within the ellipsoid of these axes, (feature, δ) each, changes a form by at most `eps`."""
+
+    axes: tuple[tuple[str, Fraction], ...]
+    forms: tuple[Linear, ...]
+    eps: Fraction
 
 
 @dataclass(frozen=True)
@@ -152,4 +162,6 @@ class Unnamed:
     """No pattern: the claim is its formula."""
 
 
-Meaning = Rises | Changes | Slope | Curved | Permuted | Traded | Limited | Chain | Apart | Total | Decided | Unnamed
+Meaning = (
+    Rises | Changes | Near | Slope | Curved | Permuted | Traded | Limited | Chain | Apart | Total | Decided | Unnamed
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import product
 from typing import Literal, NoReturn
 
@@ -29,6 +30,14 @@ class Member:
 
 
 @dataclass(frozen=True)
+class Ball:
+    """``norm2(…) <= radius``: δ by feature; none by name for all continuous features."""
+
+    axes: tuple[tuple[str, Fraction], ...]
+    radius: Fraction
+
+
+@dataclass(frozen=True)
 class Row:
     """A row as read, before it meets a domain: its comparisons, and where each name stands in the text.
 
@@ -40,6 +49,23 @@ class Row:
     relations: tuple[Inequality | Member, ...]
     spans: dict[tuple[str, str], Span] = field(compare=False)
     others: tuple[tuple[Inequality | Member, ...], ...] = ()
+    ball: Ball | None = None
+
+    def axes(self, domain: Domain) -> tuple[tuple[str, Fraction], ...]:
+        """What a norm says on a domain: δ of every feature that moves; nothing for any other row."""
+        if self.ball is None:
+            return ()
+        for name, _ in self.ball.axes:
+            if name not in domain.slices:
+                known = listed(f.name for f in domain.features)
+                self._fail(f"There is no feature {name!r}; the features are {known}.", self.spans["in", name])
+            if domain.feature(name).kind != "continuous":
+                kind = domain.feature(name).kind
+                self._fail(f"norm2 is over continuous features, and this is of kind {kind!r}.", self.spans["in", name])
+        every = tuple((f.name, self.ball.radius) for f in domain.features if f.kind == "continuous" and f.lo < f.hi)
+        if not every and not self.ball.axes:
+            self._fail("norm2: the domain has no continuous feature that may change.", (0, len(self.text)))
+        return self.ball.axes or every
 
     def on(self, domain: Domain, outputs: Sequence[str] = ("",)) -> tuple[Inequality, ...]:
         """The row on a domain: names checked, categories turned into their members; nothing of a row with "or"."""

@@ -3,6 +3,7 @@
     lo_c ≤ x_c ≤ hi_c            per copy
     x_1,i = … = x_k,i            pinned coordinates (one shared value)
     δ_lo,i ≤ x_1,i − x_2,i ≤ δ_hi,i    a difference strip, two copies only
+    Σ ((x_1,i − x_2,i)/δ_i)² ≤ 1       a ball, two copies only; it has the strips ±δ_i
     A·(x_1..x_k) ≤ rhs or == rhs  whatever else the claim asks for
 
 plus whole-valued coordinates and one-hot groups from the domain. Rows are read exactly (rationals); the floats stored
@@ -37,6 +38,7 @@ class Premise:
     coef, rhs, equality : [R, k, m], [R], [R] extra rows ``Σ coef·x ≤ rhs`` (``==`` where equality).
     origin, factor : [R], [R] which of the claim's own extra rows each of them is, and times what: a multiplier ν of it
         is factor·ν of that one.
+    axes : [m] δ of the coordinates of a ball, infinite for the others; None without a ball.
     """
 
     domain: Domain
@@ -51,6 +53,7 @@ class Premise:
     equality: np.ndarray
     origin: np.ndarray
     factor: np.ndarray
+    axes: np.ndarray | None = None
 
     @property
     def has_rows(self) -> bool:
@@ -104,6 +107,8 @@ class Premise:
         if self.copies == 2:
             gap = x[:, 0] - x[:, 1]
             ok &= ((gap >= self.delta_lo - tolerance) & (gap <= self.delta_hi + tolerance)).all(axis=1)
+            if self.axes is not None:
+                ok &= ((gap / self.axes) ** 2).sum(axis=1) <= 1 + tolerance
         if self.has_rows:
             value = np.einsum("rkm,nkm->nr", self.coef, x) - self.rhs
             ok &= (value <= tolerance).all(axis=1) & (np.abs(value[:, self.equality]) <= tolerance).all(axis=1)
@@ -129,7 +134,8 @@ def holds_exactly(claim: Claim, domain: Domain, x: np.ndarray) -> bool:
         )
         if total > inequality.rhs or (inequality.op == "==" and total != inequality.rhs):
             return False
-    return True
+    shares = [(values[0][domain.indices(n)[0]] - values[1][domain.indices(n)[0]]) / delta for n, delta in claim.ball]
+    return sum((share**2 for share in shares), Fraction(0)) <= 1
 
 
 MOST_ROWS = 30  # of a premise among which contradictions are looked for
@@ -193,10 +199,28 @@ def _ground(claim: Claim, domain: Domain) -> Premise:
         np.array([equality for *_, equality, _ in rows], dtype=bool),
         np.array([e for e, *_ in rows], dtype=int),
         np.array([factor for *_, factor in rows]),
+        _axes(claim, domain),
     )
     if not satisfiable(premise):
         raise _Empty
     return premise
+
+
+def _axes(claim: Claim, domain: Domain) -> np.ndarray | None:
+    """δ [m] of a ball, rounded up; a norm is over numbers that take all values of an interval."""
+    if not claim.ball:
+        return None
+    axes = np.full(domain.size, np.inf)
+    for name, delta in claim.ball:
+        first, *more = domain.indices(name)
+        if more or domain.integral[first]:
+            kind = "a category" if more else "a whole number"
+            raise SmileError(
+                f"norm2: {name!r} is {kind}, and a norm is over continuous features; leave it out, or state how it may "
+                "change in a property of its own."
+            )
+        axes[first] = round_up(delta)
+    return axes
 
 
 Exact = list[list[Fraction]]  # [k][m]
@@ -287,6 +311,10 @@ def _sorted_rows(claim: Claim, domain: Domain) -> tuple[Exact, Exact, Strips, Ex
             narrow(strips.setdefault(i, [None, None]), terms[0, i], inequality)
         else:
             extra.append((inequality, terms))
+    for name, delta in claim.ball:
+        strip = strips.setdefault(domain.indices(name)[0], [None, None])
+        strip[0] = -delta if strip[0] is None else max(strip[0], -delta)
+        strip[1] = delta if strip[1] is None else min(strip[1], delta)
     return lo, hi, strips, extra
 
 

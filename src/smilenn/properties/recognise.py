@@ -29,6 +29,7 @@ from smilenn.properties.meaning import (
     Curved,
     Linear,
     Meaning,
+    Near,
     Permuted,
     Rises,
     Slope,
@@ -49,6 +50,8 @@ def meaning(claim: Claim, outputs: Outputs | None = None, domain: Domain | None 
     found = [row for row in rows if row is not None]
     if len(found) < len(rows) or (outputs is not None and not _known(found, outputs)):
         return Unnamed()
+    if claim.ball:
+        return _near(claim, found)
     if claim.copies == 1:
         return on_one_copy(claim, found, outputs)
     if claim.copies == 2:
@@ -60,6 +63,12 @@ def bounded_change(claim: Claim, outputs: Outputs, domain: Domain) -> Changes | 
     """What the claim means if it bounds how far outputs change from any input on, as `Fair` and `Robust` do."""
     found = meaning(claim, outputs, domain)
     return found if isinstance(found, Changes) and found.point is None else None
+
+
+def limits_change(claim: Claim, outputs: Outputs, domain: Domain) -> bool:
+    """Whether the claim bounds how far outputs change from any input on, in whatever norm."""
+    near = isinstance(meaning(claim, outputs, domain), Near)
+    return near or bounded_change(claim, outputs, domain) is not None
 
 
 def _known(rows: Iterable[Conclusion], outputs: Outputs) -> bool:
@@ -82,6 +91,15 @@ def _two(claim: Claim, rows: Sequence[Conclusion], domain: Domain | None) -> Mea
         return _traded(premise, oriented) or _permuted(premise, oriented, domain) or Unnamed()
     found = _rises(premise, oriented) or _changes(premise, oriented, domain)
     return found or _slope(premise, oriented)
+
+
+def _near(claim: Claim, rows: Sequence[Conclusion]) -> Meaning:
+    """A ball alone, and forms that change by at most ε either way."""
+    alone = not (claim.when or claim.equal or claim.free) and claim.others == "equal"
+    if not alone or any(row.weights[0] != -row.weights[1] or row.inputs for row in rows):
+        return Unnamed()
+    both = _both_ways([_oriented(row) for row in rows], mirrored=True)
+    return Unnamed() if both is None else Near(claim.ball, *both)
 
 
 def _oriented(row: Conclusion) -> Conclusion:

@@ -20,7 +20,7 @@ _TOKEN = re.compile(
     | (?P<name>{PLAIN_NAME.pattern})
     | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
     | (?P<compare><=|>=|==|!=|<>|=<|=>|≤|≥|≠|=|<|>)
-    | (?P<mark>[-+*/().\[\]])
+    | (?P<mark>[-+*/().,\[\]])
     | (?P<stray>.)""",
     re.VERBOSE | re.DOTALL,
 )

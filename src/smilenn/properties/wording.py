@@ -25,6 +25,7 @@ from smilenn.properties.meaning import (
     Limited,
     Linear,
     Meaning,
+    Near,
     Permuted,
     Point,
     Rises,
@@ -112,6 +113,8 @@ def _sentence(found: Meaning, outputs: Outputs | None, domain: Domain | None) ->
             return _rises(found, outputs)
         case Changes():
             return _changes(found, outputs, domain)
+        case Near():
+            return f"{_nearby(found)}, everything else equal, {_moves(found.forms, outputs, found.eps)}"
         case Slope(feature, bound, forms, slack):
             changes = f"changes by at most {amount(bound)} per unit of {feature!r}{_plus(slack)}"
             return f"everything else equal, {forms_words(forms, outputs, 'every')} {changes}"
@@ -174,6 +177,18 @@ def _moves(forms: Sequence[Linear], outputs: Outputs | None, eps: Fraction) -> s
     if not eps:
         return f"leaves {forms_words(forms, outputs, 'every')} unchanged"
     return f"changes {forms_words(forms, outputs, 'any')} by at most {amount(eps)}"
+
+
+def _nearby(found: Near) -> str:
+    """``changing 784 features together by at most 0.3 in the Euclidean norm``."""
+    names = [name for name, _ in found.axes]
+    which = joined(list(map(repr, names)), "and") if len(names) <= MOST_VALUES else f"{len(names)} features"
+    together = " together" if len(names) > 1 else ""
+    sizes = {delta for _, delta in found.axes}
+    if len(sizes) == 1:
+        return f"changing {which}{together} by at most {amount(sizes.pop())} in the Euclidean norm"
+    scales = ", ".join(f"{name!r} by {amount(delta)}" for name, delta in found.axes)
+    return f"changing {which}{together} by at most 1 in the Euclidean norm, each divided by its own scale ({scales})"
 
 
 def _changes(found: Changes, outputs: Outputs | None, domain: Domain | None) -> str:

@@ -1,8 +1,9 @@
 """Proofs as values: what a rule of `provers/rules` emits, and what a certificate carries.
 
-A proof of a row is nothing (order, signs, sweep: the checker computes all of it), a list of nodes in preorder (leaf and
-slope rule), or a reference to a mirrored row. Slopes and multipliers are integers, to be read times 2^-bits, those of
-lemmas times 2^-MULTIPLIER_BITS. docs/certificate.md specifies the rules; `certify/certificate.py` writes the files.
+A proof of a row is nothing (order, signs, ball, sweep: the checker computes all of it), a list of nodes in preorder
+(leaf and slope rule), or a reference to a mirrored row. Slopes and multipliers are integers, to be read times 2^-bits,
+those of lemmas times 2^-MULTIPLIER_BITS. docs/certificate.md specifies the rules; `certify/certificate.py` writes the
+files.
 """
 
 from __future__ import annotations
@@ -127,7 +128,12 @@ class SignsProof:
     """Signs rule: one copy against a mean of others, every unit by itself; convex, dominating, symmetric networks."""
 
 
-RowProof = LeafProof | SweepProof | SlopeProof | MirrorProof | OrderProof | SignsProof
+@dataclass(frozen=True)
+class BallProof:
+    """Ball rule: a difference in the Euclidean norm; the checker computes the bound."""
+
+
+RowProof = LeafProof | SweepProof | SlopeProof | MirrorProof | OrderProof | SignsProof | BallProof
 
 
 @dataclass(frozen=True)

@@ -274,6 +274,7 @@ def _called(claim: Claim, names: Mapping[str, str]) -> Claim:
         equal=tuple(names[name] for name in claim.equal),
         free=tuple(names[name] for name in claim.free),
         either=tuple(tuple(map(renamed, clause)) for clause in claim.either),
+        ball=tuple((names[name], delta) for name, delta in claim.ball),
     )
 
 

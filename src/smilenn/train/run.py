@@ -27,6 +27,7 @@ from smilenn.train.adam import fused
 from smilenn.train.boosted import Boosters, Signs, boosters
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.clock import Clock
+from smilenn.train.contractions import contraction_epoch, has_contractions, settle, spread
 from smilenn.train.curved import Units, merge_
 from smilenn.train.distances import distance_epoch, has_distances, recentre
 from smilenn.train.encoded import encoded_epoch, judged, keep_best, parameter_groups, shrink
@@ -190,6 +191,8 @@ class Run:
         """One epoch of a network whose claims hold by construction."""
         if has_distances(self.net):  # annealed: the last state is the one that was aimed at
             return distance_epoch(self.state, self.task)
+        if has_contractions(self.net):
+            return contraction_epoch(self.state, self.task)
         record = (boxed_epoch if self.net.encoder is None else encoded_epoch)(self.state, self.task)
         record["held_out"] = keep_best(self.state, self.task)
         return record
@@ -214,6 +217,8 @@ class Run:
         if net.encoder is not None:
             if has_distances(net):
                 recentre(net, self.task.x)
+            if has_contractions(net):
+                settle(net, spread(net.lower.slope))
             net.encoder.fit_box_(net.scale(self.task.x), room)
 
     def _choose_kinds(self) -> tuple[float, str]:

@@ -13,7 +13,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from smilenn.certify.reference.contract import Contraction, read_contractions
 from smilenn.certify.reference.floats import decoded
+from smilenn.certify.reference.layers import Layer, layer_shapes, read_layer
 from smilenn.certify.reference.strict import (
     Refused,
     as_float,
@@ -40,16 +42,6 @@ NET_KEYS = {
     "profile",
     "grid",
 }
-LAYER_KEYS = {
-    "ramps": {"source"},
-    "linear": {"inputs", "outputs", "base"},
-    "kinks": {"size", "convex"},
-    "pool": {"side", "block"},
-    "distance": {"inputs", "outputs"},
-    "trees": {"inputs", "trees", "nodes", "sets"},
-    "pinned": {"outputs", "module"},
-}
-SIZES = ("inputs", "outputs", "base", "size", "convex", "side", "block", "nodes")
 ZERO, ONE = Fraction(0), Fraction(1)
 LEAST_SCALE = Fraction(1, 2**1022)  # a subnormal scale might be flushed to zero, with all that the network returns
 PROFILES = ("f64-aux", "fixed-order", "dyadic")
@@ -75,27 +67,6 @@ class Domain:
 
 
 @dataclass(frozen=True)
-class Layer:
-    """A layer of a branch, from `inputs` to `outputs` numbers; its tensors' names begin with `prefix`.
-
-    What its kind does not have is empty or 0: `source` of ramps, `base` of linear, `convex` of kinks, `block` of pool,
-    `nodes` in all of trees, `trees` of each output and the `sets` that they ask for.
-    """
-
-    kind: str
-    prefix: str
-    inputs: int
-    outputs: int
-    source: tuple[int, ...] = ()
-    base: int = 0
-    convex: int = 0
-    block: int = 0
-    nodes: int = 0
-    trees: tuple[int, ...] = ()
-    sets: tuple[tuple[int, ...], ...] = ()
-
-
-@dataclass(frozen=True)
 class Branch:
     """Reads coordinates of the domain; without layers it passes them on."""
 
@@ -115,7 +86,8 @@ class Net:
 
     `domain` has the inputs x, `inner` the coordinates e that the auxiliaries see, `passed` the coordinates of x that
     are coordinates of e too, with their places there. Without an encoder these are all, in the same places. `forests`
-    has the trees of every layer of trees, by the beginning of its tensors' names.
+    has the trees of every layer of trees, `contractions` what is known of every contraction, by the beginning of its
+    tensors' names; `spent` is the work that went into these.
     """
 
     domain: Domain
@@ -133,6 +105,8 @@ class Net:
     grid: int
     tensors: Mapping[str, Matrix]
     forests: Mapping[str, list[Tree]]
+    contractions: Mapping[str, Contraction]
+    spent: int
 
     @property
     def pinned(self) -> bool:
@@ -171,7 +145,7 @@ def read_net(description: dict[str, Any], data: bytes) -> tuple[Net, dict[str, b
     if encoded:
         shapes |= {"encoder.lo": (m,), "encoder.hi": (m,)}
     for layer in (layer for branch in encoder for layer in branch.layers):
-        shapes |= _layer_shapes(layer)
+        shapes |= layer_shapes(layer)
     for net, free in (("lower", True), ("second", boxes == "paper")):
         shapes[f"{net}.const"] = (n,)
         if free and (skip or auxiliaries == "affine"):
@@ -198,8 +172,24 @@ def read_net(description: dict[str, Any], data: bytes) -> tuple[Net, dict[str, b
     if encoded:
         inner, passed = _inner(domain, features, encoder, tensors)
     forests = {y.prefix: _forest(y, tensors) for branch in encoder for y in branch.layers if y.kind == "trees"}
+    tested = read_contractions([y.prefix for b in encoder for y in b.layers if y.kind == "contract"], tensors)
     net = Net(
-        domain, encoder, inner, passed, boxes, auxiliaries, h, skip, n, outputs, scales, profile, grid, tensors, forests
+        domain,
+        encoder,
+        inner,
+        passed,
+        boxes,
+        auxiliaries,
+        h,
+        skip,
+        n,
+        outputs,
+        scales,
+        profile,
+        grid,
+        tensors,
+        forests,
+        *tested,
     )
     return net, {name: raw for name, (_, _, raw) in stored.items()}
 
@@ -282,7 +272,7 @@ def _encoder(value: Any, m: int, features: Mapping[str, tuple[int, ...]]) -> tup
             ended = bool(layers) and layers[-1].kind == "pinned"
             need(not ended, f"A pinned module of the branch {name!r} is followed by another layer.")
             width, first = (layers[-1].outputs, layers[0].outputs) if layers else (len(columns), 0)
-            layers.append(_layer(one, f"encoder.branches.{b}.layers.{len(layers)}.", width, first))
+            layers.append(read_layer(one, f"encoder.branches.{b}.layers.{len(layers)}.", width, first))
         if layers:
             need(name not in taken, f"The branch {name!r} has the name of a feature or of another branch.")
             taken.add(name)
@@ -297,67 +287,10 @@ def _encoder(value: Any, m: int, features: Mapping[str, tuple[int, ...]]) -> tup
     return tuple(branches)
 
 
-def _layer(value: Any, prefix: str, width: int, first: int) -> Layer:
-    """A layer for `width` numbers; `first` is how many the branch's first layer gives, 0 if it is this one."""
-    given = as_object(value, None, "A layer of the encoder")
-    kind = as_text(given.get("kind"), "The kind of a layer")
-    need(kind in LAYER_KEYS, "A layer of the encoder is of an unknown kind.")
-    what = f"A layer of the kind {kind!r}"
-    as_object(given, LAYER_KEYS[kind] | {"kind"}, what)
-    sizes = {key: as_integer(v, 0, 1 << 30, f"{key!r} of a layer") for key, v in given.items() if key in SIZES}
-    if "outputs" in sizes:
-        need(sizes["outputs"] >= 1, f"{what} has no outputs.")
-    inputs = sizes["side"] ** 2 if kind == "pool" else sizes.get("size", sizes.get("inputs", width))
-    need(inputs == width, f"{what} does not fit the number of its inputs.")
-    if kind == "ramps":
-        source = tuple(as_integer(i, 0, width - 1, "A source") for i in as_list(given["source"], "'source'"))
-        need(bool(source), "A layer of ramps has none.")
-        return Layer(kind, prefix, width, len(source), source=source)
-    if kind == "kinks":
-        need(sizes["convex"] <= width, "A layer of kinks has more convex ones than it has inputs.")
-        return Layer(kind, prefix, width, width, convex=sizes["convex"])
-    if kind == "pool":
-        side, block = sizes["side"], sizes["block"]
-        need(block >= 1 and side % block == 0, "A pool's block does not divide its side.")
-        return Layer(kind, prefix, width, (side // block) ** 2, block=block)
-    if kind == "trees":
-        return _trees(given, prefix, width, sizes["nodes"])
-    base = sizes.get("base", 0)
-    need(base in (0, first), "'base' of a layer is neither 0 nor the number of outputs of the branch's first layer.")
-    return Layer(kind, prefix, width, sizes["outputs"], base=base)
-
-
-def _trees(given: Mapping[str, Any], prefix: str, width: int, nodes: int) -> Layer:
-    """A layer of trees; their nodes are tensors."""
-    counts, sets = given["trees"], given["sets"]
-    several = isinstance(counts, list) and all(type(n) is int and n >= 1 for n in counts)
-    need(several and bool(counts), "A layer of trees has an output without trees.")
-    need(isinstance(sets, list), "A set of a layer of trees is malformed.")
-    for places in sets:
-        good = isinstance(places, list) and all(type(i) is int and 0 <= i < width for i in places)
-        rising = good and bool(places) and all(i < j for i, j in pairwise(places))
-        need(rising, "A set of a layer of trees is malformed.")
-    need(nodes >= 1, "The nodes of a layer of trees do not make up its trees.")
-    return Layer("trees", prefix, width, len(counts), nodes=nodes, trees=tuple(counts), sets=tuple(map(tuple, sets)))
-
-
 def _forest(layer: Layer, tensors: Mapping[str, Matrix]) -> list[Tree]:
     """The trees of a layer, from its nodes; a tensor without numbers has no rows."""
     split, number = ([v for row in tensors[layer.prefix + name] for v in row] for name in ("split", "number"))
     return read_trees(split, number, sum(layer.trees), layer.inputs + len(layer.sets))
-
-
-def _layer_shapes(layer: Layer) -> dict[str, tuple[int, ...]]:
-    """The tensors of a layer."""
-    if layer.kind == "ramps":
-        return {f"{layer.prefix}start": (layer.outputs,), f"{layer.prefix}rate": (layer.outputs,)}
-    if layer.kind in ("linear", "distance"):
-        weight = (layer.outputs, layer.inputs + layer.base)
-        return {f"{layer.prefix}weight": weight, f"{layer.prefix}bias": (layer.outputs,)}
-    if layer.kind == "trees":
-        nodes = {layer.prefix + name: (layer.nodes,) for name in ("split", "number")}
-        return nodes | {f"{layer.prefix}bias": (layer.outputs,)}
-    return {}
 
 
 def _inner(

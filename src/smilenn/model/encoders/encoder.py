@@ -22,6 +22,7 @@ from torch import nn
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.model.backbones import rebuild
+from smilenn.model.encoders.contract import Contract
 from smilenn.model.encoders.distance import Distance
 from smilenn.model.encoders.layers import Kinks, Layer, Linear, Pool, Ramps
 from smilenn.model.encoders.pinned import Pinned
@@ -175,7 +176,7 @@ class Encoder(nn.Module):
             out = out.joined(part)
         mask, lo, hi = self.encoded, self.lo.cpu().numpy(), self.hi.cpu().numpy()
         lo, hi = (np.where(mask, np.clip(v, lo, hi), v) for v in (out.lo, out.hi))
-        return Spread(lo, hi, out.low, out.high, out.rises, out.falls).settled()
+        return Spread(lo, hi, out.low, out.high, out.rises, out.falls, out.axes).settled()
 
     @torch.no_grad()
     def limit_(self, least: np.ndarray, most: np.ndarray) -> None:
@@ -188,7 +189,8 @@ class Encoder(nn.Module):
     def fit_box_(self, u: torch.Tensor, room: float = 1.0) -> None:
         """Set the box to the range of e on data u [B, m], widened by `room` of its width on each side."""
         training = self.training
-        self.eval()
+        # any box is sound: contractions find theirs by matrix products, which the deployed sums take too long for
+        self.train(any(isinstance(layer, Contract) for layer in self.modules()))
         self.lo.fill_(-(2.0**20))
         self.hi.fill_(2.0**20)
         parts = [self(part) for part in u.split(4096)]
@@ -212,7 +214,10 @@ class Encoder(nn.Module):
         hasher = hashlib.sha256(repr((self.domain.to_json(), self.describe())).encode())
         for name, tensor in sorted(frozen.state_dict().items()):
             hasher.update(name.encode() + tensor.cpu().numpy().tobytes())
-        return Encoding(self.domain, frozen.propagate, self.encoded, hasher.hexdigest())
+        ends = np.cumsum([0, *(branch.outputs for branch in self._all())]).tolist()
+        places = zip(self._all(), ends, ends[1:], strict=False)
+        parts = tuple(slice(start, stop) for branch, start, stop in places if len(branch.layers))
+        return Encoding(self.domain, frozen.propagate, self.encoded, hasher.hexdigest(), parts)
 
     def project_(self) -> None:
         """Restore the sign constraints of all layers."""
@@ -238,7 +243,9 @@ def _described(layer: Layer) -> dict[str, Any]:
 
     Checkers know what the layers of this package compute. A subclass may compute something else, and so they refuse it.
     """
-    known = type(layer) in (Ramps, Linear, Kinks, Pool, Distance, Trees, Pinned) and "forward" not in vars(layer)
+    known = type(layer) in (Ramps, Linear, Kinks, Pool, Distance, Contract, Trees, Pinned) and "forward" not in vars(
+        layer
+    )
     own = f"{type(layer).__module__}.{type(layer).__qualname__}"
     return layer.describe() if known else layer.describe() | {"kind": own}
 
@@ -294,6 +301,8 @@ def _layer(d: Mapping[str, Any], module: nn.Module | None) -> Layer:
             return Pool(int(d["side"]), int(d["block"]))
         case "distance":
             return Distance(int(d["inputs"]), int(d["outputs"]))
+        case "contract":
+            return Contract(int(d["inputs"]), int(d["units"]))
         case "trees":
             return Trees(int(d["inputs"]), d["trees"], int(d["nodes"]), d["sets"])
         case "pinned":

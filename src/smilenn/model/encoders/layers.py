@@ -65,14 +65,15 @@ class Ramps(Layer):
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, k]; subtract, multiply, clip: each step is non-decreasing in floats too."""
-        r = (y[:, self.source] - self.start) * self.rate
+        r = (y[:, self.source] - self.start.to(y.dtype)) * self.rate.to(y.dtype)
         return torch.minimum(torch.maximum(r, torch.zeros_like(r)), torch.ones_like(r))
 
     def propagate(self, spread: Spread) -> Spread:
         """Δ is at most rate·Δ and at most 1."""
         s, start, rate = spread.at(self.source), self.start.cpu().numpy(), self.rate.cpu().numpy()
         lo, hi = (np.clip((v - start) * rate, 0.0, 1.0) for v in (s.lo, s.hi))
-        return Spread(lo, hi, s.low * rate, s.high * rate, s.rises, s.falls).settled()
+        known = s.axes is not None and len(set(self.source)) == len(self.source)
+        return Spread(lo, hi, s.low * rate, s.high * rate, s.rises, s.falls, s.axes * rate if known else None).settled()
 
     def describe(self) -> dict[str, Any]:
         """Kind and inputs; positions and rates are tensors."""
@@ -148,7 +149,7 @@ class Kinks(Layer):
         """Differences only shrink."""
         convex = np.arange(self.outputs) < self.convex
         lo, hi = (np.where(convex, np.maximum(v, 0.0), np.minimum(v, 0.0)) for v in (spread.lo, spread.hi))
-        return Spread(lo, hi, spread.low, spread.high, spread.rises, spread.falls).settled()
+        return Spread(lo, hi, spread.low, spread.high, spread.rises, spread.falls, spread.axes).settled()
 
     def describe(self) -> dict[str, Any]:
         """Kind and sizes."""

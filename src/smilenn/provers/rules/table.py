@@ -15,6 +15,7 @@ from smilenn.problem import Problem, Row
 from smilenn.provers.mip.paper import PaperMip
 from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.provers.prover import Prover
+from smilenn.provers.rules.ball import Ball
 from smilenn.provers.rules.closed_form import ClosedForm
 from smilenn.provers.rules.order import Order
 from smilenn.provers.rules.rule import Rule
@@ -26,6 +27,7 @@ from smilenn.provers.tree.branch import Branch
 RULES: tuple[Rule, ...] = (
     Order(),
     Signs(),
+    Ball(),
     ClosedForm(),
     Sweep(),
     SlopeRule(),

@@ -4,6 +4,7 @@ given        an encoder that the user brings
 boxed        claims on every single input and no others: a free backbone in a fixed box
 premised     the same with premises, or more rows than outputs: a box by a linear program
 distances    robust claims alone, on many columns or an image: an l∞-distance net
+contractions robust claims in the Euclidean norm alone: layers that move no two inputs apart
 ensemble     monotone and fair claims: an ensemble of monotone encoders
 curved       convex, concave, Lipschitz, symmetric, dominating, robust claims, also beside others: curved units
 plain        everything else: the paper's network, searched and proved
@@ -17,13 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from smilenn.errors import SmileError
-from smilenn.train.recipes import boxed, curved, distances, ensemble, given, plain, premised
+from smilenn.train.recipes import boxed, contractions, curved, distances, ensemble, given, plain, premised
 from smilenn.train.recipes.task import Design, Family, Recipe, Task, steps
 
 AUTOMATIC: tuple[Callable[[Task], Recipe | None], ...] = (
     boxed.recipe,
     premised.recipe,
     distances.recipe,
+    contractions.recipe,
     ensemble.recipe,
     curved.recipe,
     plain.recipe,

@@ -4,7 +4,8 @@ Under the premise of claim c each e_k moves by at most D_c, known from the layer
 
     s = (1 − tiny)·min_c ε_c / (2·D_c)
 
-Of several classes each has a coordinate of its own, f_i = s·e_i, and each margin f_i − f_j moves by as much.
+Of several classes each has a coordinate of its own, f_i = −s·e_i, and each margin f_i − f_j moves by as much. There f
+may be the mean of several nets, which moves by no more than one of them.
 One net keeps several claims at once: its decision does not depend on s, and an input is verified for δ_c where
 |f| > 2·s·D_c.
 
@@ -24,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from torch import nn
 
 from smilenn.domain import Domain
@@ -49,6 +51,11 @@ TINY = 1e-9  # of ε, left for rounding
 CONFIG = Config(patience=None, batch_size=256, learning_rate=0.02, train_learning_rate=0.02)
 # where it is trained: units, largest side of an image whose pixels are not averaged by four, differences |x − w| in all
 SIZES = {"cuda": ((256, 256), 64, 1.28e12), "cpu": ((128, 64), 16, 8e9)}
+# of several classes on a GPU: nets, units of each, differences |x − w| in all
+CLASSES = (2, (1536, 1536, 1536), 8e13)
+CLASS_CONFIG = Config(patience=None, batch_size=128, learning_rate=0.01, train_learning_rate=0.01)
+CLASS_THETA = 0.4  # beyond the largest δ
+START, SELF = 0.3, -3.0  # deviation of the first weights, and what a unit has at its own place in a square layer
 LEAST_EPOCHS, MOST_EPOCHS, AUGMENTED = 3, 300, 8  # few epochs have no time for changed images
 LEAST_STEPS, LEAST_BATCH = 8, 16  # an epoch has this many steps, or batches of so many rows
 CHANNELS = {"cuda": ((32, 64, 128), 128), "cpu": ((8, 16, 32), 32)}  # of a backbone for images, and its last layer
@@ -93,6 +100,7 @@ def _change(one: Stated, domain: Domain) -> _Change:
         raise SmileError(f"A distance net keeps Robust properties, not {one.claim.formula()!r}.")
     region = Region.of(ground(one.claim, domain))
     reach = np.maximum(np.abs(region.delta_lo), np.abs(region.delta_hi))
+    reach = np.where(domain.lo == domain.hi, reach.max(), reach)  # a column of one value is no hindrance
     size = max(float(sum(abs(c) for c, _ in form)) for form in one.forms)
     return _Change(reach, float(one.meaning.eps), size)
 
@@ -111,6 +119,8 @@ def sized_distance_net(
     else a multilayer perceptron.
     """
     outputs, design = Outputs() if outputs is None else outputs, Design() if design is None else design
+    if len(outputs.classes) > 2 and design.device.startswith("cuda") and not design.backbone_share:
+        return class_net(domain, claims, rows, outputs, design)
     where, image, o = "cuda" if design.device.startswith("cuda") else "cpu", design.image, len(outputs.names)
     units, side, budget = SIZES[where]
     block = 2 if image and domain.size > side * side and math.isqrt(domain.size) % 2 == 0 else 1
@@ -127,6 +137,35 @@ def sized_distance_net(
     theta = min(THETA, max(LEAST_THETA, REACHES * float(reach.max())))
     augment = "affine" if image and epochs >= AUGMENTED else "none"
     return net, CONFIG.replace(epochs=epochs, augment=augment, batch_size=batch, margin=theta)
+
+
+def class_net(
+    domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs, design: Design
+) -> tuple[SmileNet, Config]:
+    """A mean of wide nets for several classes, about five minutes on a GPU."""
+    nets, units, budget = CLASSES
+    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
+    encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets)
+    start_(encoder)
+    net = distance_net(domain, claims, encoder, outputs)
+    work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
+    epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
+    batch = min(CLASS_CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
+    augment = "affine" if design.image else "none"
+    theta = CLASS_THETA + float(reach.max())
+    return net, CLASS_CONFIG.replace(epochs=epochs, augment=augment, batch_size=batch, margin=theta)
+
+
+@torch.no_grad()
+def start_(encoder: Encoder) -> None:
+    """Small first weights; a unit of a square layer starts far from its own place, so that it passes that on."""
+    for branch in encoder.learned:
+        layers = [layer for layer in branch.layers if isinstance(layer, Distance)]
+        for number, layer in enumerate(layers):
+            layer.weight.normal_(0, START)
+            if 0 < number < len(layers) - 1:
+                unit = torch.arange(layer.outputs)
+                layer.weight[unit, unit % layer.inputs] = SELF
 
 
 def distance_net(
@@ -149,12 +188,14 @@ def distance_net(
     if encoder is None:
         widest = np.max([change.reach for change in changes], axis=0)
         encoder = robust_encoder(domain, widest, outputs=_coordinates(outputs))
-    if encoder.size != _coordinates(outputs):
+    nets = len(encoder.learned) if o > 1 else 1
+    if encoder.size != nets * _coordinates(outputs):
         what = "the difference of two coordinates" if o == 1 else f"one coordinate for each of {o} outputs"
         raise SmileError(f"A distance net decides by {what}, not by {encoder.size}.")
     room = share * min(change.eps for change in changes)  # what all boxes of a row may add up to
     factor = min(_factor(encoder, domain, change, room) for change in changes)
-    slopes = (1 - TINY) * factor * (np.array([1.0, -1.0]) if o == 1 else np.eye(o))
+    directions = np.array([1.0, -1.0]) if o == 1 else -np.tile(np.eye(o), nets) / nets
+    slopes = (1 - TINY) * factor * directions
     width = (1 - TINY) * room / (1 if o == 1 else 2)
     return averaged(
         domain, encoder, 1.0, 0.0, outputs=outputs.names, slopes=slopes, sizes=(), width=width, backbone=backbone

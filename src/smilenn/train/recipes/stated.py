@@ -20,6 +20,7 @@ from smilenn.properties.meaning import (
     Curved,
     Linear,
     Meaning,
+    Near,
     Permuted,
     Rises,
     Slope,
@@ -38,6 +39,7 @@ class Kind(StrEnum):
     FAIR = "Fair"
     FAIR_NEARBY = "Fair with delta"
     ROBUST = "Robust"
+    EUCLIDEAN = "Robust with norm=2"
     LOCAL = "LocalRobust"
     LIPSCHITZ = "Lipschitz"
     CONVEX = "Convex"
@@ -59,7 +61,7 @@ class Stated:
     @property
     def forms(self) -> tuple[Linear, ...]:
         """The linear forms of the outputs that it compares between inputs; none for a rule on single inputs."""
-        if isinstance(self.meaning, (Rises, Changes, Slope, Curved, Permuted, Traded)):
+        if isinstance(self.meaning, (Rises, Changes, Near, Slope, Curved, Permuted, Traded)):
             return self.meaning.forms
         return ()
 
@@ -107,6 +109,8 @@ def _kind(found: Meaning) -> Kind:
             return Kind.SYMMETRIC
         case Changes():
             return _kind_of_change(found)
+        case Near():
+            return Kind.EUCLIDEAN
     return Kind.OTHER
 
 

@@ -31,7 +31,7 @@ from smilenn.train.config import Config
 from smilenn.train.coordinates import Coordinates, coordinates, unconditional
 from smilenn.train.recipes.stated import Kind, Stated, read
 
-Family = Literal["given", "boxed", "premised", "distances", "ensemble", "curved", "plain"]
+Family = Literal["given", "boxed", "premised", "distances", "contractions", "ensemble", "curved", "plain"]
 Numbers = np.ndarray | float
 FULL, BATCH, STEPS, PASSES = 512, 256, 1500, 600_000
 
