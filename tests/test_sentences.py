@@ -30,9 +30,9 @@ from smilenn.model.encoders.pinned import Pinned
 from smilenn.model.folder import dump_json, parse_json, read_folder, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.properties.alternatives import OneOf
-from smilenn.properties.claim import exact
 from smilenn.properties.forms import Outputs
 from smilenn.properties.local import LocalRobust
+from smilenn.properties.rational import exact
 from smilenn.reason import told
 from smilenn.report.model import rows_of
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smilenn.errors import SmileError
-from smilenn.properties.claim import Claim, Inequality, Term, exact, number, row
+from smilenn.properties.claim import Claim, Inequality, Term, row
+from smilenn.properties.rational import exact, number
 
 LESS = row([(1, 0, "out", ""), (-1, 1, "out", "")])
 

@@ -2,7 +2,7 @@
 
 from smilenn.properties.alternatives import OneOf
 from smilenn.properties.base import Property
-from smilenn.properties.claim import Claim, Inequality, Term, exact, number, row
+from smilenn.properties.claim import Claim, Inequality, Term, row
 from smilenn.properties.custom import Custom, Safe
 from smilenn.properties.forms import Outputs
 from smilenn.properties.language import parse_row
@@ -10,6 +10,7 @@ from smilenn.properties.library import Concave, Convex, Dominates, Fair, Lipschi
 from smilenn.properties.local import LocalRobust
 from smilenn.properties.outputs import Bounded, Exclusive, Ordered, SumAtMost
 from smilenn.properties.premise import Premise, ground, holds_exactly
+from smilenn.properties.rational import exact, number
 from smilenn.properties.registry import register_property
 from smilenn.properties.spec import (
     as_property,

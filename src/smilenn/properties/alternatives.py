@@ -17,11 +17,24 @@ from typing import Any, ClassVar, final
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Property, quoted, read_number, set_fields
-from smilenn.properties.claim import Claim, in_quotes, row
+from smilenn.properties.claim import Claim, Clause, in_quotes, row
 from smilenn.properties.custom import read_rows
 from smilenn.properties.forms import Outputs
 from smilenn.properties.language import parse
 from smilenn.properties.tokens import tidy
+
+
+def _class_names(classes: Any) -> tuple[str, ...]:
+    """Classes as texts: one at least, and each once."""
+    given = (classes,) if isinstance(classes, (str, Integral)) else classes
+    if not isinstance(given, Iterable) or not all(
+        isinstance(c, (str, Integral)) and not isinstance(c, bool) for c in given
+    ):
+        raise SmileError(f"OneOf: classes is {classes!r}; give a list of classes.")
+    names = tuple(str(c) for c in given)
+    if not names or len(set(names)) < len(names):
+        raise SmileError(f"OneOf: classes is {classes!r}; name one class at least, and each once.")
+    return names
 
 
 @final
@@ -45,15 +58,7 @@ class OneOf(Property):
     kind: ClassVar[str] = "one-of"
 
     def __post_init__(self) -> None:
-        given = (self.classes,) if isinstance(self.classes, (str, Integral)) else self.classes
-        if not isinstance(given, Iterable) or not all(
-            isinstance(c, (str, Integral)) and not isinstance(c, bool) for c in given
-        ):
-            raise SmileError(f"OneOf: classes is {self.classes!r}; give a list of classes.")
-        names = tuple(str(c) for c in given)
-        if not names or len(set(names)) < len(names):
-            raise SmileError(f"OneOf: classes is {self.classes!r}; name one class at least, and each once.")
-        set_fields(self, classes=names, when=read_rows(self.when, "when"))
+        set_fields(self, classes=_class_names(self.classes), when=read_rows(self.when, "when"))
         set_fields(self, lead=read_number(self.lead, "OneOf", "lead", sign="positive"))
         for text in self.when:
             parse(text, 1, "when")
@@ -73,11 +78,14 @@ class OneOf(Property):
         if len(outputs.names) == 1:  # two classes, one logit
             sign = -1 if self.classes[0] == known[1] else 1
             return (Claim(1, when, (row([(sign, 0, "out", outputs.names[0])], -self.lead),)),)
-        others = [c for c in known if c not in self.classes]
-        clauses = [tuple(row([(1, 0, "out", c), (-1, 0, "out", d)], -self.lead) for d in self.classes) for c in others]
+        clauses = [self._behind(c) for c in known if c not in self.classes]
         if len(self.classes) == 1:
             return (Claim(1, when, tuple(clause[0] for clause in clauses)),)
         return (Claim(1, when, (), either=tuple(clauses)),)
+
+    def _behind(self, loser: str) -> Clause:
+        """One of the classes is ahead of the loser, by the lead."""
+        return tuple(row([(1, 0, "out", loser), (-1, 0, "out", c)], -self.lead) for c in self.classes)
 
     def _refuse(self, known: tuple[str, ...]) -> None:
         if not known:

@@ -14,8 +14,8 @@ from fractions import Fraction
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, quoted
-from smilenn.properties.claim import number
-from smilenn.properties.reach import Delta, negated, raw_amount, reference, shown
+from smilenn.properties.rational import number
+from smilenn.properties.reach import Delta, Size, negated, raw_amount, reference, shown
 
 Axes = tuple[tuple[str, Fraction], ...]
 
@@ -28,26 +28,29 @@ def ball_axes(delta: Delta, domain: Domain, features: Sequence[str] | None) -> A
     if not isinstance(delta, tuple):
         chosen = [f.name for f in domain.features if f.kind == "continuous"] if features is None else features
         delta = tuple((name, negated(delta), delta) for name in chosen)
-    axes = []
-    for name, low, high in delta:
-        feature = domain.feature(str(name))
-        if feature.kind != "continuous":
-            raise SmileError(
-                f"Robust: norm=2 is over continuous features, and {name!r} is of kind {feature.kind!r}; leave it out, "
-                f"or state how it may change by a property of its own, such as Robust({{{str(name)!r}: 1}}, eps=…)."
-            )
-        if low != negated(high):
-            raise SmileError(f"Robust: with norm=2 {name!r} needs one number as its delta, not a pair.")
-        size = raw_amount(high, feature)
-        if feature.lo == feature.hi:
-            continue
-        if size <= 0:
-            raise SmileError(f"Robust: delta of {name!r} is {shown(high)}; with norm=2 it must be more than 0.")
-        axes.append((feature.name, size))
+    axes = tuple(axis for entry in delta for axis in _axis(*entry, domain))
     if not axes:
         known = listed(feature.name for feature in domain.features)
         raise SmileError(f"Robust: norm=2 needs a continuous feature that may change; the features are {known}.")
-    return tuple(axes)
+    return axes
+
+
+def _axis(name: Name, low: Size, high: Size, domain: Domain) -> Axes:
+    """δ of one feature; nothing for a feature of one value."""
+    feature = domain.feature(str(name))
+    if feature.kind != "continuous":
+        raise SmileError(
+            f"Robust: norm=2 is over continuous features, and {name!r} is of kind {feature.kind!r}; leave it out, "
+            f"or state how it may change by a property of its own, such as Robust({{{str(name)!r}: 1}}, eps=…)."
+        )
+    if low != negated(high):
+        raise SmileError(f"Robust: with norm=2 {name!r} needs one number as its delta, not a pair.")
+    size = raw_amount(high, feature)
+    if feature.lo == feature.hi:
+        return ()
+    if size <= 0:
+        raise SmileError(f"Robust: delta of {name!r} is {shown(high)}; with norm=2 it must be more than 0.")
+    return ((feature.name, size),)
 
 
 def ball_formula(delta: Delta, features: Sequence[Name]) -> str:

@@ -11,13 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, replace
 from fractions import Fraction
+from itertools import chain
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
-from smilenn.properties.claim import Claim, Inequality, exact, number, plain, row
+from smilenn.properties.claim import Claim, Inequality, plain, row
 from smilenn.properties.forms import Form, Outputs, change
+from smilenn.properties.rational import exact, number
 from smilenn.properties.thresholds import on_cells
 from smilenn.properties.wording import say
 
@@ -142,6 +144,13 @@ class Property(ABC):
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_json`; an unknown or missing key is an error that names the known ones."""
+        cls._refuse_keys(data)
+        if data.get("kind", cls.kind) != cls.kind:
+            raise SmileError(f"A property of kind {data['kind']!r} was given where {cls.kind!r} is read.")
+        return cls(**{key: value for key, value in data.items() if key != "kind"})
+
+    @classmethod
+    def _refuse_keys(cls, data: Mapping[str, Any]) -> None:
         known = {f.name: f for f in cls._arguments()}
         unknown = sorted(str(key) for key in set(data) - set(known) - {"kind"})
         if unknown:
@@ -151,9 +160,6 @@ class Property(ABC):
         missing = [n for n, f in known.items() if n not in data and f.default is MISSING]
         if missing:
             raise SmileError(f"A property of kind {cls.kind!r} needs the key {listed(missing)}.")
-        if data.get("kind", cls.kind) != cls.kind:
-            raise SmileError(f"A property of kind {data['kind']!r} was given where {cls.kind!r} is read.")
-        return cls(**{key: value for key, value in data.items() if key != "kind"})
 
     def __repr__(self) -> str:
         parts = []
@@ -177,16 +183,20 @@ def _refuse_no_claims(claims: tuple[object, ...], who: str) -> None:
 
 def _refuse_unknown_names(claim: Claim, domain: Domain, outputs: Outputs, who: str) -> None:
     """Raise where a claim names a feature or an output that is not there: `renamed` or `claims` left it as it was."""
-    rows = (*claim.when, *claim.then, *(row for clause in claim.either for row in clause))
-    named = {(term.kind, term.name) for inequality in rows for term in inequality.terms}
-    inputs = {name for kind, name in named if kind == "in"}.union(claim.equal, claim.free, (n for n, _ in claim.ball))
-    unknown = sorted(str(name) for name in inputs if name not in domain.slices and name not in domain.coordinates)
+    inputs = _names_in(claim, "in").union(claim.equal, claim.free, dict(claim.ball))
+    unknown = sorted(map(str, inputs - set(domain.slices) - set(domain.coordinates)))
     if unknown:
         known = listed(feature.name for feature in domain.features)
         raise SmileError(f"{who} names {listed(unknown)}, which is not a feature; the features are {known}.")
-    missing = sorted(name for kind, name in named if kind == "out" and name not in outputs.names)
+    missing = sorted(_names_in(claim, "out") - set(outputs.names))
     if missing:
         raise SmileError(f"{who} names the output {listed(missing)}; there are {listed(outputs.names, 20)}.")
+
+
+def _names_in(claim: Claim, kind: Literal["in", "out"]) -> set[str]:
+    """Inputs or outputs that the rows of a claim name."""
+    rows = chain(claim.when, claim.then, *claim.either)
+    return {term.name for inequality in rows for term in inequality.terms if term.kind == kind}
 
 
 def _feature_name(domain: Domain, name: Name, who: str, columns: Sequence[str]) -> str:
@@ -225,17 +235,22 @@ def rename_all(names: Sequence[Name], rename: Rename) -> tuple[str, ...]:
 
 def read_names(value: Any, who: str, what: str = "features", *, optional: bool = False) -> tuple[Name, ...]:
     """Feature names as a tuple; one text stands for itself, an empty list or a repetition is an error."""
-    single = isinstance(value, (str, Integral))
-    if not single and not isinstance(value, Iterable):
-        raise SmileError(f"{who}: {what} is {value!r}; give a list of feature names.")
-    items = [value] if single else sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
-    names = tuple(_read_name(item, who, what) for item in items)
+    names = tuple(_read_name(item, who, what) for item in _items(value, who, what))
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
         raise SmileError(f"{who}: {what} names {listed(twice)} twice; name it once.")
     if not names and not optional:
         raise SmileError(f"{who}: {what} is empty; name at least one feature.")
     return names
+
+
+def _items(value: Any, who: str, what: str) -> Iterable[Any]:
+    """One name as a list of one; a set in the order of its names."""
+    if isinstance(value, (str, Integral)):
+        return [value]
+    if not isinstance(value, Iterable):
+        raise SmileError(f"{who}: {what} is {value!r}; give a list of feature names.")
+    return sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
 
 
 def _read_name(item: Any, who: str, what: str) -> Name:

@@ -27,8 +27,9 @@ from smilenn.properties.base import (
     rename_all,
     set_fields,
 )
-from smilenn.properties.claim import Claim, in_quotes, number, row
+from smilenn.properties.claim import Claim, in_quotes, row
 from smilenn.properties.forms import Outputs, change
+from smilenn.properties.rational import number
 from smilenn.properties.reach import (
     delta_formula,
     delta_json,

@@ -15,77 +15,17 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from numbers import Integral, Rational, Real
+from numbers import Integral
 from typing import Any, Literal
 
-import numpy as np
-
 from smilenn.errors import SmileError, listed
+from smilenn.properties.rational import exact, number
 
 COPIES = "abcd"  # the names of the copies x_1..x_k in texts
 PLAIN_NAME = re.compile(r"[^\W\d]\w*")  # names that a row may hold without quotes
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-LARGEST = 10**300  # beyond this a number no longer fits a float64 comfortably
 MANY = 8  # features of which the same is said: beyond, it is written once
 Others = Literal["equal", "free"]
-
-
-def exact(value: Any) -> Fraction:
-    """A number as the user wrote it: 0.1 is one tenth, not the binary double next to it.
-
-    >>> exact(0.1)
-    Fraction(1, 10)
-    """
-    if isinstance(value, np.ndarray) and value.ndim == 0:  # a number of numpy in its box
-        value = value[()]
-    if isinstance(value, bool) or not isinstance(value, (Real, str)):
-        raise SmileError(f"{value!r} is not a number; give a finite one.")
-    if isinstance(value, str) and len(value) > 400:
-        raise SmileError("A number longer than 400 characters was given; shorten it.")
-    try:
-        result = _as_fraction(value)
-    except (ValueError, ZeroDivisionError):
-        shown = str(value) if isinstance(value, np.generic) and not isinstance(value, str) else repr(value)
-        raise SmileError(f"{shown} is not a finite number; give one such as 0.1 or 1/3.") from None
-    if abs(result) > LARGEST:
-        raise SmileError("A number beyond 1e300 was given; choose other units.")
-    return result
-
-
-def _as_fraction(value: Any) -> Fraction:
-    if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    text = str(value).lower()
-    if "e" in text and abs(int(text.split("e")[1])) > 300:
-        raise ValueError(text)  # Fraction('1e3000000') would take seconds and megabytes
-    return Fraction(text)
-
-
-def number(value: Fraction) -> str:
-    """A rational as people write it: a decimal where that is exact and short, else p/q.
-
-    >>> number(Fraction(1, 10)), number(Fraction(1, 3)), number(Fraction(-2))
-    ('0.1', '1/3', '-2')
-    """
-    if value.denominator == 1:
-        return str(value.numerator)
-    digits, rest = 0, value.denominator
-    while rest % 10 == 0:
-        rest //= 10
-        digits += 1
-    twos = fives = 0
-    while rest % 2 == 0:
-        rest //= 2
-        twos += 1
-    while rest % 5 == 0:
-        rest //= 5
-        fives += 1
-    digits += max(twos, fives)
-    if rest != 1 or digits > 30:
-        return f"{value.numerator}/{value.denominator}"
-    scaled = abs(value.numerator) * 10**digits // value.denominator
-    text = str(scaled).rjust(digits + 1, "0")
-    return f"{'-' if value < 0 else ''}{text[:-digits]}.{text[-digits:]}"
 
 
 Ends = list[Fraction | None]  # [low, high], None where there is no end
@@ -168,15 +108,16 @@ class Inequality:
         """Inverse of `to_json`."""
         if not isinstance(data, Mapping) or set(data) != {"terms", "op", "rhs"} or data["op"] not in ("<=", "=="):
             raise SmileError(f"A row is described by 'terms', 'op' and 'rhs', not by {data!r}.")
-        terms = []
-        for entry in _list(data, "terms"):
-            if not isinstance(entry, list) or len(entry) != 4 or entry[2] not in ("in", "out"):
-                raise SmileError(f"A term is [coefficient, copy, 'in' or 'out', name], not {entry!r}.")
-            coef, copy, kind, name = entry
-            if not isinstance(copy, int) or not isinstance(name, str):
-                raise SmileError(f"A term is [coefficient, copy, 'in' or 'out', name], not {entry!r}.")
-            terms.append(Term(exact(coef), copy, kind, name))
-        return cls(tuple(terms), exact(data["rhs"]), data["op"])
+        terms = tuple(_term(entry) for entry in _list(data, "terms"))
+        return cls(terms, exact(data["rhs"]), data["op"])
+
+
+def _term(entry: Any) -> Term:
+    if isinstance(entry, list) and len(entry) == 4:
+        coef, copy, kind, name = entry
+        if kind in ("in", "out") and isinstance(copy, int) and isinstance(name, str):
+            return Term(exact(coef), copy, kind, name)
+    raise SmileError(f"A term is [coefficient, copy, 'in' or 'out', name], not {entry!r}.")
 
 
 def _list(data: Mapping[str, Any], key: str) -> list[Any]:
@@ -257,8 +198,11 @@ class Claim:
             raise SmileError(f"A claim lists {listed(both)} under 'equal' and under 'free'; keep one of the two.")
         if not self.then and not self.either:
             raise SmileError("A claim needs at least one row in 'then'.")
-        if any(len(clause) < 2 or any(row.op != "<=" for row in clause) for clause in self.either):
-            raise SmileError("A clause of 'either' has at least two rows, all of them '<='.")
+        for clause in self.either:
+            _refuse_bad_clause(clause)
+        self._check_rows()
+
+    def _check_rows(self) -> None:
         for where, rows in (("when", self.when), ("then", self.then), *(("either", clause) for clause in self.either)):
             for inequality in rows:
                 self._check_terms(where, inequality)
@@ -298,15 +242,18 @@ class Claim:
         What is said of more than `MANY` features is written once, with "*" for the feature; of more than `MANY` rows
         the first are shown. In `full` nothing is left out.
         """
-        parts = [inequality.text() for inequality in self.when] if full else _texts(self.when)
-        parts += [ball_text(self.ball, full=full)] if self.ball else []
-        parts += self._pins() if self.copies > 1 else []
+        parts = self._premise(full=full)
         premise = ", ".join(parts) + " ⇒ " if parts else ""
         said = [inequality.text() for inequality in self.then]
         said += [" or ".join(inequality.text() for inequality in clause) for clause in self.either]
         if len(said) > MANY and not full:
             said = [*said[:MANY], f"… ({len(said)} rows)"]
         return f"∀ {', '.join(COPIES[: self.copies])} ∈ X: {premise}" + ", ".join(said)
+
+    def _premise(self, *, full: bool) -> list[str]:
+        parts = [inequality.text() for inequality in self.when] if full else _texts(self.when)
+        parts += [ball_text(self.ball, full=full)] if self.ball else []
+        return parts + self._pins() if self.copies > 1 else parts
 
     def _pins(self) -> list[str]:
         """Which features are equal in all copies and which are free."""
@@ -337,6 +284,7 @@ class Claim:
         known = {"copies", "when", "then", "others", "equal", "free", "sentence"}
         if not isinstance(data, Mapping) or set(data) - {"either", "ball"} != known:
             raise SmileError(f"A claim is described by {listed(sorted(known))}.")
+        data = {"either": [], "ball": [], **data}
         return cls(
             data["copies"],
             tuple(Inequality.from_json(r) for r in _list(data, "when")),
@@ -345,8 +293,8 @@ class Claim:
             tuple(str(name) for name in _list(data, "equal")),
             tuple(str(name) for name in _list(data, "free")),
             str(data["sentence"]),
-            tuple(_clause(entry) for entry in (_list(data, "either") if "either" in data else ())),
-            tuple(_pair(entry) for entry in (_list(data, "ball") if "ball" in data else ())),
+            tuple(_clause(entry) for entry in _list(data, "either")),
+            tuple(_pair(entry) for entry in _list(data, "ball")),
         )
 
 
@@ -356,6 +304,11 @@ def _pair(entry: Any) -> tuple[str, Fraction]:
     return entry[0], exact(entry[1])
 
 
+def _refuse_bad_clause(clause: Clause) -> None:
+    if len(clause) < 2 or any(row.op != "<=" for row in clause):
+        raise SmileError("A clause of 'either' has at least two rows, all of them '<='.")
+
+
 def _refuse_bad_ball(ball: tuple[tuple[str, Fraction], ...], copies: int) -> None:
     if ball and copies != 2:
         raise SmileError(f"norm2 measures how far two inputs lie apart, a and b; this claim has {copies}.")
@@ -363,9 +316,9 @@ def _refuse_bad_ball(ball: tuple[tuple[str, Fraction], ...], copies: int) -> Non
     if bad:
         raise SmileError(f"norm2: {listed(bad)} may change by 0 or less; give numbers more than 0, or leave it out.")
     names = [name for name, _ in ball]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise SmileError(f"norm2 names {twice!r} twice; name every feature once.")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise SmileError(f"norm2 names {twice[0]!r} twice; name every feature once.")
 
 
 def ball_text(ball: tuple[tuple[str, Fraction], ...], *, full: bool = True) -> str:

@@ -78,6 +78,9 @@ class _System:
         return True
 
 
+_At = tuple[dict[str, list[np.ndarray]], _System]  # the places of every feature, and the rows over f at them
+
+
 def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[str]) -> tuple[str, ...]:
     """Raise if claims contradict each other; else what they imply together and none does alone, one sentence each."""
     for claim in claims:
@@ -86,16 +89,21 @@ def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[
     if not few or sum(len(claim.rows) for claim in claims) < 2:
         return ()
     features = _features(claims, domain)
-    bases = [_middle(domain), *domain.sample(BASES - 1, np.random.default_rng(0))]
+    systems = _systems(claims, domain, outputs, features)
+    found = [_implied(claims, domain, outputs, systems, name) for name in features if _shared(claims, domain, name)]
+    return tuple(sentence for sentence in found if sentence)
+
+
+def _systems(claims: Sequence[Claim], domain: Domain, outputs: Sequence[str], features: Sequence[str]) -> list[_At]:
+    """The places of the features around each base with the rows over f there; raise if rows contradict each other."""
     systems = []
-    for base in bases:
+    for base in (_middle(domain), *domain.sample(BASES - 1, np.random.default_rng(0))):
         places = {name: _places(domain, name, base) for name in features}
         system = _system(claims, domain, outputs, base, places, _pairs(claims, features))
         if system.missed():
             raise SmileError(_contradiction(claims, domain, system))
-        systems.append((base, places, system))
-    found = [_implied(claims, domain, outputs, systems, name) for name in features if _shared(claims, domain, name)]
-    return tuple(sentence for sentence in found if sentence)
+        systems.append((places, system))
+    return systems
 
 
 def _refuse_vacuous(claim: Claim, domain: Domain) -> None:
@@ -104,28 +112,29 @@ def _refuse_vacuous(claim: Claim, domain: Domain) -> None:
         return
     pinned = ground(claim, domain).pinned.copy()
     pinned[[group[0] for group in domain.groups if len(group) == 1]] = True  # a category of one value
-    if not pinned.all():
-        return
-    for row in claim.rows:
-        total: dict[tuple[str, str], Fraction] = {}
-        for term in row.terms:
-            total[term.kind, term.name] = total.get((term.kind, term.name), Fraction(0)) + term.coef
-        if any(total.values()) or row.rhs < 0:
-            return
-    raise SmileError(
-        f"{claim.sentence or claim.formula()!r} claims nothing: no feature may differ, so an input is compared with "
-        "itself; widen its premise or drop it."
-    )
+    if pinned.all() and all(_holds_of_equals(row) for row in claim.rows):
+        raise SmileError(
+            f"{_said(claim)!r} claims nothing: no feature may differ, so an input is compared with itself; widen its "
+            "premise or drop it."
+        )
+
+
+def _holds_of_equals(row: Inequality) -> bool:
+    """Whether a row holds of copies that are all equal, whatever f is: its terms cancel."""
+    total: dict[tuple[str, str], Fraction] = {}
+    for term in row.terms:
+        total[term.kind, term.name] = total.get((term.kind, term.name), Fraction(0)) + term.coef
+    return not any(total.values()) and row.rhs >= 0
+
+
+def _said(claim: Claim) -> str:
+    return claim.sentence or claim.formula()
 
 
 def _contradiction(claims: Sequence[Claim], domain: Domain, system: _System) -> str:
     """The sentence: claims of which none can be left out, and the point."""
-    kept = sorted(set(system.owner.tolist()))
-    for claim in list(kept):
-        fewer = [other for other in kept if other != claim]
-        if system.of(fewer).missed():
-            kept = fewer
-    said = " and ".join(f"{claims[i].sentence or claims[i].formula()!r}" for i in kept)
+    kept = _contradicting(system)
+    said = " and ".join(f"{_said(claims[i])!r}" for i in kept)
     at = ", ".join(f"{name} = {value:g}" for name, value in zip(domain.coordinates, system.z[0], strict=True) if value)
     verb = "cannot hold" if len(kept) == 1 else "contradict each other"
     return (
@@ -134,30 +143,33 @@ def _contradiction(claims: Sequence[Claim], domain: Domain, system: _System) -> 
     )
 
 
-def _implied(
-    claims: Sequence[Claim],
-    domain: Domain,
-    outputs: Sequence[str],
-    systems: Sequence[tuple[np.ndarray, dict[str, list[np.ndarray]], _System]],
-    name: str,
-) -> str:
+def _contradicting(system: _System) -> list[int]:
+    """Claims that contradict each other and of which none can be left out."""
+    kept = sorted(set(system.owner.tolist()))
+    for claim in list(kept):
+        fewer = [other for other in kept if other != claim]
+        if system.of(fewer).missed():
+            kept = fewer
+    return kept
+
+
+def _implied(claims: Sequence[Claim], domain: Domain, outputs: Sequence[str], systems: Sequence[_At], name: str) -> str:
     """What all claims together say of one feature, of some output, and no claim alone; '' for nothing."""
-    category = domain.feature(name).kind == "category"
-    bends = len(systems[0][1][name]) >= 3 and not category
+    bends = len(systems[0][0][name]) >= 3 and domain.feature(name).kind != "category"
     kinds = {"no dependence on": (1, 0, -1)} | ({"no bend along": (1, -2, 1)} if bends else {})
-
-    def fixed(o: int, signs: Sequence[int], claim: int | None) -> bool:
-        return all(_fixed(system, spots[name], signs, o, claim) for _, spots, system in systems)
-
     for o, output in enumerate(outputs):
-        what = next((what for what, signs in kinds.items() if fixed(o, signs, None)), None)
-        if what is None or any(fixed(o, kinds[what], i) for i in range(len(claims))):
+        what = next((what for what, signs in kinds.items() if _fixed_at_all(systems, name, signs, o, None)), None)
+        if what is None or any(_fixed_at_all(systems, name, kinds[what], o, i) for i in range(len(claims))):
             continue
         which = f"'{output}'" if output else "the prediction"
-        both = [c for c in claims if name in c.named | set(c.free) or name in _members(c, domain)]
-        said = " and ".join(c.sentence or c.formula() for c in both)
+        said = " and ".join(_said(claim) for claim in claims if name in _members(claim, domain))
         return f"Together these properties leave {which} {what} '{name}': {said}"
     return ""
+
+
+def _fixed_at_all(systems: Sequence[_At], name: str, signs: Sequence[int], output: int, claim: int | None) -> bool:
+    """Whether the rows of one claim, or of all, fix a difference along a feature around every base."""
+    return all(_fixed(system, places[name], signs, output, claim) for places, system in systems)
 
 
 def _fixed(system: _System, spots: list[np.ndarray], signs: Sequence[int], output: int, claim: int | None) -> bool:

@@ -20,6 +20,11 @@ from smilenn.properties.premise import EmptyPremise, ground
 from smilenn.properties.tokens import ClaimSyntaxError, tidy
 
 
+def _on(rows: Sequence[Row], domain: Domain, outputs: Outputs) -> tuple[Inequality, ...]:
+    """Rows as read, on a domain."""
+    return tuple(inequality for parsed in rows for inequality in parsed.on(domain, outputs.names))
+
+
 @final
 @dataclass(frozen=True, repr=False)
 class Custom(Property):
@@ -89,13 +94,11 @@ class Custom(Property):
         return f"{start}{rest}{' and '.join(map(tidy, self.then))} {'holds' if len(self.then) == 1 else 'hold'}."
 
     def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
-        when, then = (
-            tuple(inequality for parsed in rows for inequality in parsed.on(domain, outputs.names))
-            for rows in self._rows()
-        )
-        either = tuple(clause for parsed in self._rows()[1] for clause in parsed.clauses(domain, outputs.names))
-        equal, free = (tuple(str(n) for n in names) for names in (self.equal, self.free))
-        balls = [axes for parsed in self._rows()[0] if (axes := parsed.axes(domain))]
+        premise, conclusion = self._rows()
+        when, then = (_on(rows, domain, outputs) for rows in (premise, conclusion))
+        either = tuple(clause for parsed in conclusion for clause in parsed.clauses(domain, outputs.names))
+        equal, free = (tuple(map(str, names)) for names in (self.equal, self.free))
+        balls = [axes for parsed in premise if (axes := parsed.axes(domain))]
         if len(balls) > 1:
             raise SmileError("A claim has one row with norm2; state a property for each norm.")
         claim = Claim(self.copies, when, then, self.others, equal, free, self.says, either, *balls)

@@ -13,7 +13,7 @@ and w the weight of each copy.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from smilenn.domain import Domain
@@ -44,22 +44,21 @@ class Conclusion:
 
 def conclusion_of(row: Inequality, copies: int) -> Conclusion | None:
     """The row with its outputs as one form; None where the copies' outputs are no multiples of each other."""
-    outs = [_sums(term for term in row.terms if term.kind == "out" and term.copy == c) for c in range(copies)]
-    inputs = {
-        (c, name): coef
-        for c in range(copies)
-        for name, coef in _sums(term for term in row.terms if term.kind == "in" and term.copy == c).items()
-    }
-    first = next((out for out in outs if out), None)
+    outs = _by_copy(row, "out", copies)
+    first = next(filter(None, outs), None)
     if first is None:
         return None
-    scale = abs(next(iter(first.values())))
-    form = {name: coef / scale for name, coef in first.items()}
-    weights = [_multiple(out, form) for out in outs]
-    known = tuple(weight for weight in weights if weight is not None)
-    if len(known) < copies:
+    form = _unit(first)
+    weights = tuple(weight for out in outs if (weight := _multiple(out, form)) is not None)
+    if len(weights) < copies:
         return None
-    return Conclusion(tuple((coef, name) for name, coef in form.items()), known, inputs, row.rhs)
+    inputs = {(c, name): coef for c, own in enumerate(_by_copy(row, "in", copies)) for name, coef in own.items()}
+    return Conclusion(tuple((coef, name) for name, coef in form.items()), weights, inputs, row.rhs)
+
+
+def _by_copy(row: Inequality, kind: str, copies: int) -> list[dict[str, Fraction]]:
+    """[k] coefficients of the inputs or of the outputs by name, one dictionary a copy."""
+    return [_sums(term for term in row.terms if term.kind == kind and term.copy == c) for c in range(copies)]
 
 
 def _sums(terms: Iterable[Term]) -> dict[str, Fraction]:
@@ -68,6 +67,12 @@ def _sums(terms: Iterable[Term]) -> dict[str, Fraction]:
     for term in terms:
         out[term.name] = out.get(term.name, Fraction(0)) + term.coef
     return {name: coef for name, coef in out.items() if coef}
+
+
+def _unit(out: dict[str, Fraction]) -> dict[str, Fraction]:
+    """The form over the size of its first coefficient."""
+    scale = abs(next(iter(out.values())))
+    return {name: coef / scale for name, coef in out.items()}
 
 
 def _multiple(out: dict[str, Fraction], form: dict[str, Fraction]) -> Fraction | None:
@@ -79,8 +84,15 @@ def _multiple(out: dict[str, Fraction], form: dict[str, Fraction]) -> Fraction |
 
 def premise_of(claim: Claim, domain: Domain | None) -> Premise | None:
     """The premise of two copies; None where it cannot be read."""
-    if domain is None and (claim.equal or claim.others == "free"):
+    by_features = claim.equal or claim.others == "free"  # only a domain says which these are
+    if (domain is None and by_features) or not all(row.terms for row in claim.when):
         return None
+    read = _by_rows(claim)
+    return read if domain is None else _on_domain(read, claim, domain)
+
+
+def _by_rows(claim: Claim) -> Premise:
+    """The premise as its rows alone have it; every row has a term."""
     strips: dict[str, Ends] = {}
     fixed: list[tuple[str, Fraction]] = []
     tied: list[Inequality] = []
@@ -88,24 +100,30 @@ def premise_of(claim: Claim, domain: Domain | None) -> Premise | None:
         found = _difference(row)
         if found is not None:
             narrow(strips.setdefault(row.terms[0].name, [None, None]), found, row)
-        elif len(row.terms) == 1 and row.op == "==" and row.terms[0].copy == 1:
+        elif _fixes(row):
             fixed.append((row.terms[0].name, row.rhs / row.terms[0].coef))
-        elif row.terms:
-            tied.append(row)
         else:
-            return None
+            tied.append(row)
     free = tuple(name for name in claim.free if name not in strips)
-    if domain is None:
-        return Premise(strips, tuple(fixed), tuple(tied), free, frozenset())
+    return Premise(strips, tuple(fixed), tuple(tied), free, frozenset(claim.equal))
+
+
+def _fixes(row: Inequality) -> bool:
+    """Whether a row is ``b.x == v``."""
+    return len(row.terms) == 1 and row.op == "==" and row.terms[0].copy == 1
+
+
+def _on_domain(read: Premise, claim: Claim, domain: Domain) -> Premise | None:
+    """With the features that are free on a domain; None where rows name single members of a category."""
     features = {feature.name for feature in domain.features}
-    if not {*strips, *claim.equal, *free} <= features:
-        return None  # single members of a category
-    held = frozenset(claim.equal)
-    if fixed or claim.others == "free":
-        named = {feature_of(name, domain) for name in claim.named}
-        loose = features if claim.others == "free" else {*named, *free}
-        free += tuple(f.name for f in domain.features if f.name in loose - held - {*strips, *free})
-    return Premise(strips, tuple(fixed), tuple(tied), free, held)
+    if not {*read.strips, *read.held, *read.free} <= features:
+        return None
+    if not read.fixed and claim.others != "free":
+        return read
+    named = {feature_of(name, domain) for name in claim.named}
+    loose = features if claim.others == "free" else {*named, *read.free}
+    more = loose - read.held - {*read.strips, *read.free}
+    return replace(read, free=(*read.free, *(f.name for f in domain.features if f.name in more)))
 
 
 def feature_of(name: str, domain: Domain) -> str:

@@ -28,10 +28,7 @@ def satisfiable(premise: Premise) -> bool:
     MIP solvers have called feasible sets empty. "Empty" counts only if a second run agrees, without the solver's own
     simplifications and with every row scaled and weakened by 1e-9; a time-out is no proof of emptiness either.
     """
-    groups = premise.domain.groups
-    restricted = any((premise.lo[:, list(g)] > 0).any() or (premise.hi[:, list(g)] < 1).any() for g in groups)
-    stripped = any(premise.strips[list(g)].any() for g in groups)
-    if not premise.has_rows and not restricted and not stripped:
+    if not premise.has_rows and not any(_is_narrowed(premise, list(group)) for group in premise.domain.groups):
         return True
     matrix, least, most = _rows(premise)
     if not _infeasible(premise, matrix, least, most, presolve=True):
@@ -40,23 +37,46 @@ def satisfiable(premise: Premise) -> bool:
     return not _infeasible(premise, matrix / size[:, None], least / size - 1e-9, most / size + 1e-9, presolve=False)
 
 
+def _is_narrowed(premise: Premise, group: list[int]) -> bool:
+    """Whether bounds or strips take values away from a one-hot group."""
+    inside = (premise.lo[:, group] > 0).any() or (premise.hi[:, group] < 1).any()
+    return bool(inside or premise.strips[group].any())
+
+
 def _rows(premise: Premise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pins, strips, groups and further rows as least ≤ A·x ≤ most over all copies, A [rows, k·m]."""
-    k, m = premise.copies, premise.domain.size
-
-    def line(entries: dict[tuple[int, int], float]) -> np.ndarray:
-        out = np.zeros((k, m))
-        for place, a in entries.items():
-            out[place] = a
-        return out.ravel()
-
-    pinned, strips = (np.flatnonzero(which).tolist() for which in (premise.pinned, premise.strips & ~premise.pinned))
-    rows = [(line({(0, i): 1.0, (c, i): -1.0}), 0.0, 0.0) for i in pinned for c in range(1, k)]
-    rows += [(line({(0, i): 1.0, (1, i): -1.0}), premise.delta_lo[i], premise.delta_hi[i]) for i in strips]
-    rows += [(line({(c, i): 1.0 for i in group}), 1.0, 1.0) for group in premise.domain.groups for c in range(k)]
+    rows = [*_comparisons(premise), *_sums_of_groups(premise)]
     further = zip(premise.coef, premise.rhs, premise.equality, strict=True)
     rows += [(a.ravel(), b if same else -np.inf, b) for a, b, same in further]
     return np.array([a for a, _, _ in rows]), np.array([b for _, b, _ in rows]), np.array([b for *_, b in rows])
+
+
+_Row = tuple[np.ndarray, float, float]  # coefficients [k·m], least, most
+
+
+def _comparisons(premise: Premise) -> list[_Row]:
+    """x_1,i = x_c,i where pinned, δ_lo,i ≤ x_1,i − x_2,i ≤ δ_hi,i along the strips."""
+    pinned, strips = (np.flatnonzero(which).tolist() for which in (premise.pinned, premise.strips & ~premise.pinned))
+    rows = [(_difference(premise, i, c), 0.0, 0.0) for i in pinned for c in range(1, premise.copies)]
+    return rows + [(_difference(premise, i, 1), premise.delta_lo[i], premise.delta_hi[i]) for i in strips]
+
+
+def _difference(premise: Premise, i: int, c: int) -> np.ndarray:
+    """x_1,i − x_c,i over all copies [k·m]."""
+    line = np.zeros((premise.copies, premise.domain.size))
+    line[[0, c], i] = 1.0, -1.0
+    return line.ravel()
+
+
+def _sums_of_groups(premise: Premise) -> list[_Row]:
+    """Σ x_c,i = 1 over every one-hot group, in every copy."""
+    rows = []
+    for group in premise.domain.groups:
+        for c in range(premise.copies):
+            line = np.zeros((premise.copies, premise.domain.size))
+            line[c, list(group)] = 1.0
+            rows.append((line.ravel(), 1.0, 1.0))
+    return rows
 
 
 def _infeasible(premise: Premise, matrix: np.ndarray, least: np.ndarray, most: np.ndarray, *, presolve: bool) -> bool:

@@ -52,16 +52,20 @@ class Outputs:
 
         `directed` properties say which way a form may move; of several classes they must name one.
         """
-        known = self.classes or self.names
-        if output is not None and output not in known:
-            if known == ("",):
-                raise SmileError(f"{who} names the output {output!r}, but there is one only; leave 'output' out.")
-            raise SmileError(f"{who} names the output {output!r}; there are {listed(known, 20)}.")
+        self._refuse_unknown(output, who)
         if len(self.names) == len(self.classes):  # one output a class
             return self._margins(output, who, directed=directed)
         if self.classes and output is not None:
             return (((1 if output == self.classes[1] else -1, self.names[0]),),)
         return tuple(((1, name),) for name in (self.names if output is None else (output,)))
+
+    def _refuse_unknown(self, output: str | None, who: str) -> None:
+        known = self.classes or self.names
+        if output is None or output in known:
+            return
+        if known == ("",):
+            raise SmileError(f"{who} names the output {output!r}, but there is one only; leave 'output' out.")
+        raise SmileError(f"{who} names the output {output!r}; there are {listed(known, 20)}.")
 
     def _margins(self, output: str | None, who: str, *, directed: bool) -> tuple[Form, ...]:
         """Of one class over every other, or of all pairs."""

@@ -23,8 +23,9 @@ from fractions import Fraction
 from typing import Literal, NoReturn
 
 from smilenn.errors import SmileError
-from smilenn.properties.claim import COPIES, LARGEST, Inequality, exact, row
+from smilenn.properties.claim import COPIES, Inequality, row
 from smilenn.properties.parsed import Ball, Member, Row, Where
+from smilenn.properties.rational import LARGEST, exact
 from smilenn.properties.tokens import ClaimSyntaxError, Span, Token, tokens, unquoted
 
 MAX_LENGTH = 20_000
@@ -134,25 +135,33 @@ class _Parser:
         if self.where == "then" or self.copies != 2:
             self.fail("norm2 measures how far two inputs lie apart; it stands in 'when' of a claim on two.", start.span)
         self.take()
-        whole = [token.text for token in self.tokens[self.at : self.at + 4]] == ["a", "-", "b", ")"]
-        parts: list[tuple[str, Fraction]] = []
-        if whole:
-            self.at += 3
-        while not whole:
-            parts.append(self.difference(self.number_like(self.sum())))
-            if self.skip(",") is None:
-                break
+        parts = self.differences()
         if self.skip(")") is None:
             self.fail("This norm is never closed: ')' or ',' was expected.", self.token.span)
+        radius = self.radius()
+        if self.token.kind != "end":
+            self.unexpected()
+        return Ball(tuple((name, radius / size) for name, size in parts), radius)
+
+    def differences(self) -> list[tuple[str, Fraction]]:
+        """What a norm is over, up to its ")"; nothing for the whole ``a - b``."""
+        if [token.text for token in self.tokens[self.at : self.at + 4]] == ["a", "-", "b", ")"]:
+            self.at += 3
+            return []
+        parts = [self.difference(self.number_like(self.sum()))]
+        while self.skip(",") is not None:
+            parts.append(self.difference(self.number_like(self.sum())))
+        return parts
+
+    def radius(self) -> Fraction:
+        """r of ``<= r``, the rest of a norm."""
         operator = self.take()
         if operator.text != "<=":
             self.fail("A norm is at most a number: norm2(a - b) <= 0.3.", operator.span)
         radius = self.number_like(self.sum())
         if radius.terms or radius.constant <= 0:
             self.fail("A norm is at most a number, which is more than 0.", radius.span)
-        if self.token.kind != "end":
-            self.unexpected()
-        return Ball(tuple((name, radius.constant / size) for name, size in parts), radius.constant)
+        return radius.constant
 
     def difference(self, part: _Sum) -> tuple[str, Fraction]:
         """k·(a.x − b.x) as the name and |k|."""

@@ -19,8 +19,9 @@ from smilenn.domain import Domain, Feature
 from smilenn.domain.table import label
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, Rename, bounded_change, read_number, set_fields
-from smilenn.properties.claim import Claim, Inequality, exact, number, row
+from smilenn.properties.claim import Claim, Inequality, row
 from smilenn.properties.forms import Outputs, read_output
+from smilenn.properties.rational import exact, number
 from smilenn.properties.reach import delta_formula, delta_json, delta_renamed, delta_words, read_delta, strip_rows
 from smilenn.properties.spoken import Spoken
 
@@ -92,15 +93,7 @@ class LocalRobust(Spoken):
             return self._changes(strips, points, domain, outputs)
         if not outputs.classes:
             raise SmileError("LocalRobust: labels are classes of a classifier; give eps for numbers and labels.")
-        claims = []
-        for at, wanted in zip(points, self.labels, strict=True):
-            when = [_around(strip, at) for strip in strips]
-            moving = {term.name for inequality in when for term in inequality.terms}
-            when += [row([(1, 0, "in", name)], value, "==") for name, value in at.items() if name not in moving]
-            forms = outputs.forms(wanted, "LocalRobust", directed=True)
-            then = tuple(row([(-c, 0, "out", name) for c, name in form]) for form in forms)
-            claims.append(Claim(1, tuple(when), then))
-        return tuple(claims)
+        return tuple(_decided(at, wanted, strips, outputs) for at, wanted in zip(points, self.labels, strict=True))
 
     def _changes(
         self, strips: Sequence[Inequality], points: Sequence[Mapping[str, Fraction]], domain: Domain, outputs: Outputs
@@ -111,6 +104,16 @@ class LocalRobust(Spoken):
         then = bounded_change(self.forms(outputs), self.eps)
         fixed = [tuple(row([(1, 1, "in", name)], value, "==") for name, value in at.items()) for at in points]
         return tuple(Claim(2, (*strips, *rows), then, equal=equal) for rows in fixed)
+
+
+def _decided(at: Mapping[str, Fraction], wanted: str, strips: Sequence[Inequality], outputs: Outputs) -> Claim:
+    """Around one point no other class is ahead of the wanted one."""
+    when = [_around(strip, at) for strip in strips]
+    moving = {term.name for inequality in when for term in inequality.terms}
+    when += [row([(1, 0, "in", name)], value, "==") for name, value in at.items() if name not in moving]
+    forms = outputs.forms(wanted, "LocalRobust", directed=True)
+    then = tuple(row([(-c, 0, "out", name) for c, name in form]) for form in forms)
+    return Claim(1, tuple(when), then)
 
 
 def _around(strip: Inequality, at: Mapping[str, Fraction]) -> Inequality:

@@ -14,11 +14,16 @@ from collections.abc import Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
 
-from smilenn.properties.claim import LARGEST, exact, number
 from smilenn.properties.forms import Outputs
 from smilenn.properties.meaning import Linear
+from smilenn.properties.rational import LARGEST, exact, number
 from smilenn.properties.thresholds import cell
 
+ROLE_WORDS = {
+    "label": "label's log-odds",
+    "quantile": "predicted quantile",
+    "number": "prediction",
+}
 LEAST = Fraction(1, 10**290)  # smaller floats are written exactly: `exact` reads no exponent beyond 300
 
 
@@ -26,21 +31,29 @@ def output_words(outputs: Outputs | None, name: str) -> str:
     """What one output is called."""
     if outputs is None:
         return f"output {name!r}" if name else "the output"
+    if _is_logit(outputs):
+        return f"the log-odds of {class_words(outputs, Fraction(1))}"
     if outputs.classes:
-        return (
-            f"the log-odds of {class_words(outputs, Fraction(1))}"
-            if len(outputs.names) == 1
-            else f"the logit of {name!r}"
-        )
+        return f"the logit of {name!r}"
     if outputs.role == "label":
         return f"the log-odds of {name!r}"
     if outputs.role == "quantile":
         return f"the predicted quantile {name!r}{_of_target(outputs)}"
-    only = len(outputs.names) == 1  # of several outputs one without a name is not "the" output
-    if outputs.role == "number":
-        shown = name or (outputs.target if only else "")
-        return f"the predicted {shown!r}" if shown or not only else "the prediction"
-    return f"output {name!r}" if name or not only else "the output"
+    return _number_words(outputs, name)
+
+
+def _is_logit(outputs: Outputs | None) -> bool:
+    """Whether one output decides between two classes."""
+    return outputs is not None and bool(outputs.classes) and len(outputs.names) == 1
+
+
+def _number_words(outputs: Outputs, name: str) -> str:
+    """What an output that is a number is called; of several, one without a name is not "the" output."""
+    only = len(outputs.names) == 1
+    if outputs.role != "number":
+        return f"output {name!r}" if name or not only else "the output"
+    shown = name or (outputs.target if only else "")
+    return f"the predicted {shown!r}" if shown or not only else "the prediction"
 
 
 def _of_target(outputs: Outputs) -> str:
@@ -56,33 +69,38 @@ def class_words(outputs: Outputs, sign: Fraction) -> str:
 def form_words(form: Linear, outputs: Outputs | None) -> str:
     """What a linear form of the outputs is called."""
     if len(form) == 1:
-        (coef, name), *_ = form
-        if outputs is not None and outputs.classes and len(outputs.names) == 1:
-            return f"the log-odds of {class_words(outputs, coef)}"
-        return output_words(outputs, name) if coef > 0 else f"minus {output_words(outputs, name)}"
-    coefs = [coef for coef, _ in form]
-    if coefs in ([1, -1], [-1, 1]):
-        first, second = sorted(form, key=lambda term: -term[0])
+        return _single_words(*form[0], outputs)
+    if sorted(coef for coef, _ in form) == [-1, 1]:
+        (_, second), (_, first) = sorted(form)
         if outputs is not None and outputs.classes:
-            return f"the margin of {first[1]!r} over {second[1]!r}"
-        return f"{output_words(outputs, first[1])} minus {output_words(outputs, second[1])}"
+            return f"the margin of {first!r} over {second!r}"
+        return f"{output_words(outputs, first)} minus {output_words(outputs, second)}"
     return linear_words([(coef, output_words(outputs, name)) for coef, name in form])
+
+
+def _single_words(coef: Fraction, name: str, outputs: Outputs | None) -> str:
+    """What a multiple of one output is called."""
+    if outputs is not None and _is_logit(outputs):
+        return f"the log-odds of {class_words(outputs, coef)}"
+    return output_words(outputs, name) if coef > 0 else f"minus {output_words(outputs, name)}"
 
 
 def forms_words(forms: Sequence[Linear], outputs: Outputs | None, every: str) -> str:
     """What several forms are called; `every` is the word for all of them: ``any`` or ``every``."""
     if len(forms) == 1:
         return form_words(forms[0], outputs)
-    if outputs is not None:
-        if len(outputs.classes) > 2:
-            margins = _margin_words(forms, outputs, every)
-            if margins:
-                return margins
-        elif tuple(form[0][1] for form in forms) == outputs.names and all(form == ((1, form[0][1]),) for form in forms):
-            kind = {"label": "label's log-odds", "quantile": "predicted quantile", "number": "prediction"}
-            target = _of_target(outputs) if outputs.role == "quantile" else ""
-            return f"{every} {kind.get(outputs.role, 'output')}{target}"
-    return joined([form_words(form, outputs) for form in forms], "or" if every == "any" else "and")
+    together = "" if outputs is None else _together_words(forms, outputs, every)
+    return together or joined([form_words(form, outputs) for form in forms], "or" if every == "any" else "and")
+
+
+def _together_words(forms: Sequence[Linear], outputs: Outputs, every: str) -> str:
+    """What several forms are called by one name: all outputs, or margins of classes; empty where they have none."""
+    if len(outputs.classes) > 2:
+        return _margin_words(forms, outputs, every)
+    if list(forms) != [((1, name),) for name in outputs.names]:
+        return ""
+    target = _of_target(outputs) if outputs.role == "quantile" else ""
+    return f"{every} {ROLE_WORDS.get(outputs.role, 'output')}{target}"
 
 
 def _margin_words(forms: Sequence[Linear], outputs: Outputs, every: str) -> str:

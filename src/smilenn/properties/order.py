@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Self, final
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, Rename, ordered, quoted, read_names, read_number, rename_all, set_fields
-from smilenn.properties.claim import Claim, number, row
+from smilenn.properties.claim import Claim, row
 from smilenn.properties.forms import Outputs, change
+from smilenn.properties.rational import number
 from smilenn.properties.reach import reference
 from smilenn.properties.spoken import Spoken
 

@@ -26,9 +26,10 @@ from typing import Any, ClassVar, final
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Property, quoted, read_number, set_fields
-from smilenn.properties.claim import Claim, Inequality, Term, in_quotes, number, row
+from smilenn.properties.claim import Claim, Inequality, Term, in_quotes, row
 from smilenn.properties.forms import Outputs
 from smilenn.properties.language import parse
+from smilenn.properties.rational import number
 from smilenn.properties.spoken import Spoken
 from smilenn.properties.tokens import tidy
 
@@ -39,15 +40,17 @@ def _read_outputs(value: Any, who: str) -> tuple[str, ...] | None:
         return None
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise SmileError(f"{who}: outputs is {value!r}; give a list of output names, or None for all.")
-    names = list(value)
-    for name in names:
-        if isinstance(name, bool) or not isinstance(name, (str, Integral)):
-            raise SmileError(f"{who}: outputs holds {name!r}, which is not the name of an output.")
-    texts = tuple(str(name) for name in names)
+    texts = tuple(_output_name(name, who) for name in value)
     twice = sorted({name for name in texts if texts.count(name) > 1})
     if twice:
         raise SmileError(f"{who}: outputs names {listed(twice)} twice; name it once.")
     return texts
+
+
+def _output_name(name: Any, who: str) -> str:
+    if isinstance(name, bool) or not isinstance(name, (str, Integral)):
+        raise SmileError(f"{who}: outputs holds {name!r}, which is not the name of an output.")
+    return str(name)
 
 
 def _several(names: Sequence[str] | None, outputs: Outputs, who: str, least: int = 2) -> tuple[str, ...]:

@@ -12,6 +12,16 @@ from smilenn.properties.claim import Inequality
 from smilenn.rounding import is_float, round_up
 
 
+def _scale(inequality: Inequality, terms: dict[tuple[int, int], Fraction]) -> Fraction:
+    """What a row is multiplied by so that its numbers are whole, over a power of two; 1 where they are floats."""
+    numbers = [*terms.values(), inequality.rhs]
+    if all(is_float(v) for v in numbers):
+        return Fraction(1)
+    factor = Fraction(math.lcm(*(v.denominator for v in numbers)))
+    largest = max(abs(v * factor) for v in terms.values())
+    return factor / 2 ** (largest.numerator.bit_length() - 1)  # a power of two is free: keep the coefficients near 1
+
+
 def row_floats(
     inequality: Inequality, terms: dict[tuple[int, int], Fraction], magnitude: list[list[Fraction]]
 ) -> list[tuple[dict[tuple[int, int], float], float, bool, float]]:
@@ -21,12 +31,7 @@ def row_floats(
     one: ``0.1·x ≤ 1`` becomes ``x ≤ 10``. What rounding remains is paid for on the right: with |x_i| ≤ magnitude_i,
     ``Σ fl(a_i)·x_i ≤ rhs + Σ |fl(a_i) − a_i|·magnitude_i``; an equality then becomes two such rows.
     """
-    numbers = [*terms.values(), inequality.rhs]
-    factor = Fraction(1)
-    if not all(is_float(v) for v in numbers):
-        factor = Fraction(math.lcm(*(v.denominator for v in numbers)))
-        largest = max(abs(v * factor) for v in terms.values())
-        factor /= 2 ** (largest.numerator.bit_length() - 1)  # a power of two is free: keep the coefficients near 1
+    factor = _scale(inequality, terms)
     values = {key: a * factor for key, a in terms.items()}
     rhs = inequality.rhs * factor
     rounded = {key: float(a) for key, a in values.items()}

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Literal, NoReturn
 
-from smilenn.domain import Domain
+from smilenn.domain import Domain, Feature
 from smilenn.errors import listed
 from smilenn.properties.claim import Clause, Inequality, Term, row
 from smilenn.properties.tokens import ClaimSyntaxError, Span
@@ -56,11 +56,8 @@ class Row:
         if self.ball is None:
             return ()
         for name, _ in self.ball.axes:
-            if name not in domain.slices:
-                known = listed(f.name for f in domain.features)
-                self._fail(f"There is no feature {name!r}; the features are {known}.", self.spans["in", name])
-            if domain.feature(name).kind != "continuous":
-                kind = domain.feature(name).kind
+            kind = self._feature(name, domain, self.spans["in", name]).kind
+            if kind != "continuous":
                 self._fail(f"norm2 is over continuous features, and this is of kind {kind!r}.", self.spans["in", name])
         every = tuple((f.name, self.ball.radius) for f in domain.features if f.kind == "continuous" and f.lo < f.hi)
         if not every and not self.ball.axes:
@@ -98,6 +95,15 @@ class Row:
     def _fail(self, sentence: str, span: Span) -> NoReturn:
         raise ClaimSyntaxError(sentence, self.text, span)
 
+    def _feature(self, name: str, domain: Domain, span: Span) -> Feature:
+        if name not in domain.slices:
+            self._fail_unknown(name, domain, span)
+        return domain.feature(name)
+
+    def _fail_unknown(self, name: str, domain: Domain, span: Span) -> NoReturn:
+        known = listed(f.name for f in domain.features)
+        self._fail(f"There is no feature {name!r}; the features are {known}.", span)
+
     def _linear(self, relation: Inequality, domain: Domain, outputs: Sequence[str]) -> list[Inequality]:
         terms = []
         for term in relation.terms:
@@ -106,8 +112,7 @@ class Row:
                 terms.append((term.coef, term.copy, "out", self._output(term.name, outputs, span)))
                 continue
             if term.name not in domain.slices and term.name not in domain.coordinates:
-                known = listed(f.name for f in domain.features)
-                self._fail(f"There is no feature {term.name!r}; the features are {known}.", span)
+                self._fail_unknown(term.name, domain, span)
             if term.name in domain.slices and domain.feature(term.name).kind == "category":
                 return self._same(relation, domain, term, span)
             terms.append((term.coef, term.copy, "in", term.name))
@@ -138,10 +143,7 @@ class Row:
         self._fail(f"There is no output {name!r}; the outputs are {known}.", span)
 
     def _member(self, member: Member, domain: Domain) -> Inequality:
-        if member.name not in domain.slices:
-            known = listed(f.name for f in domain.features)
-            self._fail(f"There is no feature {member.name!r}; the features are {known}.", member.name_span)
-        feature = domain.feature(member.name)
+        feature = self._feature(member.name, domain, member.name_span)
         if not feature.categories:
             self._fail(f"{member.name!r} holds numbers; compare it with a number.", member.value_span)
         if member.value not in feature.categories:

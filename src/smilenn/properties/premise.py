@@ -13,6 +13,7 @@ here are rounded outward, so that the floating-point set contains the exact one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -125,18 +126,36 @@ def holds_exactly(claim: Claim, domain: Domain, x: np.ndarray) -> bool:
     if not domain.contains(x).all():
         return False
     values = [[Fraction(float(v)) for v in copy] for copy in x]
-    for i in np.flatnonzero(pins(claim, domain)):
-        if any(copy[i] != values[0][i] for copy in values):
-            return False
-    for inequality in claim.when:
-        total = sum(
-            (t.coef * sum(values[t.copy][i] for i in domain.indices(t.name)) for t in inequality.terms), Fraction(0)
-        )
-        if total > inequality.rhs or (inequality.op == "==" and total != inequality.rhs):
-            return False
-    shares = [(values[0][domain.indices(n)[0]] - values[1][domain.indices(n)[0]]) / delta for n, delta in claim.ball]
-    return sum((share**2 for share in shares), Fraction(0)) <= 1
+    return (
+        _agrees(values, pins(claim, domain))
+        and all(_satisfies(inequality, values, domain) for inequality in claim.when)
+        and _in_ball(claim, values, domain)
+    )
 
+
+def _agrees(values: Exact, pinned: np.ndarray) -> bool:
+    """Whether every pinned coordinate has one value in all copies."""
+    return all(copy[i] == values[0][i] for i in np.flatnonzero(pinned) for copy in values)
+
+
+def _satisfies(inequality: Inequality, values: Exact, domain: Domain) -> bool:
+    """Whether values [k][m] satisfy a row."""
+    amounts = (t.coef * sum(values[t.copy][i] for i in domain.indices(t.name)) for t in inequality.terms)
+    total = sum(amounts, Fraction(0))
+    return total <= inequality.rhs and (inequality.op != "==" or total == inequality.rhs)
+
+
+def _in_ball(claim: Claim, values: Exact, domain: Domain) -> bool:
+    """Σ ((x_1,i − x_2,i)/δ_i)² ≤ 1; true without a ball."""
+    places = [(domain.indices(name)[0], delta) for name, delta in claim.ball]
+    return sum((((values[0][i] - values[1][i]) / delta) ** 2 for i, delta in places), Fraction(0)) <= 1
+
+
+Exact = list[list[Fraction]]  # [k][m]
+Strips = dict[int, Ends]
+Entries = dict[tuple[int, int], Fraction]
+Extra = list[tuple[Inequality, Entries]]
+FloatRows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 MOST_ROWS = 30  # of a premise among which contradictions are looked for
 
@@ -157,53 +176,51 @@ def ground(claim: Claim, domain: Domain) -> Premise:
     try:
         return _ground(claim, domain)
     except _Empty:
-        rows = list(claim.when)
-        for row in claim.when if len(rows) <= MOST_ROWS else ():
-            fewer = [other for other in rows if other is not row]
-            try:
-                _ground(replace(claim, when=tuple(fewer)), domain)
-            except _Empty:
-                rows = fewer
+        rows = _contradicting(claim, domain)
         names = listed([row.text() for row in rows], MOST_ROWS)
         blame = {0: "", 1: f": {names} contradicts the domain"}.get(len(rows), f": {names} contradict each other")
         fault = "correct its 'when' rows or the bounds"
         raise EmptyPremise(f"No inputs satisfy the premise of {claim.formula()!r}{blame}; {fault}.") from None
 
 
+def _contradicting(claim: Claim, domain: Domain) -> list[Inequality]:
+    """Rows of an empty premise of which none can be left out; all of them where they are many."""
+    rows = list(claim.when)
+    for row in claim.when if len(rows) <= MOST_ROWS else ():
+        fewer = [other for other in rows if other is not row]
+        try:
+            _ground(replace(claim, when=tuple(fewer)), domain)
+        except _Empty:
+            rows = fewer
+    return rows
+
+
 def _ground(claim: Claim, domain: Domain) -> Premise:
-    k, m = claim.copies, domain.size
     lo, hi, strips, extra = _sorted_rows(claim, domain)
     pinned = pins(claim, domain)
-    for i, strip in strips.items():  # a difference of zero is a pin, and a pin is one shared value
-        if domain.integral[i]:
-            strip[:] = _inward(*strip)
-        pinned[i] |= strip == [0, 0]
+    _pin_zero_strips(strips, pinned, domain.integral)
     _tighten(lo, hi, pinned, domain.integral)
     if any(out_of_reach(inequality, terms, lo, hi) for inequality, terms in extra):
         raise _Empty
-    box = (
-        np.array([[round_down(v) for v in copy] for copy in lo]),
-        np.array([[round_up(v) for v in copy] for copy in hi]),
-    )
-    gaps = _differences(*box, strips, pinned) if k == 2 else [(Fraction(0), Fraction(0))] * m
-    rows = _rows_as_floats(extra, [[max(-lo[c][i], hi[c][i]) for i in range(m)] for c in range(k)])
-    premise = Premise(
-        domain,
-        k,
-        *box,
-        pinned if k > 1 else np.zeros(m, dtype=bool),
-        np.array([round_down(low) for low, _ in gaps]),
-        np.array([round_up(high) for _, high in gaps]),
-        _dense([entries for _, entries, *_ in rows], k, m),
-        np.array([rhs for _, _, rhs, _, _ in rows]),
-        np.array([equality for *_, equality, _ in rows], dtype=bool),
-        np.array([e for e, *_ in rows], dtype=int),
-        np.array([factor for *_, factor in rows]),
-        _axes(claim, domain),
-    )
+    box = _outward(lo, round_down), _outward(hi, round_up)
+    gaps = _gap_bounds(*box, strips, pinned)
+    rows = _rows_as_floats(extra, lo, hi)
+    premise = Premise(domain, claim.copies, *box, pinned, *gaps, *rows, _axes(claim, domain))
     if not satisfiable(premise):
         raise _Empty
     return premise
+
+
+def _pin_zero_strips(strips: Strips, pinned: np.ndarray, integral: np.ndarray) -> None:
+    """A difference of zero is a pin, and a pin is one shared value; whole numbers get whole ends; in place."""
+    for i, strip in strips.items():
+        if integral[i]:
+            strip[:] = _inward(*strip)
+        pinned[i] |= strip == [0, 0]
+
+
+def _outward(values: Exact, away: Callable[[Fraction], float]) -> np.ndarray:
+    return np.array([[away(v) for v in copy] for copy in values])
 
 
 def _axes(claim: Claim, domain: Domain) -> np.ndarray | None:
@@ -221,12 +238,6 @@ def _axes(claim: Claim, domain: Domain) -> np.ndarray | None:
             )
         axes[first] = round_up(delta)
     return axes
-
-
-Exact = list[list[Fraction]]  # [k][m]
-Strips = dict[int, Ends]
-Entries = dict[tuple[int, int], Fraction]
-Extra = list[tuple[Inequality, Entries]]
 
 
 def _inward(low: Fraction | None, high: Fraction | None) -> Ends:
@@ -249,6 +260,16 @@ def _tighten(lo: Exact, hi: Exact, pinned: np.ndarray, integral: np.ndarray) -> 
             lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
     if any(low > high for c in copies for low, high in zip(lo[c], hi[c], strict=True)):
         raise _Empty
+
+
+def _gap_bounds(
+    box_lo: np.ndarray, box_hi: np.ndarray, strips: Strips, pinned: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """δ_lo, δ_hi [m] rounded outward; 0 where there are not two copies."""
+    if len(box_lo) != 2:
+        return np.zeros_like(box_lo[0]), np.zeros_like(box_lo[0])
+    gaps = _differences(box_lo, box_hi, strips, pinned)
+    return np.array([round_down(low) for low, _ in gaps]), np.array([round_up(high) for _, high in gaps])
 
 
 def _differences(
@@ -274,13 +295,18 @@ def _differences(
     return out
 
 
-def _rows_as_floats(extra: Extra, magnitude: Exact) -> list[tuple]:
-    """Rows (place among `extra`, entries, right side, equality, factor) in floats that allow at least as much."""
-    return [
-        (e, *floats)
-        for e, (inequality, terms) in enumerate(extra)
-        for floats in row_floats(inequality, terms, magnitude)
-    ]
+def _rows_as_floats(extra: Extra, lo: Exact, hi: Exact) -> FloatRows:
+    """The rows in floats that allow at least as much: coef, rhs, equality, origin, factor as `Premise` has them."""
+    magnitude = [[max(-low, high) for low, high in zip(*ends, strict=True)] for ends in zip(lo, hi, strict=True)]
+    rows = [row_floats(inequality, terms, magnitude) for inequality, terms in extra]
+    every = [row for own in rows for row in own]
+    return (
+        _dense([entries for entries, *_ in every], len(lo), len(lo[0])),
+        np.array([rhs for _, rhs, _, _ in every]),
+        np.array([equality for *_, equality, _ in every], dtype=bool),
+        np.array([place for place, own in enumerate(rows) for _ in own], dtype=int),
+        np.array([factor for *_, factor in every]),
+    )
 
 
 def _dense(rows: list[dict[tuple[int, int], float]], k: int, m: int) -> np.ndarray:
@@ -307,15 +333,25 @@ def _sorted_rows(claim: Claim, domain: Domain) -> tuple[Exact, Exact, Strips, Ex
             ends: Ends = [lo[c][i], hi[c][i]]
             narrow(ends, a, inequality)
             lo[c][i], hi[c][i] = ends  # type: ignore[assignment] # cut or not, both are there
-        elif claim.copies == 2 and terms.keys() == {(0, i), (1, i)} and terms[0, i] == -terms[1, i]:
+        elif claim.copies == 2 and _is_difference(terms, i):
             narrow(strips.setdefault(i, [None, None]), terms[0, i], inequality)
         else:
             extra.append((inequality, terms))
+    _narrow_by_ball(strips, claim, domain)
+    return lo, hi, strips, extra
+
+
+def _is_difference(terms: Entries, i: int) -> bool:
+    """Whether the terms are a multiple of x_1,i − x_2,i."""
+    return terms.keys() == {(0, i), (1, i)} and terms[0, i] == -terms[1, i]
+
+
+def _narrow_by_ball(strips: Strips, claim: Claim, domain: Domain) -> None:
+    """The strips ±δ_i that a ball has; in place."""
     for name, delta in claim.ball:
         strip = strips.setdefault(domain.indices(name)[0], [None, None])
         strip[0] = -delta if strip[0] is None else max(strip[0], -delta)
         strip[1] = delta if strip[1] is None else min(strip[1], delta)
-    return lo, hi, strips, extra
 
 
 def _refuse_contradiction(inequality: Inequality) -> None:
@@ -331,14 +367,16 @@ def pins(claim: Claim, domain: Domain) -> np.ndarray:
         return pinned
     if claim.others == "equal":
         pinned[:] = True
-        for name in claim.named.union(claim.free):
-            places = domain.indices(name)
-            touched = [group for group in domain.groups if set(places) & set(group)]
-            for part in (places, *touched):  # naming one member frees its group: the members only move together
-                pinned[list(part)] = False
+        pinned[sorted(_loose(claim, domain))] = False
     for name in claim.equal:
         pinned[list(domain.indices(name))] = True
     return pinned
+
+
+def _loose(claim: Claim, domain: Domain) -> set[int]:
+    """Coordinates that the premise names or frees; naming one member frees its group, whose members move together."""
+    places = {i for name in claim.named.union(claim.free) for i in domain.indices(name)}
+    return places.union(*(group for group in domain.groups if places.intersection(group)))
 
 
 def _coordinates(inequality: Inequality, domain: Domain) -> dict[tuple[int, int], Fraction]:

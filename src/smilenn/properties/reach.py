@@ -15,7 +15,8 @@ from typing import Any
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.properties.base import Name, Rename, numeric, quoted, read_names, read_number
-from smilenn.properties.claim import COPIES, Inequality, Term, exact, number, row
+from smilenn.properties.claim import COPIES, Inequality, Term, row
+from smilenn.properties.rational import exact, number
 
 Size = Fraction | str  # raw units, or a share of the range such as "5%"
 Entry = tuple[Name, Size, Size]  # feature, δ_lo, δ_hi
@@ -28,23 +29,25 @@ def read_delta(value: Any, who: str) -> Delta:
         value = [(name, *size) if _is_pair(size) else (name, size) for name, size in value.items()]
     if not isinstance(value, (list, tuple)):
         return _size(value, who, "delta")
-    entries: list[Entry] = []
-    for item in value:
-        if not isinstance(item, (list, tuple)) or len(item) not in (2, 3):
-            raise SmileError(f"{who}: delta holds {item!r}; give a number, '5%', or one entry per feature.")
-        (name,) = read_names(item[:1], who, "delta")
-        if len(item) == 2:
-            size = _size(item[1], who, f"delta of {name!r}")
-            entries.append((name, negated(size), size))
-            continue
-        low, high = (_size(size, who, f"delta of {name!r}", signed=True) for size in item[1:])
-        if _is_share(low) == _is_share(high) and _amount(low) > _amount(high):
-            raise SmileError(
-                f"{who}: delta of {name!r} goes from {shown(low)} to {shown(high)}; the lower end must come first."
-            )
-        entries.append((name, low, high))
+    entries = tuple(_read_entry(item, who) for item in value)
     read_names([name for name, _, _ in entries], who, "delta")
-    return tuple(entries)
+    return entries
+
+
+def _read_entry(item: Any, who: str) -> Entry:
+    """(feature, size) or (feature, δ_lo, δ_hi)."""
+    if not isinstance(item, (list, tuple)) or len(item) not in (2, 3):
+        raise SmileError(f"{who}: delta holds {item!r}; give a number, '5%', or one entry per feature.")
+    (name,) = read_names(item[:1], who, "delta")
+    if len(item) == 2:
+        size = _size(item[1], who, f"delta of {name!r}")
+        return name, negated(size), size
+    low, high = (_size(size, who, f"delta of {name!r}", signed=True) for size in item[1:])
+    if _is_share(low) == _is_share(high) and _amount(low) > _amount(high):
+        raise SmileError(
+            f"{who}: delta of {name!r} goes from {shown(low)} to {shown(high)}; the lower end must come first."
+        )
+    return name, low, high
 
 
 def delta_renamed(delta: Delta, rename: Rename) -> Delta:

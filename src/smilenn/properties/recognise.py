@@ -46,17 +46,20 @@ def meaning(claim: Claim, outputs: Outputs | None = None, domain: Domain | None 
     """What the claim says of a network with these outputs, on this domain; None where they are not known."""
     if claim.either:
         return with_alternatives(claim, outputs)
-    rows = [conclusion_of(row, claim.copies) for row in claim.rows]
-    found = [row for row in rows if row is not None]
-    if len(found) < len(rows) or (outputs is not None and not _known(found, outputs)):
+    rows = [row for half in claim.rows if (row := conclusion_of(half, claim.copies)) is not None]
+    if len(rows) < len(claim.rows) or (outputs is not None and not _known(rows, outputs)):
         return Unnamed()
+    return _by_copies(claim, rows, outputs, domain)
+
+
+def _by_copies(claim: Claim, rows: Sequence[Conclusion], outputs: Outputs | None, domain: Domain | None) -> Meaning:
     if claim.ball:
-        return _near(claim, found)
+        return _near(claim, rows)
     if claim.copies == 1:
-        return on_one_copy(claim, found, outputs)
+        return on_one_copy(claim, rows, outputs)
     if claim.copies == 2:
-        return _two(claim, found, domain)
-    return _three(claim, found) if claim.copies == 3 else Unnamed()
+        return _two(claim, rows, domain)
+    return _three(claim, rows) if claim.copies == 3 else Unnamed()
 
 
 def bounded_change(claim: Claim, outputs: Outputs, domain: Domain) -> Changes | None:
@@ -80,9 +83,7 @@ def _known(rows: Iterable[Conclusion], outputs: Outputs) -> bool:
 
 def _two(claim: Claim, rows: Sequence[Conclusion], domain: Domain | None) -> Meaning:
     premise = premise_of(claim, domain)
-    if premise is None or any(row.weights[0] != -row.weights[1] for row in rows):
-        return Unnamed()
-    if set(premise.strips) & premise.held:
+    if premise is None or set(premise.strips) & premise.held or not _compare(rows):
         return Unnamed()
     oriented = [_oriented(row) for row in rows]
     if any(row.inputs for row in oriented):
@@ -93,10 +94,15 @@ def _two(claim: Claim, rows: Sequence[Conclusion], domain: Domain | None) -> Mea
     return found or _slope(premise, oriented)
 
 
+def _compare(rows: Iterable[Conclusion]) -> bool:
+    """Whether every row is about g(a) − g(b) of some form g."""
+    return all(row.weights[0] == -row.weights[1] for row in rows)
+
+
 def _near(claim: Claim, rows: Sequence[Conclusion]) -> Meaning:
     """A ball alone, and forms that change by at most ε either way."""
     alone = not (claim.when or claim.equal or claim.free) and claim.others == "equal"
-    if not alone or any(row.weights[0] != -row.weights[1] or row.inputs for row in rows):
+    if not alone or not _compare(rows) or any(row.inputs for row in rows):
         return Unnamed()
     both = _both_ways([_oriented(row) for row in rows], mirrored=True)
     return Unnamed() if both is None else Near(claim.ball, *both)
@@ -118,24 +124,28 @@ def _plain(premise: Premise) -> bool:
 
 def _rises(premise: Premise, rows: Sequence[Conclusion]) -> Rises | None:
     """One direction for every feature, and no form that may move neither way."""
-    ways = {name: tuple(strip) for name, strip in premise.strips.items()}
-    if not ways or not _plain(premise) or any(way not in ONE_WAY for way in ways.values()):
+    up, down = (_moving(premise, way) for way in ONE_WAY)
+    if not premise.strips or not _plain(premise) or len(up) + len(down) < len(premise.strips):
         return None
-    slack = _shared(rows)
-    if slack is None:
-        return None
-    forms = _unique(row.form for row in rows)
-    if any(negation_among(form, forms) is not None for form in forms):
-        return None  # neither lowers nor raises: a slope of 0
-    up = tuple(name for name, way in ways.items() if way == (None, 0))
-    down = tuple(name for name, way in ways.items() if way == (0, None))
-    return Rises(up, down, forms, slack)
+    slack, forms = _shared(rows), _unique(row.form for row in rows)
+    level = any(negation_among(form, forms) is not None for form in forms)  # neither lowers nor raises: a slope of 0
+    return None if slack is None or level else Rises(up, down, forms, slack)
+
+
+def _moving(premise: Premise, way: tuple[int | None, int | None]) -> tuple[str, ...]:
+    """Features whose difference a − b goes one way."""
+    return tuple(name for name, strip in premise.strips.items() if tuple(strip) == way)
 
 
 def _shared(rows: Sequence[Conclusion]) -> Fraction | None:
     """The right side of all rows, if they have one and it is not negative."""
     found = {row.rhs for row in rows}
     return found.pop() if len(found) == 1 and min(found) >= 0 else None
+
+
+def _upright(form: Linear) -> Linear:
+    """The form or its negation, whichever has a positive first coefficient."""
+    return form if form[0][0] > 0 else minus(form)
 
 
 def _unique(forms: Iterable[Linear]) -> tuple[Linear, ...]:
@@ -156,7 +166,7 @@ def _both_ways(rows: Sequence[Conclusion], *, mirrored: bool) -> tuple[tuple[Lin
     size = sizes.pop() if len(sizes) == 1 else None
     if size is None or size < 0:
         return None
-    return tuple(form if form[0][0] > 0 else minus(form) for form in sides), size
+    return tuple(_upright(form) for form in sides), size
 
 
 def _size(upper: Fraction | None, lower: Fraction | None, *, mirrored: bool) -> Fraction | None:
@@ -167,18 +177,24 @@ def _size(upper: Fraction | None, lower: Fraction | None, *, mirrored: bool) -> 
 
 
 def _changes(premise: Premise, rows: Sequence[Conclusion], domain: Domain | None) -> Changes | None:
+    strips = _closed_strips(premise)
+    if strips is None or not (strips or premise.free):
+        return None
+    if premise.fixed and (domain is None or not _is_point(premise, domain)):
+        return None
+    mirrored = not premise.fixed and all(low == -high for _, low, high in strips)
+    found = _both_ways(rows, mirrored=mirrored)
+    return None if found is None else Changes(premise.free, strips, *found, premise.fixed or None)
+
+
+def _closed_strips(premise: Premise) -> tuple[Strip, ...] | None:
+    """The strips, if each has both ends and is not empty."""
     strips: list[Strip] = []
     for name, (low, high) in premise.strips.items():
         if low is None or high is None or low > high:
             return None
         strips.append((name, low, high))
-    if premise.fixed and (domain is None or not _is_point(premise, domain)):
-        return None
-    mirrored = not premise.fixed and all(low == -high for _, low, high in strips)
-    found = _both_ways(rows, mirrored=mirrored)
-    if found is None or not (strips or premise.free):
-        return None
-    return Changes(premise.free, tuple(strips), found[0], found[1], premise.fixed or None)
+    return tuple(strips)
 
 
 def _is_point(premise: Premise, domain: Domain) -> bool:
@@ -228,13 +244,18 @@ def _traded(premise: Premise, rows: Sequence[Conclusion]) -> Traded | None:
 
 def _rate(row: Inequality, strong: str) -> tuple[str, Fraction]:
     """(w, rate) of a row ``(a.w − b.w) + rate·(a.s − b.s) == 0`` up to a factor; a rate of 0 for any other row."""
-    coef = {(term.copy, term.name): term.coef for term in row.terms}
     weak = next((term.name for term in row.terms if term.name != strong), strong)
     whole = row.op == "==" and not row.rhs and len(row.terms) == 4
-    if not whole or weak == strong or set(coef) != {(c, n) for c in (0, 1) for n in (strong, weak)}:
+    by_strong, by_weak = _rise(row, strong), _rise(row, weak)
+    if not whole or weak == strong or by_strong is None or not by_weak:
         return weak, Fraction(0)
-    opposed = all(coef[0, name] == -coef[1, name] for name in (strong, weak))
-    return weak, coef[0, strong] / coef[0, weak] if opposed and coef[0, weak] else Fraction(0)
+    return weak, by_strong / by_weak
+
+
+def _rise(row: Inequality, name: str) -> Fraction | None:
+    """c of the terms ``c·(a.x − b.x)`` that a row has of one feature; None for others."""
+    coef = {term.copy: term.coef for term in row.terms if term.name == name}
+    return coef[0] if set(coef) == {0, 1} and coef[0] == -coef[1] else None
 
 
 def _permuted(premise: Premise, rows: Sequence[Conclusion], domain: Domain | None) -> Permuted | None:
@@ -242,18 +263,22 @@ def _permuted(premise: Premise, rows: Sequence[Conclusion], domain: Domain | Non
     found = _both_ways(rows, mirrored=False)
     if premise.strips or premise.fixed or premise.free or found is None:
         return None
-    pairs = [_exchanged(row) for row in premise.tied]
-    source = dict(pair for pair in pairs if pair is not None)
-    if len(source) < len(pairs):
+    source = _source(premise, domain)
+    if source is None or set(source) != set(source.values()):
         return None
-    if domain is not None:
-        whole = _whole(source, domain)
-        if whole is None or set(whole) & premise.held:
-            return None
-        source = whole
-    if set(source) != set(source.values()) or any(to == origin for to, origin in source.items()):
+    moved = all(to != origin for to, origin in source.items())
+    return Permuted(_cycles(source), *found) if moved else None
+
+
+def _source(premise: Premise, domain: Domain | None) -> dict[str, str] | None:
+    """{to: source} of rows ``b.to == a.source``, by feature where the domain is known; None for other rows."""
+    source = dict(pair for row in premise.tied if (pair := _exchanged(row)) is not None)
+    if len(source) < len(premise.tied):
         return None
-    return Permuted(_cycles(source), *found)
+    if domain is None:
+        return source
+    whole = _whole(source, domain)
+    return None if whole is None or set(whole) & premise.held else whole
 
 
 def _exchanged(row: Inequality) -> tuple[str, str] | None:
@@ -272,8 +297,7 @@ def _whole(source: dict[str, str], domain: Domain) -> dict[str, str] | None:
         if not members:
             continue
         origin = feature_of(source[members[0]], domain)
-        other = next((f for f in domain.features if f.name == origin), None)
-        if other is None or not _member_by_member(feature, other, source):
+        if origin not in domain.slices or not _member_by_member(feature, domain.feature(origin), source):
             return None
         out[feature.name] = origin
     if sum(len(domain.feature(name).coordinates) for name in out) != len(source):
@@ -314,7 +338,7 @@ def _three(claim: Claim, rows: Sequence[Conclusion]) -> Meaning:
     slack = _shared(scaled)
     if len(signs) != 1 or slack is None:
         return Unnamed()
-    forms = _unique(row.form if row.form[0][0] > 0 else minus(row.form) for row in rows)
+    forms = _unique(_upright(row.form) for row in rows)
     features = tuple(dict.fromkeys(row.terms[0].name for row in claim.when))
     return Curved(features, signs.pop(), forms, slack)
 

@@ -73,22 +73,33 @@ def register_property(cls: P) -> P:
     """
     if not isinstance(cls, type) or not issubclass(cls, Property):
         raise SmileError(f"register_property takes a subclass of smilenn.Property, not {cls!r}.")
-    who, kind = cls.__name__, getattr(cls, "kind", None)
+    _refuse_unfinished(cls)
+    kind = _read_kind(cls)
+    before = class_of(kind)
+    if kind in _own or (before is not None and where(before) != where(cls)):
+        raise SmileError(f"The kind {kind!r} belongs to {where(before or cls)}; give {cls.__name__} another one.")
+    _registered[kind] = cls
+    return cls
+
+
+def _refuse_unfinished(cls: type[Property]) -> None:
+    """Raise unless the class can be made from a dictionary."""
+    who = cls.__name__
     if missing := sorted(getattr(cls, "__abstractmethods__", ())):
         raise SmileError(f"{who} cannot be registered: it lacks {', '.join(missing)}.")
     made = vars(cls).get("__dataclass_params__")  # its own: a subclass without the decorator would lose its fields
     if made is None or not made.frozen:
         raise SmileError(f"{who} must be a frozen dataclass; write @dataclass(frozen=True) below @register_property.")
+
+
+def _read_kind(cls: type[Property]) -> str:
+    kind = getattr(cls, "kind", None)
     if not isinstance(kind, str) or not KIND.fullmatch(kind):
         raise SmileError(
-            f"{who} has the kind {kind!r}; give it one of small letters, digits, dots and underscores, such as "
-            "kind = 'acme.steady'."
+            f"{cls.__name__} has the kind {kind!r}; give it one of small letters, digits, dots and underscores, such "
+            "as kind = 'acme.steady'."
         )
-    before = class_of(kind)
-    if kind in _own or (before is not None and where(before) != where(cls)):
-        raise SmileError(f"The kind {kind!r} belongs to {where(before or cls)}; give {who} another one.")
-    _registered[kind] = cls
-    return cls
+    return kind
 
 
 def class_of(kind: object) -> type[Property] | None:

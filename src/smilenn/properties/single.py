@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.dissect import Conclusion, conclusion_of, minus, negation_among
@@ -92,28 +92,37 @@ def _pair(row: Conclusion, second: int) -> tuple[str, str] | None:
     return terms[0][1], terms[1][1]
 
 
+def _pairs(rows: Sequence[Conclusion], second: int) -> list[tuple[str, str]] | None:
+    """The pairs of all rows; None where a row is no such pair."""
+    found = [pair for row in rows if (pair := _pair(row, second)) is not None]
+    return found if len(found) == len(rows) else None
+
+
+def _lead(rows: Sequence[Conclusion]) -> Fraction | None:
+    """m of rows ``f_i − f_j ≤ −m``, if all of them have the same."""
+    found = {-row.rhs / abs(row.weights[0]) for row in rows}
+    return found.pop() if len(found) == 1 else None
+
+
 def _apart(rows: Sequence[Conclusion], when: tuple[Inequality, ...]) -> Apart | None:
-    pairs = [_pair(row, 1) for row in rows]
-    slack = _slack(rows)
-    if any(pair is None for pair in pairs) or slack is None:
+    pairs, slack = _pairs(rows, 1), _slack(rows)
+    if pairs is None or slack is None:
         return None
-    names = tuple(dict.fromkeys(name for pair in pairs if pair is not None for name in pair))
-    wanted = {frozenset(pair) for pair in combinations(names, 2)}
-    return Apart(names, when, slack) if {frozenset(pair) for pair in pairs if pair is not None} == wanted else None
+    names = tuple(dict.fromkeys(chain.from_iterable(pairs)))
+    every = set(map(frozenset, combinations(names, 2)))
+    return Apart(names, when, slack) if set(map(frozenset, pairs)) == every else None
 
 
 def _single_class(rows: Sequence[Conclusion], outputs: Outputs, when: tuple[Inequality, ...]) -> Decided | None:
     """One class ahead of every other, or never far behind: the sign of the logit, or all its margins."""
     if len(outputs.names) == 1:
         return _sign(rows, outputs.classes, when)
-    pairs = [_pair(row, -1) for row in rows]
-    winners = {pair[1] for pair in pairs if pair is not None}
-    losers = [pair[0] for pair in pairs if pair is not None]
-    scaled = {row.rhs / abs(row.weights[0]) for row in rows}
-    if len(losers) < len(pairs) or len(winners) != 1 or len(scaled) != 1:
+    pairs, lead = _pairs(rows, -1), _lead(rows)
+    winners = {winner for _, winner in pairs or ()}
+    if pairs is None or lead is None or len(winners) != 1:
         return None
-    winner = winners.pop()
-    return Decided((winner,), -scaled.pop(), when) if {*losers, winner} == set(outputs.classes) else None
+    every = set(chain.from_iterable(pairs)) == set(outputs.classes)
+    return Decided(tuple(winners), lead, when) if every else None
 
 
 def _sign(rows: Sequence[Conclusion], classes: Sequence[str], when: tuple[Inequality, ...]) -> Decided | None:
@@ -129,21 +138,30 @@ def with_alternatives(claim: Claim, outputs: Outputs | None) -> Meaning:
     """Every class that is not allowed is behind one of the allowed ones."""
     if claim.copies != 1 or claim.then or outputs is None or len(outputs.names) != len(outputs.classes):
         return Unnamed()
-    clauses = [_behind(clause) for clause in claim.either]
-    found = [clause for clause in clauses if clause is not None]
-    allowed, leads = {names for _, names, _ in found}, {lead for _, _, lead in found}
-    if len(found) < len(clauses) or len(allowed) != 1 or len(leads) != 1 or min(leads) <= 0:
+    found = [behind for clause in claim.either if (behind := _behind(clause)) is not None]
+    if len(found) < len(claim.either):
         return Unnamed()
-    names, behind = allowed.pop(), {loser for loser, _, _ in found}
-    complete = {*names, *behind} == set(outputs.classes) and not set(names) & behind
-    return Decided(names, leads.pop(), claim.when) if complete else Unnamed()
+    return _one_of(found, outputs.classes, claim.when) or Unnamed()
 
 
-def _behind(clause: Sequence[Inequality]) -> tuple[str, tuple[str, ...], Fraction] | None:
-    """(j, classes, lead) of a clause that says: class j is behind one of these, by the lead."""
-    rows = [row for row in (conclusion_of(row, 1) for row in clause) if row is not None and not row.inputs]
-    pairs = [pair for pair in (_pair(row, -1) for row in rows) if pair is not None]
-    losers, leads = {pair[0] for pair in pairs}, {-row.rhs / abs(row.weights[0]) for row in rows}
-    if len(pairs) < len(clause) or len(losers) != 1 or len(leads) != 1:
+Behind = tuple[str, tuple[str, ...], Fraction]  # (j, classes, lead): class j is behind one of these, by the lead
+
+
+def _one_of(clauses: Sequence[Behind], classes: Sequence[str], when: tuple[Inequality, ...]) -> Decided | None:
+    """One of the classes that all clauses allow, if these and those behind are all there are."""
+    losers, allowed, leads = map(set, zip(*clauses, strict=True))
+    if len(allowed) != 1 or len(leads) != 1 or min(leads) <= 0:
         return None
-    return losers.pop(), tuple(pair[1] for pair in pairs), leads.pop()
+    names = allowed.pop()
+    complete = losers.union(names) == set(classes) and losers.isdisjoint(names)
+    return Decided(names, leads.pop(), when) if complete else None
+
+
+def _behind(clause: Sequence[Inequality]) -> Behind | None:
+    """What a clause says if it puts one class behind others."""
+    rows = [row for row in (conclusion_of(row, 1) for row in clause) if row is not None and not row.inputs]
+    pairs, lead = _pairs(rows, -1), _lead(rows)
+    losers = {loser for loser, _ in pairs or ()}
+    if pairs is None or lead is None or len(rows) < len(clause) or len(losers) != 1:
+        return None
+    return losers.pop(), tuple(winner for _, winner in pairs), lead

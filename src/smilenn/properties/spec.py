@@ -15,9 +15,10 @@ from typing import Any
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Property
-from smilenn.properties.claim import Claim, exact
+from smilenn.properties.claim import Claim
 from smilenn.properties.custom import Custom
 from smilenn.properties.forms import Outputs
+from smilenn.properties.rational import exact
 from smilenn.properties.registry import class_of, kinds
 
 

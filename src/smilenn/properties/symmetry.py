@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Self, final
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.properties.base import Name, Rename, bounded_change, quoted, read_names, read_number, set_fields
-from smilenn.properties.claim import Claim, Inequality, number, row
+from smilenn.properties.claim import Claim, Inequality, row
 from smilenn.properties.forms import Outputs
+from smilenn.properties.rational import number
 from smilenn.properties.reach import reference
 from smilenn.properties.spoken import Spoken
 

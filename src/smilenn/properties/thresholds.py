@@ -14,7 +14,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from smilenn.domain import Domain
-from smilenn.properties.claim import LARGEST, Claim, Inequality, row
+from smilenn.properties.claim import Claim, Inequality, row
+from smilenn.properties.rational import LARGEST
 
 
 def on_cells(claim: Claim, domain: Domain) -> Claim:

@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self, TypeGuard, final
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed, printable
@@ -110,14 +110,18 @@ def _parts(document: Mapping[str, Any], count: int) -> list[tuple[Claim, ...]]:
     """The claims of each property. A property without any would promise something that nobody has stated."""
     claims = [Claim.from_json(claim) for claim in document["claims"]]
     sizes = document.get("claims_of", [len(claims)] if count == 1 else None)
-    whole = isinstance(sizes, list) and all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in sizes)
-    if not whole or len(sizes) != count or sum(sizes) != len(claims):
+    if not _are_sizes(sizes) or len(sizes) != count or sum(sizes) != len(claims):
         raise SmileError(
             f"{unregistered_kinds(document)} and 'claims_of' does not say which claims are theirs; import the module "
             "that registers them first."
         )
     ends = [sum(sizes[:i]) for i in range(count + 1)]
     return [tuple(claims[start:end]) for start, end in pairwise(ends)]
+
+
+def _are_sizes(sizes: Any) -> TypeGuard[list[int]]:
+    """Whether these are positive whole numbers in a list."""
+    return isinstance(sizes, list) and all(type(n) is int and n > 0 for n in sizes)
 
 
 def classes_of(document: Mapping[str, Any]) -> dict[str, str]:

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from smilenn.domain import Domain
+from smilenn.domain import Domain, Feature
 from smilenn.properties.alike import names_of, told_apart
-from smilenn.properties.claim import COPIES, Claim, Inequality, in_quotes
+from smilenn.properties.claim import COPIES, Claim, Ends, Inequality, in_quotes, narrow
+from smilenn.properties.dissect import minus
 from smilenn.properties.forms import Outputs
 from smilenn.properties.meaning import (
     Apart,
@@ -138,12 +139,7 @@ def _on_one(found: Meaning, outputs: Outputs | None, domain: Domain | None) -> s
         case Limited(forms, lo, hi, conditions):
             return _whenever(conditions, f"{forms_words(forms, outputs, 'every')} {_range(lo, hi)}", domain)
         case Chain(names, conditions, slack):
-            steps = [
-                f"{output_words(outputs, one)} {'is never ' if not i else ''}above {output_words(outputs, other)}"
-                for i, (one, other) in enumerate(pairwise(names))
-            ]
-            far = f"{',' if len(steps) > 1 and slack else ''}{_by_more(slack)}"
-            return _whenever(conditions, ", nor ".join(steps) + far, domain)
+            return _whenever(conditions, _chain(names, slack, outputs), domain)
         case Apart(names, conditions, slack):
             return _whenever(conditions, _apart(names, slack, outputs), domain)
         case Total(form, inputs, constant, conditions):
@@ -153,11 +149,20 @@ def _on_one(found: Meaning, outputs: Outputs | None, domain: Domain | None) -> s
     raise AssertionError(found)  # pragma: no cover - `say` has asked for every other meaning
 
 
+def _chain(names: Sequence[str], slack: Fraction, outputs: Outputs | None) -> str:
+    """``f is never above g, nor g above h``."""
+    steps = [
+        f"{output_words(outputs, one)} {'is never ' if not i else ''}above {output_words(outputs, other)}"
+        for i, (one, other) in enumerate(pairwise(names))
+    ]
+    return ", nor ".join(steps) + (f"{',' if len(steps) > 1 else ''}{_by_more(slack)}" if slack else "")
+
+
 def _rises(found: Rises, outputs: Outputs | None) -> str:
     plain = outputs is None or not outputs.classes
     turned = plain and all(form[0][0] < 0 for form in found.forms)  # −f(a) ≤ −f(b) is f(b) ≤ f(a): b and a swapped
     up, down = (found.down, found.up) if turned else (found.up, found.down)
-    forms = tuple(tuple((-c, name) for c, name in form) for form in found.forms) if turned else found.forms
+    forms = tuple(map(minus, found.forms)) if turned else found.forms
     moves = [f"raising {_names(up, 'or')}"] if up else []
     moves += [f"lowering {_names(down, 'or')}"] if down else []
     together = ", alone or together" if len(up) + len(down) > 1 else ""
@@ -210,12 +215,17 @@ def _point(point: Point, domain: Domain | None) -> str:
 
 def _value(name: str, value: Fraction, domain: Domain | None, verb: str = "=") -> str:
     """``'income' = 30``, ``'race' = 'black'``."""
-    for feature in () if domain is None or (name in domain.slices and value not in (0, 1)) else domain.features:
-        if feature.kind == "binary" and feature.name == name and feature.categories and value in (0, 1):
+    for feature in () if domain is None else domain.features:
+        if feature.name == name and _is_name(feature, value):
             return f"{name!r} {verb} {feature.categories[int(value)]!r}"
         if feature.kind == "category" and feature.name != name and name in feature.coordinates and value == 1:
             return f"{feature.name!r} {verb} {feature.values[feature.coordinates.index(name)]!r}"
     return f"{name!r} {verb} {cell_words(value)}"
+
+
+def _is_name(feature: Feature, value: Fraction) -> bool:
+    """Whether a value of a feature is one of two names."""
+    return feature.kind == "binary" and bool(feature.categories) and value in (0, 1)
 
 
 def _strips(strips: Sequence[Strip], domain: Domain | None) -> list[str]:
@@ -300,18 +310,13 @@ def _whenever(conditions: Sequence[Inequality], then: str, domain: Domain | None
 
 def _conditions(rows: Sequence[Inequality], domain: Domain | None) -> list[str]:
     """One phrase for each feature that is bounded or fixed, the others in symbols."""
-    bounds: dict[str, list[Fraction | None]] = {}
+    bounds: dict[str, Ends] = {}
     rest = []
     for row in rows:
-        if len(row.terms) != 1:
+        if len(row.terms) == 1:
+            narrow(bounds.setdefault(row.terms[0].name, [None, None]), row.terms[0].coef, row)
+        else:
             rest.append(row.text())
-            continue
-        (term,) = row.terms
-        bound, known = row.rhs / term.coef, bounds.setdefault(term.name, [None, None])
-        if row.op == "==" or term.coef < 0:
-            known[0] = bound if known[0] is None else max(bound, known[0])
-        if row.op == "==" or term.coef > 0:
-            known[1] = bound if known[1] is None else min(bound, known[1])
     return [
         _value(name, low, domain, "is") if low == high and low is not None else f"{name!r} {_reach(low, high)}"
         for name, (low, high) in bounds.items()

@@ -1,0 +1,74 @@
+"""Numbers as people write them, read and printed exactly: 0.1 is one tenth."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any
+
+import numpy as np
+
+from smilenn.errors import SmileError
+
+LARGEST = 10**300  # beyond this a number no longer fits a float64 comfortably
+
+
+def exact(value: Any) -> Fraction:
+    """A number as the user wrote it: 0.1 is one tenth, not the binary double next to it.
+
+    >>> exact(0.1)
+    Fraction(1, 10)
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0:  # a number of numpy in its box
+        value = value[()]
+    if isinstance(value, bool) or not isinstance(value, (Real, str)):
+        raise SmileError(f"{value!r} is not a number; give a finite one.")
+    if isinstance(value, str) and len(value) > 400:
+        raise SmileError("A number longer than 400 characters was given; shorten it.")
+    try:
+        result = _as_fraction(value)
+    except (ValueError, ZeroDivisionError):
+        raise SmileError(f"{_shown(value)} is not a finite number; give one such as 0.1 or 1/3.") from None
+    if abs(result) > LARGEST:
+        raise SmileError("A number beyond 1e300 was given; choose other units.")
+    return result
+
+
+def _shown(value: Any) -> str:
+    """A number as it was given: one of numpy without its type."""
+    return str(value) if isinstance(value, np.generic) and not isinstance(value, str) else repr(value)
+
+
+def _as_fraction(value: Any) -> Fraction:
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    text = str(value).lower()
+    if "e" in text and abs(int(text.split("e")[1])) > 300:
+        raise ValueError(text)  # Fraction('1e3000000') would take seconds and megabytes
+    return Fraction(text)
+
+
+def number(value: Fraction) -> str:
+    """A rational as people write it: a decimal where that is exact and short, else p/q.
+
+    >>> number(Fraction(1, 10)), number(Fraction(1, 3)), number(Fraction(-2))
+    ('0.1', '1/3', '-2')
+    """
+    if value.denominator == 1:
+        return str(value.numerator)
+    twos, fives = (_multiplicity(prime, value.denominator) for prime in (2, 5))
+    digits = max(twos, fives)
+    if value.denominator != 2**twos * 5**fives or digits > 30:
+        return f"{value.numerator}/{value.denominator}"
+    scaled = abs(value.numerator) * 10**digits // value.denominator
+    text = str(scaled).rjust(digits + 1, "0")
+    return f"{'-' if value < 0 else ''}{text[:-digits]}.{text[-digits:]}"
+
+
+def _multiplicity(prime: int, whole: int) -> int:
+    """How often a prime divides a whole number."""
+    count = 0
+    while whole % prime == 0:
+        whole //= prime
+        count += 1
+    return count
