@@ -105,15 +105,12 @@ def _cases(cases: CasesProof, binary: bytearray) -> dict[str, Any]:
     return {**place, "below": _cases(cases.below, binary), "above": _cases(cases.above, binary)}
 
 
+BARE_RULES = {SweepProof: "sweep", OrderProof: "order", SignsProof: "signs", BallProof: "ball"}  # of nothing but a name
+
+
 def _row(row: RowProof, binary: bytearray) -> dict[str, Any]:
-    if isinstance(row, SweepProof):
-        return {"rule": "sweep"}
-    if isinstance(row, OrderProof):
-        return {"rule": "order"}
-    if isinstance(row, SignsProof):
-        return {"rule": "signs"}
-    if isinstance(row, BallProof):
-        return {"rule": "ball"}
+    if isinstance(row, (SweepProof, OrderProof, SignsProof, BallProof)):
+        return {"rule": BARE_RULES[type(row)]}
     if isinstance(row, MirrorProof):
         return {"rule": "mirror", "of": row.of}
     start = len(binary)

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -80,12 +81,11 @@ def certify(
         tell()
         left = 0.0 if any(entry.interrupted for entry in emitted) else time_limit - (perf_counter() - begun)
         each = max(0.0, left) / sum(searches[len(emitted) :])
-        emitted.append(
-            emit_claim(claim, tree, part, time_limit=each, trees=trees)
-            if claim.either
-            else emit(part[0], time_limit=each, trees=trees)
-        )
-    notes = tuple(note for entry in emitted for note in entry.notes)
+        if claim.either:
+            emitted.append(emit_claim(claim, tree, part, time_limit=each, trees=trees))
+        else:
+            emitted.append(emit(part[0], time_limit=each, trees=trees))
+    notes = tuple(chain.from_iterable(entry.notes for entry in emitted))
     model = model_digest(net.describe(), certified_tensors(net), table)
     files, report = _accepted(net, claims, [entry.proof for entry in emitted], model, table)
     interrupted = any(entry.interrupted for entry in emitted)

@@ -89,12 +89,16 @@ def _misnamed(model: Mapping[str, Any], outputs: Outputs) -> str:
         return ""
     if "class_outputs" in table and outputs.classes and outputs.classes != tuple(map(class_name, table["classes"])):
         return "the classes in model.json are not those that its outputs are named after"
-    meaning = [output_words(outputs, name) for name in outputs.names]
-    clamped = [f"{words}, clamped" for words in meaning]
     spoken = "task" in table or bool(outputs.classes or outputs.target)
-    if spoken and table.get("meaning") not in ((meaning,) if "task" in table else (meaning, clamped)):
+    if spoken and table.get("meaning") not in _meanings(outputs, clamped="task" not in table):
         return "the meaning of the outputs in model.json is not that of its task, target and classes"
     return ""
+
+
+def _meanings(outputs: Outputs, *, clamped: bool) -> list[list[str]]:
+    """What the outputs may be said to mean; of a table that is no estimator's also their clamp."""
+    meaning = [output_words(outputs, name) for name in outputs.names]
+    return [meaning, [f"{words}, clamped" for words in meaning]] if clamped else [meaning]
 
 
 def unregistered(files: Mapping[str, bytes]) -> str:
@@ -163,10 +167,12 @@ def _stated(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> tuple[Clai
     if not isinstance(listed, list) or len(listed) != len(proved):
         return None
     stated = tuple(map(Claim.from_json, listed))
-    for wanted, given in zip(stated, proved, strict=True):
-        if replace(wanted, then=given.then) != given or len(wanted.then) != len(given.then):
-            return None
-        for row, other in zip(wanted.then, given.then, strict=True):
-            if replace(row, rhs=other.rhs) != other or other.rhs < row.rhs:
-                return None
-    return stated
+    return stated if all(map(_is_relaxed, stated, proved)) else None
+
+
+def _is_relaxed(stated: Claim, proved: Claim) -> bool:
+    """Whether a proved claim is the stated one but for larger right sides."""
+    if replace(stated, then=proved.then) != proved or len(stated.then) != len(proved.then):
+        return False
+    rows = zip(stated.then, proved.then, strict=True)
+    return all(replace(row, rhs=other.rhs) == other and other.rhs >= row.rhs for row, other in rows)

@@ -52,6 +52,21 @@ def save_net(
     write_folder(folder, files, overwrite=overwrite)
 
 
+KEYS = {  # of a network's description, besides its encoder
+    "domain",
+    "backbone",
+    "embedding",
+    "outputs",
+    "auxiliaries",
+    "hidden",
+    "boxes",
+    "skip",
+    "output_scale",
+    "profile",
+    "grid",
+}
+
+
 def load_net(
     folder: Path | str,
     *,
@@ -67,13 +82,8 @@ def load_net(
     folder = Path(folder)
     assert_ieee(1, subnormals=False)  # first: under another rounding good files look as if they had been changed
     files = read_folder(folder)
-    for name in (WEIGHTS, MODEL):
-        if name not in files:
-            raise SmileError(f"The file {name!r} is missing in {str(folder)!r}; save the model again.")
-    documents = {name: parse_json(data, str(folder / name)) for name, data in files.items() if name.endswith(".json")}
+    documents = _documents(folder, files)
     model = documents[MODEL]
-    if not isinstance(model, dict) or not isinstance(model.get("net"), dict):
-        raise SmileError(f"{str(folder / MODEL)!r} does not describe a network; save the model again.")
     import torch
 
     backbone = _made(backbone, model["net"], str(folder / MODEL))
@@ -95,6 +105,18 @@ def load_net(
     elif not first and (reason := selftest.unsteady(net)):  # a folder that lost its vectors is looked at all the same
         raise SmileError(f"{str(folder)!r}: {reason}.")
     return net, documents
+
+
+def _documents(folder: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """The JSON files of a folder by name; weights and the description of a network are among its files."""
+    for name in (WEIGHTS, MODEL):
+        if name not in files:
+            raise SmileError(f"The file {name!r} is missing in {str(folder)!r}; save the model again.")
+    documents = {name: parse_json(data, str(folder / name)) for name, data in files.items() if name.endswith(".json")}
+    model = documents[MODEL]
+    if not isinstance(model, dict) or not isinstance(model.get("net"), dict):
+        raise SmileError(f"{str(folder / MODEL)!r} does not describe a network; save the model again.")
+    return documents
 
 
 def _made(
@@ -143,28 +165,7 @@ def rebuild_net(
     from smilenn.model.encoders import rebuild_encoder
     from smilenn.model.net import SmileNet
 
-    keys = {
-        "domain",
-        "backbone",
-        "embedding",
-        "outputs",
-        "auxiliaries",
-        "hidden",
-        "boxes",
-        "skip",
-        "output_scale",
-        "profile",
-        "grid",
-    }
-    if set(description) - {"encoder"} != keys:
-        raise SmileError(
-            f"{where} describes a network by {listed(sorted(description), 20)}; expected {listed(sorted(keys), 20)}."
-        )
-    scales = description["output_scale"]
-    if not isinstance(scales, list) or not all(
-        isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5 for s in scales
-    ):
-        raise SmileError(f"{where}: output_scale {scales} is not made of powers of two.")
+    _refuse_description(description, where)
     with torch.random.fork_rng(devices=[]):
         try:
             domain = Domain.from_json(description["domain"])
@@ -178,7 +179,7 @@ def rebuild_net(
                 auxiliaries=description["auxiliaries"],
                 hidden=int(description["hidden"]),
                 boxes=description["boxes"],
-                output_scale=scales,
+                output_scale=description["output_scale"],
                 skip=bool(description["skip"]),
                 encoder=None if encoder is None else rebuild_encoder(domain, encoder, modules, most),
             )
@@ -193,14 +194,32 @@ def rebuild_net(
             raise SmileError(f"{where} does not describe a network ({why}); save the model again.") from None
 
 
-def _refuse_missing_modules(encoder: Sequence[Mapping[str, Any]], modules: Mapping[str, nn.Module], where: str) -> None:
-    """Every pinned module of the user's own is given, and nothing is given that no branch takes."""
-    pinned = {
+def _refuse_description(description: Mapping[str, Any], where: str) -> None:
+    """Raise unless a network is described by the keys there are, its output scales by powers of two."""
+    if set(description) - {"encoder"} != KEYS:
+        raise SmileError(
+            f"{where} describes a network by {listed(sorted(description), 20)}; expected {listed(sorted(KEYS), 20)}."
+        )
+    scales = description["output_scale"]
+    if not isinstance(scales, list) or not all(
+        isinstance(s, float) and s >= 2.0**-1022 and math.frexp(s)[0] == 0.5 for s in scales
+    ):
+        raise SmileError(f"{where}: output_scale {scales} is not made of powers of two.")
+
+
+def _pinned_modules(encoder: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The descriptions of pinned modules by the names of their branches."""
+    return {
         str(branch["name"]): layer["module"]
         for branch in encoder
         for layer in branch["layers"]
         if layer["kind"] == "pinned"
     }
+
+
+def _refuse_missing_modules(encoder: Sequence[Mapping[str, Any]], modules: Mapping[str, nn.Module], where: str) -> None:
+    """Every pinned module of the user's own is given, and nothing is given that no branch takes."""
+    pinned = _pinned_modules(encoder)
     if unknown := sorted(set(modules) - set(pinned)):
         raise SmileError(f"{where} has no pinned branch {listed(unknown)}; it has {listed(sorted(pinned)) or 'none'}.")
     own = {name: module for name, module in pinned.items() if module["kind"] == "custom" and name not in modules}

@@ -211,15 +211,9 @@ def write_folder(folder: Path | str, files: Mapping[str, bytes], *, overwrite: b
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
         temporary.chmod(0o777 & ~_umask())
         for name, data in everything.items():
-            with open(temporary / name, "xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            _write(temporary / name, data)
         for path in others:
-            if path.is_dir() and not path.is_symlink():
-                shutil.copytree(path, temporary / path.name, symlinks=True)
-            else:
-                shutil.copy2(path, temporary / path.name, follow_symlinks=False)
+            _copy(path, temporary / path.name)
         _sync(temporary)
         _put(temporary, folder, overwrite)
         _sync(folder.parent)
@@ -228,6 +222,22 @@ def write_folder(folder: Path | str, files: Mapping[str, bytes], *, overwrite: b
     finally:
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)  # after an exchange this is the old folder
+
+
+def _write(path: Path, data: bytes) -> None:
+    """A new file, on the disk when this returns."""
+    with open(path, "xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _copy(path: Path, to: Path) -> None:
+    """A file or a folder as it is; links stay links."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.copytree(path, to, symlinks=True)
+    else:
+        shutil.copy2(path, to, follow_symlinks=False)
 
 
 def _put(new: Path, folder: Path, overwrite: bool) -> None:

@@ -35,6 +35,11 @@ from smilenn.model.snapshot import Boxes, Snapshot
 from smilenn.model.threads import OneThread
 
 
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    """A tensor as float64."""
+    return tensor.detach().cpu().numpy().astype(np.float64)
+
+
 @dataclass(frozen=True)
 class Pathways:
     """The four outputs of the paper's pretraining, one below the other [4·B, o], and the embeddings [B, n] below them.
@@ -284,23 +289,23 @@ class SmileNet(nn.Module):
             if net.hidden and net.weight.requires_grad:
                 net.centre(e[torch.randint(len(e), (net.hidden,), device=e.device)])
 
-    def snapshot(self) -> Snapshot:
-        """The certified part as float64 arrays; non-finite weights are an error."""
-
-        def array(tensor: torch.Tensor) -> np.ndarray:
-            return tensor.detach().cpu().numpy().astype(np.float64)
-
-        space, domain = self.space, self.domain
+    def _refuse_edited_scaler(self) -> None:
+        domain = self.domain
         for buffer, wanted in (
             (self.shift, domain.shift),
             (self.mult, domain.mult),
             (self.u_lo, domain.scale(domain.lo)),
             (self.u_hi, domain.scale(domain.hi)),
         ):
-            if not np.array_equal(array(buffer), wanted):
+            if not np.array_equal(_array(buffer), wanted):
                 raise SmileError(
                     "The network's scaler was edited, so it no longer is that of its domain; load it again."
                 )
+
+    def snapshot(self) -> Snapshot:
+        """The certified part as float64 arrays; non-finite weights are an error."""
+        self._refuse_edited_scaler()
+        space = self.space
         n, m = self.embedding, space.size
         hidden_lo, hidden_up = self.lower.hidden, self.second.hidden
         h = hidden_lo + hidden_up
@@ -309,34 +314,34 @@ class SmileNet(nn.Module):
         for net, start, out in ((self.lower, 0, lower_out), (self.second, hidden_lo, second_out)):
             if net.hidden:
                 span = slice(start, start + net.hidden)
-                weight[span], bias[span], out[:, span] = array(net.weight), array(net.bias), array(net.out)
-        second_const = array(self.second.const)
+                weight[span], bias[span], out[:, span] = _array(net.weight), _array(net.bias), _array(net.out)
+        second_const = _array(self.second.const)
         second_slope = np.zeros((n, m))
         if isinstance(self.second, GapNet):
             if not self.second.is_non_negative():
                 raise SmileError("The gap has negative weights; call project_() after every optimiser step.")
             if self.second.kind == "affine":
-                rise, fall = array(self.second.rise), array(self.second.fall)
+                rise, fall = _array(self.second.rise), _array(self.second.fall)
                 second_slope = rise - fall
-                second_const = second_const - rise @ array(self.u_lo) + fall @ array(self.u_hi)
+                second_const = second_const - rise @ _array(self.u_lo) + fall @ _array(self.u_hi)
         elif self.second.skip:
-            second_slope = array(self.second.slope)
+            second_slope = _array(self.second.slope)
         head_weight, head_bias = self.effective_head()
         return Snapshot(
             space,
             self.boxes,
             weight,
             bias,
-            array(self.lower.const),
-            array(self.lower.slope) if self.lower.skip else np.zeros((n, m)),
+            _array(self.lower.const),
+            _array(self.lower.slope) if self.lower.skip else np.zeros((n, m)),
             lower_out,
             second_const,
             second_slope,
             second_out,
-            array(head_weight),
-            array(head_bias),
+            _array(head_weight),
+            _array(head_bias),
             self.outputs,
-            array(self.output_scale),
+            _array(self.output_scale),
             self.profile,
             self.grid,
             None if self.encoder is None else self.encoder.freeze(),

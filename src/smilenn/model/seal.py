@@ -242,12 +242,17 @@ def is_as_described(net: SmileNet) -> bool:
     pinned = {b.name: layer.module for b in branches for layer in b.layers if isinstance(layer, Pinned)}
     try:
         twin = rebuild_net(net.describe(), backbone=nn.Identity(), modules=pinned)
-        certified = {k: v for k, v in net.state_dict().items() if not k.startswith("backbone.") and ".module." not in k}
+        certified = {name: tensor for name, tensor in net.state_dict().items() if _is_certified(name)}
         lacking = twin.load_state_dict(certified, strict=False).missing_keys
     except (SmileError, RuntimeError):  # a layer of the user's own, or tensors of other shapes than are described
         return False
-    if any(not name.startswith("backbone.") and ".module." not in name for name in lacking):
+    if any(map(_is_certified, lacking)):
         return False
     twin.train(net.training)
     own, rebuilt = seal(net), seal(twin)
     return own is not None and rebuilt is not None and own.matches(rebuilt)
+
+
+def _is_certified(name: str) -> bool:
+    """Whether a tensor is neither the backbone's nor a pinned module's."""
+    return not name.startswith("backbone.") and ".module." not in name

@@ -59,13 +59,7 @@ def vectors(net: SmileNet) -> dict[str, Any]:
 
 def replay(net: SmileNet, stored: Any, where: str) -> None:
     """Raise unless `net` computes on this machine what it did where it was saved."""
-    try:
-        weights, x = stored["weights"], np.array(stored["inputs"], dtype=np.float64).reshape(-1, net.domain.size)
-        wanted = np.stack([np.array(stored[end], dtype=np.float64) for end in ("lower", "upper")])
-        if wanted.shape != (2, len(x), len(net.outputs)) or stored["profile"] != net.profile or len(x) == 0:
-            raise ValueError("another shape or profile")
-    except (LookupError, TypeError, ValueError, ArithmeticError):
-        raise SmileError(f"{where} does not hold the self-test of this model; save the model again.") from None
+    weights, x, wanted = _recorded(net, stored, where)
     if weights != net.snapshot().digest:
         raise AlteredError(f"{where} speaks of other weights than the model's; save the model again.")
     if reason := unsteady(net, x):
@@ -79,6 +73,18 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
                 f"This machine computes other outputs than {where} records (profile {net.profile}), so no certificate "
                 "of this model holds here; run it on a machine or a build of PyTorch with IEEE float64."
             )
+
+
+def _recorded(net: SmileNet, stored: Any, where: str) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The digest of the weights, the inputs [B, m] and both ends there [2, B, o], as they were saved."""
+    try:
+        weights, x = stored["weights"], np.array(stored["inputs"], dtype=np.float64).reshape(-1, net.domain.size)
+        wanted = np.stack([np.array(stored[end], dtype=np.float64) for end in ("lower", "upper")])
+        if wanted.shape != (2, len(x), len(net.outputs)) or stored["profile"] != net.profile or len(x) == 0:
+            raise ValueError("another shape or profile")
+    except (LookupError, TypeError, ValueError, ArithmeticError):
+        raise SmileError(f"{where} does not hold the self-test of this model; save the model again.") from None
+    return weights, x, wanted
 
 
 def unsteady(net: SmileNet, x: np.ndarray | None = None) -> str:

@@ -75,6 +75,16 @@ class Row:
         """Whether no unit takes part."""
         return not self.unit.any() and not self.flip.any()
 
+    @property
+    def difference(self) -> bool:
+        """Whether the row compares copies: its terms cancel where these are equal."""
+        return not self.outputs.sum(axis=0).any() and not self.inputs.sum(axis=0).any()
+
+    @property
+    def room(self) -> float:
+        """ε: the right side without the constant of the claim's inputs."""
+        return self.rhs - self.input_const
+
 
 @dataclass(frozen=True, eq=False)
 class Frame:
@@ -143,20 +153,9 @@ class Problem:
         diagonal only the width is left, against ε. And it does where two rows are each other's negative and leave no
         room between them, since the sum of their left sides is at least the width.
         """
-
-        def room(row: Row) -> float:
-            return row.rhs - row.input_const
-
-        differences = [r for r in self.rows if not r.outputs.sum(axis=0).any() and not r.inputs.sum(axis=0).any()]
-        if self.premise.diagonal and any(room(row) <= 0 for row in differences):
+        if self.premise.diagonal and any(row.difference and row.room <= 0 for row in self.rows):
             return True
-        return any(
-            room(row) + room(other) <= 0
-            and (row.outputs == -other.outputs).all()
-            and (row.inputs == -other.inputs).all()
-            for row in self.rows
-            for other in self.rows
-        )
+        return any(row.room + other.room <= 0 and _opposed(row, other) for row in self.rows for other in self.rows)
 
     def value(self, u: np.ndarray, row: Row) -> np.ndarray:
         """Violation Σ_c ψ_c(u_c) − rhs of the box at u [B, k, m] (model units), [B]; ≤ 0 means satisfied."""
@@ -193,22 +192,38 @@ def build(claim: Claim, snapshot: Snapshot, *, like: Problem | None = None) -> P
     """Reduce a claim on a snapshot; `like`, an earlier problem of the same claim and domain, lends its region."""
     if claim.either:
         raise SmileError(f"{claim.formula()!r} has alternatives; it is proved by cases (smilenn.prove), one by one.")
-    s, given = snapshot, None
-    if s.encoding is not None:  # the proof lives in the space of e
-        domain = s.encoding.domain
-        premise = ground(claim, domain) if like is None else like.given.premise
-        given = Given(claim, domain, premise, Region.of(premise) if like is None else like.given.region, s.outputs)
-        claim, like = transfer(claim, given.premise, s.encoding, s.domain), None
-    premise = ground(claim, s.domain) if like is None else like.premise
+    encoding = snapshot.encoding
+    if encoding is None:
+        return _reduced(claim, snapshot, like, None)
+    premise = ground(claim, encoding.domain) if like is None else like.given.premise
+    region = Region.of(premise) if like is None else like.given.region
+    given = Given(claim, encoding.domain, premise, region, snapshot.outputs)
+    encoded = transfer(claim, premise, encoding, snapshot.domain)  # the proof lives in the space of e
+    return _reduced(encoded, snapshot, None, given)
+
+
+def _reduced(claim: Claim, s: Snapshot, like: Problem | None, given: Given | None) -> Problem:
+    """A claim on the snapshot's own domain; `given` is what it was before an encoder."""
+    if like is None:
+        premise = ground(claim, s.domain)
+        frames, rows = _distinct(claim, premise, s)
+    else:
+        premise, frames = like.premise, like.frames
+        rows = tuple(_reduce(frame, s) for frame in frames)
     flips = Flips(s.second_const - s.lower_const, s.second_slope - s.lower_slope, s.second_out - s.lower_out)
-    frames = [_frame(inequality, claim.copies, s) for inequality in claim.rows] if like is None else list(like.frames)
-    rows = [_reduce(frame, s) for frame in frames]
-    if like is None and premise.symmetric:
-        kept = [i for i, row in enumerate(rows) if not any(_swapped(row, other) for other in rows[:i])]
-        frames, rows = [frames[i] for i in kept], [rows[i] for i in kept]
     region = _region(premise, s) if like is None or like.snapshot.grid != s.grid else like.region
     given = Given(claim, s.domain, premise, region, s.outputs) if given is None else given
-    return Problem(claim, s, premise, region, flips, tuple(rows), given, tuple(frames))
+    return Problem(claim, s, premise, region, flips, rows, given, frames)
+
+
+def _distinct(claim: Claim, premise: Premise, s: Snapshot) -> tuple[tuple[Frame, ...], tuple[Row, ...]]:
+    """The rows; of two that a symmetric premise maps onto each other only the first."""
+    frames = [_frame(inequality, claim.copies, s) for inequality in claim.rows]
+    rows = [_reduce(frame, s) for frame in frames]
+    kept = list(range(len(rows)))
+    if premise.symmetric:
+        kept = [i for i, row in enumerate(rows) if not any(_swapped(row, other) for other in rows[:i])]
+    return tuple(frames[i] for i in kept), tuple(rows[i] for i in kept)
 
 
 def _region(premise: Premise, s: Snapshot) -> Region:
@@ -263,6 +278,11 @@ def _output(name: str, outputs: tuple[str, ...]) -> int:
     if name == "" and len(outputs) == 1:
         return 0
     raise SmileError(f"There is no output {name!r}; the outputs are {listed(outputs)}.")
+
+
+def _opposed(row: Row, other: Row) -> bool:
+    """Whether the left sides are each other's negative."""
+    return bool((row.outputs == -other.outputs).all() and (row.inputs == -other.inputs).all())
 
 
 def _swapped(row: Row, other: Row) -> bool:

@@ -141,32 +141,30 @@ class Region:
     @cached_property
     def allowed(self) -> tuple[np.ndarray, ...]:
         """For each group the category tuples its bounds, pins and strips allow, [T, k] of member positions."""
-        out = []
-        for group, single in zip(self.groups, self.categories, strict=True):
-            members = list(group)
-            size = len(members)
-            if self.copies > 1 and self.pinned[members].all():
-                shared = [p for p in single[0] if all(p in s for s in single)]
-                out.append(np.array([[p] * self.copies for p in shared], dtype=int).reshape(-1, self.copies))
-                continue
-            count = math.prod(len(s) for s in single)
-            if count * size > LARGEST_GROUP:
-                raise SmileError(
-                    f"A category with {size} values makes {count:,} combinations in {self.copies} copies, too many to "
-                    "list; merge rare categories, or pin the category equal in all copies."
-                )
-            tuples = np.stack(np.meshgrid(*single, indexing="ij"), axis=-1).reshape(-1, self.copies).astype(int)
-            eye = np.eye(size)
-            if self.copies > 1:
-                hot = eye[tuples]  # [T, k, size]
-                pinned = self.pinned[members]
-                keep = (np.ptp(hot, axis=1)[:, pinned] == 0).all(axis=1)
-                if self.copies == 2:
-                    gap = hot[:, 0] - hot[:, 1]
-                    keep &= ((gap >= self.delta_lo[members] - 0.5) & (gap <= self.delta_hi[members] + 0.5)).all(axis=1)
-                tuples = tuples[keep]
-            out.append(tuples)
-        return tuple(out)
+        pairs = zip(self.groups, self.categories, strict=True)
+        return tuple(self._allowed(list(group), single) for group, single in pairs)
+
+    def _allowed(self, members: list[int], single: list[list[int]]) -> np.ndarray:
+        """The tuples [T, k] of one group, whose copies may have the positions `single` each."""
+        if self.copies > 1 and self.pinned[members].all():
+            shared = [p for p in single[0] if all(p in s for s in single)]
+            return np.array([[p] * self.copies for p in shared], dtype=int).reshape(-1, self.copies)
+        size, count = len(members), math.prod(len(s) for s in single)
+        if count * size > LARGEST_GROUP:
+            raise SmileError(
+                f"A category with {size} values makes {count:,} combinations in {self.copies} copies, too many to "
+                "list; merge rare categories, or pin the category equal in all copies."
+            )
+        tuples = np.stack(np.meshgrid(*single, indexing="ij"), axis=-1).reshape(-1, self.copies).astype(int)
+        return tuples[self._comparable(members, np.eye(size)[tuples])] if self.copies > 1 else tuples
+
+    def _comparable(self, members: list[int], hot: np.ndarray) -> np.ndarray:
+        """[T] bool: which tuples hot [T, k, size] of a group agree with its pins and strips."""
+        keep = (np.ptp(hot, axis=1)[:, self.pinned[members]] == 0).all(axis=1)
+        if self.copies == 2:
+            gap = hot[:, 0] - hot[:, 1]
+            keep &= ((gap >= self.delta_lo[members] - 0.5) & (gap <= self.delta_hi[members] + 0.5)).all(axis=1)
+        return keep
 
     def argmax(self, g: np.ndarray) -> np.ndarray:
         """A maximiser u [B, k, m] of Σ_c g_c·u_c for each objective g [B, k, m], extra rows ignored."""
@@ -331,19 +329,24 @@ class Region:
         """
         out = self._snap(np.array(u, dtype=np.float64).reshape(-1, self.copies, self.size))
         if self.has_rows:
-            free = (self.step == 0) & (self.hi > self.lo).any(axis=0)
-            coef = np.where(free, self.coef, 0.0)
-            coef = np.where(self.pinned, coef.mean(axis=1, keepdims=True), coef)  # a pinned coordinate moves as one
-            square = np.einsum("rkm,rkm->r", coef, coef)
-            for _ in range(sweeps):
-                if self.contains(out, 1e-12).all():
-                    break
-                for r in np.flatnonzero(square > 0):
-                    excess = np.einsum("km,bkm->b", self.coef[r], out) - self.rhs[r]
-                    excess = excess if self.equality[r] else np.maximum(excess, 0.0)
-                    out = out - (excess / square[r])[:, None, None] * coef[r]
-                out = self._snap(out)
+            out = self._project(out, sweeps)
         return out.reshape(np.shape(u))
+
+    def _project(self, u: np.ndarray, sweeps: int) -> np.ndarray:
+        """Alternating projections of u [B, k, m] onto the extra rows and the rest, until all hold."""
+        free = (self.step == 0) & (self.hi > self.lo).any(axis=0)
+        coef = np.where(free, self.coef, 0.0)
+        coef = np.where(self.pinned, coef.mean(axis=1, keepdims=True), coef)  # a pinned coordinate moves as one
+        square = np.einsum("rkm,rkm->r", coef, coef)
+        for _ in range(sweeps):
+            if self.contains(u, 1e-12).all():
+                break
+            for r in np.flatnonzero(square > 0):
+                excess = np.einsum("km,bkm->b", self.coef[r], u) - self.rhs[r]
+                excess = excess if self.equality[r] else np.maximum(excess, 0.0)
+                u = u - (excess / square[r])[:, None, None] * coef[r]
+            u = self._snap(u)
+        return u
 
     def _snap(self, u: np.ndarray) -> np.ndarray:
         """`snap` without extra rows, u [B, k, m]."""

@@ -24,26 +24,36 @@ from smilenn.properties.premise import Premise
 def transfer(claim: Claim, premise: Premise, encoding: Encoding, space: Domain) -> Claim:
     """The claim on e-space; `premise` is that of `claim` on the encoder's own domain."""
     spread = encoding.propagate(start(premise))
-    passed = {space.coordinates[i] for i in np.flatnonzero(~encoding.encoded)} | {
-        name for name in space.slices if all(not encoding.encoded[i] for i in space.indices(name))
-    }
+    passed = _passed(encoding, space)
     _refuse_hidden(claim, passed)
     when = [row for row in claim.when if all(term.name in passed for term in row.terms)]
-    equal, pinned = [], premise.pinned
-    for name in space.slices:
+    equal = _equal(premise, encoding, space, spread) if claim.copies > 1 else []
+    free = [name for name in space.slices if name not in equal]
+    for name in free if claim.copies == 2 else ():
         first = space.indices(name)[0]
-        if claim.copies > 1 and not encoding.encoded[first]:
-            same = all(pinned[i] for i in encoding.domain.indices(name))
-        else:
-            same = claim.copies > 1 and bool(spread.same[first])
-        if same:
-            equal.append(name)
-        elif claim.copies == 2 and encoding.encoded[first]:
-            when += _strip(name, spread.low[first], spread.high[first])
+        when += _strip(name, spread.low[first], spread.high[first]) if encoding.encoded[first] else []
     for name, delta in claim.ball:  # of a ball its strips are left
         when += _within(name, delta) if name in passed else []
-    free = [name for name in space.slices if name not in equal]
     return replace(claim, when=tuple(when), others="free", equal=tuple(equal), free=tuple(free), ball=())
+
+
+def _passed(encoding: Encoding, space: Domain) -> set[str]:
+    """Names of coordinates, and of whole features, that the encoder passes on unchanged."""
+    whole = {name for name in space.slices if all(not encoding.encoded[i] for i in space.indices(name))}
+    return whole.union(space.coordinates[i] for i in np.flatnonzero(~encoding.encoded))
+
+
+def _equal(premise: Premise, encoding: Encoding, space: Domain, spread: Spread) -> list[str]:
+    """What is equal in all copies: a feature that is passed on where it is pinned, another where all it reads is."""
+    equal = []
+    for name in space.slices:
+        first = space.indices(name)[0]
+        if encoding.encoded[first]:
+            same = spread.same[first]
+        else:
+            same = premise.pinned[list(encoding.domain.indices(name))].all()
+        equal += [name] if same else []
+    return equal
 
 
 def _refuse_hidden(claim: Claim, passed: set[str]) -> None:

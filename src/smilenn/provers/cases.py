@@ -35,7 +35,7 @@ from smilenn.provers.tree.tree import Trees
 from smilenn.provers.witness import witness
 from smilenn.reason import Reason, because
 from smilenn.search.oracle import Oracle
-from smilenn.verdict import Proved, Unknown, Verdict, Violated
+from smilenn.verdict import Counterexample, Proved, Unknown, Verdict, Violated
 
 MOST_CASES, MOST_SPLITS = 128, 24  # cases in all, and splits that lead to one
 SAMPLES, THRESHOLDS = 512, 9
@@ -122,12 +122,9 @@ def _refined(search: Search, case: Case, path: Path, verdict: Unknown) -> tuple[
         return case, [verdict]
     given = _given(search, path)
     u, value = _sampled(search, given)
-    for clause, w in zip(search.claim.either, value, strict=True):
-        if w.min(axis=1).max() > 0:
-            worst = u[np.argsort(-w.min(axis=1))[:8]]
-            example = breaking(given, clause, float(np.abs(w).max()), worst, search.forward)
-            if example is not None:
-                return case, [Violated("search", counterexample=example)]
+    example = _broken(search, given, u, value)
+    if example is not None:
+        return case, [Violated("search", counterexample=example)]
     weights, reach = _weights(value)
     if reach < 0 and weights != case.weights:
         other = _proved(search, path, Case(weights))
@@ -139,6 +136,17 @@ def _refined(search: Search, case: Case, path: Path, verdict: Unknown) -> tuple[
         return case, [verdict]
     search.room[0] -= 1
     return _solved(search, Split(*place, case, case), path)
+
+
+def _broken(search: Search, given: Given, u: np.ndarray, value: Sequence[np.ndarray]) -> Counterexample | None:
+    """A tuple at which the model breaks every row of some clause, looked for where the samples do."""
+    for clause, w in zip(search.claim.either, value, strict=True):
+        if w.min(axis=1).max() > 0:
+            worst = u[np.argsort(-w.min(axis=1))[:8]]
+            example = breaking(given, clause, float(np.abs(w).max()), worst, search.forward)
+            if example is not None:
+                return example
+    return None
 
 
 def _proved(search: Search, path: Path, case: Case) -> Verdict:

@@ -55,18 +55,7 @@ def prove(
     computes something else, nothing is known. A violation is reported only when the model's own forward pass shows it
     on inputs that satisfy the premise exactly.
     """
-    if isinstance(model, Fitted):
-        net = model.net_
-        claims = model.claims_ if properties is None else model.lower(properties)
-    else:
-        from smilenn.model.net import SmileNet
-
-        if not isinstance(model, SmileNet):
-            raise SmileError(f"prove takes a fitted estimator or a SmileNet, not {type(model).__name__}; fit it first.")
-        net = model
-        if properties is None:
-            raise SmileError("A bare network carries no properties; name those to prove.")
-        claims = lower_all(properties, net.domain, net.outputs)
+    net, claims = _asked(model, properties)
     from smilenn.model.seal import foreign_part
 
     if reason := foreign_part(net):
@@ -83,3 +72,16 @@ def prove(
         if isinstance(verdicts[-1], Unknown) and verdicts[-1].because(Reason.INTERRUPTED):
             break
     return combine(verdicts, complete=len(verdicts) == len(claims))
+
+
+def _asked(model: SmileNet | Fitted, properties: Sequence[Any] | None) -> tuple[SmileNet, tuple[Claim, ...]]:
+    """The network and what is to be proved of it."""
+    if isinstance(model, Fitted):
+        return model.net_, model.claims_ if properties is None else model.lower(properties)
+    from smilenn.model.net import SmileNet
+
+    if not isinstance(model, SmileNet):
+        raise SmileError(f"prove takes a fitted estimator or a SmileNet, not {type(model).__name__}; fit it first.")
+    if properties is None:
+        raise SmileError("A bare network carries no properties; name those to prove.")
+    return model, lower_all(properties, model.domain, model.outputs)

@@ -214,15 +214,20 @@ def _onto_row(given: Given, inequality: Inequality, x: np.ndarray) -> np.ndarray
     x = x.copy()
     room = sorted(((abs(a), c, i) for (c, i), a in weight.items() if a and not domain.integral[i]), reverse=True)
     for _, c, i in room:
-        a = weight[(c, i)]
-        target = Fraction(float(x[max(c, 0), i])) - total / a
-        value = float(target)
-        if inequality.op == "<=" and (Fraction(value) - target) * a > 0:
-            value = math.nextafter(value, -math.inf if a > 0 else math.inf)
+        value = _solution(float(x[max(c, 0), i]), total, weight[(c, i)], inequality.op)
         if domain.lo[i] <= value <= domain.hi[i]:
             x[slice(None) if c < 0 else c, i] = value
             return x
     return x
+
+
+def _solution(at: float, total: Fraction, a: Fraction, op: str) -> float:
+    """The float next to at − total/a; of a row ``≤`` on the side where it holds."""
+    target = Fraction(at) - total / a
+    value = float(target)
+    if op == "<=" and (Fraction(value) - target) * a > 0:
+        return math.nextafter(value, -math.inf if a > 0 else math.inf)
+    return value
 
 
 def _left_over(given: Given, inequality: Inequality, x: np.ndarray) -> tuple[Fraction, dict[tuple[int, int], Fraction]]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -166,14 +167,20 @@ def _blocks(region: Region) -> Blocks:
             left += at.tolist()
         else:
             listed.setdefault(len(at), []).append((variables[at], points))
-    lists = []
-    for same in listed.values():
-        longest = max(len(points) for _, points in same)
-        padded = [points[np.minimum(np.arange(longest), len(points) - 1)] for _, points in same]
-        lists.append((np.stack([at for at, _ in same]), np.stack(padded)))
+    lists = [_stacked(same) for same in listed.values()]
     rest = np.array(sorted(left), dtype=int)
     rows = np.flatnonzero(np.isin(of_row, label[rest]))
     return Blocks(tuple(lists), variables[rest], sparse.csr_matrix(matrix[np.ix_(rows, rest)]), low[rows], high[rows])
+
+
+def _stacked(same: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Blocks of one size together: variables [N, v] and points [N, P, v], the last of a short list repeated."""
+    longest = max(len(points) for _, points in same)
+    padded = [points[np.minimum(np.arange(longest), len(points) - 1)] for _, points in same]
+    return np.stack([at for at, _ in same]), np.stack(padded)
+
+
+Line = tuple[np.ndarray, float, float]  # coefficients [k, v], least, most
 
 
 def constraints(region: Region, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -181,33 +188,33 @@ def constraints(region: Region, coordinates: np.ndarray) -> tuple[np.ndarray, np
 
     A is [rows, k·v] over the coordinates of the first copy, then of the second, and so on; bounds are left out.
     """
-    k, v = region.copies, len(coordinates)
     place = {int(i): p for p, i in enumerate(coordinates)}
-    rows: list[np.ndarray] = []
-    low: list[float] = []
-    high: list[float] = []
-
-    def add(line: np.ndarray, lo: float, hi: float) -> None:
-        rows.append(line.ravel())
-        low.append(lo)
-        high.append(hi)
-
-    for i, p in place.items():
-        for c in range(1, k) if region.pinned[i] else (1,) if region.strips[i] else ():
-            line = np.zeros((k, v))
-            line[0, p], line[c, p] = 1.0, -1.0
-            add(line, *((0.0, 0.0) if region.pinned[i] else (region.delta_lo[i], region.delta_hi[i])))
-    for group in region.groups:
-        if all(i in place for i in group):
-            for c in range(k):
-                line = np.zeros((k, v))
-                line[c, [place[i] for i in group]] = 1.0
-                add(line, 1.0, 1.0)
+    lines = [*_comparisons(region, place), *_sums_of_groups(region, place)]
     parts = region.coef[:, :, coordinates]
     for r in np.flatnonzero(parts.any(axis=(1, 2))):
-        add(parts[r], region.rhs[r] if region.equality[r] else -np.inf, region.rhs[r])
-    matrix = np.array(rows).reshape(len(rows), k * v)
-    return matrix, np.array(low), np.array(high)
+        lines.append((parts[r], region.rhs[r] if region.equality[r] else -np.inf, region.rhs[r]))
+    matrix = np.array([line.ravel() for line, _, _ in lines]).reshape(len(lines), region.copies * len(coordinates))
+    return matrix, np.array([low for _, low, _ in lines]), np.array([high for _, _, high in lines])
+
+
+def _comparisons(region: Region, place: dict[int, int]) -> Iterator[Line]:
+    """u_1,i = u_c,i where pinned, δ_lo,i ≤ u_1,i − u_2,i ≤ δ_hi,i along the strips."""
+    for i, p in place.items():
+        for c in range(1, region.copies) if region.pinned[i] else (1,) if region.strips[i] else ():
+            line = np.zeros((region.copies, len(place)))
+            line[0, p], line[c, p] = 1.0, -1.0
+            low, high = (0.0, 0.0) if region.pinned[i] else (region.delta_lo[i], region.delta_hi[i])
+            yield line, low, high
+
+
+def _sums_of_groups(region: Region, place: dict[int, int]) -> Iterator[Line]:
+    """Σ u_c,i = 1 over the one-hot groups that live on these coordinates, in every copy."""
+    for group in region.groups:
+        if all(i in place for i in group):
+            for c in range(region.copies):
+                line = np.zeros((region.copies, len(place)))
+                line[c, [place[i] for i in group]] = 1.0
+                yield line, 1.0, 1.0
 
 
 def _points(

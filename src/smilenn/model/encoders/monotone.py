@@ -64,13 +64,7 @@ def monotone_encoder(
     kinds : instead of `ramps` and `units`, several kinds of networks with `members` of each.
     suffix : ends the branches' names, where several encoders are put together.
     """
-    overlap = (set(increasing) & set(decreasing)) | (set(without) & {*increasing, *decreasing})
-    if overlap:
-        raise SmileError(f"{sorted(overlap)[0]!r} cannot be two of increasing, decreasing and left out; choose one.")
-    sign_of = dict.fromkeys(increasing, 1) | dict.fromkeys(decreasing, -1)
-    for name in sign_of:
-        if name not in domain.slices or domain.feature(name).kind == "category":
-            raise SmileError(f"{name!r} is not a number of the domain, so nothing can rise or fall with it.")
+    sign_of = _signs(domain, increasing, decreasing, without)
     if all(name in without for name in domain.slices):
         raise SmileError("No feature is left for the encoder; leave fewer of them out.")
     wanted = kinds or [Kind("core", ramps, tuple(units))]
@@ -81,6 +75,20 @@ def monotone_encoder(
         for k in range(members)
     ]
     return Encoder(domain, branches, groups=members if several else 0)
+
+
+def _signs(
+    domain: Domain, increasing: Sequence[str], decreasing: Sequence[str], without: Sequence[str]
+) -> dict[str, int]:
+    """1 for features to rise with, −1 for those to fall with; each must be a number, and one of the two."""
+    overlap = (set(increasing) & set(decreasing)) | (set(without) & {*increasing, *decreasing})
+    if overlap:
+        raise SmileError(f"{sorted(overlap)[0]!r} cannot be two of increasing, decreasing and left out; choose one.")
+    sign_of = dict.fromkeys(increasing, 1) | dict.fromkeys(decreasing, -1)
+    for name in sign_of:
+        if name not in domain.slices or domain.feature(name).kind == "category":
+            raise SmileError(f"{name!r} is not a number of the domain, so nothing can rise or fall with it.")
+    return sign_of
 
 
 def _branch(

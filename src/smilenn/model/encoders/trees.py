@@ -31,6 +31,11 @@ ROWS = 1024  # that are evaluated together
 TILE = 1 << 15  # (tree, row) pairs that walk down together: their numbers stay in the processor's cache
 
 
+def _refuse_bad_set(places: list[int], inputs: int) -> None:
+    if not places or places != sorted(set(places)) or places[0] < 0 or places[-1] >= inputs:
+        raise SmileError(f"{places} is no set of places below {inputs} in increasing order.")
+
+
 class Trees(Layer):
     """`trees` says how many trees each output adds up, `nodes` how many nodes all of them have together.
 
@@ -49,8 +54,7 @@ class Trees(Layer):
         if not self.trees or min(self.trees) < 1:
             raise SmileError("Every output of a layer of trees needs at least one tree.")
         for places in self.sets:
-            if not places or places != sorted(set(places)) or places[0] < 0 or places[-1] >= inputs:
-                raise SmileError(f"{places} is no set of places below {inputs} in increasing order.")
+            _refuse_bad_set(places, inputs)
         for name, size in (("split", nodes), ("number", nodes), ("bias", self.outputs)):
             self.register_buffer(name, torch.zeros(size, dtype=torch.float64))
         self._plan: Plan | None = None

@@ -261,7 +261,7 @@ class Run(Cells):
 
     def split(self, node: Node) -> bool:
         """Split a node; False where nothing is left to split. The LP's point may be the best one known."""
-        cell, region, box = node.cell, self.problem.region, self.box(node.cell)
+        cell, box = node.cell, self.box(node.cell)
         relaxed, slack, u, lp = self.hints.get(id(node)), None, None, self.lp(cell)
         if relaxed is not None:
             slack = lp.slack(relaxed)
@@ -271,10 +271,17 @@ class Run(Cells):
         made = self.cut(cell) if self.flips and relaxed is None else made
         chosen = box.moving or phase_split(self.row, cell, lp, made, slack)
         if chosen is None:
-            chosen = fractional_group(region, u) or open_group(region, cell) or input_split(region, cell, u)
-            if chosen is None:
-                return False
-            self.exhausted += chosen[0] == "group" and chosen[1] >= 0 and region.copies == 2
+            chosen = self._input_split(cell, u)
+        if chosen is None:
+            return False
         node.split = chosen
         node.children = [Node(part, np.inf, node.slopes) for part in cells(self.problem, cell, chosen)]
         return True
+
+    def _input_split(self, cell: Cell, u: np.ndarray | None) -> tuple[str, int, int, float] | None:
+        """A group or an input to split where no unit is left; None where nothing is."""
+        region = self.problem.region
+        chosen = fractional_group(region, u) or open_group(region, cell) or input_split(region, cell, u)
+        if chosen is not None:
+            self.exhausted += chosen[0] == "group" and chosen[1] >= 0 and region.copies == 2
+        return chosen

@@ -99,10 +99,15 @@ def box_shape(problem: Problem, lo: np.ndarray, hi: np.ndarray) -> Shape:
         points, inside = polygon(low, high, *region.difference_ranges(s.hidden_weight))
         empty = bool((~inside.any(axis=1)).any())
     elif not empty and h:
-        each = np.stack([low, high, np.zeros_like(low)], axis=-1)  # [k, H, 3]
-        points = each.transpose(1, 2, 0)
-        inside = ((each >= low[..., None]) & (each <= high[..., None])).transpose(1, 2, 0)
+        points, inside = _ends(low, high)
     return Shape(region, low, high, flip_low, flip_high, points, inside, empty)
+
+
+def _ends(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of copies by themselves: both ends and the kink, [H, 3, k], and which of them lie between the ends."""
+    each = np.stack([low, high, np.zeros_like(low)], axis=-1)  # [k, H, 3]
+    inside = (each >= low[..., None]) & (each <= high[..., None])
+    return each.transpose(1, 2, 0), inside.transpose(1, 2, 0)
 
 
 def cut(problem: Problem, base: Shape, phase: np.ndarray, flip: np.ndarray) -> Shape:

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from smilenn.problem import Problem, Row
-from smilenn.provers.mip.solvers.base import Solver, Status
+from smilenn.provers.mip.solvers.base import Solver, SolverResult, Status
 from smilenn.provers.tree.box_model import BoxModel
 from smilenn.provers.tree.hull import Hull, tightest
 from smilenn.provers.tree.leaf import NONE, Shape, Slopes
@@ -137,7 +137,10 @@ class BoxLP(BoxModel):
             if shape.empty:
                 return Relaxation(-np.inf, np.zeros(0), None, None, top)
             self._cut_flips(shape)
-        result = self.session.solve(None if parent is None else parent.basis)
+        return self._answer(self.session.solve(None if parent is None else parent.basis), top, shape)
+
+    def _answer(self, result: SolverResult, top: np.ndarray, shape: Shape | None) -> Relaxation | None:
+        """What the solver found, None where it is no answer: without multipliers nothing is proved."""
         if result.multipliers is None or not np.isfinite(result.multipliers).all():
             return None
         if result.status is Status.INFEASIBLE:

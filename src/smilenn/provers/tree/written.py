@@ -41,18 +41,10 @@ def leaf_proof(problem: Problem, tree: Tree) -> LeafProof:
 
     Lemmas that no leaf uses are left out.
     """
-    order, stack = [], [tree.root]
-    while stack:
-        node = stack.pop()
-        stack += reversed(node.children)
-        order.append(node)
+    order = _preorder(tree.root)
     leaves = [node for node in order if node.split is None]
     t, tau, nu = _slopes(problem, leaves)
-    y = np.zeros((len(leaves), len(tree.lemmas)))
-    for own, leaf in zip(y, leaves, strict=True):
-        own[: len(leaf.slopes.lemmas)] = leaf.slopes.lemmas
-    kept = np.flatnonzero(y.any(axis=0))
-    lemmas, y = tree.lemmas[kept], y[:, kept]
+    lemmas, y = _used_lemmas(tree, leaves)
     largest = max(float(np.abs(a).max(initial=0.0)) for a in (t, tau, nu, lemmas.beta, lemmas.slope))
     bits = BITS if largest == 0 else min(BITS, 30 - math.ceil(math.log2(largest)))
     if bits < 0:
@@ -62,6 +54,24 @@ def leaf_proof(problem: Problem, tree: Tree) -> LeafProof:
     ends = map(Leaf, flips, _integers(t[:, :, used], bits), _integers(nu, bits), _integers(y, MULTIPLIER_BITS))
     nodes = [next(ends) if node.split is None else _split(problem, node.split) for node in order]
     return LeafProof(bits, tuple(int(j) for j in used), tuple(nodes), _lemmas(lemmas, bits))
+
+
+def _preorder(root: Cell) -> list[Cell]:
+    order, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        stack += reversed(node.children)
+        order.append(node)
+    return order
+
+
+def _used_lemmas(tree: Tree, leaves: Sequence[Cell]) -> tuple[Lemmas, np.ndarray]:
+    """Lemmas that some leaf uses, and their multipliers [L, lemmas]."""
+    y = np.zeros((len(leaves), len(tree.lemmas)))
+    for own, leaf in zip(y, leaves, strict=True):
+        own[: len(leaf.slopes.lemmas)] = leaf.slopes.lemmas
+    kept = np.flatnonzero(y.any(axis=0))
+    return tree.lemmas[kept], y[:, kept]
 
 
 def _lemmas(lemmas: Lemmas, bits: int) -> tuple[Lemma, ...]:

@@ -279,11 +279,16 @@ def _result(
     x = np.array(solution.col_value) if solution.value_valid and len(solution.col_value) else None
     multipliers, bound = None, np.inf
     if mip:
-        if outcome not in (Status.ERROR, Status.INFEASIBLE, Status.UNBOUNDED):
-            bound = -info.mip_dual_bound if np.isfinite(info.mip_dual_bound) else np.inf
+        bound = _mip_bound(outcome, info.mip_dual_bound)
     elif solution.dual_valid and outcome is Status.OPTIMAL:
         multipliers = -np.array(solution.row_dual)
         bound = safe_bound(model, multipliers)
     primal = float(model.offset + model.objective @ x) if x is not None else -np.inf
     nodes = max(0, int(info.mip_node_count)) if mip else 0
     return SolverResult(outcome, bound, primal, x, nodes, seconds, multipliers, h.modelStatusToString(said))
+
+
+def _mip_bound(outcome: Status, dual: float) -> float:
+    """The bound on the maximum that HiGHS has, which minimises −objective; +∞ where there is none."""
+    none = outcome in (Status.ERROR, Status.INFEASIBLE, Status.UNBOUNDED) or not np.isfinite(dual)
+    return np.inf if none else -dual
