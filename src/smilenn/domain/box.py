@@ -13,6 +13,7 @@ members are 0 or 1 and sum to one). Two units are used throughout the package:
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -47,10 +48,8 @@ class Domain:
         object.__setattr__(self, "features", tuple(self.features))
         if not self.features:
             raise SmileError("A domain needs at least one feature.")
-        for kind, names in (("feature", [f.name for f in self.features]), ("coordinate", list(self.coordinates))):
-            twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-            if twice:
-                raise SmileError(f"The {kind} {listed(twice)} appears twice; give every column a name of its own.")
+        _refuse_twice("feature", [f.name for f in self.features])
+        _refuse_twice("coordinate", self.coordinates)
         known = {feature.name for feature in self.features}
         shared = [column for f in self.features for column in f.columns if column in known and column != f.name]
         if shared:  # a rule that names it would speak of one of the two, and a reader of the table mean the other
@@ -102,7 +101,7 @@ class Domain:
                 features.append(learn(column, frame[column], *of, margin, scaling, named))
             elif group not in seen:
                 seen.add(group)
-                columns = tuple(str(c) for c in groups[group])
+                columns = tuple(map(str, groups[group]))
                 features.append(Feature(group, "category", categories=columns, columns=columns))
         return cls(tuple(replace(feature, unit=units.get(feature.name, "")) for feature in features))
 
@@ -314,3 +313,9 @@ def _refuse_options(frame: pd.DataFrame, margin: float, scaling: str) -> None:
     if len(frame) == 0:
         raise SmileError("The data has no rows; give at least one.")
     check_learning(margin, scaling)
+
+
+def _refuse_twice(kind: str, names: Sequence[str]) -> None:
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise SmileError(f"The {kind} {listed(twice)} appears twice; give every column a name of its own.")

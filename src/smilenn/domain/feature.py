@@ -53,6 +53,9 @@ class Feature:
             self._check_labels()
         elif self.categories:
             raise SmileError(f"Feature {self.name!r} is {self.kind} but lists categories; make it a category.")
+        self._check_columns()
+
+    def _check_columns(self) -> None:
         if self.columns and (self.kind != "category" or len(self.columns) != len(self.categories)):
             raise SmileError(f"Feature {self.name!r}: give one encoded column per category.")
 

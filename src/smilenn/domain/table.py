@@ -23,24 +23,31 @@ def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
     if isinstance(data, pd.DataFrame):
         frame = data
     elif hasattr(data, "to_pandas"):
-        try:
-            frame = data.to_pandas()
-        except ModuleNotFoundError:  # polars converts through pyarrow, which need not be there
-            frame = pd.DataFrame({name: _cells(data[name]) for name in data.columns})
+        frame = _polars_frame(data)
     else:
-        array = as_array(data)
-        if array.ndim != 2:
-            raise SmileError(f"The data has {array.ndim} dimensions; give a table with rows and columns.")
-        if columns is not None and array.shape[1] != len(columns):
-            raise SmileError(f"The array has {array.shape[1]} columns; the domain has {len(columns)}.")
-        names = [f"x{i}" for i in range(array.shape[1])] if columns is None else list(columns)
-        frame = pd.DataFrame(array, columns=names)
+        frame = _array_frame(as_array(data), columns)
     if not all(isinstance(name, str) for name in frame.columns):
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     if columns is None and frame.columns.has_duplicates:
         twice = sorted(set(frame.columns[frame.columns.duplicated()]))
         raise SmileError(f"The data has the column {listed(twice)} twice; keep one of them.")
     return frame
+
+
+def _polars_frame(data: Any) -> pd.DataFrame:
+    try:
+        return data.to_pandas()
+    except ModuleNotFoundError:  # polars converts through pyarrow, which need not be there
+        return pd.DataFrame({name: _cells(data[name]) for name in data.columns})
+
+
+def _array_frame(array: np.ndarray, columns: Sequence[str] | None) -> pd.DataFrame:
+    if array.ndim != 2:
+        raise SmileError(f"The data has {array.ndim} dimensions; give a table with rows and columns.")
+    if columns is not None and array.shape[1] != len(columns):
+        raise SmileError(f"The array has {array.shape[1]} columns; the domain has {len(columns)}.")
+    names = [f"x{i}" for i in range(array.shape[1])] if columns is None else list(columns)
+    return pd.DataFrame(array, columns=names)
 
 
 def as_array(data: Any) -> np.ndarray:
@@ -90,6 +97,15 @@ def is_text(series: pd.Series) -> bool:
     return not pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series)
 
 
+def _no_number(cell: Any, where: str) -> str:
+    """What is wrong with a cell that is no finite number."""
+    if pd.isna(cell):
+        return f"{where} is missing (NaN); drop the row or fill it in."
+    if isinstance(cell, str):
+        return f"{where} holds the text {cell!r} among numbers; correct the cell."
+    return f"{where} is {cell}; give a finite number."
+
+
 def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
     """A numeric column as float64; missing, infinite or text cells raise with their row, and so do numbers of a wider
     type that float64 does not hold: a difference of 1 between two cells must not become one of 2.
@@ -107,14 +123,7 @@ def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
     values = found.to_numpy(dtype=np.float64, na_value=np.nan)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
-        row, cell = int(bad[0]), series.iloc[int(bad[0])]
-        if pd.isna(cell):
-            raise SmileError(f"Row {first_row + row}, column {name!r} is missing (NaN); drop the row or fill it in.")
-        if isinstance(cell, str):
-            raise SmileError(
-                f"Row {first_row + row}, column {name!r} holds the text {cell!r} among numbers; correct the cell."
-            )
-        raise SmileError(f"Row {first_row + row}, column {name!r} is {cell}; give a finite number.")
+        raise SmileError(_no_number(series.iloc[int(bad[0])], f"Row {first_row + int(bad[0])}, column {name!r}"))
     rounded = _rounded(series, values)
     if rounded is not None:
         raise SmileError(
