@@ -71,13 +71,8 @@ AIM, LESS, LESS_R2 = 0.005, 0.005, 0.01
 def cells(options: Options) -> list[Cell]:
     """Data sets × models × their parameter × seeds."""
     seeds = options.seeds or ((0,) if options.quick else (0, 1, 2, 3, 4))
-    names = ["compas", "law", "crime"]
-    if not options.quick:
-        names.append("crime-shares")
-        if locate(ADMISSIONS, options.data_dir) is not None:
-            names.append("law-admissions")
     out: list[Cell] = []
-    for name in names:
+    for name in _data(options):
         epsilons, weights, _ = SETS[name]
         step = 2 if options.quick else 1  # first, middle, last
         for seed in seeds:
@@ -86,6 +81,15 @@ def cells(options: Options) -> list[Cell]:
             out += [{"model": model, "eps": eps, **common} for model in SMILE for eps in epsilons[::step]]
             out += [{"model": "certifair", "weight": weight, **common} for weight in weights[::step]]
     return out
+
+
+def _data(options: Options) -> list[str]:
+    """The data sets; that of admissions where its file is."""
+    names = ["compas", "law", "crime"]
+    if options.quick:
+        return names
+    there = locate(ADMISSIONS, options.data_dir) is not None
+    return [*names, "crime-shares", *(["law-admissions"] if there else [])]
 
 
 def load(name: str, options: Options) -> Dataset[pd.DataFrame]:

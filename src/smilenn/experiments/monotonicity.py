@@ -178,13 +178,7 @@ def report(rows: list[Row], options: Options) -> str:
         "Below the limit (mean, largest task mean), largest fall on a grid, what was proved, and seconds a cell "
         "(all restarts and choices):",
     ]
-    lines = []
-    for name in names:
-        group = chosen(rows, model=name)
-        by_task = [mean(chosen(group, alpha=a, omega=w), "below") for a, w in TASKS if chosen(group, alpha=a, omega=w)]
-        worst = number(max(by_task)) if by_task else "–"
-        deepest = max(row["fall"] for row in group)
-        lines.append([name, number(mean(group, "below")), worst, f"{deepest:.3g}", *proved(group), seconds(group)])
+    lines = [_line(name, chosen(rows, model=name)) for name in names]
     parts.append(markdown(["model", "below", "largest", "fall", "proved", "certified", "seconds"], lines))
     for row in chosen(rows, model="evolution"):
         parts.append(
@@ -192,6 +186,14 @@ def report(rows: list[Row], options: Options) -> str:
             "allowed."
         )
     return "\n\n".join(parts)
+
+
+def _line(name: str, group: list[Row]) -> list[str]:
+    """One model: how far below the limit, its largest fall, what was proved and how long it took."""
+    by_task = [mean(chosen(group, alpha=a, omega=w), "below") for a, w in TASKS if chosen(group, alpha=a, omega=w)]
+    worst = number(max(by_task)) if by_task else "–"
+    deepest = max(row["fall"] for row in group)
+    return [name, number(mean(group, "below")), worst, f"{deepest:.3g}", *proved(group), seconds(group)]
 
 
 def draw(rows: list[Row]) -> dict[str, Figure]:

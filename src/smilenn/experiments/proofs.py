@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time
@@ -140,21 +140,28 @@ def records(
     """One dictionary per case, seed, job and peer: case, peer, ours_s, peer_s, ratio, and what helps to read them."""
     for case in cases:
         for seed in range(seeds):
-            snapshot, claim = instance(case, seed)
-            problem = build(claim, snapshot)
-            row = problem.rows[0]
-            ours: Prover = decider(problem, row)
-            if problem.copies == 2 and case.inputs > 1 and case.hidden:
-                ours = Branch(workers=1)
-            low, high = problem.region.unit_ranges(snapshot.hidden_weight, snapshot.hidden_bias)
-            undecided = int(((low < 0) & (high > 0) & (row.unit > 0)).sum())  # units of positive weight, all copies
-            common = {"seed": seed, "method": ours.name, "undecided": undecided}
-            if "match" in jobs:
-                found = (_match(problem, ours, peer, limit) for peer in peers(against))
-                yield from ({"case": f"{case.name}/match", **common, **one} for one in found if one is not None)
-            rest: list[Job] = [job for job in jobs if job != "match"]
-            for one in _compared(problem, ours, rest, peers(against), limit) if rest else ():
-                yield common | one | {"case": f"{case.name}/{one['case']}"}
+            yield from _records(case, seed, limit, peers(against), jobs)
+
+
+def _records(
+    case: Case, seed: int, limit: float, against: Sequence[str], jobs: Sequence[Job]
+) -> Iterator[dict[str, Any]]:
+    """Those of one case and seed."""
+    snapshot, claim = instance(case, seed)
+    problem = build(claim, snapshot)
+    row = problem.rows[0]
+    ours: Prover = decider(problem, row)
+    if problem.copies == 2 and case.inputs > 1 and case.hidden:
+        ours = Branch(workers=1)
+    low, high = problem.region.unit_ranges(snapshot.hidden_weight, snapshot.hidden_bias)
+    undecided = int(((low < 0) & (high > 0) & (row.unit > 0)).sum())  # units of positive weight, all copies
+    common = {"seed": seed, "method": ours.name, "undecided": undecided}
+    if "match" in jobs:
+        found = (_match(problem, ours, peer, limit) for peer in against)
+        yield from ({"case": f"{case.name}/match", **common, **one} for one in found if one is not None)
+    rest: list[Job] = [job for job in jobs if job != "match"]
+    for one in _compared(problem, ours, rest, against, limit) if rest else ():
+        yield common | one | {"case": f"{case.name}/{one['case']}"}
 
 
 def _compared(
@@ -347,27 +354,37 @@ def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:
     except ImportError as error:
         raise SmileError("The plot needs matplotlib; install it with: pip install 'smilenn[report]'") from error
     figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), sharey=True)
-    for axis, fixed, label in ((axes[0], 1, "hidden units per net, 20 inputs"), (axes[1], 0, "inputs, 4 hidden units")):
-        points = []
-        for entry in summary([r for r in rows if r["case"].endswith("/prove")]):
-            size = entry["case"].split("/")[0].split("-")[1]
-            if "x" not in size:  # affine
-                continue
-            inputs, hidden = (int(v) for v in size.split("x"))
-            if (inputs == 20) if fixed else (hidden == 4):
-                points.append((hidden if fixed else inputs, entry))
-        for peer in dict.fromkeys(e["peer"] for _, e in points):
-            done = [(v, e) for v, e in points if e["peer"] == peer and e["peer_done"] == e["seeds"]]
-            mine = sorted(done, key=lambda pair: pair[0])
-            axis.plot([v for v, _ in mine], [e["peer_s"] for _, e in mine], "o--", label=peer)
-        ours = sorted({v: e["ours_s"] for v, e in points}.items())
-        axis.plot([v for v, _ in ours], [s for _, s in ours], "o-", label="smilenn", color="black")
-        axis.set(xlabel=label, yscale="log")
+    sized = [(_size(entry), entry) for entry in summary([r for r in rows if r["case"].endswith("/prove")])]
+    by_hidden = [(hidden, entry) for (inputs, hidden), entry in sized if inputs == 20]
+    by_inputs = [(inputs, entry) for (inputs, hidden), entry in sized if hidden == 4]
+    _draw_seconds(axes[0], by_hidden, "hidden units per net, 20 inputs")
+    _draw_seconds(axes[1], by_inputs, "inputs, 4 hidden units")
     axes[0].set_ylabel("CPU seconds, prove")
     axes[0].legend()
     figure.tight_layout()
     figure.savefig(file, dpi=150)
     plt.close(figure)
+
+
+def _size(entry: dict[str, Any]) -> tuple[int, int]:
+    """Inputs and hidden units of a case; 0 of both for an affine one."""
+    inputs, x, hidden = entry["case"].split("/")[0].split("-")[1].partition("x")
+    return (int(inputs), int(hidden)) if x else (0, 0)
+
+
+def _draw_seconds(axis: Any, points: Sequence[tuple[int, dict[str, Any]]], label: str) -> None:
+    """Seconds over a size: a line for each peer where it finished, and ours."""
+    for peer in dict.fromkeys(e["peer"] for _, e in points):
+        done = [(v, e["peer_s"]) for v, e in points if e["peer"] == peer and e["peer_done"] == e["seeds"]]
+        axis.plot(*_columns(done), "o--", label=peer)
+    axis.plot(*_columns({v: e["ours_s"] for v, e in points}.items()), "o-", label="smilenn", color="black")
+    axis.set(xlabel=label, yscale="log")
+
+
+def _columns(pairs: Iterable[tuple[int, float]]) -> tuple[list[int], list[float]]:
+    """Sizes in increasing order, and what belongs to them."""
+    ordered = sorted(pairs, key=lambda pair: pair[0])
+    return [size for size, _ in ordered], [value for _, value in ordered]
 
 
 def line(entry: dict[str, Any]) -> str:

@@ -59,29 +59,41 @@ def properties(rng: np.random.Generator, frame: pd.DataFrame, spread: float) -> 
     for kind in rng.permutation(KINDS)[: int(rng.integers(1, 3))]:
         some = [str(name) for name in rng.permutation(numbers)[: int(rng.integers(1, len(numbers) + 1))]]
         eps = round(float(rng.uniform(0.3, 1.5)) * spread, 4)
-        match kind:
-            case "monotone":
-                split = int(rng.integers(0, len(some) + 1))
-                out.append(Monotone(increasing=some[:split], decreasing=some[split:]))
-            case "robust":
-                out.append(Robust("5%", eps))
-            case "fair" if "group" in frame:
-                out.append(Fair(["group"], float(rng.choice([0.0, eps]))))
-            case "lipschitz":
-                out.append(Lipschitz(some[0], round(3 * eps / (float(np.ptp(frame[some[0]])) or 1.0), 4)))
-            case "convex":
-                out.append(Convex(some[:2]))
-            case "concave":
-                out.append(Concave(some[:2]))
-            case "symmetric" if len(numbers) > 1:
-                out.append(Symmetric(numbers[:2], float(rng.choice([0.0, eps]))))
-            case "dominates" if len(numbers) > 1:
-                out.append(Dominates(numbers[0], numbers[1]))
-            case "safe":
-                out.append(Safe(when=[], then=[f"{-3 * spread:.4f} <= out <= {3 * spread:.4f}"]))
-            case _:
-                out.append(Monotone(increasing=some))
+        if kind == "safe":
+            out.append(Safe(when=[], then=[f"{-3 * spread:.4f} <= out <= {3 * spread:.4f}"]))
+        else:
+            out.append(
+                _one(kind, rng, frame, some, eps) or _between(kind, rng, numbers, eps) or Monotone(increasing=some)
+            )
     return out
+
+
+def _one(kind: str, rng: np.random.Generator, frame: pd.DataFrame, some: list[str], eps: float) -> Property | None:
+    """A property of single features, if it is one of these kinds."""
+    match kind:
+        case "monotone":
+            split = int(rng.integers(0, len(some) + 1))
+            return Monotone(increasing=some[:split], decreasing=some[split:])
+        case "robust":
+            return Robust("5%", eps)
+        case "fair" if "group" in frame:
+            return Fair(["group"], float(rng.choice([0.0, eps])))
+        case "lipschitz":
+            return Lipschitz(some[0], round(3 * eps / (float(np.ptp(frame[some[0]])) or 1.0), 4))
+        case "convex":
+            return Convex(some[:2])
+        case "concave":
+            return Concave(some[:2])
+    return None
+
+
+def _between(kind: str, rng: np.random.Generator, numbers: list[str], eps: float) -> Property | None:
+    """A property of two features, if it is one of these kinds and there are two."""
+    if len(numbers) < 2 or kind not in ("symmetric", "dominates"):
+        return None
+    if kind == "dominates":
+        return Dominates(numbers[0], numbers[1])
+    return Symmetric(numbers[:2], float(rng.choice([0.0, eps])))
 
 
 def fit_one(seed: int) -> Row:
@@ -139,23 +151,10 @@ def compute(seed: int, *, options: Options) -> list[Row]:
 
 def report(rows: list[Row], options: Options) -> str:
     """Counts by property, then every fit that was not certified, lost to the constant or was repaired dearly."""
-    lines = []
-    for kind in sorted({name for row in rows for name in re.findall(r"([A-Z]\w+)\(", row["properties"])}):
-        group = [row for row in rows if f"{kind}(" in row["properties"]]
-        lines.append([kind, str(len(group)), *(str(count) for count in _counts(group)), seconds(group)])
-    lines.append(["all", str(len(rows)), *(str(count) for count in _counts(rows)), seconds(rows)])
-    others = [
-        [
-            str(row["seed"]),
-            row["properties"].replace("|", "or"),
-            row["status"],
-            number(row["quality"], 3),
-            number(row["constant"], 3),
-            number(row["repair"], 3),
-        ]
-        for row in rows
-        if not (row["certified"] and _better(row) and _cheap(row))
-    ]
+    kinds = sorted({name for row in rows for name in re.findall(r"([A-Z]\w+)\(", row["properties"])})
+    lines = [_summed(kind, [row for row in rows if f"{kind}(" in row["properties"]]) for kind in kinds]
+    lines.append(_summed("all", rows))
+    others = [_line(row) for row in rows if not (row["certified"] and _better(row) and _cheap(row))]
     head = ["properties", "fits", "certified", "beat the constant", "cheap repair", "seconds"]
     parts = [
         "# Random fits",
@@ -168,6 +167,17 @@ def report(rows: list[Row], options: Options) -> str:
         head = ["seed", "properties", "status", "quality", "constant", "cost of repair"]
         parts += ["Fits that are not all three:", markdown(head, others)]
     return "\n\n".join(parts)
+
+
+def _summed(name: str, rows: list[Row]) -> list[str]:
+    """Counts of some fits as a line of a table."""
+    return [name, str(len(rows)), *map(str, _counts(rows)), seconds(rows)]
+
+
+def _line(row: Row) -> list[str]:
+    """One fit as a line of a table."""
+    found = (number(row[key], 3) for key in ("quality", "constant", "repair"))
+    return [str(row["seed"]), row["properties"].replace("|", "or"), row["status"], *found]
 
 
 def aims(rows: list[Row]) -> list[Aim]:

@@ -291,15 +291,18 @@ def report(rows: list[Row], options: Options) -> str:
     _, models, words = (__doc__ or "\n\n\n\n").split("\n\n")
     parts = ["# Rules about single inputs (trace)", f"```\n{models}\n```", " ".join(words.split())]
     for title, names in (("Polytopes", POLYTOPES), ("The other tasks", OTHERS)):
-        lines = [_line(name, [row for row in rows if row["data"] == name]) for name in names]
-        lines = [line for line in lines if line]
-        if lines:
-            header = ["task", *MODELS, "ours broken", "free broken", "free worst", "certified", "seconds", "free"]
-            parts += [f"## {title}", markdown(header, lines)]
+        parts += _section(title, names, rows)
     at = [row for row in rows if "edge" in row]
     if at:
         parts += ["## The edge", _edge_words(at, 200 if options.quick else SAME)]
     return "\n\n".join(parts)
+
+
+def _section(title: str, names: Sequence[str], rows: list[Row]) -> list[str]:
+    """A table of some tasks under its title; nothing where none of them was run."""
+    lines = [_line(name, [row for row in rows if row["data"] == name]) for name in names]
+    header = ["task", *MODELS, "ours broken", "free broken", "free worst", "certified", "seconds", "free"]
+    return [f"## {title}", markdown(header, list(filter(None, lines)))] if any(lines) else []
 
 
 def _edge_words(rows: list[Row], most: int) -> str:

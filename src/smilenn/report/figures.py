@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -142,16 +143,16 @@ def levels_plot(levels: Sequence[float], shares: Sequence[float]) -> str:
 
 def history_plot(history: Sequence[Mapping[str, Any]], keys: Sequence[str], ylabel: str, *, log: bool) -> str:
     """Quantities of the training over its units, each drawn in the class of its name; empty where none was kept."""
-    lines = {key: [_number(record.get(key)) for record in history] for key in keys}
-    lines = {key: values for key, values in lines.items() if any(v is not None and v > 0 for v in values)}
+    every = {key: [_number(record.get(key)) for record in history] for key in keys}
+    lines = {key: values for key, values in every.items() if any(v > 0 for v in values)}
     if not lines:
         return ""
-    positive = [v for values in lines.values() for v in values if v is not None and v > 0]
+    positive = [v for values in lines.values() for v in values if v > 0]
     y = _decades(positive) if log else (0.0, max(positive) * 1.06)
     frame = Frame((1, max(2, len(history))), y, "epoch or round", ylabel, log_y=log)
     marks = [frame.vertical(max(1, start), "phase", phase) for start, phase in _phases(history)]
     steps = range(1, len(history) + 1)
-    marks += [frame.line(steps, [math.nan if v is None else v for v in values], key) for key, values in lines.items()]
+    marks += [frame.line(steps, values, key) for key, values in lines.items()]
     return frame.svg(marks, f"{ylabel} over the training")
 
 
@@ -178,33 +179,42 @@ def _phases(history: Sequence[Mapping[str, Any]]) -> list[tuple[int, str]]:
     ]
 
 
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
+def _number(value: Any) -> float:
+    """A number of a record, NaN where there is none."""
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else math.nan
 
 
 def slice_plot(found: Slice, output: str) -> str:
     """The output along one feature with the box, and from two further rows as thin lines."""
     feature = found.feature
-    unit = f" ({feature.unit_words})" if feature.unit else ""
-    values = [*found.output, *found.low, *found.high, *(v for line in found.others for v in line)]
-    wide = found.high - found.low
-    if float(wide.max(initial=0.0)) > 20 * float(np.ptp(values[: len(found.output)]) + 1e-9):
-        values = [*found.output, *(v for line in found.others for v in line)]  # a box that would dwarf the function
-    y = spread(values)
-    if found.names:
-        frame = Frame((-0.5, len(found.at) - 0.5), y, f"{feature.name}{unit}", output, found.names)
-        marks = [
-            frame.interval(i, float(lo), float(hi), "box", 26)
-            for i, (lo, hi) in enumerate(zip(found.low, found.high, strict=True))
-        ]
-        for line in found.others:
-            marks += [frame.dot(i, float(v), "other-dot", "", 2.5) for i, v in enumerate(line)]
-        for i, value in enumerate(found.output):
-            box = f"{number(float(found.low[i]))} to {number(float(found.high[i]))}"
-            marks.append(frame.dot(i, float(value), "ours-dot", f"{found.names[i]}: {number(float(value))}, box {box}"))
-        return frame.svg(marks, f"{output} by {feature.name}, with the box")
+    values = [*found.output, *chain.from_iterable(found.others)]
+    wide = float((found.high - found.low).max(initial=0.0))
+    if not wide > 20 * float(np.ptp(found.output) + 1e-9):  # a wider box would dwarf the function
+        values += [*found.low, *found.high]
+    along = f"{feature.name} ({feature.unit_words})" if feature.unit else feature.name
+    return (_names_slice if found.names else _line_slice)(found, output, along, spread(values))
+
+
+def _names_slice(found: Slice, output: str, along: str, y: tuple[float, float]) -> str:
+    """One place for each value of a category."""
+    frame = Frame((-0.5, len(found.at) - 0.5), y, along, output, found.names)
+    marks = [
+        frame.interval(i, float(lo), float(hi), "box", 26)
+        for i, (lo, hi) in enumerate(zip(found.low, found.high, strict=True))
+    ]
+    for line in found.others:
+        marks += [frame.dot(i, float(v), "other-dot", "", 2.5) for i, v in enumerate(line)]
+    for i, value in enumerate(found.output):
+        box = f"{number(float(found.low[i]))} to {number(float(found.high[i]))}"
+        marks.append(frame.dot(i, float(value), "ours-dot", f"{found.names[i]}: {number(float(value))}, box {box}"))
+    return frame.svg(marks, f"{output} by {found.feature.name}, with the box")
+
+
+def _line_slice(found: Slice, output: str, along: str, y: tuple[float, float]) -> str:
+    """A line over the values of a number."""
+    feature = found.feature
     lo, hi = float(found.at[0]), float(found.at[-1])
-    frame = Frame((lo, hi if hi > lo else lo + 1.0), y, f"{feature.name}{unit}", output)
+    frame = Frame((lo, hi if hi > lo else lo + 1.0), y, along, output)
     marks = [frame.band(found.at, found.low, found.high, "box")]
     marks += [frame.line(found.at, line, "other") for line in found.others]
     marks.append(frame.line(found.at, found.output, "ours-line"))
@@ -216,9 +226,8 @@ def slice_plot(found: Slice, output: str) -> str:
 
 def variation_plot(found: Probe, proved: float | None, left: str) -> str:
     """Histogram over rows of the largest left side found, with the limit and what was proved."""
-    limit = found.limit
-    values = found.value + (limit if limit is not None else 0.0)
-    line = limit if limit is not None else 0.0
+    line = found.limit or 0.0
+    values = found.value + line
     marked = [line] + ([proved] if proved is not None and math.isfinite(proved) else [])
     x = spread([*values.tolist(), *marked], 0.04)
     low, high = float(values.min()), float(values.max())
@@ -232,7 +241,7 @@ def variation_plot(found: Probe, proved: float | None, left: str) -> str:
         for a, b, count in zip(edges[:-1], edges[1:], counts, strict=True)
         if count
     ]
-    name = f"ε = {number(line)}" if limit else f"limit {number(line)}"
+    name = f"ε = {number(line)}" if line else f"limit {number(line)}"
     marks.append(frame.vertical(line, "limit", name))
     if len(marked) > 1 and abs(marked[1] - line) > 0.02 * (x[1] - x[0]):
         marks.append(frame.vertical(marked[1], "proved", "proved", 1))

@@ -132,33 +132,41 @@ def rows_of(model: Reported, X: Any, y: Any = None) -> Rows:
     x = model.encoded(X)
     if y is None:
         return Rows(x)
-    columns = list(model.outputs_.names) if model.task in ("regression", "multilabel") else []
-    if isinstance(y, pd.DataFrame) and len(columns) > 1 and set(columns) <= set(map(str, y.columns)):
-        y = y.set_axis([str(name) for name in y.columns], axis=1)[columns]
-    values = np.asarray(y)
-    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-    if len(values) != len(x):
-        raise SmileError(f"Got {len(x)} rows and {len(values)} targets; give one target per row.")
-    if values.ndim == 2 and values.shape[1] != len(columns):
-        raise SmileError(f"The target has {values.shape[1]} columns; the model predicts {len(columns) or 1}.")
+    values = _target(model, y, len(x))
     if pd.isna(values).any():
         row = int(np.argwhere(pd.isna(values))[0][0])
         raise SmileError(f"Row {row} of the target is missing; drop the row or fill it in.")
     return Rows(x, _codes(model, values) if model.task in ("binary", "multiclass") else _numbers(model, values))
 
 
+def _target(model: Reported, y: Any, rows: int) -> np.ndarray:
+    """A target [n], or [n, o] with the columns in the order of the outputs."""
+    columns = list(model.outputs_.names) if model.task in ("regression", "multilabel") else []
+    if isinstance(y, pd.DataFrame) and len(columns) > 1 and set(columns) <= set(map(str, y.columns)):
+        y = y.set_axis([str(name) for name in y.columns], axis=1)[columns]
+    values = np.asarray(y)
+    if len(values) != rows:
+        raise SmileError(f"Got {rows} rows and {len(values)} targets; give one target per row.")
+    if values.ndim == 2 and values.shape[1] not in (1, len(columns)):
+        raise SmileError(f"The target has {values.shape[1]} columns; the model predicts {len(columns) or 1}.")
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
 def _codes(model: Reported, values: np.ndarray) -> np.ndarray:
     """Classes as 0 and 1 [n, 1], or one-hot [n, o]."""
     classes: np.ndarray = model.classes_  # type: ignore[attr-defined] # every classifier has them
     numeric = values.dtype.kind in "fiub" and classes.dtype.kind in "fiub"
-    known = classes if numeric else np.array([str(value) for value in classes], dtype=object)
-    given = values if numeric else np.array([str(value) for value in values], dtype=object)
+    known, given = (classes, values) if numeric else (_texts(classes), _texts(values))
     hot = (given[:, None] == known[None, :]).astype(np.float64)
     unknown = sorted({str(value) for value in given[hot.sum(axis=1) == 0]})
     if unknown:
         names = " and ".join(repr(str(c)) for c in classes) if len(classes) == 2 else listed(map(str, classes), 12)
         raise SmileError(f"The target holds {listed(unknown, 4)}; the model knows the classes {names}.")
     return hot if model.task == "multiclass" else hot[:, 1:]
+
+
+def _texts(values: np.ndarray) -> np.ndarray:
+    return np.array([str(value) for value in values], dtype=object)
 
 
 def _numbers(model: Reported, values: np.ndarray) -> np.ndarray:

@@ -69,11 +69,7 @@ def ordinary(model: Reported, rows: Rows, dropped: Sequence[str], *, seconds: fl
     held[rng.permutation(len(u))[: len(u) // 10]] = True
     task, names = model.task, model.outputs_.names
     classes = task in ("binary", "multiclass")
-    y = rows.y[:, :1] if task == "quantiles" else rows.y
-    shift, scale = y.mean(axis=0), y.std(axis=0)
-    shift, scale = (np.zeros(1), np.ones(1)) if classes else (shift, np.where(scale > 0, scale, 1.0))
-    y = rows.y.argmax(axis=1) if task == "multiclass" else (y - shift) / scale
-    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    y, shift, scale = _target(rows.y, task)
     kind: Any = MLPClassifier if classes else MLPRegressor
     net = kind(hidden_layer_sizes=SIZES, random_state=seed, batch_size=min(256, int((~held).sum())))
     known = {"classes": np.arange(max(2, len(names)))} if classes else {}
@@ -82,6 +78,19 @@ def ordinary(model: Reported, rows: Rows, dropped: Sequence[str], *, seconds: fl
         rest = y * scale + shift - (net.predict(u) * scale + shift)
         shift = shift + np.quantile(rest, [float(name[1:]) for name in names])
     return Ordinary(domain, names, seen, centre, size, net, task, shift, scale)
+
+
+def _target(y: np.ndarray, task: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What is learned of y [n, o]: classes by number, or numbers less their shift and over their scale."""
+    if task == "multiclass":
+        return y.argmax(axis=1), np.zeros(1), np.ones(1)
+    if task == "binary":
+        return y[:, 0] if y.shape[1] == 1 else y, np.zeros(1), np.ones(1)
+    y = y[:, :1] if task == "quantiles" else y
+    shift, scale = y.mean(axis=0), y.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    scaled = (y - shift) / scale
+    return scaled[:, 0] if scaled.shape[1] == 1 else scaled, shift, scale
 
 
 def _trained(net: Any, u: np.ndarray, y: np.ndarray, held: np.ndarray, known: dict[str, Any], seconds: float) -> Any:

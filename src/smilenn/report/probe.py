@@ -93,16 +93,8 @@ def probe(net: Function, claim: Claim, x: np.ndarray, *, seed: int = 0) -> Probe
         best_value[better], best[better] = value[better], drawn[better]
     rows = np.flatnonzero(np.isfinite(best_value))
     best, best_value = best[rows], best_value[rows]
-    size = 0.5
-    for _ in range(STEPS if len(rows) and k > 1 and isinstance(net, SmileNet) else 0):
-        assert isinstance(net, SmileNet)
-        slope = _gradient(net, claim, best)
-        moved = best + size * np.sign(slope) * np.where(region.step > 0, 0.0, reach)
-        moved = _settled(region, moved, 0)
-        value = _values(net, claim, domain.unscale(moved))
-        better = (value > best_value) & region.contains(moved, WITHIN) & _apart(moved, reach)
-        best[better], best_value[better] = moved[better], value[better]
-        size *= 0.7
+    if len(rows) and k > 1 and isinstance(net, SmileNet):
+        _climb(net, claim, region, best, best_value)
     tuples = domain.unscale(best.reshape(-1, m)).reshape(-1, k, m) if len(best) else np.zeros((0, k, m))
     given = Given(claim, domain, premise, region, net.outputs)
     real = np.ones(len(rows), dtype=bool)
@@ -114,6 +106,19 @@ def probe(net: Function, claim: Claim, x: np.ndarray, *, seed: int = 0) -> Probe
     rows, best_value, tuples = rows[real], best_value[real], tuples[real]
     outputs = net.predict(tuples.reshape(-1, m)).reshape(len(tuples), k, len(net.outputs))
     return Probe(claim, rows, best_value, tuples, outputs)
+
+
+def _climb(net: SmileNet, claim: Claim, region: Region, best: np.ndarray, best_value: np.ndarray) -> None:
+    """Tuples best [n, k, m], model units, and their values moved along the signs of the gradient, in place."""
+    size, reach = 0.5, _reach(region)
+    for _ in range(STEPS):
+        slope = _gradient(net, claim, best)
+        moved = best + size * np.sign(slope) * np.where(region.step > 0, 0.0, reach)
+        moved = _settled(region, moved, 0)
+        value = _values(net, claim, net.domain.unscale(moved))
+        better = (value > best_value) & region.contains(moved, WITHIN) & _apart(moved, reach)
+        best[better], best_value[better] = moved[better], value[better]
+        size *= 0.7
 
 
 def _reach(region: Region) -> np.ndarray:

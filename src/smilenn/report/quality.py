@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from smilenn.domain import Domain
+from smilenn.domain import Domain, Feature
 
 Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 RESAMPLES = 500
@@ -226,13 +226,7 @@ def _groups(
     shown = 1 / (1 + np.exp(-np.clip(output, -700, 700))) if task == "binary" else output
     out = []
     for feature in domain.features:
-        block = x[:, domain.slices[feature.name]]
-        if feature.kind == "category":
-            codes, values = block.argmax(axis=1), feature.values
-        elif feature.kind == "binary":
-            codes, values = (block[:, 0] > 0.5).astype(int), feature.categories or ("0", "1")
-        else:
-            continue
+        codes, values = _coded(feature, x[:, domain.slices[feature.name]])
         if len(values) > MOST_VALUES:
             continue
         for code, value in enumerate(values):
@@ -240,14 +234,26 @@ def _groups(
             count = int(rows.sum())
             if not count:
                 continue
-            if task == "regression":
-                far = np.abs(y[rows] - output[rows]).mean(axis=1)
-                quality = bootstrap(_mean(far), count)
-            else:
-                one = measures(task, y[rows], output[rows], names)[metric]
-                every = np.arange(count)
-                quality = wilson(round(one(every) * count), count) if _is_share(metric) else bootstrap(one, count)
+            quality = _group_quality(y[rows], output[rows], task, names, metric)
             single = y.shape[1] == 1
             means = (float(shown[rows].mean()), float(y[rows].mean())) if single else (math.nan, math.nan)
             out.append(Group(feature.name, value, count, quality, *means))
     return out
+
+
+def _coded(feature: Feature, block: np.ndarray) -> tuple[np.ndarray, Sequence[str]]:
+    """The values of a feature, and which of them each row of its block [n, c] has; no values of a number."""
+    if feature.kind == "category":
+        return block.argmax(axis=1), feature.values
+    if feature.kind == "binary":
+        return (block[:, 0] > 0.5).astype(int), feature.categories or ("0", "1")
+    return np.zeros(len(block), dtype=int), ()
+
+
+def _group_quality(y: np.ndarray, output: np.ndarray, task: str, names: Sequence[str], metric: str) -> Estimate:
+    """The metric of a group's rows; of numbers their mean absolute error."""
+    count = len(y)
+    if task == "regression":
+        return bootstrap(_mean(np.abs(y - output).mean(axis=1)), count)
+    one = measures(task, y, output, names)[metric]
+    return wilson(round(one(np.arange(count)) * count), count) if _is_share(metric) else bootstrap(one, count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from smilenn.calibration import MOST, Calibration, temperature
 from smilenn.certify.statement import claim_sentence
 from smilenn.progress import duration
-from smilenn.properties.claim import COPIES
+from smilenn.properties.claim import COPIES, Inequality
 from smilenn.properties.naming import amount
 from smilenn.report import figures
 from smilenn.report.elements import bullets, capital, change_text, estimate_text, figure, key, plot_grid, table
@@ -195,13 +195,17 @@ def _left(probe: Probe, found: Findings) -> str:
         return "least violated alternative, its left side"
     rows = list(probe.claim.rows)
     inputs = any(t.kind == "in" for row in rows for t in row.terms)
-    both = {frozenset((t.coef, t.copy, t.name) for t in row.terms) for row in rows}
-    mirrored = all(frozenset((-c, copy, name) for c, copy, name in row) in both for row in both)
-    if probe.claim.copies == 2 and not inputs and mirrored:
+    if probe.claim.copies == 2 and not inputs and _is_mirrored(rows):
         return f"largest |change| of {found.output_name}"
     if len(rows) > 1:
         return f"largest left side of {len(rows)} rows"
     return "left side of the rule: " + rows[0].text().rsplit(" <= ", 1)[0]
+
+
+def _is_mirrored(rows: Iterable[Inequality]) -> bool:
+    """Whether of every row the negation is there too."""
+    every = {frozenset((t.coef, t.copy, t.name) for t in row.terms) for row in rows}
+    return all(frozenset((-c, copy, name) for c, copy, name in row) in every for row in every)
 
 
 def pairs(found: Findings) -> str:
@@ -257,20 +261,22 @@ def tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     units = {
         feature.name: f" ({feature.unit_words})" if feature.unit else "" for feature in found.model.domain_.features
     }
-    rows = []
-    for name in frame.columns:
-        cells = [number(float(v), 5) if isinstance(v, (float, np.floating)) else str(v) for v in frame[name]]
-        rows.append((f"{name}{units.get(str(name), '')}", cells, bool(frame[name].nunique() > 1)))
-    rows.sort(key=lambda row: not row[2])
-    kept = rows if len(rows) <= MOST_FEATURES else [row for row in rows if row[2]][:MOST_FEATURES]
-    # a long name breaks where its words do
-    lines = [(text(name).replace("_", "_<wbr>"), *(text(cell) for cell in cells)) for name, cells, _ in kept]
-    classes = ["differs" if differs and len(frame) > 1 else "" for _, _, differs in kept]
+    differing = [name for name in frame.columns if frame[name].nunique() > 1]
+    shown = [*differing, *(name for name in frame.columns if name not in differing)]
+    kept = shown if len(shown) <= MOST_FEATURES else differing[:MOST_FEATURES]
+    lines = [_feature_line(f"{name}{units.get(str(name), '')}", frame[name]) for name in kept]
+    classes = ["differs" if name in differing else "" for name in kept]
     for name, values in zip(found.output_names, outputs.T, strict=True):
         lines.append((text(name), *(number(float(v), 5) for v in values)))
-    hidden = len(rows) - len(kept)
+    hidden = len(shown) - len(kept)
     note = f'<p class="soft">{hidden} further columns are left out.</p>' if hidden else ""
     return table(("", *COPIES[: len(frame)]), lines, [*classes, *["result"] * outputs.shape[1]]) + note
+
+
+def _feature_line(name: str, values: Iterable[Any]) -> tuple[str, ...]:
+    """A feature in all copies; a long name breaks where its words do."""
+    cells = (number(float(v), 5) if isinstance(v, (float, np.floating)) else str(v) for v in values)
+    return text(name).replace("_", "_<wbr>"), *map(text, cells)
 
 
 def variation(found: Findings) -> str:

@@ -126,10 +126,7 @@ def with_references(
         raise SmileError(f"References need more than 0 seconds, not {seconds}.")
     own, known = own_points(model, rows), rows_of(model, *train)
     assert known.y is not None
-    rules = epsilon_rules(model)
-    protected = tuple(dict.fromkeys(name for rule in rules for name in rule.change.free))
-    eps = rules[0].change.eps if rules else 0
-    scaled = [float(eps) * factor for factor in FACTORS] if eps else []
+    protected, scaled = _protected(model), _other_eps(model)
     plain = [("no rules", "free", ()), ("unaware", "unaware", protected)][: 2 if protected else 1]
     share, points = seconds / (len(plain) + len(scaled)), list(own.points)
 
@@ -149,6 +146,18 @@ def with_references(
         quality, found = measured(model, rows, other.net_).model, variation(other.net_, model, rows)
         points.append(Point(name, "other", eps, quality, found, "certified" if accepted else other.verdict_.status))
     return replace(own, points=tuple(points))
+
+
+def _protected(model: Reported) -> tuple[str, ...]:
+    """The columns that some ε-rule frees."""
+    return tuple(dict.fromkeys(name for rule in epsilon_rules(model) for name in rule.change.free))
+
+
+def _other_eps(model: Reported) -> list[float]:
+    """The ε of the first ε-rule times each of the factors; none without such a rule, or where its ε is 0."""
+    rules = epsilon_rules(model)
+    eps = rules[0].change.eps if rules else 0
+    return [float(eps) * factor for factor in FACTORS] if eps else []
 
 
 def _scaled(model: Reported, factor: float) -> list[Claim]:
