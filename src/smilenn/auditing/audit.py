@@ -171,20 +171,28 @@ def audit(
         start = perf_counter()
         until = start + (end - start) / (len(rows) - number)
         done.append((prove_row(net, row, names, until, decide=decide, seed=seed), perf_counter() - start))
+    checked, seconds, size = _checked(net, names, [proved for proved, _ in done], folder)
+    found = [
+        _audited(net, model, proved, report, spent, domain)
+        for (proved, spent), report in zip(done, checked, strict=True)
+    ]
+    return Audit(tuple(found), net.digest(), folder, seconds, size)
+
+
+def _checked(
+    net: DeepNet, outputs: Sequence[str], proved: Sequence[ProvedRow], folder: Path | None
+) -> tuple[Sequence[RowReport], float, int]:
+    """What the checker finds in the certificate, in how many seconds, and its bytes without the network's."""
     with TemporaryDirectory(prefix="smile-audit-") as temporary:
         place = Path(temporary) if folder is None else folder
-        write_folder(place, net, names, [proved for proved, _ in done])
+        write_folder(place, net, outputs, proved)
         size = sum(file.stat().st_size for file in place.iterdir() if file.name != "network.bin")
         start = perf_counter()
         report = check_audit(place)
         seconds = perf_counter() - start
     if not report.rows:
         raise SmileError(f"The checker does not accept the audit ({report.reason}); please report this.")
-    found = [
-        _audited(net, model, proved, checked, spent, domain)
-        for (proved, spent), checked in zip(done, report.rows, strict=True)
-    ]
-    return Audit(tuple(found), net.digest(), folder, seconds, size)
+    return report.rows, seconds, size
 
 
 def prove_row(

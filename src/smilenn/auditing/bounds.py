@@ -44,17 +44,21 @@ def spread(net: DeepNet, inputs: np.ndarray, known: Cell | None = None, cuts: Se
         r = octagon.through(w, b, octagon.after_relu(layers[-1]) if layer else inputs)
         if known is not None:
             r = octagon.meet(r, known.layers[layer])
-        for where, j, c, sign in cuts:
-            if where == layer:
-                at = 2 * c + (sign < 0)
-                r[at, j] = max(r[at, j], 0.0) if sign > 0 else min(r[at, j], 0.0)
-        r = octagon.close(r)
+        r = octagon.close(_cut(r, [cut for cut in cuts if cut[0] == layer]))
         if lemmas and layer and not octagon.empty(r):
             r = octagon.close(octagon.meet(r, _lemmas(net, layer, Cell(inputs, tuple(layers)))))
         if octagon.empty(r):
             return None
         layers.append(octagon.mended(r))
     return Cell(inputs, tuple(layers))
+
+
+def _cut(r: np.ndarray, cuts: Sequence[Cut]) -> np.ndarray:
+    """Ranges of a layer with the signs of some units; in place."""
+    for _, j, c, sign in cuts:
+        at = 2 * c + (sign < 0)
+        r[at, j] = max(r[at, j], 0.0) if sign > 0 else min(r[at, j], 0.0)
+    return r
 
 
 def _lemmas(net: DeepNet, layer: int, below: Cell) -> np.ndarray:

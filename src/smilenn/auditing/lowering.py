@@ -8,6 +8,7 @@ network is.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,12 +19,13 @@ import numpy as np
 
 from smilenn.auditing.network import DeepNet
 from smilenn.auditing.rows import Row
-from smilenn.domain import Domain
+from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Property
-from smilenn.properties.claim import Claim, Inequality, exact, number
+from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.forms import Outputs
 from smilenn.properties.premise import Premise, ground
+from smilenn.properties.rational import exact, number
 
 MOST_PAIRS = 30  # ordered pairs of values of the features that differ
 Fixed = Mapping[int, Fraction]
@@ -47,38 +49,42 @@ def rows_of(
     if domain.size != net.sizes[0]:
         have = f"the domain has {domain.size} ({listed(domain.coordinates, 4)})"
         raise SmileError(f"The network reads {net.sizes[0]} inputs, but {have}; give them in the network's order.")
-    chosen = _chosen(domain, values or {})
+    chosen = {name: _read_values(domain.feature(name), given) for name, given in (values or {}).items()}
     out: list[Row] = []
     for stated in claims:
-        bracket = isinstance(stated, Bracket)
-        for claim in _claims(stated.of if isinstance(stated, Bracket) else stated, domain, outputs):
-            for row in _claim_rows(claim, domain, outputs, chosen):
-                row = replace(row, rhs=None) if bracket else row
-                if not any(_same(row, earlier) for earlier in out):
-                    out.append(row)
+        for row in _stated_rows(stated, domain, outputs, chosen):
+            if not any(_same(row, earlier) for earlier in out):
+                out.append(row)
     if not out:
         raise SmileError("Nothing is claimed: give at least one property.")
     return out
 
 
-def _chosen(domain: Domain, values: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Fraction, ...]]:
-    out = {}
-    for name, given in values.items():
-        feature = domain.feature(name)
-        numbers = tuple(dict.fromkeys(exact(v) for v in given))
-        bad = [v for v in numbers if not feature.lo <= v <= feature.hi]
-        if feature.kind == "category" or len(numbers) < 2 or bad:
-            raise SmileError(f"The values {listed(given)} of {name!r} are not two or more numbers within its bounds.")
-        if feature.kind != "continuous" and any(v.denominator != 1 for v in numbers):
-            raise SmileError(f"The values {listed(given)} of {name!r} are not whole, as the feature is.")
-        out[name] = numbers
-    return out
+def _read_values(feature: Feature, given: Sequence[Any]) -> tuple[Fraction, ...]:
+    """The values at which a feature is compared, exactly."""
+    numbers, name = tuple(dict.fromkeys(exact(v) for v in given)), feature.name
+    bad = [v for v in numbers if not feature.lo <= v <= feature.hi]
+    if feature.kind == "category" or len(numbers) < 2 or bad:
+        raise SmileError(f"The values {listed(given)} of {name!r} are not two or more numbers within its bounds.")
+    if feature.kind != "continuous" and any(v.denominator != 1 for v in numbers):
+        raise SmileError(f"The values {listed(given)} of {name!r} are not whole, as the feature is.")
+    return numbers
 
 
-def _claims(stated: Property | Claim, domain: Domain, outputs: Sequence[str]) -> Sequence[Claim]:
-    if isinstance(stated, Claim):
-        return (stated,)
-    return stated.lower(domain, Outputs(tuple(outputs)))
+def _stated_rows(
+    stated: Property | Claim | Bracket,
+    domain: Domain,
+    outputs: Sequence[str],
+    chosen: Mapping[str, tuple[Fraction, ...]],
+) -> Iterator[Row]:
+    """The rows of one statement; those of a bracket have no right side."""
+    if isinstance(stated, Bracket):
+        for row in _stated_rows(stated.of, domain, outputs, chosen):
+            yield replace(row, rhs=None)
+        return
+    claims = (stated,) if isinstance(stated, Claim) else stated.lower(domain, Outputs(tuple(outputs)))
+    for claim in claims:
+        yield from _claim_rows(claim, domain, outputs, chosen)
 
 
 def _claim_rows(
@@ -112,47 +118,53 @@ def _weights(inequality: Inequality, outputs: Sequence[str]) -> tuple[tuple[Frac
 
 def _cases(claim: Claim, premise: Premise, chosen: Mapping[str, tuple[Fraction, ...]]) -> Iterator[tuple[Fixed, Fixed]]:
     """Which coordinates are fixed to what in either copy."""
-    domain, options = premise.domain, []
-    if claim.copies == 2:
-        for feature in domain.features:
-            span = range(*domain.slices[feature.name].indices(domain.size))
-            if premise.pinned[span.start] and premise.pinned[list(span)].all():
-                continue
-            if feature.name in chosen:
-                options.append([{span.start: v} for v in chosen[feature.name]])
-            elif feature.kind == "binary":
-                options.append([{span.start: Fraction(v)} for v in (0, 1)])
-            elif feature.kind == "category":
-                options.append([{i: Fraction(int(i == j)) for i in span} for j in span])
-    settings = [{k: v for part in choice for k, v in part.items()} for choice in product(*options)]
+    moving = [
+        (feature, places)
+        for feature in premise.domain.features
+        if claim.copies == 2 and not premise.pinned[list(places := premise.domain.indices(feature.name))].all()
+    ]
+    options = filter(None, (_options(feature, places, chosen) for feature, places in moving))
+    settings = [dict(ChainMap(*choice)) for choice in product(*options)]
     if len(settings) ** 2 > MOST_PAIRS:
         settings = [{}]
     yield from product(settings, settings)
 
 
+def _options(
+    feature: Feature, places: Sequence[int], chosen: Mapping[str, tuple[Fraction, ...]]
+) -> list[dict[int, Fraction]]:
+    """What the coordinates of a feature are fixed to, one after the other; nothing where it takes many values."""
+    if feature.name in chosen:
+        return [{places[0]: v} for v in chosen[feature.name]]
+    if feature.kind == "binary":
+        return [{places[0]: Fraction(v)} for v in (0, 1)]
+    if feature.kind == "category":
+        return [{i: Fraction(int(i == j)) for i in places} for j in places]
+    return []
+
+
 def _row(inequality: Inequality, premise: Premise, weights: Any, fixed: tuple[Fixed, Fixed]) -> Row | None:
     """The row with these coordinates fixed; None where that contradicts the premise."""
-    m, two = premise.domain.size, premise.copies == 2
-    lo = [[Fraction(float(v)) for v in premise.lo[c if two else 0]] for c in range(2)]
-    hi = [[Fraction(float(v)) for v in premise.hi[c if two else 0]] for c in range(2)]
-    low = [Fraction(float(v)) if two else Fraction(0) for v in premise.delta_lo]
-    high = [Fraction(float(v)) if two else Fraction(0) for v in premise.delta_hi]
-    said = []
-    for i in sorted(fixed[0]):
-        a, b = fixed[0][i], fixed[1][i]
+    copies = (0, premise.copies - 1)  # of a claim on one input both are the same
+    lo, hi = ([_exactly(ends[c]) for c in copies] for ends in (premise.lo, premise.hi))
+    low, high = _exactly(premise.delta_lo), _exactly(premise.delta_hi)
+    pairs = {i: (fixed[0][i], fixed[1][i]) for i in sorted(fixed[0])}
+    for i, (a, b) in pairs.items():
         if not (lo[0][i] <= a <= hi[0][i] and lo[1][i] <= b <= hi[1][i] and low[i] <= a - b <= high[i]):
             return None
         lo[0][i] = hi[0][i] = a
         lo[1][i] = hi[1][i] = b
         low[i] = high[i] = a - b
-        if a != b:
-            said.append(f"{premise.domain.coordinates[i]}: a = {number(a)}, b = {number(b)}")
-    text = "; ".join([inequality.text(), *said])
-    whole = tuple(bool(v) for v in np.asarray(premise.integral))
-    boxes = ((tuple(lo[0]), tuple(lo[1])), (tuple(hi[0]), tuple(hi[1])))
     names = tuple(premise.domain.coordinates)
-    assert len(names) == m
+    said = [f"{names[i]}: a = {number(a)}, b = {number(b)}" for i, (a, b) in pairs.items() if a != b]
+    text = "; ".join([inequality.text(), *said])
+    whole = tuple(np.asarray(premise.integral, dtype=bool).tolist())
+    boxes = ((tuple(lo[0]), tuple(lo[1])), (tuple(hi[0]), tuple(hi[1])))
     return Row(text, names, *boxes, tuple(low), tuple(high), whole, weights, inequality.rhs)
+
+
+def _exactly(values: np.ndarray) -> list[Fraction]:
+    return [Fraction(float(v)) for v in values]
 
 
 def _trivial(row: Row) -> bool:

@@ -118,21 +118,13 @@ class Search:
     def _solved(self, node: Node, parent: Node | None, fresh: bool) -> tuple[int, int, int] | None:
         """Give a cell its bound, from a fresh LP or its parent's; where to split it, None if nowhere."""
         assert node.cell is not None
-        if parent is None or fresh:
-            node.anchor, basis = Relaxation(self.net, self.kappa, node.cell, node.cuts, self.solver), None
-            node.built = len(node.cuts)
-        else:
-            assert parent.anchor is not None
-            node.anchor, basis, node.built = parent.anchor, parent.basis, parent.built
-        answer = node.anchor.solve(node.cuts, basis)
-        node.bound, node.slopes = np.inf, None
-        if parent is None or answer is None or fresh:
-            node.bound = self._rule(node.cell, None)
-        for slopes in (None if answer is None else answer.slopes, None if parent is None else parent.slopes):
-            if slopes is not None and (node.slopes is None or parent is None or node.bound >= parent.bound):
-                value = self._rule(node.cell, slopes)
-                if value < node.bound:
-                    node.bound, node.slopes = value, slopes
+        answer = self._answer(node, node.cell, None if fresh else parent)
+        own = parent is None or answer is None or fresh
+        node.bound, node.slopes = self._rule(node.cell, None) if own else np.inf, None
+        if answer is not None:
+            self._try(node, node.cell, answer.slopes)
+        if parent is not None and (node.slopes is None or node.bound >= parent.bound):
+            self._try(node, node.cell, parent.slopes)
         if answer is None:
             return None
         node.basis = answer.basis
@@ -141,6 +133,21 @@ class Search:
         if self.nodes % POLISHED == 1:
             self.attack.climb_from(near[0])
         return _widest(answer, node.cell)
+
+    def _answer(self, node: Node, cell: Cell, lender: Node | None) -> Answer | None:
+        """What the LP of a cell says: that of the lender, going on from its basis, or a fresh one."""
+        if lender is None:
+            node.anchor, basis = Relaxation(self.net, self.kappa, cell, node.cuts, self.solver), None
+            node.built = len(node.cuts)
+        else:
+            assert lender.anchor is not None
+            node.anchor, basis, node.built = lender.anchor, lender.basis, lender.built
+        return node.anchor.solve(node.cuts, basis)
+
+    def _try(self, node: Node, cell: Cell, slopes: Slopes | None) -> None:
+        """Take slopes whose bound is lower than the node's."""
+        if slopes is not None and (value := self._rule(cell, slopes)) < node.bound:
+            node.bound, node.slopes = value, slopes
 
     def _rebuilt(self, node: Node, parent: Node) -> bool:
         """Whether a cell gets an LP of its own.
