@@ -15,7 +15,7 @@ from radon.complexity import cc_rank, cc_visit
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "smilenn"
 FILES = sorted(PACKAGE.rglob("*.py"))
-AVERAGE, WITH_CHECKERS = 4.2, 4.5  # of all functions, methods and classes
+AVERAGE, WITH_CHECKERS = 4.0, 4.3  # of all functions, methods and classes
 MOST_E = 4
 LINES = 400
 LONGER = {"certify/check.py": 2800, "certify/check_deep.py": 800}  # and no longer than that

@@ -110,17 +110,17 @@ def fit(
         target=tuple(target),
         out=out,
         task=task.value,
-        quantiles=tuple(quantile or ()),
+        quantiles=options.several(quantile),
         output=output,
         positive=positive,
-        increasing=tuple(increasing or ()),
-        decreasing=tuple(decreasing or ()),
-        fair=tuple(fair or ()),
-        robust=tuple(robust or ()),
-        spec=tuple(spec or ()),
-        drop=tuple(drop or ()),
-        category=tuple(category or ()),
-        bounds=tuple(bounds or ()),
+        increasing=options.several(increasing),
+        decreasing=options.several(decreasing),
+        fair=options.several(fair),
+        robust=options.several(robust),
+        spec=options.several(spec),
+        drop=options.several(drop),
+        category=options.several(category),
+        bounds=options.several(bounds),
         boxes=boxes.value,
         test=test,
         seed=seed,
@@ -132,10 +132,10 @@ def fit(
         checkpoint=checkpoint,
         missing=missing.value,
         start=start,
-        ids=tuple(id or ()),
-        na=tuple(na or ()),
-        keep_na=tuple(keep_na or ()),
-        class_weight=tuple(class_weight or ()),
+        ids=options.several(id),
+        na=options.several(na),
+        keep_na=options.several(keep_na),
+        class_weight=options.several(class_weight),
     )
     source = checked(request)  # options, paths and header, at once
     from smilenn.cli.preparing import prepare
@@ -168,7 +168,7 @@ def predict(
     from smilenn.cli.predict_request import Request, checked
 
     request = Request(
-        model, data, out, out_of_bounds.value, tuple(id or ()), tuple(na or ()), tuple(keep_na or ()), chunk
+        model, data, out, out_of_bounds.value, options.several(id), options.several(na), options.several(keep_na), chunk
     )
     source = checked(request)
     from smilenn.cli import predicting as command
@@ -281,7 +281,9 @@ def report(
     """Write a report: rules and verdict, quality, accuracy against guarantee, slices, the tightest pairs."""
     from smilenn.cli.report_request import Request, check
 
-    request = Request(model, data, out, card, name, references, seconds, image, tuple(na or ()), tuple(keep_na or ()))
+    request = Request(
+        model, data, out, card, name, references, seconds, image, options.several(na), options.several(keep_na)
+    )
     check(request)
     from smilenn.cli import reporting as command
 
@@ -333,7 +335,7 @@ def bench(
     from smilenn.cli import benching as command
 
     request = command.Request(
-        subject, tuple(case or ()), tuple(job or ()), tuple(peer or ()), seeds, limit, plot, data_dir
+        subject, options.several(case), options.several(job), options.several(peer), seeds, limit, plot, data_dir
     )
     raise typer.Exit(command.run(request, json=json))
 
@@ -376,9 +378,11 @@ def reproduce(
     from smilenn.experiments.study import Options
 
     models = out / "models" if save_models or reuse_models else None
-    chosen = Options(quick, tuple(seed or ()), data_dir, device, models, reuse_models)
+    chosen = Options(quick, options.several(seed), data_dir, device, models, reuse_models)
     drawn = {"with_figures": not no_figures, "finished": finished, "quiet": quiet, "json": json}
-    raise typer.Exit(command.run(experiment, out, chosen, jobs=jobs, only=tuple(only or ()), cluster=cluster, **drawn))
+    raise typer.Exit(
+        command.run(experiment, out, chosen, jobs=jobs, only=options.several(only), cluster=cluster, **drawn)
+    )
 
 
 app.command()(auditing.audit)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json as json_module
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from smilenn.cli import paths
-from smilenn.cli.options import Decreasing, Increasing, Json, Quiet, Spec
+from smilenn.cli.options import Decreasing, Increasing, Json, Quiet, Spec, several
 from smilenn.errors import SmileError
 
 if TYPE_CHECKING:
+    from smilenn.certify.check_deep import Report
     from smilenn.domain import Domain
 
 AUDIT = "audit.json"
@@ -59,10 +61,10 @@ def audit(
         paths.check_new_folder(out)
     if not network.is_file():
         raise SmileError(f"There is no file {str(network)!r}; give the path of an ONNX file.")
-    for file in spec or ():
+    for file in several(spec):
         paths.check_rules(file)
     inputs, values = _domain(data, domain)
-    claims = _claims(fair or [], increasing or [], decreasing or [], spec or [])
+    claims = _claims(several(fair), several(increasing), several(decreasing), several(spec))
     from smilenn.auditing.audit import audit as run
 
     found = run(network, claims, inputs, values=values, time_limit=time_limit, decide=decide, out=out, seed=seed)
@@ -92,7 +94,9 @@ def _domain(data: Path | None, file: Path | None) -> tuple[Domain, dict[str, lis
     return Domain.from_data(read_table(Source.find(data)), margin=0.0, scaling="none"), {}
 
 
-def _claims(fair: list[str], increasing: list[str], decreasing: list[str], spec: list[Path]) -> list[Any]:
+def _claims(
+    fair: Sequence[str], increasing: tuple[str, ...], decreasing: tuple[str, ...], spec: Sequence[Path]
+) -> list[Any]:
     from smilenn.auditing.lowering import Bracket
     from smilenn.properties.library import Fair, Monotone
     from smilenn.properties.spec import load_properties
@@ -102,7 +106,7 @@ def _claims(fair: list[str], increasing: list[str], decreasing: list[str], spec:
         name, colon, eps = text.rpartition(":")
         claims.append(Fair((name,), eps) if colon else Bracket(Fair((text,), 0)))
     if increasing or decreasing:
-        claims.append(Monotone(increasing=tuple(increasing), decreasing=tuple(decreasing)))
+        claims.append(Monotone(increasing=increasing, decreasing=decreasing))
     for path in spec:
         claims += load_properties(path)
     if not claims:
@@ -121,12 +125,7 @@ def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
 
     report = check_audit(folder)
     if reference:
-        from smilenn.certify.reference import deep
-
-        other = deep.check_folder(folder)
-        ours = [(row.found, row.real, row.computed) for row in report.rows]
-        if other.status != report.status or [(r.found, r.real, r.computed) for r in other.rows] != ours:
-            raise SmileError("The two checkers disagree, which they must not; please report it with the folder.")
+        _compare(report, folder)
     if json:
         typer.echo(json_module.dumps(report.to_json()))
     else:
@@ -135,3 +134,13 @@ def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
         if reference and not quiet:
             typer.echo("The reference checker finds the same.")
     return report.exit_code
+
+
+def _compare(report: Report, folder: Path) -> None:
+    """Raise unless the reference checker finds the same brackets."""
+    from smilenn.certify.reference import deep
+
+    other = deep.check_folder(folder)
+    ours = [(row.found, row.real, row.computed) for row in report.rows]
+    if other.status != report.status or [(r.found, r.real, r.computed) for r in other.rows] != ours:
+        raise SmileError("The two checkers disagree, which they must not; please report it with the folder.")

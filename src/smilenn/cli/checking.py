@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json as json_module
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from smilenn.certify.about import in_short
+from smilenn.certify.check import Report
 from smilenn.certify.signing import public_key
 from smilenn.certify.stated import unregistered
-from smilenn.certify.verdicts import inspect
+from smilenn.certify.verdicts import Inspection, inspect
 from smilenn.certify.verified import CODES, Finding
 from smilenn.certify.verified import run as run_verified
 from smilenn.cli.guard import exit_code
@@ -30,45 +33,72 @@ def run(model: Path, *, reference: bool, verified: bool, key: Path | None, quiet
     version 1) says nothing of training, and the exit code is the verdict's alone; so does one that was rejected.
     """
     found = inspect(model, reference=reference, key=None if key is None else str(key))
-    verdict, report = found.verdict, found.report
     finding = run_verified(model) if verified else None
-    quality = None if isinstance(verdict, Rejected) else stored_quality(model)
-    note = "" if isinstance(verdict, Rejected) else in_options(unregistered(read_folder(model)))
-    shortfall = "" if quality is None else quality.shortfall
-    but = f", but {shortfall}" if shortfall else ""
-    if json:
-        measured = None if quality is None else quality.to_json()
-        assumed = [item.line for item in found.assumed]
-        record = {"model": str(model), **verdict_to_json(verdict)}
-        record |= {"quality": measured, "shortfall": shortfall, "assumed": assumed, "unregistered": note}
-        record |= {} if finding is None else {"verified": vars(finding)}
-        typer.echo(json_module.dumps(without_infinities(record)))
-    elif quiet:
-        typer.echo(f"{verdict.sentence()}{but}")
-        if finding is not None:
-            typer.echo(proved_line(finding, verdict))
-        if note:
-            typer.echo(note)
+    if isinstance(found.verdict, Rejected):
+        checked = Checked(found, finding)
     else:
-        if report is not None:
-            if report.status == "certified" and verdict.status != "proved":
-                typer.echo("The certificate holds, but it does not cover the properties that the model states:")
-            for line in report.lines():
-                typer.echo(line)
-            if note:
-                typer.echo(note)
-            if reference:
-                typer.echo("The reference checker finds the same.")
-        if key is not None and report is not None:
-            typer.echo(f"Signed by {public_key(str(key))}.")
-        if finding is not None:
-            typer.echo(proved_line(finding, verdict))
-        typer.echo(f"{verdict.sentence()[0].upper()}{verdict.sentence()[1:]}{but}.")
-        if found.assumed:
-            typer.echo(in_short(found.assumed))
-        if quality is not None:
-            typer.echo(f"As measured after training, not checked here. {quality.sentence()}")
-    return agreed(exit_code(verdict, quality), finding)
+        checked = Checked(found, finding, stored_quality(model), in_options(unregistered(read_folder(model))))
+    if json:
+        typer.echo(json_module.dumps(without_infinities({"model": str(model), **checked.record()})))
+    else:
+        for line in checked.brief() if quiet else checked.lines(reference=reference, key=key):
+            typer.echo(line)
+    return agreed(exit_code(found.verdict, checked.quality), finding)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What is known of a folder: the checkers' findings, the quality that it notes, kinds that are not registered."""
+
+    found: Inspection
+    finding: Finding | None = None
+    quality: Standing | None = None
+    note: str = ""
+
+    @property
+    def shortfall(self) -> str:
+        """Why the model is no use although it is certified; empty where it is."""
+        return "" if self.quality is None else self.quality.shortfall
+
+    @property
+    def sentence(self) -> str:
+        """The verdict, and the shortfall beside it."""
+        return f"{self.found.verdict.sentence()}{f', but {self.shortfall}' if self.shortfall else ''}"
+
+    def record(self) -> dict[str, Any]:
+        """For other programs."""
+        record = verdict_to_json(self.found.verdict) | {
+            "quality": None if self.quality is None else self.quality.to_json(),
+            "shortfall": self.shortfall,
+            "assumed": [item.line for item in self.found.assumed],
+            "unregistered": self.note,
+        }
+        return record if self.finding is None else record | {"verified": vars(self.finding)}
+
+    def brief(self) -> list[str]:
+        """In a few lines."""
+        proved = [] if self.finding is None else [proved_line(self.finding, self.found.verdict)]
+        return [self.sentence, *proved, *([self.note] if self.note else [])]
+
+    def lines(self, *, reference: bool, key: Path | None) -> list[str]:
+        """Claim by claim, with what is assumed and the quality."""
+        lines = [] if self.found.report is None else self._reported(self.found.report, reference=reference, key=key)
+        lines += [] if self.finding is None else [proved_line(self.finding, self.found.verdict)]
+        lines.append(f"{self.sentence[0].upper()}{self.sentence[1:]}.")
+        lines += [in_short(self.found.assumed)] if self.found.assumed else []
+        if self.quality is not None:
+            lines.append(f"As measured after training, not checked here. {self.quality.sentence()}")
+        return lines
+
+    def _reported(self, report: Report, *, reference: bool, key: Path | None) -> list[str]:
+        """What the checker says of a certificate that it accepts."""
+        lines = list(report.lines())
+        if report.status == "certified" and self.found.verdict.status != "proved":
+            lines.insert(0, "The certificate holds, but it does not cover the properties that the model states:")
+        lines += [self.note] if self.note else []
+        lines += ["The reference checker finds the same."] if reference else []
+        lines += [] if key is None else [f"Signed by {public_key(str(key))}."]
+        return lines
 
 
 def agreed(code: int, finding: Finding | None) -> int:

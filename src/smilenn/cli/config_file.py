@@ -61,19 +61,24 @@ def _value(option: Any, value: Any, where: str, context: Any) -> Any:
         raise SmileError(f"{where} is {'true or false' if option.is_flag else 'not true or false'}, unlike {value!r}.")
     if option.is_flag:
         return value
-    entries = value if isinstance(value, list) else [value]
-    if isinstance(value, list) and not option.multiple:
-        raise SmileError(f"{where} takes one value, not a list.")
-    if any(isinstance(entry, (Mapping, list, bool)) for entry in entries):
-        raise SmileError(f"{where} takes a text or a number{', or a list of them' if option.multiple else ''}.")
-    texts = [str(entry) for entry in entries]
-    typed = texts if option.multiple else texts[0]
+    typed = _typed(option, value, where)
     try:
         option.process_value(context, typed)
     except UsageError as error:
         why = str(getattr(error, "message", error)).replace("Value error, ", "").rstrip(".")
         raise SmileError(f"{where} is {value!r}, which {option.opts[0]} does not take: {why}.") from None
     return typed
+
+
+def _typed(option: Any, value: Any, where: str) -> str | list[str]:
+    """A text or a number as text, or a list of them for an option that may be repeated."""
+    entries = value if isinstance(value, list) else [value]
+    if isinstance(value, list) and not option.multiple:
+        raise SmileError(f"{where} takes one value, not a list.")
+    if any(isinstance(entry, (Mapping, list, bool)) for entry in entries):
+        raise SmileError(f"{where} takes a text or a number{', or a list of them' if option.multiple else ''}.")
+    texts = [str(entry) for entry in entries]
+    return texts if option.multiple else texts[0]
 
 
 def _take(context: typer.Context, path: Path | None) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_module
 import shlex
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from smilenn.certify import check as checker
 from smilenn.cli.guard import INTERRUPTED, exit_code
 from smilenn.cli.spoken import in_options
 from smilenn.cli.words import cell_list, domain_text, judgement_record, judgement_text
+from smilenn.datasets.base import Dataset
 from smilenn.datasets.credit import make_credit
 from smilenn.datasets.split import split
 from smilenn.domain import Domain
@@ -25,6 +26,7 @@ from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import load
 from smilenn.model.folder import refuse_existing, without_infinities
 from smilenn.progress import display, duration
+from smilenn.properties.base import Property
 from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone
 from smilenn.properties.spec import lower_all
@@ -54,13 +56,10 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
         Monotone(increasing=train.increasing, decreasing=train.decreasing),
         Fair(train.protected, EPS),
     ]
+    domain = Domain.from_data(train.frame)
     say(f"1. The data: {len(train)} invented credit applicants to learn from, {len(test)} to test on.")
     say(cell_list(train.frame.head(3).assign(score=train.target.head(3))))
-    domain = Domain.from_data(train.frame)
-    say("\n2. What the model must obey, for every applicant within these ranges, not only for those in the data:")
-    say(f"   {domain_text(domain)}")
-    for claim in lower_all(properties, domain, Outputs(target="score", role="number")):
-        say(f"   - {claim.sentence}")
+    say_rules(properties, domain, say)
     say("\n3. Training: networks that can be proved to obey, fitted to the data.")
     model = SmileRegressor(properties=properties, domain=domain, random_state=0)
     with display("off" if quiet else "auto") as show:
@@ -76,22 +75,12 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     if model.interrupted_:
         typer.echo(f"Interrupted: the best model so far is saved in {str(folder)!r}.")
         return INTERRUPTED
-    say("\n5. Some predictions, from the saved model:")
     loaded = load(folder)
-    few = test.frame.head(5)
-    say(cell_list(few.assign(score=test.target.head(5), predicted=loaded.predict(few).round(1))))
-    say("\n6. What if? One applicant, changed in one thing at a time:")
-    say(cell_list(what_if(loaded, test.frame.iloc[[0]])))
-    if loaded.verdict_.exit_code == 0:
-        room = f", up to {shown_bound(loaded.verdict_.bound)} for rounding" if loaded.verdict_.bound > 0 else ""
-        rules = f"Nobody's score falls by earning more, nor moves by more than {EPS:g} through race{room}"
-        say(f"   {rules}: that is certified.")
-    say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
+    say_predictions(loaded, test, say)
     if loaded.certificate_ is None:
         tell(f"\nThe model is in {str(folder)!r}. It has no certificate: {in_options(loaded.certificate_note_)}")
     else:
         say_checked(folder, loaded.verdict_, say, tell)
-    verdict = loaded.verdict_
     page = folder.with_name(f"{folder.name}-report.html")
     say("\n8. A report to look at; for comparison, models with other rules and with none are trained.")
     try:
@@ -114,7 +103,30 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     if json:
         said = {"model": str(folder), "report": str(page), "quality": numbers, **judgement_record(loaded)}
         typer.echo(json_module.dumps(without_infinities(said), ensure_ascii=False))
-    return exit_code(verdict, loaded.quality_)
+    return exit_code(loaded.verdict_, loaded.quality_)
+
+
+def say_rules(properties: Sequence[Property], domain: Domain, say: Callable[[str], Any]) -> None:
+    """The domain, and what is to hold on all of it."""
+    say("\n2. What the model must obey, for every applicant within these ranges, not only for those in the data:")
+    say(f"   {domain_text(domain)}")
+    for claim in lower_all(properties, domain, Outputs(target="score", role="number")):
+        say(f"   - {claim.sentence}")
+
+
+def say_predictions(model: SmileRegressor | SmileClassifier, test: Dataset, say: Callable[[str], Any]) -> None:
+    """Some predictions of the saved model, and how they change with an input."""
+    say("\n5. Some predictions, from the saved model:")
+    few = test.frame.head(5)
+    say(cell_list(few.assign(score=test.target.head(5), predicted=model.predict(few).round(1))))
+    say("\n6. What if? One applicant, changed in one thing at a time:")
+    say(cell_list(what_if(model, test.frame.iloc[[0]])))
+    verdict = model.verdict_
+    if verdict.exit_code == 0:
+        room = f", up to {shown_bound(verdict.bound)} for rounding" if verdict.bound > 0 else ""
+        rules = f"Nobody's score falls by earning more, nor moves by more than {EPS:g} through race{room}"
+        say(f"   {rules}: that is certified.")
+    say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
 
 
 def say_checked(folder: Path, verdict: Verdict, say: Callable[[str], Any], tell: Callable[[str], Any]) -> None:

@@ -8,6 +8,7 @@ What takes the rows, the model of ``--from`` or a file of rules is judged where 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,16 +80,7 @@ def check_paths(request: Request) -> None:
 
 def check_options(request: Request) -> None:
     """Numbers and texts of the options, and options that exclude each other."""
-    if not 0 <= request.seed < 2**32:
-        raise SmileError(f"--seed {request.seed} is not a seed; write a whole number from 0 to 2³² − 1.")
-    if not 0.0 <= request.test < 1.0:
-        raise SmileError(f"--test {request.test} is not a share; write one such as 0.2, or 0 for none.")
-    if request.time_limit is not None and not request.time_limit > 0:
-        raise SmileError(f"--time-limit must be more than 0 seconds, not {request.time_limit}.")
-    if not request.certify_limit >= 0:
-        raise SmileError(f"--certify-limit must be 0 seconds or more, not {request.certify_limit}.")
-    if request.epochs is not None and request.epochs < 0:
-        raise SmileError(f"--epochs must be at least 0, not {request.epochs}.")
+    _check_numbers(request)
     missing_texts(request.na, request.keep_na)
     if request.start is not None and (request.bounds or request.category):
         raise SmileError("--from brings the domain of its model; leave --bounds and --category out.")
@@ -100,13 +92,24 @@ def check_options(request: Request) -> None:
     _check_rules(request)
 
 
+def _check_numbers(request: Request) -> None:
+    if not 0 <= request.seed < 2**32:
+        raise SmileError(f"--seed {request.seed} is not a seed; write a whole number from 0 to 2³² − 1.")
+    if not 0.0 <= request.test < 1.0:
+        raise SmileError(f"--test {request.test} is not a share; write one such as 0.2, or 0 for none.")
+    if request.time_limit is not None and not request.time_limit > 0:
+        raise SmileError(f"--time-limit must be more than 0 seconds, not {request.time_limit}.")
+    if not request.certify_limit >= 0:
+        raise SmileError(f"--certify-limit must be 0 seconds or more, not {request.certify_limit}.")
+    if request.epochs is not None and request.epochs < 0:
+        raise SmileError(f"--epochs must be at least 0, not {request.epochs}.")
+
+
 def _check_rules(request: Request) -> None:
     """At least one rule is asked for, each with its numbers, and the class that is meant is named once."""
     directed = request.increasing or request.decreasing
-    if directed and request.output is not None and request.positive is not None:
-        raise SmileError("--output and --positive both say which class is meant; give one of them.")
-    if request.output is not None and not directed:
-        raise SmileError("--output says what --increasing and --decreasing speak of; add one of them.")
+    if request.output is not None:
+        _check_output(request)
     for text in request.fair:
         fair_parts(text)
     for text in request.robust:
@@ -114,6 +117,13 @@ def _check_rules(request: Request) -> None:
     stated = directed or request.fair or request.robust or request.spec or request.quantiles
     if not stated and request.start is None:
         raise SmileError("No property was asked for; add --increasing, --decreasing, --fair, --robust or --spec.")
+
+
+def _check_output(request: Request) -> None:
+    if not (request.increasing or request.decreasing):
+        raise SmileError("--output says what --increasing and --decreasing speak of; add one of them.")
+    if request.positive is not None:
+        raise SmileError("--output and --positive both say which class is meant; give one of them.")
 
 
 def fair_parts(text: str) -> tuple[str, str]:
@@ -184,19 +194,24 @@ def check_columns(request: Request, source: Source) -> None:
     left_out = (("--drop", request.drop), ("--id", request.ids))
     for option, names in (*read, *left_out):
         _check_there(option, names, source, source.header)
-    for option, names in (*rule_columns(request), *left_out):
-        both = [name for name in request.target if name in names]
-        if both:
-            raise SmileError(f"The target {both[0]!r} is among the features: {option} names it; remove it there.")
-    twice = [name for name in request.target if request.target.count(name) > 1]
-    if twice:
-        raise SmileError(f"--target {twice[0]} was given twice; name each column once.")
+    _check_targets(request.target, (*rule_columns(request), *left_out))
     features = [name for name in kept_columns(request, source) if name not in request.target]
     if not features:
         raise SmileError(f"{source.name} has no feature left beside the target {listed(request.target)}.")
     if request.start is None:  # the features of a model may be groups of columns
         for option, names in rule_columns(request):
             _check_there(option, names, source, features)
+
+
+def _check_targets(targets: tuple[str, ...], taken: Iterable[tuple[str, tuple[str, ...]]]) -> None:
+    """No target is named twice, nor by another option."""
+    for option, names in taken:
+        both = [name for name in targets if name in names]
+        if both:
+            raise SmileError(f"The target {both[0]!r} is among the features: {option} names it; remove it there.")
+    twice = [name for name in targets if targets.count(name) > 1]
+    if twice:
+        raise SmileError(f"--target {twice[0]} was given twice; name each column once.")
 
 
 def _check_there(option: str, names: tuple[str, ...], source: Source, known: object) -> None:

@@ -206,6 +206,20 @@ def forget(checkpoint: Path, restarts: int) -> None:
         numbered(checkpoint, i, restarts).unlink(missing_ok=True)
 
 
+def fit_record(request: Request, estimator: SmileRegressor | SmileClassifier, tested: int) -> dict[str, Any]:
+    """What came out, for other programs."""
+    return judgement_record(estimator) | {
+        "interrupted": estimator.interrupted_,
+        "properties": stated(estimator, estimator.domain_, estimator.columns_, estimator.outputs_),
+        "task": estimator.task,
+        "held_out_rows": tested,
+        "quality": {} if estimator.quality_ is None else dict(estimator.quality_.numbers),
+        "steps": steps_of(estimator.history_),
+        "training_seconds": estimator.seconds_,
+        "model": str(request.out),
+    }
+
+
 def report(
     request: Request,
     estimator: SmileRegressor | SmileClassifier,
@@ -216,16 +230,7 @@ def report(
 ) -> None:
     """What came out, as text or as one JSON object."""
     if json:
-        record: dict[str, Any] = judgement_record(estimator) | {
-            "interrupted": estimator.interrupted_,
-            "properties": stated(estimator, estimator.domain_, estimator.columns_, estimator.outputs_),
-            "task": estimator.task,
-            "held_out_rows": tested,
-            "quality": {} if estimator.quality_ is None else dict(estimator.quality_.numbers),
-            "steps": steps_of(estimator.history_),
-            "training_seconds": estimator.seconds_,
-            "model": str(request.out),
-        }
+        record = fit_record(request, estimator, tested)
         typer.echo(json_module.dumps(without_infinities(record), ensure_ascii=False))
         return
     if not quiet and estimator.reasons_:
@@ -238,8 +243,13 @@ def report(
         elif estimator.verdict_.exit_code == 3:
             typer.echo(f"To certify it: smile prove {request.out}")
     elif not quiet:
-        typer.echo(f"Saved in {str(request.out)!r} after {duration(estimator.seconds_)} of training.")
-        if estimator.certificate_ is not None:
-            typer.echo(f"To check the certificate from the files: smile check {request.out}")
-        given = "" if request.data == STANDARD_INPUT else f" --data {request.data}"
-        typer.echo(f"To look at it: smile report {request.out}{given} --out report.html")
+        say_next(request, estimator)
+
+
+def say_next(request: Request, estimator: SmileRegressor | SmileClassifier) -> None:
+    """Where the model is, and what can be done with it."""
+    typer.echo(f"Saved in {str(request.out)!r} after {duration(estimator.seconds_)} of training.")
+    if estimator.certificate_ is not None:
+        typer.echo(f"To check the certificate from the files: smile check {request.out}")
+    given = "" if request.data == STANDARD_INPUT else f" --data {request.data}"
+    typer.echo(f"To look at it: smile report {request.out}{given} --out report.html")

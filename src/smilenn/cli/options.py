@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
 from smilenn.errors import SmileError
+
+T = TypeVar("T")
 
 
 class Task(StrEnum):
@@ -49,6 +51,11 @@ SUBJECTS = ("all", "train", "predict", "proof")
 JOBS = ("opt", "prove", "find", "match")
 DEVICES = ("auto", "cpu", "cuda")
 EXPERIMENTS = ("monotonicity", "robustness", "fairness", "tabular", "random", "trace", "all")
+
+
+def several(values: Sequence[T] | None) -> tuple[T, ...]:
+    """What an option that may be repeated was given; nothing where it was left out."""
+    return tuple(values or ())
 
 
 def choices(names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import json as json_module
 import os
 import time
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,8 @@ from smilenn.estimators.steady import steady
 from smilenn.estimators.store import load
 from smilenn.progress import PLAIN_EVERY, Progress, display
 from smilenn.report.write import replaced
+
+LABEL_PARTS = ("probability", "certified")  # what is written of a label beside its prediction
 
 
 @dataclass
@@ -64,11 +67,7 @@ def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
                 x = inside(estimator, frame, first, moved, outside)
             except SmileError as error:
                 raise SmileError(f"{source.name}: {source.as_shown(str(error))}") from None
-            predicted = predictions(estimator, estimator.outputs_at(x), change)
-            for place, name in enumerate(request.ids):
-                if name in predicted.columns:
-                    raise SmileError(f"--id {name} has the name of a column of predictions; rename it in the file.")
-                predicted.insert(place, name, frame[name].to_numpy())
+            predicted = identified(predictions(estimator, estimator.outputs_at(x), change), frame, request.ids)
             predicted.to_csv(file, index=False, header=first == FIRST_ROW, lineterminator="\n")
             last = first + len(frame)
             spent = time.perf_counter() - begun
@@ -80,6 +79,15 @@ def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
     moved.first = source.as_shown(moved.first)
     say(request, estimator, last - FIRST_ROW, moved, warned=outside == "warn", quiet=quiet, json=json)
     return 0
+
+
+def identified(predicted: pd.DataFrame, frame: pd.DataFrame, ids: Sequence[str]) -> pd.DataFrame:
+    """The predictions behind the columns of the file that identify their rows."""
+    for place, name in enumerate(ids):
+        if name in predicted.columns:
+            raise SmileError(f"--id {name} has the name of a column of predictions; rename it in the file.")
+        predicted.insert(place, name, frame[name].to_numpy())
+    return predicted
 
 
 def say(
@@ -142,18 +150,27 @@ def predictions(
         names = estimator.outputs_.names if output.ndim == 2 else ("prediction",)
         return pd.DataFrame(output.reshape(len(output), len(names)), columns=list(names))
     found, sure = estimator.decided(output), estimator.probabilities(output)
-    certified = None if change is None else steady(output, change, margins=estimator.task == "multiclass")
-    if estimator.task != "multilabel":
-        place = estimator.outputs_.classes.index(estimator.positive_class) if estimator.task == "binary" else 0
-        probability = sure[:, place] if estimator.task == "binary" else sure.max(axis=1)
-        columns = {"prediction": found, "probability": probability}
-        return pd.DataFrame(columns if certified is None else columns | {"certified": certified})
-    labels: dict[str, np.ndarray] = {}
-    parts = {"": found, "_probability": sure} | ({} if certified is None else {"_certified": certified})
-    names = estimator.outputs_.names
-    taken = [f"{name}{end}" for name in names for end in ("_probability", "_certified") if f"{name}{end}" in names]
+    certified = {}
+    if change is not None:
+        certified = {"certified": steady(output, change, margins=estimator.task == "multiclass")}
+    if estimator.task == "multilabel":
+        return label_columns({"": found, "probability": sure} | certified, estimator.outputs_.names)
+    if estimator.task == "binary":
+        probability = sure[:, estimator.outputs_.classes.index(estimator.positive_class)]
+    else:
+        probability = sure.max(axis=1)
+    return pd.DataFrame({"prediction": found, "probability": probability} | certified)
+
+
+def label_columns(parts: Mapping[str, np.ndarray], names: Sequence[str]) -> pd.DataFrame:
+    """``NAME`` and ``NAME_part`` of every label, from parts [n, labels]."""
+    taken = [f"{name}_{part}" for name in names for part in LABEL_PARTS if f"{name}_{part}" in names]
     if taken:  # a label's own column could pass for the certificate of another
         raise SmileError(f"The label {taken[0]!r} has the name of a column of predictions; rename the label.")
-    for k, name in enumerate(estimator.outputs_.names):
-        labels |= {f"{name}{end}": values.reshape(len(output), -1)[:, k] for end, values in parts.items()}
-    return pd.DataFrame(labels)
+    return pd.DataFrame(
+        {
+            f"{name}_{part}" if part else name: values.reshape(len(values), -1)[:, k]
+            for k, name in enumerate(names)
+            for part, values in parts.items()
+        }
+    )

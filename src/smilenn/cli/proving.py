@@ -28,8 +28,7 @@ def run(model: Path, *, prover: str, time_limit: float, again: bool, quiet: bool
     else:
         say("Properties to hold for every input of the domain:")
         for claim in estimator.claims_:
-            said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_)
-            say("\n    ".join([f"  - {said}", *more]))
+            say("  - " + "\n    ".join(claim_lines(claim, estimator.outputs_, estimator.domain_)))
         with display("off" if quiet or json else "auto") as show:
             estimator.certify(prover=prover, time_limit=time_limit, callback=show)
         replace_verdict(model, estimator)

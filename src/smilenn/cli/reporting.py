@@ -6,6 +6,7 @@ import json as json_module
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,14 +58,18 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
     if json:
         record: dict[str, Any] = {
             "model": str(request.model),
-            "report": None if request.out is None else str(request.out),
-            "card": None if request.card is None else str(request.card),
+            "report": _path(request.out),
+            "card": _path(request.card),
             "rows": 0 if given.X is None else len(given.X),
         }
         typer.echo(json_module.dumps(record | judgement_record(estimator), ensure_ascii=False))
     elif not quiet:
         typer.echo("Written: " + ", ".join(str(place) for place in (request.out, request.card) if place is not None))
     return 0
+
+
+def _path(place: Path | None) -> str | None:
+    return None if place is None else str(place)
 
 
 def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> Given:
@@ -76,9 +81,9 @@ def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> 
     source = source.keeping([*estimator.domain_.columns, *targets])
     lacking = [name for name in targets if name not in source.header or not name]
     frame = read_features(source, estimator, also=() if lacking else targets)
+    if lacking and request.references:
+        raise SmileError(f"{source.name} has no target column {lacking[0]!r}, which --references needs.")
     if lacking:
-        if request.references:
-            raise SmileError(f"{source.name} has no target column {lacking[0]!r}, which --references needs.")
         warnings.warn(f"{source.name} has no column {lacking[0]!r}: the report measures no quality.", stacklevel=1)
         return Given(frame)
     y, X = frame[targets[0]] if len(targets) == 1 else frame[targets], frame.drop(columns=targets)

@@ -51,7 +51,12 @@ def is_classification(request: Request, y: pd.Series | pd.DataFrame, source: Sou
         _check_labels(request.target, columns, source)
     if request.quantiles or request.task != "auto":
         return request.task == "classification"
-    return all(column.nunique() == 2 and (len(columns) == 1 or set(column.unique()) <= {0, 1}) for column in columns)
+    return columns[0].nunique() == 2 if len(columns) == 1 else all(map(_is_label, columns))
+
+
+def _is_label(column: pd.Series) -> bool:
+    """Whether a column holds 0 and 1, both of them."""
+    return column.nunique() == 2 and set(column.unique()) <= {0, 1}
 
 
 def _holds_texts(column: pd.Series) -> bool:

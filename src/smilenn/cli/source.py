@@ -174,7 +174,11 @@ def _described(source: Source) -> Source:
         return _named(found, [str(name) for name in read_parquet(found).columns])
     if first == b"PK\x03\x04":
         raise SmileError(f"{source.name} is a spreadsheet or an archive; save its table as CSV in UTF-8.")
-    source = replace(source, form="gzip" if first[:2] == b"\x1f\x8b" else "csv")
+    return _csv_described(replace(source, form="gzip" if first[:2] == b"\x1f\x8b" else "csv"))
+
+
+def _csv_described(source: Source) -> Source:
+    """A CSV source with its header, separator and decimal sign, from a sample of its lines."""
     with source.text() as file:
         sample = [line for line in itertools.islice(file, SAMPLE) if line.strip()]
     if not sample:

@@ -32,21 +32,26 @@ def read_chunks(
     `text` names columns whose values are names even where they look like numbers, each with names that are known: these
     are no missing cells whatever they are. `only` keeps these columns; the others may hold anything.
     """
+    wanted = _wanted(source, only)
+    known = dict(text or {})
+    parts = _parquet(source, rows, known) if source.form == "parquet" else _csv(source, rows, known, wanted)
+    first = FIRST_ROW
+    for frame in filter(len, parts):
+        if source.form != "parquet":
+            _refuse_rounded(source, frame[wanted], first - FIRST_ROW)
+        yield first, frame[wanted]
+        first += len(frame)
+    if first == FIRST_ROW:
+        raise SmileError(f"{source.name} has a header but no rows; add at least one.")
+
+
+def _wanted(source: Source, only: Collection[str] | None) -> list[str]:
+    """The columns to read, each of which the file has once."""
     wanted = [name for name in source.header if only is None or name in only]
     twice = sorted({name for name in wanted if wanted.count(name) > 1})
     if twice:
         raise SmileError(f"{source.name} has the column {listed(twice)} twice; rename or remove one of them.")
-    known = dict(text or {})
-    parts = _parquet(source, rows, known) if source.form == "parquet" else _csv(source, rows, known, wanted)
-    first = FIRST_ROW
-    for frame in parts:
-        if len(frame):
-            if source.form != "parquet":
-                _refuse_rounded(source, frame[wanted], first - FIRST_ROW)
-            yield first, frame[wanted]
-            first += len(frame)
-    if first == FIRST_ROW:
-        raise SmileError(f"{source.name} has a header but no rows; add at least one.")
+    return wanted
 
 
 def read_table(

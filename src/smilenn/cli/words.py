@@ -11,7 +11,7 @@ import pandas as pd
 
 from smilenn.certify.about import in_short
 from smilenn.certify.statement import claim_lines, claim_sentence
-from smilenn.certify.verdicts import claim_words
+from smilenn.certify.verdicts import Certificate, claim_words
 from smilenn.cli.spoken import in_options
 from smilenn.domain import Domain
 from smilenn.estimators.classifier import SmileClassifier
@@ -57,17 +57,14 @@ def inputs_table(x: np.ndarray, domain: Domain, outputs: Mapping[str, np.ndarray
     """Input tuples x [k, m] side by side in the user's columns, with output rows [k] below; differing ones first."""
     frame = domain.decode(x)
     units = {feature.name: f" ({feature.unit_words})" if feature.unit else "" for feature in domain.features}
-    rows = [
-        (f"{name}{units.get(str(name), '')}", [shown(value) for value in frame[name]], bool(frame[name].nunique() > 1))
-        for name in frame.columns
-    ]
-    rows.sort(key=lambda row: not row[2])
-    kept = rows if len(rows) <= MOST_FEATURES else [row for row in rows if row[2]]
-    header = ["", *COPIES[: len(frame)]]
-    lines = [[f"{name}{' *' if differs and len(frame) > 1 else ''}", *cells] for name, cells, differs in kept]
+    differing = [name for name in frame.columns if frame[name].nunique() > 1]
+    equal = [name for name in frame.columns if name not in differing]
+    hidden = len(equal) if len(frame.columns) > MOST_FEATURES else 0
+    called = {name: f"{name}{units.get(str(name), '')}" for name in frame.columns}
+    lines = [[f"{called[name]} *", *map(shown, frame[name])] for name in differing]
+    lines += [[called[name], *map(shown, frame[name])] for name in (() if hidden else equal)]
     lines += [[name, *(shown(float(value)) for value in values)] for name, values in outputs.items()]
-    table = text_table(header, lines)
-    hidden = len(rows) - len(kept)
+    table = text_table(["", *COPIES[: len(frame)]], lines)
     return table + (f"\n({hidden} further columns are equal)" if hidden else "")
 
 
@@ -76,38 +73,47 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
 
     The quality stands beside it, in the headline where the model is no better than a constant.
     """
-    verdict, certificate, unit = estimator.verdict_, estimator.certificate_, unit_words(estimator)
-    lines, but = [], but_words(estimator)
-    match verdict:
-        case Proved(certificate=name) if name:
-            held = "his holds for every input of the domain, whatever the backbone does."
-            lines.append(f"Certified{but}. T{held}" if but else f"Certified: t{held}")
-        case Proved():
-            lines.append(
-                f"{_capital(verdict.sentence())}{but}. Not certified: {in_options(estimator.certificate_note_)}"
-            )
-        case Violated(counterexample=Counterexample() as example):
-            names = [output_words(estimator.outputs_, name) for name in estimator.net_.outputs]
-            named = {name: example.outputs[:, i] for i, name in enumerate(names)}
-            lines.append(f"Violated{but}: {example.row} fails by {example.violation:.6g}{unit} (* differs):")
-            lines.append(inputs_table(example.x, estimator.domain_, named))
-        case Unknown() if math.isfinite(verdict.bound):
-            lines.append(f"Not certified{but}: a rule may fail, by at most {shown_bound(verdict.bound)}{unit}.")
-        case _:
-            lines.append(f"Not certified, and no bound was checked{but}.")
+    verdict, lines = estimator.verdict_, headline(estimator)
     if isinstance(verdict, Unknown) and verdict.reason:
         lines.append(f"Why: {in_options(verdict.reason).rstrip('.')}.")
-    if certificate is not None:
-        for i, claim in enumerate(certificate.claims):
-            said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_, certificate.rooms[i])
-            word = claim_words(certificate.bounds[i], certificate.holds[i], unit)
-            lines += [f"  - {said} [{word}]", *(f"    {line}" for line in more)]
-        took = f"; proof and check took {duration(certificate.seconds)}" if certificate.seconds else ""
-        lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256[:12]}…){took}.")
-        lines.append(in_short(certificate.about.assumed))
+    if estimator.certificate_ is not None:
+        lines += certificate_lines(estimator, estimator.certificate_)
     if estimator.quality_ is not None:
         lines.append(estimator.quality_.sentence())
     return "\n".join(lines)
+
+
+def headline(estimator: SmileRegressor | SmileClassifier) -> list[str]:
+    """The verdict in one line, and a counterexample as a table below it."""
+    verdict, but, unit = estimator.verdict_, but_words(estimator), unit_words(estimator)
+    match verdict:
+        case Proved(certificate=name) if name:
+            held = "his holds for every input of the domain, whatever the backbone does."
+            return [f"Certified{but}. T{held}" if but else f"Certified: t{held}"]
+        case Proved():
+            note = in_options(estimator.certificate_note_)
+            return [f"{_capital(verdict.sentence())}{but}. Not certified: {note}"]
+        case Violated(counterexample=Counterexample() as example):
+            names = [output_words(estimator.outputs_, name) for name in estimator.net_.outputs]
+            named = {name: example.outputs[:, i] for i, name in enumerate(names)}
+            failed = f"Violated{but}: {example.row} fails by {example.violation:.6g}{unit} (* differs):"
+            return [failed, inputs_table(example.x, estimator.domain_, named)]
+        case Unknown() if math.isfinite(verdict.bound):
+            return [f"Not certified{but}: a rule may fail, by at most {shown_bound(verdict.bound)}{unit}."]
+    return [f"Not certified, and no bound was checked{but}."]
+
+
+def certificate_lines(estimator: SmileRegressor | SmileClassifier, certificate: Certificate) -> list[str]:
+    """Every claim with its checked bound, and what the check assumes."""
+    lines = []
+    for i, claim in enumerate(certificate.claims):
+        said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_, certificate.rooms[i])
+        word = claim_words(certificate.bounds[i], certificate.holds[i], unit_words(estimator))
+        lines += [f"  - {said} [{word}]", *(f"    {line}" for line in more)]
+    took = f"; proof and check took {duration(certificate.seconds)}" if certificate.seconds else ""
+    lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256[:12]}…){took}.")
+    lines.append(in_short(certificate.about.assumed))
+    return lines
 
 
 def but_words(estimator: SmileRegressor | SmileClassifier) -> str:
@@ -118,8 +124,26 @@ def but_words(estimator: SmileRegressor | SmileClassifier) -> str:
 
 def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, Any]:
     """The same for programs: the verdict, its checked bound (None without one), the claims one by one."""
-    certificate = estimator.certificate_
-    outputs, domain, quality = estimator.outputs_, estimator.domain_, estimator.quality_
+    certificate, quality = estimator.certificate_, estimator.quality_
+    accepted = certificate if certificate is not None and certificate.accepted else None
+    record = verdict_to_json(estimator.verdict_) | {
+        "bound": estimator.violation_bound_,
+        "certified": accepted is not None,
+        "certificate": None if accepted is None else accepted.sha256,
+        "note": in_options(estimator.certificate_note_),
+        "shortfall": "" if quality is None else quality.shortfall,
+        "claims": claim_records(estimator),
+        "assumed": [] if certificate is None else [item.line for item in certificate.about.assumed],
+    }
+    for name in ("sentence", "reason"):
+        if isinstance(record.get(name), str):
+            record[name] = in_options(record[name])
+    return without_infinities(record)
+
+
+def claim_records(estimator: SmileRegressor | SmileClassifier) -> list[dict[str, Any]]:
+    """Each claim in words, with what the certificate says of it where there is one."""
+    certificate, outputs, domain = estimator.certificate_, estimator.outputs_, estimator.domain_
     claims: list[dict[str, Any]] = [
         {
             "sentence": claim_sentence(claim, outputs, domain),
@@ -133,19 +157,7 @@ def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, A
         for i, claim in enumerate(certificate.claims):
             claims[i]["sentence"] = claim_sentence(claim, outputs, domain, certificate.rooms[i])
             claims[i] |= {"certified": certificate.holds[i], "bound": certificate.bounds[i]}
-    record = verdict_to_json(estimator.verdict_) | {
-        "bound": estimator.violation_bound_,
-        "certified": certificate is not None and certificate.accepted,
-        "certificate": certificate.sha256 if certificate is not None and certificate.accepted else None,
-        "note": in_options(estimator.certificate_note_),
-        "shortfall": "" if quality is None else quality.shortfall,
-        "claims": claims,
-        "assumed": [] if certificate is None else [item.line for item in certificate.about.assumed],
-    }
-    for name in ("sentence", "reason"):
-        if isinstance(record.get(name), str):
-            record[name] = in_options(record[name])
-    return without_infinities(record)
+    return claims
 
 
 def unit_words(estimator: SmileRegressor | SmileClassifier) -> str:

@@ -233,13 +233,16 @@ def _strips(strips: Sequence[Strip], domain: Domain | None) -> list[str]:
     sizes = {(low, high) for _, low, high in strips}
     names = tuple(name for name, _, _ in strips)
     if len(sizes) == 1 and len(names) > 1:
-        amount = _amount(*sizes.pop())
-        if domain is not None:
-            numeric = [f.name for f in domain.features if f.kind in ("continuous", "integer")]
-            if sorted(names) == sorted(numeric):
-                return [f"each numeric input by {amount}"]
-        return [f"each of {_names(names)} by {amount}"]
+        every = "numeric input" if _are_all_numbers(names, domain) else f"of {_names(names)}"
+        return [f"each {every} by {_amount(*sizes.pop())}"]
     return [f"{name!r} by {_amount(low, high)}" for name, low, high in strips]
+
+
+def _are_all_numbers(names: Sequence[str], domain: Domain | None) -> bool:
+    """Whether these are the numbers of the domain, all of them."""
+    if domain is None:
+        return False
+    return sorted(names) == sorted(f.name for f in domain.features if f.kind in ("continuous", "integer"))
 
 
 def _amount(low: Fraction, high: Fraction) -> str:

@@ -35,11 +35,13 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from smilenn.domain import Domain
 from smilenn.model.encoders import Encoder, Layer
 from smilenn.model.spread import Spread
 from smilenn.problem.region import Region
 from smilenn.problem.transfer import transfer
 from smilenn.properties.base import Property
+from smilenn.properties.claim import Inequality
 from smilenn.properties.premise import ground
 
 ROWS, DRAWS = 64, 20
@@ -145,18 +147,22 @@ class EncoderContract(ABC):
             one, two = (encoder(torch.tensor(u)).detach().numpy() for u in (first, second))
             for name in carried.equal or ():
                 assert (one == two)[:, space.indices(name)].all(), f"{name} differs where {claim.formula()} pins"
+            room = self.tolerance * (1 + np.abs(one).max())
             for row in carried.when:
                 if all(encoder.encoded[i] for term in row.terms for i in space.indices(term.name)):
-                    left = sum(
-                        float(term.coef) * (one, two)[term.copy][:, space.indices(term.name)[0]] for term in row.terms
-                    )
-                    room = self.tolerance * (1 + np.abs(one).max())
+                    left = _left(row, space, one, two)
                     assert (left <= float(row.rhs) + room).all(), f"{row.text()} fails under {claim.formula()}"
 
     def test_its_description_is_json(self) -> None:
         """Branches of kinds, and numbers or texts."""
         description = self.encoder().describe()
         assert json.loads(json.dumps(description)) == description
+
+
+def _left(row: Inequality, space: Domain, one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """The left side [n] of a row at pairs of encoded inputs, [n, p] each."""
+    amounts = [float(term.coef) * (one, two)[term.copy][:, space.indices(term.name)[0]] for term in row.terms]
+    return np.asarray(sum(amounts))
 
 
 def _pairs(rng: np.random.Generator, lo: np.ndarray, hi: np.ndarray) -> tuple[Spread, torch.Tensor, torch.Tensor]:

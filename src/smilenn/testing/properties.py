@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.certify.verdicts import check
-from smilenn.domain import Domain
+from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
@@ -215,21 +215,31 @@ def _change(domain: Domain, x: np.ndarray, rng: np.random.Generator) -> None:
     c, feature = int(rng.integers(len(x))), domain.features[int(rng.integers(len(domain.features)))]
     part = domain.slices[feature.name]
     way = rng.random()
-    if way < 0.2 and len(domain.features) > 1:  # two features of one input trade values
-        other = domain.slices[domain.features[int(rng.integers(len(domain.features)))].name]
-        if other.stop - other.start == part.stop - part.start:
-            x[c, part], x[c, other] = x[c, other].copy(), x[c, part].copy()
+    if way < 0.2 and len(domain.features) > 1:
+        _trade(domain, x[c], part, rng)
     elif way < 0.6 and feature.kind == "continuous":  # a small step
         step = (feature.hi - feature.lo) * 2.0 ** -float(rng.integers(1, 9))
         x[c, part] += step * float(rng.choice([-1.0, 1.0]))
-    elif way < 0.75 and len(x) > 1 and feature.kind != "category":  # what one input gains, another loses
-        step = float(rng.integers(1, 4)) * (1.0 if feature.kind != "continuous" else (feature.hi - feature.lo) / 8)
-        others = [f for f in domain.features if f.kind == feature.kind]
-        x[c, part] += step
-        x[c, domain.slices[others[int(rng.integers(len(others)))].name]] -= step
+    elif way < 0.75 and len(x) > 1 and feature.kind != "category":
+        _shift(domain, x[c], feature, rng)
     else:
         x[c, part] = domain.sample(1, rng)[0, part]
     x[:] = _rounded(domain, x)
+
+
+def _trade(domain: Domain, x: np.ndarray, part: slice, rng: np.random.Generator) -> None:
+    """A feature of one input x [m] and another one of the same size trade values, in place."""
+    other = domain.slices[domain.features[int(rng.integers(len(domain.features)))].name]
+    if other.stop - other.start == part.stop - part.start:
+        x[part], x[other] = x[other].copy(), x[part].copy()
+
+
+def _shift(domain: Domain, x: np.ndarray, feature: Feature, rng: np.random.Generator) -> None:
+    """What one feature of an input x [m] gains, another of its kind loses, in place."""
+    step = float(rng.integers(1, 4)) * (1.0 if feature.kind != "continuous" else (feature.hi - feature.lo) / 8)
+    others = [f for f in domain.features if f.kind == feature.kind]
+    x[domain.slices[feature.name]] += step
+    x[domain.slices[others[int(rng.integers(len(others)))].name]] -= step
 
 
 def _halve(domain: Domain, x: np.ndarray, rng: np.random.Generator) -> None:
