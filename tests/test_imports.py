@@ -30,6 +30,7 @@ LAYER = {
     "certify": 6,
     "auditing": 7,
     "train": 7,
+    "recourse": 8,
     "report": 8,
     "estimators": 8,
     "datasets": 9,
