@@ -2,7 +2,11 @@
 
 import asyncio
 import json
+import shutil
+import signal
 import socket
+import subprocess
+import sys
 import time
 
 import httpx2 as httpx
@@ -245,8 +249,6 @@ def test_a_model_is_exchanged_between_requests(regressor, classifier):
 
 
 def test_an_altered_folder_is_not_served(regressor_folder, tmp_path):
-    import shutil
-
     folder = tmp_path / "altered"
     shutil.copytree(regressor_folder, folder)
     weights = next(folder.glob("*.safetensors"))
@@ -268,25 +270,22 @@ def test_a_port_in_use_is_one_sentence():
 
 
 def test_the_command_serves_exchanges_and_ends_when_told(regressor_folder):
-    import signal
-    import subprocess
-    import sys
-
     command = [sys.executable, "-m", "smilenn", "serve", str(regressor_folder), "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1)
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith("Certified: serving 'regressor' at http://127.0.0.1:")
-        address = line.split(" at ")[1].split()[0]
-        with httpx.Client(base_url=address, timeout=60) as client:
-            wanted = smilenn.load(regressor_folder).predict(pd.DataFrame([GOOD]))[0]
-            assert client.post("/predict", json={"rows": [GOOD]}).json()["predictions"][0]["prediction"] == wanted
-            process.send_signal(signal.SIGHUP)
-            assert "now serving" in process.stdout.readline()
-            assert client.post("/predict", json={"rows": [GOOD]}).json()["predictions"][0]["prediction"] == wanted
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
-    finally:
-        process.kill()
-        process.wait()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+        try:
+            _follow(process, regressor_folder)
+        finally:
+            process.kill()
+
+
+def _follow(process, folder):
+    line = process.stdout.readline()
+    assert line.startswith("Certified: serving 'regressor' at http://127.0.0.1:")
+    with httpx.Client(base_url=line.split(" at ")[1].split()[0], timeout=60) as client:
+        wanted = smilenn.load(folder).predict(pd.DataFrame([GOOD]))[0]
+        assert client.post("/predict", json={"rows": [GOOD]}).json()["predictions"][0]["prediction"] == wanted
+        process.send_signal(signal.SIGHUP)
+        assert "now serving" in process.stdout.readline()
+        assert client.post("/predict", json={"rows": [GOOD]}).json()["predictions"][0]["prediction"] == wanted
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
