@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.service.conftest import table
 
 import smilenn
 from smilenn.errors import SmileError
-from tests.service.conftest import table
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -74,7 +74,7 @@ def test_a_run_keeps_a_model_of_classes(classifier_folder, tmp_path, monkeypatch
     monkeypatch.setenv(
         "MLFLOW_ALLOW_FILE_STORE", "true"
     )  # the database that MLflow prefers needs more than mlflow-skinny
-    mlflow.set_tracking_uri(tmp_path.as_uri())
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     model = smilenn.load(classifier_folder)
     with mlflow.start_run():
         logged = smilenn.mlflow.log_model(model, name="classes")
