@@ -133,7 +133,20 @@ def test_options_paths_and_headers_are_judged_before_anything_slow_is_imported(p
 
 
 def test_help_and_version_need_typer_alone(place):
-    commands = ["fit", "predict", "prove", "check", "sign", "report", "demo", "bench", "reproduce", "audit"]
+    commands = [
+        "fit",
+        "predict",
+        "prove",
+        "check",
+        "sign",
+        "report",
+        "demo",
+        "bench",
+        "reproduce",
+        "audit",
+        "explain",
+        "serve",
+    ]
     asked = [["--help"], ["--version"], *([name, "--help"] for name in commands)]
     assert all(code == 0 for code, _ in without(SLOW, asked))
     done = subprocess.run(

@@ -26,7 +26,10 @@ class Assumption:
 
 
 PROCESS = Assumption("the process that predicts", "the program runs IEEE float64, rounding to nearest, in one process")
-TORCH = Assumption("PyTorch's elementwise arithmetic", "PyTorch's elementwise operations and sums are as documented")
+TORCH = Assumption(
+    "PyTorch's and NumPy's elementwise arithmetic",
+    "the elementwise operations and sums of PyTorch and NumPy are as documented",
+)
 PINNED = Assumption("pinned modules", "pinned modules give equal rows equal bits")
 PERHAPS_PINNED = Assumption("pinned modules, if any", f"{PINNED.line}, where the model has any")
 TABLE = Assumption("the way from a table to inputs", "the mapping from table columns to inputs is that of model.json")
@@ -52,7 +55,7 @@ def in_short(assumed: Iterable[Assumption]) -> str:
     """The names in one line, and where to read about them.
 
     >>> in_short(assumptions(pinned=False)[:2])
-    "Assumed, not checked: the process that predicts, PyTorch's elementwise arithmetic (docs/trust.md)."
+    "Assumed, not checked: the process that predicts, PyTorch's and NumPy's elementwise arithmetic (docs/trust.md)."
     """
     return f"{HEADING} {', '.join(item.name for item in assumed)} ({PAGE})."
 

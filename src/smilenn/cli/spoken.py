@@ -51,6 +51,13 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # proving
     (r"Choose prover='auto'", "Choose --prover auto"),
     (r"; call certify\(\)( and save it then| again| to judge .*)?", "; `smile prove --again` judges it as it is now"),
+    # reasons
+    (r"Say what to reach: at_least=… or at_most=…", "Say what to reach: --at-least or --at-most"),
+    (r"(?<![-\w'])at_(least|most) is ", r"--at-\1 is "),
+    (r"Say what is wanted, to=…:", "Say what is wanted, --to:"),
+    (r"add output=…, one of", "add --output, one of"),
+    (r"change\[('.*?')\] is ", r"--change \1 is "),
+    (r"fitted, as in Monotone\((increasing|decreasing)=\[('.*?')\]\)", r"fitted: --\1 \2"),
     # models that only Python can load
     (r"; build it and pass backbone=… when loading", "; only Python code that builds it can load this model"),
     (r"; build them and pass modules=\{.*\} when loading", "; only Python code that builds them can load this model"),

@@ -8,7 +8,7 @@ labels [n, o]     one logit f_i a label:        yes where f_i > 0, each for itse
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -27,7 +27,13 @@ from smilenn.estimators.steady import largest_changes, steady
 from smilenn.estimators.targets import Target, TaskName, class_names, decisions, started_decisions
 from smilenn.properties.claim import Claim
 from smilenn.properties.recognise import limits_change
+from smilenn.recourse.goal import Goal, class_goal, label_goal
+from smilenn.recourse.reasons import reasons
+from smilenn.recourse.recourse import Change, Recourse, recourse
 from smilenn.train.config import Config
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEFAULT_EPS = 1.0  # ε is a gauge on a logit: scaling the logit scales it
 
@@ -203,6 +209,30 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         direction of the log-odds holds for the probability. Of several classes they are a softmax, up to rounding.
         """
         return self.probabilities(self.outputs(X))
+
+    def recourse(self, row: Any, *, change: Change, to: Any = None, at_least: float | None = None) -> Recourse:
+        """The smallest change of one row that turns its label, along directions that are certified to help.
+
+        `change` says what may move: feature → ``up``, ``down`` or the furthest value. `to` is the class (label) that is
+        wanted, of two classes the positive one if None; `at_least` asks for a probability of it. Any larger change of
+        the same kind helps too: that is certified.
+        """
+        self._check_fitted()
+        return recourse(self, row, self._goal(to, at_least), change)
+
+    def reasons(self, row: Any, *, to: Any = None, at_least: float | None = None) -> pd.DataFrame:
+        """What each feature alone could gain for one row, the most first, in log-odds, and whether that is proved."""
+        self._check_fitted()
+        return reasons(self, row, self._goal(to, at_least))
+
+    def _goal(self, to: Any, at_least: float | None) -> Goal:
+        if to is None and self.task != "binary":
+            known = listed(self.outputs_.classes or self.outputs_.names)
+            raise SmileError(f"Say what is wanted, to=…: one of {known}.")
+        wanted = self.positive_class if to is None else class_names(np.array([to]))[0]
+        if self.task == "multilabel":
+            return label_goal(self.outputs_, wanted, at_least, self.probabilities)
+        return class_goal(self.outputs_, wanted, at_least, self.probabilities)
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
         """The probabilities that logits [n] or [n, o] mean."""

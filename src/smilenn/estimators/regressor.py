@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -20,7 +20,13 @@ from smilenn.estimators.rules import Directions, Names, Stated
 from smilenn.estimators.targets import Target, TaskName, numbers, started_numbers
 from smilenn.properties.base import Property
 from smilenn.properties.outputs import Ordered
+from smilenn.recourse.goal import number_goal
+from smilenn.recourse.reasons import reasons
+from smilenn.recourse.recourse import Change, Recourse, recourse
 from smilenn.train.config import Config
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class SmileRegressor(RegressorMixin, SmileEstimator):
@@ -96,6 +102,30 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Predictions for the rows of X in the target's units, float64 [n]; [n, o] of several targets or quantiles."""
         return self.outputs(X)
+
+    def recourse(
+        self,
+        row: Any,
+        *,
+        change: Change,
+        at_least: float | None = None,
+        at_most: float | None = None,
+        output: str | None = None,
+    ) -> Recourse:
+        """The smallest change of one row that takes its prediction to a value, along certified directions.
+
+        `change` says what may move: feature → ``up``, ``down`` or the furthest value. `output` names one of several.
+        Any larger change of the same kind goes at least as far: that is certified.
+        """
+        self._check_fitted()
+        return recourse(self, row, number_goal(self.outputs_, output, at_least, at_most), change)
+
+    def reasons(
+        self, row: Any, *, at_least: float | None = None, at_most: float | None = None, output: str | None = None
+    ) -> pd.DataFrame:
+        """What each feature alone could gain for one row, the most first, in the target's units; what is proved."""
+        self._check_fitted()
+        return reasons(self, row, number_goal(self.outputs_, output, at_least, at_most))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R², the mean over several targets; of quantiles the mean share of a constant's pinball loss saved."""

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from smilenn.errors import SmileError
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ Profile = Literal["f64-aux", "fixed-order", "dyadic"]
 PROFILES: tuple[Profile, ...] = ("f64-aux", "fixed-order", "dyadic")
 BLOCK = 2**14  # products computed at once, where rows are few
 TILE = 2**16  # sums of a tile: 512 KiB, and as much again for its products
+FEW = 2**11  # sums that are few enough for a call to cost more than its numbers
 WIDE = 2**24  # the same on a GPU, where calls are what a sum costs
 TINY, HALF = 2.0**-1074, 2.0**-53  # the least positive number; half a unit in the last place of 1
 
@@ -61,45 +64,96 @@ def in_order(start: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tens
     Elementwise operations are rounded correctly one by one: no row of a batch can see another summation order, which
     a matrix product does not promise. Rows go in tiles whose sums stay in the processor's cache. Products of several
     columns are computed at once, up to `BLOCK` numbers: of few rows, calls are what a sum costs.
+
+    Members of an ensemble may come before all of these axes: start [G, n], y [G, B, i], w [G, n, i] → [G, B, n].
     """
     import torch
 
-    if not any(y.shape[1] for y, _ in terms):
+    if not any(y.shape[-1] for y, _ in terms):
         return start
-    rows = len(terms[0][0])
-    tile = max(1, (TILE if start.device.type == "cpu" else WIDE) // max(1, len(terms[0][1])))
-    if rows <= tile:
-        return _columns(start, terms).T
+    rows = terms[0][0].shape[-2]
+    width = max(1, terms[0][1][..., 0].numel())
+    tile = max(1, (TILE if start.device.type == "cpu" else WIDE) // width)
+    whole = start.dim() == terms[0][0].dim() - 1  # the same start for every row
     sums = [
-        _columns(start if start.dim() == 1 else start[at : at + tile], [(y[at : at + tile], w) for y, w in terms])
-        for at in range(0, rows, tile)
+        _columns(
+            start[..., None] if whole else start[..., at : at + tile, :].mT,
+            [(y[..., at : at + tile, :], w) for y, w in terms],
+        )
+        for at in range(0, max(1, rows), tile)
     ]
-    return torch.cat(sums, dim=1).T
+    return (sums[0] if len(sums) == 1 else torch.cat(sums, dim=-1)).mT
 
 
-def _columns(start: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
-    """The sum of one tile, [n, B]: rows lie side by side in memory, so that few outputs are as quick as many."""
-    first = start[:, None] if start.dim() == 1 else start.T
+def _columns(first: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+    """first [..., n, 1 or B] + the sum of one tile, [..., n, B]: rows lie side by side in memory, so that few outputs
+    are as quick as many.
+    """
+    import torch
+
+    # [i, ..., 1, B] and [i, ..., n, 1]
+    pairs = [
+        (y.movedim(-1, 0).unsqueeze(-2).contiguous(), w.movedim(-1, 0).unsqueeze(-1).contiguous()) for y, w in terms
+    ]
+    if _is_numpy(first, terms):
+        # the same operations: numpy's calls cost a third of torch's
+        arrays = [(columns.detach().numpy(), weights.detach().numpy()) for columns, weights in pairs]
+        return torch.from_numpy(_array_sum(first.detach().numpy(), arrays))
     total = None
-    for y, w in terms:
-        columns, weights = y.T.contiguous()[:, None, :], w.T.contiguous()[:, :, None]  # [i, 1, B], [i, n, 1]
+    for columns, weights in pairs:
         for product in _products(columns, weights):
             total = first + product if total is None else total.add_(product)
     assert total is not None  # the caller has seen to it
     return total
 
 
-def _products(columns: torch.Tensor, weights: torch.Tensor) -> Iterator[torch.Tensor]:
-    """Products [n, B] of columns [i, 1, B] and weights [i, n, 1], one after the other."""
+def _is_numpy(first: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> bool:
+    """Whether numpy may compute: in the processor's memory, in float64, without gradients, not while torch traces."""
     import torch
 
-    size = columns.shape[2] * weights.shape[1]
+    if torch.is_grad_enabled() or torch.compiler.is_compiling():
+        return False
+    if terms[0][0].shape[-2] * terms[0][1][..., 0].numel() > FEW:
+        return False
+    tensors = (first, *(tensor for pair in terms for tensor in pair))
+    return all(
+        type(tensor) in (torch.Tensor, torch.nn.Parameter)
+        and tensor.device.type == "cpu"
+        and tensor.dtype == torch.float64
+        for tensor in tensors
+    )
+
+
+def _array_sum(first: np.ndarray, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """The sum as `_columns` has it, of arrays; elementwise operations in this thread, rounded one by one."""
+    total = None
+    with np.errstate(all="ignore"):
+        for columns, weights in pairs:
+            size = max(1, columns[0].size * weights.shape[-2])
+            step = max(1, BLOCK // size)
+            place = np.empty((min(step, len(columns)), *weights.shape[1:-1], columns.shape[-1]))
+            for at in range(0, len(columns), step):
+                some = columns[at : at + step]
+                for product in np.multiply(some, weights[at : at + step], out=place[: len(some)]):
+                    if total is None:
+                        total = first + product
+                    else:
+                        np.add(total, product, out=total)
+    assert total is not None  # the caller has seen to it
+    return total
+
+
+def _products(columns: torch.Tensor, weights: torch.Tensor) -> Iterator[torch.Tensor]:
+    """Products [..., n, B] of columns [i, ..., 1, B] and weights [i, ..., n, 1], one after the other."""
+    import torch
+
+    size = columns[0].numel() * weights.shape[-2]
     step = BLOCK // max(1, size)
     if step > 1:
         for at in range(0, len(columns), step):
             yield from (columns[at : at + step] * weights[at : at + step]).unbind()
         return
     # without gradients all products take one place in memory: each is added before the next is computed
-    place = None if torch.is_grad_enabled() else columns.new_empty((weights.shape[1], columns.shape[2]))
+    place = None if torch.is_grad_enabled() else columns.new_empty((*weights.shape[1:-1], columns.shape[-1]))
     for column, weight in zip(columns.unbind(), weights.unbind(), strict=True):
         yield torch.mul(column, weight, out=place)

@@ -26,6 +26,7 @@ from smilenn.model.encoders.contract import Contract
 from smilenn.model.encoders.distance import Distance
 from smilenn.model.encoders.layers import Kinks, Layer, Linear, Pool, Ramps
 from smilenn.model.encoders.pinned import Pinned
+from smilenn.model.encoders.together import deployed
 from smilenn.model.encoders.trees import Trees
 from smilenn.model.spread import Encoding, Spread
 
@@ -160,7 +161,7 @@ class Encoder(nn.Module):
 
     def uncut(self, u: torch.Tensor) -> torch.Tensor:
         """What the branches return, [B, p], before it is cut to the box."""
-        return torch.cat([branch(u) for branch in self.branches], dim=1)
+        return torch.cat([branch(u) for branch in self._all()] if self.training else deployed(self._all(), u), dim=1)
 
     def cut(self, e: torch.Tensor) -> torch.Tensor:
         """e [B, p] cut to the box, but for coordinates that are passed on."""

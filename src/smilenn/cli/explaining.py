@@ -1,0 +1,125 @@
+"""``smile explain``: why rows fall short, and the smallest certified change that helps."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from smilenn.cli import paths
+from smilenn.cli.options import NA, Json, KeepNA, Model
+from smilenn.errors import SmileError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from smilenn.estimators.classifier import SmileClassifier
+    from smilenn.estimators.regressor import SmileRegressor
+
+MOST = 20  # rows, unless --rows says another
+
+
+def explain(
+    model: Model,
+    data: Annotated[Path, typer.Argument(metavar="TABLE", help="The rows to explain.", show_default=False)],
+    change: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN:WAY", help="What may change: income:up, debt:down, or income:60 for the furthest; repeat."
+        ),
+    ] = None,
+    at_least: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="The probability, or the prediction, to reach.")
+    ] = None,
+    at_most: Annotated[float | None, typer.Option(metavar="NUMBER", help="The prediction to come down to.")] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="CLASS", help="The class that is wanted.", show_default="the positive one")
+    ] = None,
+    output: Annotated[str | None, typer.Option(metavar="NAME", help="One of several predicted numbers.")] = None,
+    rows: Annotated[int, typer.Option(metavar="COUNT", min=1, help="So many rows of the table.")] = MOST,
+    na: NA = None,
+    keep_na: KeepNA = None,
+    json: Json = False,
+) -> None:
+    """Say what each feature could gain for a row, and the smallest change that is certified to be enough."""
+    from smilenn.cli.predict_request import Request, checked
+
+    paths.check_model(model)
+    source = checked(Request(Path(model), data, Path("explained"), na=tuple(na or ()), keep_na=tuple(keep_na or ())))
+    changes = _changes(change or [])
+    from smilenn.cli.rows import category_names
+    from smilenn.cli.table import FIRST_ROW, read_chunks
+    from smilenn.estimators.store import load
+
+    estimator = load(model)
+    goal = _goal(estimator, to, at_least, at_most, output)
+    domain = estimator.domain_
+    first, frame = next(read_chunks(source, rows, category_names(domain), only=set(domain.columns)))
+    assert first == FIRST_ROW
+    for place in range(len(frame)):
+        row = frame.iloc[[place]]
+        name = source.row_number(place)
+        try:
+            found = _explained(estimator, row, goal, changes)
+        except SmileError as error:
+            raise SmileError(f"{source.name}, row {name}: {error}") from None
+        typer.echo(json_module.dumps({"row": name} | found, ensure_ascii=False) if json else _text(name, found))
+
+
+def _changes(texts: list[str]) -> dict[str, Any]:
+    """``income:up`` and ``income:60`` as Python has them."""
+    out: dict[str, Any] = {}
+    for text in texts:
+        name, colon, way = text.rpartition(":")
+        if not colon or not name:
+            raise SmileError(f"--change {text} names no way; write COLUMN:up, COLUMN:down or COLUMN:VALUE.")
+        if name in out:
+            raise SmileError(f"--change names {name!r} twice; keep one.")
+        try:
+            out[name] = way if way in ("up", "down") else float(way)
+        except ValueError:
+            raise SmileError(f"--change {text}: {way!r} is neither up nor down nor a number.") from None
+    return out
+
+
+def _goal(
+    estimator: SmileRegressor | SmileClassifier,
+    to: str | None,
+    at_least: float | None,
+    at_most: float | None,
+    output: str | None,
+) -> dict[str, Any]:
+    """What `recourse` is asked for, with options of the other task refused."""
+    from smilenn.estimators.classifier import SmileClassifier
+
+    if isinstance(estimator, SmileClassifier):
+        if at_most is not None or output is not None:
+            raise SmileError("--at-most and --output are for predicted numbers; choose a class with --to.")
+        return {"to": to, "at_least": at_least}
+    if to is not None:
+        raise SmileError("--to chooses a class, and this model predicts numbers; use --at-least or --at-most.")
+    return {"at_least": at_least, "at_most": at_most, "output": output}
+
+
+def _explained(
+    estimator: SmileRegressor | SmileClassifier, row: pd.DataFrame, goal: dict[str, Any], changes: dict[str, Any]
+) -> dict[str, Any]:
+    """Gains, and a change where one is asked for, JSON-ready."""
+    gains = estimator.reasons(row, **goal)
+    out: dict[str, Any] = {"reasons": json_module.loads(gains.to_json(orient="records", double_precision=15))}
+    if changes:
+        found = estimator.recourse(row, change=changes, **goal)
+        moved = {name: {"from": a, "to": b} for name, (a, b) in found.change.items()}
+        out |= {"reached": found.reached, "change": moved, "sentence": found.sentence}
+    return out
+
+
+def _text(name: int, found: dict[str, Any]) -> str:
+    """The same for people."""
+    lines = [f"Row {name}: what each feature alone could gain"]
+    for one in found["reasons"]:
+        said = "proved" if one["proved"] else "measured, not proved"
+        lines.append(f"  {one['gain']:>10.4g}  {one['feature']!r}: {one['value']} → {one['best']} ({said})")
+    return "\n".join([*lines, *([f"  {found['sentence']}"] if "sentence" in found else [])])

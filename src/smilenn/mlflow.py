@@ -1,0 +1,131 @@
+"""Models in MLflow: saved, logged and loaded as folders of weights and JSON, never as pickles (extra `mlflow`).
+
+    smilenn.mlflow.log_model(model, name="credit")      in a run, with signature, input example, certificate and card
+    mlflow.pyfunc.load_model("models:/…")               anywhere: the folder's hashes and certificate are checked anew
+
+The model folder is the data of a `pyfunc` model whose loader is this module, so that everything MLflow does with such
+models (REST scoring, Spark, the registry) works. An altered folder is refused when it is loaded.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import mlflow.pyfunc
+import numpy as np
+import pandas as pd
+from mlflow.models import Model, ModelSignature
+from mlflow.types import ColSpec, DataType, Schema
+
+from smilenn._version import __version__
+from smilenn.domain import Feature
+from smilenn.errors import SmileError
+from smilenn.estimators.base import SmileEstimator
+from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.store import load
+
+Estimator = SmileRegressor | SmileClassifier
+FOLDER, CARD, STATEMENT = "model", "card.md", "statement.txt"
+REQUIREMENTS = (f"smilenn=={__version__}",)
+KINDS = {"continuous": DataType.double, "integer": DataType.long, "binary": DataType.long}
+
+
+def save_model(model: Estimator, path: Path | str, **options: Any) -> None:
+    """Save a fitted model as an MLflow model in a new folder; options are those of `mlflow.pyfunc.save_model`."""
+    with _staged(model) as data:
+        mlflow.pyfunc.save_model(path, loader_module=__name__, data_path=str(data), **_completed(model, options))
+
+
+def log_model(model: Estimator, name: str = "model", **options: Any) -> Any:
+    """Log a fitted model in the active run; options are those of `mlflow.pyfunc.log_model`."""
+    with _staged(model) as data:
+        given = {"loader_module": __name__, "data_path": str(data)} | _completed(model, options)
+        return mlflow.pyfunc.log_model(name=name, **given)
+
+
+def load_model(uri: str) -> Estimator:
+    """The estimator itself, loaded from an MLflow model and checked."""
+    folder = Path(mlflow.artifacts.download_artifacts(uri))
+    described = Model.load(str(folder)).flavors.get("python_function", {})
+    if described.get("loader_module") != __name__:
+        raise SmileError(f"{uri!r} was not saved by smilenn.mlflow; load it with mlflow.pyfunc.load_model.")
+    return load(folder / described["data"] / FOLDER)
+
+
+def signature(model: Estimator) -> ModelSignature:
+    """Columns of the model with their types, and what `predict` returns."""
+    columns = [spec for feature in model.domain_.features for spec in _specs(feature)]
+    if isinstance(model, SmileClassifier) and model.task != "multilabel":
+        kind = DataType.long if np.issubdtype(model.classes_.dtype, np.integer) else DataType.string
+        out = [ColSpec(kind, "prediction")]
+    else:
+        names = model.outputs_.names if len(model.outputs_.names) > 1 else ("prediction",)
+        kind = DataType.long if isinstance(model, SmileClassifier) else DataType.double
+        out = [ColSpec(kind, name) for name in names]
+    return ModelSignature(inputs=Schema(columns), outputs=Schema(out))
+
+
+def _specs(feature: Feature) -> list[ColSpec]:
+    if feature.columns:
+        return [ColSpec(DataType.long, name) for name in feature.columns]
+    return [ColSpec(DataType.string if feature.categories else KINDS[feature.kind], feature.name)]
+
+
+def _completed(model: Estimator, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the caller does not say: signature, an example row, requirements, facts of the certificate."""
+    found = model.certificate_
+    facts = {
+        "smilenn": __version__,
+        "verdict": model.verdict_.sentence(),
+        "certified": found is not None and found.accepted,
+        "certificate": None if found is None else found.sha256,
+    }
+    example = model.domain_.decode(model.domain_.sample(1, np.random.default_rng(0)))
+    defaults = {"signature": signature(model), "input_example": example, "pip_requirements": list(REQUIREMENTS)}
+    return defaults | dict(options) | {"metadata": facts | dict(options.get("metadata") or {})}
+
+
+@contextmanager
+def _staged(model: Estimator) -> Iterator[Path]:
+    """A folder with the model, its card and its statement, gone afterwards."""
+    if not isinstance(model, SmileEstimator):
+        raise SmileError(f"smilenn.mlflow saves smilenn's estimators, not a {type(model).__name__}.")
+    place = Path(tempfile.mkdtemp())
+    try:
+        data = place / "smilenn"
+        data.mkdir()
+        model.save(data / FOLDER)
+        model.report(None, card=data / CARD)
+        if model.certificate_ is not None:
+            (data / STATEMENT).write_text(model.certificate_.statement, encoding="utf-8")
+        yield data
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+class _Predicts:
+    """What MLflow calls."""
+
+    def __init__(self, model: Estimator) -> None:
+        self.model = model
+
+    def predict(self, data: Any, params: Mapping[str, Any] | None = None) -> pd.DataFrame:
+        """A data frame of predictions, named as in the signature."""
+        model, outputs = self.model, self.model.outputs(data)
+        if isinstance(model, SmileRegressor):
+            values: np.ndarray = outputs
+        else:
+            values = model.decided(outputs)
+        names = model.outputs_.names if values.ndim == 2 else ("prediction",)
+        return pd.DataFrame(values.reshape(len(values), -1), columns=list(names))
+
+
+def _load_pyfunc(path: str) -> _Predicts:
+    """Called by MLflow with the data of a model: the folder is checked, and refused if it was altered."""
+    return _Predicts(load(Path(path) / FOLDER))

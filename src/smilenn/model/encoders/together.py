@@ -1,0 +1,103 @@
+"""Members of an ensemble that have the same shape, computed at once: the same operations, fewer calls.
+
+    y_g = columns of u,   layer by layer:  ramps, sums in one order, kinks,   g = 1 … G side by side
+
+Every number is computed by the operations that the branch alone would use, in their order, so its bits are the same.
+What differs is how many numbers an operation is called for: of few rows, calls are what a prediction costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+from smilenn.model.encoders.layers import Kinks, Layer, Linear, Ramps
+from smilenn.model.profile import in_order
+
+if TYPE_CHECKING:
+    from smilenn.model.encoders.encoder import Branch
+
+Shape = tuple[tuple[object, ...], ...]
+MOST_ROWS = 256  # of more rows the members' numbers would not fit into the processor's cache side by side
+
+
+def deployed(branches: Sequence[Branch], u: torch.Tensor) -> list[torch.Tensor]:
+    """What every branch returns for u [B, m], [B, outputs] each, none of them in training."""
+    found: dict[int, torch.Tensor] = {}
+    if len(u) <= MOST_ROWS and not torch.is_grad_enabled():
+        for group in _groups(branches):
+            if len(group) > 1:
+                found |= zip(group, _together([branches[k] for k in group], u), strict=True)
+    return [found[k] if k in found else branch(u) for k, branch in enumerate(branches)]
+
+
+def _groups(branches: Sequence[Branch]) -> list[list[int]]:
+    """Places of branches of one shape."""
+    groups: dict[Shape, list[int]] = {}
+    for k, branch in enumerate(branches):
+        shape = _shape(branch)
+        if shape is not None:
+            groups.setdefault(shape, []).append(k)
+    return list(groups.values())
+
+
+def _shape(branch: Branch) -> Shape | None:
+    """What branches must share; None for one with other layers, or with functions of its own around them."""
+    out: list[tuple[object, ...]] = []
+    for layer in branch.layers:
+        if type(layer) not in (Ramps, Linear, Kinks) or not _plain(layer):
+            return None
+        known = {Ramps: ("source",), Linear: ("inputs", "outputs", "base"), Kinks: ("outputs", "convex")}[type(layer)]
+        out.append((type(layer), *(str(getattr(layer, name)) for name in known)))
+    if not out or not _plain(branch) or branch.training or any(layer.training for layer in branch.layers):
+        return None
+    return ((str(branch.columns),), *out)
+
+
+def _plain(module: nn.Module) -> bool:
+    """Whether calling the module is calling its class's own function."""
+    own = vars(module)
+    hooks = ("_forward_hooks", "_forward_pre_hooks")
+    return not any(own[name] for name in hooks) and "forward" not in own and "ordered" not in own
+
+
+def _together(branches: Sequence[Branch], u: torch.Tensor) -> list[torch.Tensor]:
+    """The outputs [B, outputs] of branches of one shape."""
+    y = u[:, branches[0].columns]  # [B, i], the same for all, until a layer makes it [G, B, i]
+    base = None
+    for number in range(len(branches[0].layers)):
+        layers = [branch.layers[number] for branch in branches]
+        first = layers[0]
+        if isinstance(first, Linear):
+            y = _sums([layer for layer in layers if isinstance(layer, Linear)], y, base)
+        elif isinstance(first, Ramps):
+            y = _ramps([layer for layer in layers if isinstance(layer, Ramps)], y)
+        else:
+            assert isinstance(first, Layer)
+            y = _kinks(first, y)
+        base = y if base is None else base
+    return list(y.unbind()) if y.dim() == 3 else [y] * len(branches)
+
+
+def _sums(layers: Sequence[Linear], y: torch.Tensor, base: torch.Tensor | None) -> torch.Tensor:
+    if layers[0].base:
+        assert base is not None
+        y = torch.cat([y, base], dim=-1)
+    wide = y if y.dim() == 3 else y.expand(len(layers), *y.shape)
+    weight, bias = torch.stack([layer.weight for layer in layers]), torch.stack([layer.bias for layer in layers])
+    return in_order(bias, [(wide, weight)])
+
+
+def _ramps(layers: Sequence[Ramps], y: torch.Tensor) -> torch.Tensor:
+    start, rate = (torch.stack([getattr(layer, name) for layer in layers])[:, None] for name in ("start", "rate"))
+    r = (y[..., layers[0].source] - start) * rate
+    return torch.minimum(torch.maximum(r, torch.zeros_like(r)), torch.ones_like(r))
+
+
+def _kinks(layer: Layer, y: torch.Tensor) -> torch.Tensor:
+    if y.dim() == 2:
+        return layer(y)
+    return layer(y.reshape(-1, y.shape[-1])).reshape(y.shape)

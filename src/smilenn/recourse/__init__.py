@@ -1,0 +1,1 @@
+"""What a person can change to get another decision, and how much of that is proved."""

@@ -1,0 +1,95 @@
+"""A path of inputs, all of them in the domain, each further along than the one before; and the first one that reaches.
+
+    one number                  every float64, or whole number, from x_i to the end e_i
+    several                     x_i + t·(e_i − x_i) for t = k/2⁵³, whole numbers rounded
+
+Every coordinate moves one way only: rounding is monotone. So does what is certified to rise along it, and halving finds
+the first step that reaches; rounding that a claim leaves room for may make it one of several firsts. Each round asks
+for `BATCH` places at once.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+BATCH = 63
+FINEST = 2**53
+
+
+def ordered(value: float) -> int:
+    """The place of a float64 among all of them: larger numbers have larger places, −0.0 that of 0.0."""
+    (bits,) = struct.unpack("<q", struct.pack("<d", value))
+    return bits if bits >= 0 else -(bits & (2**63 - 1))
+
+
+def float_at(place: int) -> float:
+    """Inverse of `ordered`."""
+    (value,) = struct.unpack("<d", struct.pack("<q", abs(place)))
+    return -value if place < 0 else value
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """From inputs x [m] to those with x_i = ends_i at the coordinates `places`; `whole` ones stay whole numbers."""
+
+    x: np.ndarray
+    places: tuple[int, ...]
+    ends: tuple[float, ...]
+    whole: tuple[bool, ...]
+
+    @property
+    def steps(self) -> int:
+        """How many there are; the start is step 0."""
+        if len(self.places) > 1:
+            return FINEST
+        place, last, whole = next(zip(self.places, self.ends, self.whole, strict=True))
+        first = float(self.x[place])
+        return abs(round(last) - round(first)) if whole else abs(ordered(last) - ordered(first))
+
+    def at(self, steps: list[int]) -> np.ndarray:
+        """The inputs at these steps, [n, m]."""
+        out = np.repeat(self.x[None, :], len(steps), axis=0)
+        if len(self.places) == 1:
+            out[:, self.places[0]] = self._single(steps)
+            return out
+        share = np.array([step / FINEST for step in steps])
+        for i, end, whole in zip(self.places, self.ends, self.whole, strict=True):
+            out[:, i] = _between(float(self.x[i]), end, share, whole)
+        return out
+
+    def _single(self, steps: list[int]) -> list[float]:
+        start, end = float(self.x[self.places[0]]), self.ends[0]
+        way = 1 if end >= start else -1
+        if self.whole[0]:
+            return [start + way * step for step in steps]
+        return [float_at(ordered(start) + way * step) for step in steps]
+
+
+def _between(start: float, end: float, share: np.ndarray, whole: bool) -> np.ndarray:
+    """start + share·(end − start), which never turns back as the share [n] grows, and is the end at a share of 1."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = start + share * (end - start)
+    moved = np.where(np.isnan(moved), start, np.where(share == 1.0, end, moved))  # 0·∞, where the domain is that wide
+    return np.clip(np.rint(moved) if whole else moved, min(start, end), max(start, end))
+
+
+def first(reaches: Callable[[list[int]], np.ndarray], last: int) -> int | None:
+    """The first of the steps 0 … last that reaches, by halving; None if the last one does not.
+
+    `reaches` answers for several steps at once, [n] bool. The answer reaches and the step before it does not.
+    """
+    start, end = reaches([0, last])
+    if start or not end:
+        return 0 if start else None
+    low, high = 0, last  # low does not reach, high does
+    while high - low > 1:
+        count = min(BATCH, high - low - 1)
+        steps = [low + (high - low) * (k + 1) // (count + 1) for k in range(count)]
+        found = np.flatnonzero(reaches(steps))
+        place = int(found[0]) if found.size else count
+        low, high = (steps[place - 1] if place else low), (steps[place] if place < count else high)
+    return high

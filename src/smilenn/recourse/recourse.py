@@ -1,0 +1,209 @@
+"""The smallest change of features a person can change that reaches a goal, proved to be safe to overshoot.
+
+    k* = the first step of a path (path.py) with g(x(k)) ≥ τ + L,      L what rounding may take of the moves (levers.py)
+
+For every row b that has each changed feature at x(k*) or beyond, the others as they are, the certificate gives
+g(b) ≥ g(x(k*)) − L ≥ τ: whoever changes more gets at least what was promised. One step less does not reach τ + L.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from smilenn.certify.verdicts import Certificate
+from smilenn.domain import Domain, Feature
+from smilenn.errors import SmileError
+from smilenn.properties.forms import Outputs
+from smilenn.recourse.goal import Goal
+from smilenn.recourse.levers import Lever, Moves, levers, loss_of
+from smilenn.recourse.path import Path, first
+
+Change = Mapping[str, Any]  # feature → "up", "down" or the furthest value
+DIGITS = 6  # of a value in a sentence
+
+
+class Model(Protocol):
+    """What is read of a fitted estimator."""
+
+    domain_: Domain
+    outputs_: Outputs
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """The certificate, of the network as it is now."""
+        ...
+
+    def outputs_at(self, x: np.ndarray) -> np.ndarray:
+        """Outputs [n] or [n, o] of inputs [n, m]."""
+        ...
+
+    def read_rows(self, X: Any, *, first_row: int = 0) -> np.ndarray:
+        """The rows of a table as inputs [n, m]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Recourse:
+    """What was found.
+
+    Attributes
+    ----------
+    reached : whether the goal is reached within the bounds.
+    row : the changed row with the model's columns, [1, columns]; where nothing reaches, the furthest one.
+    change : feature → (its value, the value to reach); empty where the goal is reached as it is.
+    before, after : the outputs [o] of the row as it is and of the changed one.
+    sentence : what to do, and what that rests on.
+    """
+
+    reached: bool
+    row: pd.DataFrame
+    change: dict[str, tuple[float, float]]
+    before: np.ndarray
+    after: np.ndarray
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def recourse(model: Model, row: Any, goal: Goal, change: Change) -> Recourse:
+    """The smallest change along the certified directions `change` that takes a row to the goal."""
+    certificate, domain = model.certificate_, model.domain_
+    x = inputs_of(model, row)
+    moves, ends = _ends(domain, x, change)
+    known = levers(certificate, model.outputs_, domain)
+    losses = [loss_of(known, form, moves) for form in goal.forms]
+    path = _path(domain, x, ends)
+    names = model.outputs_.names
+
+    def outputs(steps: list[int]) -> np.ndarray:
+        return model.outputs_at(path.at(steps)).reshape(len(steps), len(names))
+
+    # a row that is there already needs no certificate to stay as it is
+    before = outputs([0])
+    if goal.reached(before, names, [Fraction(0)] * len(losses))[0]:
+        return _found(model, path, 0, before[0], before[0], f"Nothing has to change: {goal.words} already.")
+    step = first(lambda steps: goal.reached(outputs(steps), names, losses), path.steps)
+    if step is None:
+        after = outputs([path.steps])[0]
+        return _found(model, path, path.steps, before[0], after, _unreached(domain, path, goal), reached=False)
+    after = outputs([step])[0]
+    assert certificate is not None  # levers come from one
+    return _found(model, path, step, before[0], after, _sentence(domain, path, step, goal, certificate))
+
+
+def inputs_of(model: Model, row: Any) -> np.ndarray:
+    """One row, a data frame, a series or a dictionary, as inputs [m]; it lies in the domain and lacks nothing."""
+    frame = _frame(row)
+    if len(frame) != 1:
+        raise SmileError(f"Give one row, not {len(frame)}.")
+    domain = model.domain_
+    for column in domain.columns:
+        if column in frame.columns and bool(pd.isna(frame[column]).any()):
+            raise SmileError(f"Column {column!r} is missing in this row; reasons are given for complete rows.")
+    x = model.read_rows(frame)[0]
+    outside = np.flatnonzero((x < domain.lo) | (x > domain.hi))
+    if outside.size:
+        i = int(outside[0])
+        span = f"[{domain.lo[i]:g}, {domain.hi[i]:g}]"
+        raise SmileError(
+            f"Column {domain.coordinates[i]!r} is {x[i]:g}, outside the domain {span}; what is proved is proved inside."
+        )
+    return x
+
+
+def _frame(row: Any) -> pd.DataFrame:
+    if isinstance(row, Mapping):
+        return pd.DataFrame([dict(row)])
+    if isinstance(row, pd.Series):
+        return row.to_frame().T.infer_objects()
+    return row if isinstance(row, pd.DataFrame) else pd.DataFrame(row)
+
+
+def _ends(domain: Domain, x: np.ndarray, change: Change) -> tuple[Moves, dict[str, float]]:
+    """Which way every named feature moves, and how far at most."""
+    if not isinstance(change, Mapping) or not change:
+        raise SmileError('change says what may move, as in {"income": "up", "debt": "down"}.')
+    moves: dict[str, int] = {}
+    ends: dict[str, float] = {}
+    for name, wish in change.items():
+        feature = domain.feature(name)
+        if feature.categories:
+            raise SmileError(f"{name!r} is a category, which moves neither up nor down; leave it out of change.")
+        value = float(x[domain.slices[name].start])
+        moves[name], ends[name] = _end(feature, value, wish)
+    return moves, ends
+
+
+def _end(feature: Feature, value: float, wish: Any) -> tuple[int, float]:
+    """1 or −1, and the furthest value inside the domain."""
+    if wish in ("up", "down"):
+        return (1, feature.hi) if wish == "up" else (-1, feature.lo)
+    if not isinstance(wish, Real) or isinstance(wish, bool) or not math.isfinite(wish):
+        raise SmileError(f"change[{feature.name!r}] is {wish!r}; write 'up', 'down' or the furthest value.")
+    far = float(wish)
+    if not feature.lo <= far <= feature.hi:
+        raise SmileError(f"change[{feature.name!r}] is {far:g}, outside the domain {feature.range_words}.")
+    if feature.kind != "continuous" and far != round(far):
+        raise SmileError(f"change[{feature.name!r}] is {far:g}; {feature.name!r} has whole numbers.")
+    return (1 if far >= value else -1), far
+
+
+def _path(domain: Domain, x: np.ndarray, ends: Mapping[str, float]) -> Path:
+    places = tuple(domain.slices[name].start for name in ends)
+    whole = tuple(domain.feature(name).kind != "continuous" for name in ends)
+    return Path(x, places, tuple(ends.values()), whole)
+
+
+def _found(
+    model: Model, path: Path, step: int, before: np.ndarray, after: np.ndarray, sentence: str, *, reached: bool = True
+) -> Recourse:
+    domain, x = model.domain_, path.at([step])
+    names = {i: domain.coordinates[i] for i in path.places}
+    moved = {name: (float(path.x[i]), float(x[0, i])) for i, name in names.items() if x[0, i] != path.x[i]}
+    return Recourse(reached, domain.decode(x), moved, before, after, sentence)
+
+
+def _sentence(domain: Domain, path: Path, step: int, goal: Goal, certificate: Certificate) -> str:
+    """The change in words, its numbers rounded the way that helps, and what it rests on."""
+    x = path.at([step])[0]
+    moved = [(i, end) for i, end in zip(path.places, path.ends, strict=True) if x[i] != path.x[i]]
+    parts = [f"{domain.coordinates[i]!r} from {path.x[i]:g} to {_shown(x[i], path.x[i], end)}" for i, end in moved]
+    return (
+        f"Move {_and(parts)}, and {goal.words}. A larger change of the same kind, inside the domain and with the rest "
+        f"as it is, is enough too: certified (certificate {certificate.sha256[:12]}…)."
+    )
+
+
+def _unreached(domain: Domain, path: Path, goal: Goal) -> str:
+    far = [f"{domain.coordinates[i]!r} at {end:g}" for i, end in zip(path.places, path.ends, strict=True)]
+    return f"No such change is enough: even with {_and(far)} it is not so that {goal.words}."
+
+
+def _shown(value: float, start: float, end: float) -> str:
+    """A value with few digits, rounded away from the start: whoever reaches it has gone far enough."""
+    context = Context(prec=DIGITS, rounding=ROUND_CEILING if value > start else ROUND_FLOOR)
+    short = context.create_decimal(Decimal(value))
+    inside = short <= Decimal(end) if value > start else short >= Decimal(end)
+    return f"{short.normalize():f}" if inside else f"{value!r}".removesuffix(".0")
+
+
+def _and(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def certified_moves(known: Sequence[Lever], goal: Goal) -> dict[str, int]:
+    """The features that one direction is certified for, of every form of the goal."""
+    each = [
+        {move for lever in known if lever.form == tuple(sorted(form)) for move in lever.moves} for form in goal.forms
+    ]
+    return dict(sorted(set.intersection(*each))) if each else {}

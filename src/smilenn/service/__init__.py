@@ -1,0 +1,1 @@
+"""A model behind an address: predictions over HTTP, and a page to play with."""

@@ -1,0 +1,224 @@
+"""The web application: FastAPI around a `Served` model; the one import of FastAPI and of the Prometheus client.
+
+    POST /predict      {"rows": [{"income": 17.4, …}]}  →  {"predictions": [{"prediction": …, "moved": […]}]}
+    GET  /             a page to play with             POST /curve, /near   what it draws
+    GET  /model        columns and rules as JSON       GET  /certificate, /card, /health, /metrics, /docs
+
+A bad row is answered by 422 and the sentence that the command line would print; a body that is too large by 413, a
+wrong token by 401, too many waiting rows by 503, a prediction that takes too long by 504.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+
+from smilenn._version import __version__
+from smilenn.errors import SmileError
+from smilenn.service.batching import Batcher, Busy
+from smilenn.service.rows import moved
+from smilenn.service.served import Served, read_body, read_question, row_schema
+
+OPEN = ("/health", "/")  # answered without a token; the page has no word of the model in it
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one request may ask for."""
+
+    body: int = 2**22  # bytes
+    rows: int = 10_000
+    seconds: float = 30.0
+
+
+class Metrics:
+    """What `/metrics` counts."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter("smilenn_requests", "Requests.", ["path", "status"], registry=self.registry)
+        self.seconds = Histogram("smilenn_request_seconds", "Time to an answer.", ["path"], registry=self.registry)
+        self.rows = Counter("smilenn_rows", "Rows predicted.", registry=self.registry)
+        self.moved = Counter("smilenn_rows_moved", "Rows moved to the edge of the domain.", registry=self.registry)
+        self.batch = Histogram(
+            "smilenn_batch_rows", "Rows of a batch.", buckets=[4.0**k for k in range(7)], registry=self.registry
+        )
+
+
+class Service:
+    """The model that is served now, and what surrounds it; `replace` exchanges it between two requests."""
+
+    def __init__(self, served: Served, limits: Limits) -> None:
+        self.limits, self.metrics = limits, Metrics()
+        self.served, self.batcher = served, Batcher(served.predict, self.metrics.batch.observe)
+
+    def replace(self, served: Served) -> None:
+        """Serve another model from the next request on; those that wait are answered by the old one."""
+        self.served, self.batcher = served, Batcher(served.predict, self.metrics.batch.observe)
+
+    async def predict(self, request: Request) -> Response:
+        """Answers for the rows of a request."""
+        served, batcher = self.served, self.batcher
+        model = served.estimator
+        x = served.reader.read(read_body(await self.body(request), self.limits.rows))
+        edges = moved(model.domain_, x)
+        if any(edges):
+            way = "raise" if model.outside_ == "raise" else "clamp"
+            x = model.domain_.clamp(x, out_of_bounds=way)
+            self.metrics.moved.inc(sum(map(bool, edges)))
+        outputs = await asyncio.wait_for(batcher(x), self.limits.seconds)
+        self.metrics.rows.inc(len(x))
+        return _json({"predictions": served.answers.of(outputs, edges)})
+
+    async def ask(self, request: Request, keys: set[str], answer: Callable[..., Any]) -> Response:
+        """A question of the page, answered beside predictions."""
+        data = read_question(await self.body(request), keys)
+        found = await asyncio.wait_for(asyncio.to_thread(answer, **data), self.limits.seconds)
+        return _json(found)
+
+    async def body(self, request: Request) -> Any:
+        """The JSON of a request, no more of it than allowed."""
+        data = bytearray()
+        async for part in request.stream():
+            data += part
+            if len(data) > self.limits.body:
+                raise _TooLarge
+        try:
+            return json.loads(bytes(data))
+        except (ValueError, RecursionError):
+            raise _NoJson from None
+
+
+class _TooLarge(Exception):
+    pass
+
+
+class _NoJson(Exception):
+    pass
+
+
+def _json(content: Any, status: int = 200) -> Response:
+    return Response(json.dumps(content, ensure_ascii=False), status, media_type="application/json")
+
+
+def _told(sentence: str, status: int) -> Response:
+    return _json({"detail": sentence}, status)
+
+
+def application(service: Service, token: str | None = None) -> FastAPI:
+    """The application around a service."""
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        service.batcher.close()
+
+    title = f"smilenn: {service.served.folder.name}"
+    app = FastAPI(title=title, version=__version__, lifespan=life, description=service.served.findings.sentence)
+    _guard(app, service, token)
+    _answer_rows(app, service)
+    _answer_page(app, service)
+    _answer_papers(app, service)
+    return app
+
+
+def _guard(app: FastAPI, service: Service, token: str | None) -> None:
+    """Around every request: the token, errors as sentences, counts."""
+
+    @app.middleware("http")
+    async def around(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
+        begun, path = time.perf_counter(), request.url.path
+        if token is not None and path not in OPEN and not _knows(request, token):
+            answer: Response = _told("Send the token: Authorization: Bearer TOKEN.", 401)
+            answer.headers["WWW-Authenticate"] = "Bearer"
+        else:
+            answer = await _answered(request, call, service.limits)
+        known = path if answer.status_code != 404 else "other"
+        service.metrics.requests.labels(known, str(answer.status_code)).inc()
+        service.metrics.seconds.labels(known).observe(time.perf_counter() - begun)
+        return answer
+
+
+def _knows(request: Request, token: str) -> bool:
+    given = request.headers.get("authorization", "")
+    return hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
+
+
+async def _answered(request: Request, call: Callable[[Request], Awaitable[Response]], limits: Limits) -> Response:
+    """The answer, or the sentence of what went wrong with its status."""
+    try:
+        return await call(request)
+    except SmileError as error:
+        return _told(str(error), 422)
+    except _NoJson:
+        return _told("The body is no JSON; send application/json.", 400)
+    except _TooLarge:
+        return _told(f"The body has more than {limits.body} bytes; send the rows in parts.", 413)
+    except Busy:
+        return _told("Too many rows are waiting; try again in a moment.", 503)
+    except TimeoutError:
+        return _told(f"This took more than {limits.seconds:g} seconds; send fewer rows.", 504)
+
+
+def _answer_rows(app: FastAPI, service: Service) -> None:
+    rows = {"type": "array", "items": row_schema(service.served), "maxItems": service.limits.rows}
+    schema = {"type": "object", "properties": {"rows": rows}, "required": ["rows"]}
+    body = {"requestBody": {"content": {"application/json": {"schema": schema}}, "required": True}}
+
+    @app.post("/predict", openapi_extra=body, summary="Predict rows, columns by name in their own units.")
+    async def predict(request: Request) -> Response:
+        return await service.predict(request)
+
+
+def _answer_page(app: FastAPI, service: Service) -> None:
+    page = files("smilenn.service").joinpath("page.html").read_text(encoding="utf-8")
+
+    @app.get("/", response_class=HTMLResponse, include_in_schema=False)
+    async def home() -> Response:
+        return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
+
+    @app.get("/model", summary="Columns, rules with their verdicts, and what is predicted.")
+    async def model() -> Response:
+        return _json(service.served.described())
+
+    @app.post("/curve", summary="The output and its box along one feature.")
+    async def curve(request: Request) -> Response:
+        return await service.ask(request, {"row", "feature"}, service.served.curve)
+
+    @app.post("/near", summary="The pair around a row that comes closest to breaking a rule.")
+    async def near(request: Request) -> Response:
+        return await service.ask(request, {"row", "number"}, service.served.near)
+
+
+def _answer_papers(app: FastAPI, service: Service) -> None:
+    @app.get("/certificate", summary="What was checked when the model was loaded, and what is assumed.")
+    async def certificate() -> Response:
+        return _json(service.served.certificate())
+
+    @app.get("/card", response_class=PlainTextResponse, summary="The model card, Markdown.")
+    async def card() -> Response:
+        return PlainTextResponse(service.served.card, media_type="text/markdown")
+
+    @app.get("/health", summary="Whether the service answers, and for which model.")
+    async def health() -> Response:
+        served = service.served
+        return _json({"status": "ok", "model": served.folder.name, "digest": served.digest, "version": __version__})
+
+    @app.get("/metrics", response_class=PlainTextResponse, summary="Counts for Prometheus.")
+    async def metrics() -> Response:
+        return Response(generate_latest(service.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+
+
+__all__ = ["Limits", "Service", "application"]

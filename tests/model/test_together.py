@@ -1,0 +1,94 @@
+"""Members computed at once have the bits that each has alone."""
+
+import numpy as np
+import pytest
+import torch
+
+from smilenn.domain import Domain, Feature
+from smilenn.model.encoders import together
+from smilenn.model.encoders.encoder import Branch, Encoder
+from smilenn.model.encoders.layers import Kinks, Linear, Ramps
+from smilenn.model.profile import FEW, in_order
+
+DOMAIN = Domain(tuple(Feature(name, lo=-2.0, hi=2.0) for name in "abc"))
+
+
+def member(name, units, *, base=False, columns=(0, 1, 2), seed=0):
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    source = [0, 0, 1, 2]
+    ramps = Ramps(source, rng.normal(size=4), rng.uniform(0.5, 2, size=4))
+    first = Linear(4, units)
+    second = Linear(units, 2, base=4 if base else 0)
+    return Branch(name, columns, [ramps, first, Kinks(units, units // 2), second])
+
+
+def several():
+    own = [member(f"m{k}", 5, seed=k) for k in range(4)] + [member(f"w{k}", 9, base=True, seed=9 + k) for k in range(3)]
+    other = member("other", 5, columns=(2, 0, 1), seed=50)
+    linear = [Branch(f"l{k}", [0, 2], [Linear(2, 1)]) for k in range(2)]
+    kinks = [Branch(f"k{k}", [1], [Kinks(1, 1)]) for k in range(2)]
+    return [*own, other, *linear, *kinks, Branch("", [0, 1, 2])]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 63, 64, 300])
+def test_the_same_bits_as_one_by_one(rows):
+    branches = [branch.eval() for branch in several()]
+    u = torch.tensor(np.random.default_rng(1).normal(size=(rows, 3)))
+    with torch.no_grad():
+        alone = [branch(u) for branch in branches]
+        found = together.deployed(branches, u)
+        assert [group for group in together._groups(branches) if len(group) > 1] == [
+            [0, 1, 2, 3],
+            [4, 5, 6],
+            [8, 9],
+            [10, 11],
+        ]
+        for one, other in zip(alone, found, strict=True):
+            assert one.shape == other.shape and torch.equal(one, other)
+    encoder = Encoder(DOMAIN, branches).eval()
+    with torch.no_grad():
+        assert torch.equal(encoder.uncut(u), torch.cat(alone, dim=1))
+
+
+def test_a_module_with_a_hook_or_a_function_of_its_own_computes_alone():
+    branches = [branch.eval() for branch in several()[:4]]
+    called = []
+    branches[1].layers[1].register_forward_hook(lambda *_: called.append("hook"))
+    branches[2].layers[2].forward = lambda y: y * 2  # type: ignore[method-assign]
+    assert together._groups(branches) == [[0, 3]]
+    branches[0].layers[0].train()
+    assert together._groups(branches) == [[3]]
+
+
+def test_gradients_are_left_to_the_branches_alone():
+    branches = [branch.eval() for branch in several()[:4]]
+    u = torch.zeros((2, 3), dtype=torch.float64, requires_grad=True)
+    torch.cat(together.deployed(branches, u), dim=1).sum().backward()
+    assert u.grad is not None
+
+
+@pytest.mark.parametrize(
+    ("members", "rows", "units", "inputs"), [(1, 1, 1, 1), (3, 2, 4, 30), (4, 1, 64, 200), (2, 40, 64, 70)]
+)
+def test_sums_of_members_run_in_the_order_of_one(members, rows, units, inputs):
+    rng = np.random.default_rng(0)
+    y, w, b = (
+        torch.tensor(rng.normal(size=s)) for s in ((members, rows, inputs), (members, units, inputs), (members, units))
+    )
+    with torch.no_grad():
+        found = in_order(b, [(y, w)])
+        for k in range(members):
+            wanted = b[k].expand(rows, units).clone()
+            for i in range(inputs):
+                wanted = wanted + y[k, :, i, None] * w[k, :, i]
+            assert torch.equal(found[k], wanted)
+            assert torch.equal(in_order(b[k], [(y[k], w[k])]), wanted)
+    assert torch.equal(in_order(b, [(y, w)]), found)  # with gradients torch computes
+    assert units * rows * members <= FEW or rows == 40
+
+
+def test_numbers_that_overflow_are_no_warning():
+    y, w = torch.full((1, 2), 1e300, dtype=torch.float64), torch.full((3, 2), 1e300, dtype=torch.float64)
+    with torch.no_grad():
+        assert bool(in_order(torch.zeros(3, dtype=torch.float64), [(y, w)]).isinf().all())

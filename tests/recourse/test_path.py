@@ -1,0 +1,64 @@
+"""Paths move one way, and the first step that reaches is found."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from smilenn.recourse.path import FINEST, Path, first, float_at, ordered
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(FLOATS, FLOATS)
+def test_places_are_in_the_order_of_the_numbers(a, b):
+    assert (ordered(a) <= ordered(b)) == (a <= b)
+    assert float_at(ordered(a)) == a
+    assert float_at(ordered(a) + 1) == math.nextafter(a, math.inf)
+
+
+@settings(max_examples=60)
+@given(FLOATS, FLOATS, st.integers(0, 2**53), st.integers(0, 2**53))
+def test_several_coordinates_never_turn_back(start, end, j, k):
+    path = Path(np.array([start, 3.0, 7.0]), (0, 2), (end, -2.0), (False, True))
+    low, high = sorted((j, k))
+    one, other, last = path.at([low, high, FINEST])
+    way = 1 if end >= start else -1
+    assert way * one[0] <= way * other[0] <= way * last[0] == way * end
+    assert one[2] >= other[2] >= last[2] == -2.0 and one[2] == round(one[2])
+    assert (path.at([0])[0] == path.x).all() and one[1] == 3.0
+
+
+def test_one_number_goes_through_every_float_and_whole_ones_through_whole_numbers():
+    path = Path(np.array([1.0, 5.0]), (0,), (-1.0,), (False,))
+    assert path.at([1])[0, 0] == math.nextafter(1.0, 0) and path.at([path.steps])[0, 0] == -1.0
+    whole = Path(np.array([1.0, 5.0]), (1,), (2.0,), (True,))
+    assert whole.steps == 3 and whole.at([0, 1, 2, 3])[:, 1].tolist() == [5, 4, 3, 2]
+
+
+@pytest.mark.parametrize("last", [1, 2, 63, 64, 65, 10**6, 2**62])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.999, 1.0])
+def test_the_first_step_that_reaches(last, share):
+    wanted, asked = round(share * last), []
+
+    def reaches(steps):
+        asked.append(len(steps))
+        return np.array([step >= wanted for step in steps])
+
+    assert first(reaches, last) == wanted
+    assert len(asked) <= 13 and max(asked) <= 63
+
+
+def test_nothing_reaches():
+    assert first(lambda steps: np.zeros(len(steps), dtype=bool), 100) is None
+
+
+def test_where_steps_reach_and_fall_back_the_answer_reaches_and_the_step_before_does_not():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        reach = rng.random(1000) < 0.5
+        reach[0], reach[-1] = False, True
+        found = first(lambda steps, reach=reach: reach[steps], 999)
+        assert found is not None and reach[found] and not reach[found - 1]

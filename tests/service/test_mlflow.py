@@ -1,0 +1,88 @@
+"""MLflow keeps models as folders: loaded in a fresh process they predict the same, altered ones are refused."""
+
+import io
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.service.conftest import table
+
+import smilenn
+from smilenn.errors import SmileError
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    mlflow = pytest.importorskip("mlflow")
+    import smilenn.mlflow
+
+pytestmark = pytest.mark.filterwarnings("default")  # MLflow's own are not ours to fix
+
+ALONE = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import mlflow.pyfunc, pandas as pd
+model = mlflow.pyfunc.load_model(sys.argv[1])
+print(model.predict(pd.read_csv(sys.argv[2])).to_csv(index=False), end="")
+"""
+
+
+def alone(folder, rows):
+    return subprocess.run([sys.executable, "-c", ALONE, str(folder), str(rows)], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def saved(regressor_folder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mlflow") / "saved"
+    smilenn.mlflow.save_model(smilenn.load(regressor_folder), folder)
+    return folder
+
+
+def test_a_fresh_process_predicts_the_same_and_refuses_what_was_altered(saved, regressor_folder, tmp_path):
+    rows = tmp_path / "rows.csv"
+    table()[0].iloc[:20].to_csv(rows, index=False)
+    done = alone(saved, rows)
+    assert done.returncode == 0, done.stderr
+    found = pd.read_csv(io.StringIO(done.stdout))
+    wanted = smilenn.load(regressor_folder).predict(pd.read_csv(rows))
+    assert found["prediction"].tolist() == wanted.tolist()
+    assert not list(saved.rglob("*.pkl")) and not list(saved.rglob("*.pickle"))
+    weights = saved / "data" / "smilenn" / "model" / "weights.safetensors"
+    data = weights.read_bytes()
+    weights.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    try:
+        done = alone(saved, rows)
+        assert done.returncode != 0 and "AlteredError" in done.stderr
+    finally:
+        weights.write_bytes(data)
+
+
+def test_the_estimator_itself_comes_back_with_its_verdict(saved):
+    again = smilenn.mlflow.load_model(str(saved))
+    assert again.certificate_ is not None and again.certificate_.accepted
+    described = mlflow.models.Model.load(str(saved))
+    assert described.metadata["certified"] is True
+    assert described.metadata["certificate"] == again.certificate_.sha256
+    names = [column.name for column in described.signature.inputs.inputs]
+    assert tuple(names) == again.domain_.columns
+    assert "Certified" in (saved / "data" / "smilenn" / "card.md").read_text()
+
+
+def test_a_run_keeps_a_model_of_classes(classifier_folder, tmp_path, monkeypatch):
+    monkeypatch.setenv(
+        "MLFLOW_ALLOW_FILE_STORE", "true"
+    )  # the database that MLflow prefers needs more than mlflow-skinny
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
+    model = smilenn.load(classifier_folder)
+    with mlflow.start_run():
+        logged = smilenn.mlflow.log_model(model, name="classes")
+    found = mlflow.pyfunc.load_model(logged.model_uri).predict(table()[0].iloc[:10])
+    assert found["prediction"].tolist() == model.predict(table()[0].iloc[:10]).tolist()
+
+
+def test_other_models_are_refused(tmp_path):
+    with pytest.raises(SmileError, match="saves smilenn's estimators, not a dict"):
+        smilenn.mlflow.save_model({}, tmp_path / "x")  # type: ignore[arg-type]
+    assert not Path(tmp_path / "x").exists()

@@ -1,0 +1,291 @@
+"""The service answers with the bits of `predict`, and with one sentence where it cannot."""
+
+import asyncio
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import httpx2 as httpx
+import numpy as np
+import pandas as pd
+import pytest
+from fastapi.testclient import TestClient
+from tests.service.conftest import table
+
+import smilenn
+from smilenn.errors import SmileError
+from smilenn.service import batching
+from smilenn.service.app import Limits, Service, application
+from smilenn.service.rows import Reader
+from smilenn.service.run import bound
+from smilenn.service.served import Served
+
+GOOD = {"income": 43.6, "years": 14, "member": 1, "region": "north", "race": "b"}
+
+
+@pytest.fixture(scope="module")
+def regressor(regressor_folder):
+    return Served.load(regressor_folder)
+
+
+@pytest.fixture(scope="module")
+def classifier(classifier_folder):
+    return Served.load(classifier_folder)
+
+
+@pytest.fixture
+def client(regressor):
+    with TestClient(application(Service(regressor, Limits()))) as found:
+        yield found
+
+
+def test_answers_are_the_bits_of_predict(client, regressor):
+    frame, _ = table()
+    rows = frame.iloc[:50].to_dict("records")
+    found = client.post("/predict", json={"rows": rows}).json()["predictions"]
+    assert [one["prediction"] for one in found] == regressor.estimator.predict(frame.iloc[:50]).tolist()
+    assert all(one["moved"] == [] for one in found)
+    single = [client.post("/predict", json={"rows": [row]}).json()["predictions"][0]["prediction"] for row in rows[:9]]
+    assert single == [one["prediction"] for one in found[:9]]
+
+
+def test_classes_have_probability_and_whether_the_label_is_certified(classifier):
+    frame, _ = table()
+    model = classifier.estimator
+    with TestClient(application(Service(classifier, Limits()))) as client:
+        found = client.post("/predict", json={"rows": frame.iloc[:40].to_dict("records")}).json()["predictions"]
+        lacking = client.post("/predict", json={"rows": [GOOD | {"income": None}]}).json()["predictions"][0]
+    labels, certified = model.predict_certified(frame.iloc[:40])
+    assert [one["prediction"] for one in found] == labels.tolist()
+    assert [one["certified"] for one in found] == certified.tolist()
+    assert [one["probability"] for one in found] == model.predict_proba(frame.iloc[:40])[:, 1].tolist()
+    filled = pd.DataFrame([GOOD]).assign(income=np.nan)
+    assert lacking["probability"] == model.predict_proba(filled)[0, 1]
+
+
+CELLS = [1, 0, -3, 2.5, 7.0, 1e300, -0.0, 10**17, True, False, None, "7", "7.5", "north", "b", " north", "", "NaN"]
+CELLS += [float("nan"), float("inf"), 2**53, 2**53 - 1, [1], {"a": 1}, "östlich"]
+
+
+@pytest.mark.parametrize("name", list(GOOD))
+def test_the_quick_way_reads_what_a_data_frame_reads(regressor, name):
+    reader, model = Reader(regressor.estimator), regressor.estimator
+    quick = 0
+    for cell in CELLS:
+        row = GOOD | {name: cell}
+        found = reader._quick(row)
+        if found is None:
+            continue
+        quick += 1
+        assert found.tolist() == model.read_rows(pd.DataFrame([row])).tolist()[0]
+    assert quick or name == "region"
+
+
+def test_cells_that_are_not_clean_get_the_sentence_of_predict(client, regressor):
+    refused = 0
+    for name in GOOD:
+        for cell in CELLS:
+            row = GOOD | {name: cell}
+            answer = client.post("/predict", content=json.dumps({"rows": [GOOD, row]}))
+            try:
+                wanted = regressor.estimator.predict(pd.DataFrame([row]))
+            except (SmileError, TypeError) as error:
+                refused += 1
+                assert answer.status_code == 422
+                assert answer.json()["detail"].replace("Row 1", "Row 0") == str(error)
+            else:
+                assert answer.json()["predictions"][1]["prediction"] == wanted[0]
+    assert refused > 30
+
+
+def test_rows_outside_the_domain_are_moved_and_said_so(client, regressor):
+    row = GOOD | {"income": 1e6, "years": 500}
+    found = client.post("/predict", json={"rows": [row, GOOD]}).json()["predictions"]
+    assert found[0]["moved"] == ["income", "years"] and found[1]["moved"] == []
+    assert found[0]["prediction"] == regressor.estimator.predict(pd.DataFrame([row]))[0]
+    assert "smilenn_rows_moved_total 1.0" in client.get("/metrics").text
+
+
+BAD = [
+    ({"rows": [{**GOOD, "wage": 3}]}, 422, "has 'wage', which is no column of the model"),
+    ({"rows": [{k: v for k, v in GOOD.items() if k != "race"}]}, 422, "lacks 'race'"),
+    ({"rows": [GOOD | {"region": "west"}]}, 422, "unknown category 'west'"),
+    ({"rows": [GOOD | {"years": 3.5}]}, 422, "must be a whole number"),
+    ({"rows": [GOOD | {"income": None}]}, 422, "is missing"),
+    ({"rows": [3]}, 422, "is no object"),
+    ({"rows": []}, 422, "1 to 100 rows"),
+    ({"rows": [GOOD] * 101}, 422, "1 to 100 rows"),
+    ({"row": GOOD}, 422, "A request is"),
+    ([GOOD], 422, "A request is"),
+    ({"rows": GOOD}, 422, "A request is"),
+]
+
+
+@pytest.mark.parametrize(("body", "status", "words"), BAD)
+def test_bad_requests_get_one_sentence(regressor, body, status, words):
+    with TestClient(application(Service(regressor, Limits(rows=100)))) as client:
+        answer = client.post("/predict", json=body)
+        assert answer.status_code == status and words in answer.json()["detail"]
+        assert client.post("/predict", json={"rows": [GOOD]}).status_code == 200
+
+
+def test_bodies_that_are_no_json_or_too_large(regressor):
+    with TestClient(application(Service(regressor, Limits(body=2000)))) as client:
+        assert client.post("/predict", content=b"{").status_code == 400
+        assert client.post("/predict", content=b"[" * 1500).status_code == 400
+        assert client.post("/predict", content=b"\xff\xfe").status_code == 400
+        large = client.post("/predict", content=b" " * 3000)
+        assert large.status_code == 413 and "2000 bytes" in large.json()["detail"]
+        assert client.get("/nowhere").status_code == 404 and client.get("/predict").status_code == 405
+
+
+def test_a_token_is_asked_for_everywhere_but_for_health_and_the_empty_page(regressor):
+    with TestClient(application(Service(regressor, Limits()), token="secret")) as client:
+        assert client.post("/predict", json={"rows": [GOOD]}).status_code == 401
+        for path in ("/model", "/certificate", "/card", "/metrics", "/docs", "/openapi.json"):
+            assert client.get(path).status_code == 401
+        wrong = client.get("/model", headers={"Authorization": "Bearer secreT"})
+        assert wrong.status_code == 401 and "Bearer" in wrong.headers["WWW-Authenticate"]
+        assert client.get("/model", headers={"Authorization": "Bearer secret"}).status_code == 200
+        assert client.get("/health").status_code == 200 and "smilenn" in client.get("/").text
+
+
+def test_papers(client, regressor):
+    found = client.get("/certificate").json()
+    assert found["certified"] and found["statement"] == regressor.estimator.certificate_.statement
+    assert client.get("/card").text == regressor.card and "# regressor" in client.get("/card").text
+    assert client.get("/health").json()["digest"] == regressor.digest
+    described = client.get("/model").json()
+    assert described["verdict"] == "Certified" and described["rules"][0]["certified"]
+    assert described["middle"].keys() == GOOD.keys()
+    answer = client.post("/predict", json={"rows": [described["middle"]]})
+    assert answer.status_code == 200
+    schema = client.get("/openapi.json").json()["paths"]["/predict"]["post"]["requestBody"]["content"]
+    columns = schema["application/json"]["schema"]["properties"]["rows"]["items"]["properties"]
+    assert columns["region"] == {"type": "string", "enum": ["east", "north", "south"]}
+    assert columns["years"]["type"] == "integer" and columns["income"]["minimum"] < 11
+
+
+@pytest.mark.parametrize("feature", list(GOOD))
+def test_curves_are_predictions(client, regressor, feature):
+    found = client.post("/curve", json={"row": GOOD, "feature": feature}).json()
+    frame = pd.DataFrame([GOOD | {feature: value} for value in found["at"]])
+    if feature in ("years", "member"):
+        frame[feature] = frame[feature].astype(int)
+    assert regressor.estimator.predict(frame).tolist() == found["output"]
+    assert all(low <= f <= high for low, f, high in zip(found["low"], found["output"], found["high"], strict=True))
+
+
+def test_the_closest_pair_is_a_pair_of_the_rule(client):
+    found = client.post("/near", json={"row": GOOD, "number": 0}).json()
+    assert found["found"] and found["room"] >= 0 and len(found["rows"]) == 2
+    assert client.post("/near", json={"row": GOOD, "number": 7}).status_code == 422
+    assert client.post("/near", json={"row": GOOD}).status_code == 422
+    assert client.post("/curve", json={"row": GOOD, "feature": "wage"}).status_code == 422
+
+
+def test_requests_that_meet_are_predicted_together():
+    sizes, calls = [], []
+
+    def predict(x):
+        calls.append(len(x))
+        time.sleep(0.02)
+        return x * 2
+
+    async def many():
+        batcher = batching.Batcher(predict, sizes.append)
+        rows = [np.full((k % 3 + 1, 2), float(k)) for k in range(30)]
+        found = await asyncio.gather(*(batcher(x) for x in rows))
+        for x, y in zip(rows, found, strict=True):
+            assert (y == x * 2).all()
+        batcher.close()
+
+    asyncio.run(many())
+    assert sum(sizes) == 60 and len(calls) < 10
+
+
+def test_a_batch_that_fails_is_told_to_all_of_it_and_the_next_one_is_fine():
+    def predict(x):
+        if (x < 0).any():
+            raise SmileError("No.")
+        return x
+
+    async def both():
+        batcher = batching.Batcher(predict, lambda rows: None)
+        with pytest.raises(SmileError):
+            await batcher(np.full((1, 1), -1.0))
+        assert (await batcher(np.ones((1, 1)))).tolist() == [[1.0]]
+        gone = asyncio.create_task(batcher(np.ones((1, 1))))
+        await asyncio.sleep(0)
+        gone.cancel()
+        assert (await batcher(np.ones((2, 1)))).tolist() == [[1.0], [1.0]]
+        batcher.close()
+
+    asyncio.run(both())
+
+
+def test_too_many_waiting_rows_and_slow_predictions(regressor, monkeypatch):
+    service = Service(regressor, Limits(seconds=0.05))
+    with TestClient(application(service)) as client:
+        monkeypatch.setattr(batching, "MOST_WAITING", 0)
+        assert client.post("/predict", json={"rows": [GOOD]}).status_code == 503
+        monkeypatch.setattr(batching, "MOST_WAITING", 100)
+        service.batcher._predict = lambda x: time.sleep(0.3)  # type: ignore[assignment,return-value]
+        assert client.post("/predict", json={"rows": [GOOD]}).status_code == 504
+
+
+def test_a_model_is_exchanged_between_requests(regressor, classifier):
+    service = Service(regressor, Limits())
+    with TestClient(application(service)) as client:
+        before = client.post("/predict", json={"rows": [GOOD]}).json()
+        service.replace(classifier)
+        after = client.post("/predict", json={"rows": [GOOD]}).json()
+    assert isinstance(before["predictions"][0]["prediction"], float)
+    assert after["predictions"][0]["prediction"] in ("yes", "no")
+
+
+def test_an_altered_folder_is_not_served(regressor_folder, tmp_path):
+    folder = tmp_path / "altered"
+    shutil.copytree(regressor_folder, folder)
+    weights = next(folder.glob("*.safetensors"))
+    data = bytearray(weights.read_bytes())
+    data[-1] ^= 1
+    weights.write_bytes(bytes(data))
+    with pytest.raises(SmileError):
+        Served.load(folder)
+
+
+def test_a_port_in_use_is_one_sentence():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(SmileError, match=r"cannot be had .* choose another --port"):
+            bound("127.0.0.1", taken.getsockname()[1])
+    with pytest.raises(SmileError, match="cannot be had"):
+        bound("no.such.host.invalid", 80)
+
+
+def test_the_command_serves_exchanges_and_ends_when_told(regressor_folder):
+    command = [sys.executable, "-m", "smilenn", "serve", str(regressor_folder), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+        try:
+            _follow(process, regressor_folder)
+        finally:
+            process.kill()
+
+
+def _follow(process, folder):
+    line = process.stdout.readline()
+    assert line.startswith("Certified: serving 'regressor' at http://127.0.0.1:")
+    with httpx.Client(base_url=line.split(" at ")[1].split()[0], timeout=60) as client:
+        wanted = smilenn.load(folder).predict(pd.DataFrame([GOOD]))[0]
+        assert client.post("/predict", json={"rows": [GOOD]}).json()["predictions"][0]["prediction"] == wanted
+        process.send_signal(signal.SIGHUP)
+        assert "now serving" in process.stdout.readline()
+        assert client.post("/predict", json={"rows": [GOOD]}).json()["predictions"][0]["prediction"] == wanted
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
