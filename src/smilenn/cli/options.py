@@ -46,7 +46,7 @@ class Outside(StrEnum):
 
 
 # choices by name: help and errors list them in this order, in these words
-PROVERS = ("auto", "order", "signs", "closed-form", "sweep", "slopes", "mip", "branch", "paper-mip")
+PROVERS = ("auto", "order", "signs", "ball", "closed-form", "sweep", "slopes", "mip", "branch", "paper-mip")
 SUBJECTS = ("all", "train", "predict", "proof")
 JOBS = ("opt", "prove", "find", "match")
 DEVICES = ("auto", "cpu", "cuda")
