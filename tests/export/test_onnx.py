@@ -105,7 +105,8 @@ def contractions():
     from sklearn.datasets import load_iris
 
     data = load_iris()
-    return SmileClassifier(properties=[Robust(0.1, norm=2)], **QUICK).fit(data.data, data.target), None
+    # its recipe has constants of its own
+    return SmileClassifier(properties=[Robust(0.1, norm=2)], random_state=0).fit(data.data, data.target), None
 
 
 MODELS = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -180,7 +181,7 @@ def _trees(graph: Graph, layer: Trees, y: str) -> str:
     return totals[0] if len(totals) == 1 else str(graph.op("Concat", *totals, axis=1))
 
 
-def _nodes(graph: Graph, layer: Trees) -> dict[str, object]:
+def _nodes(graph: Graph, layer: Trees) -> dict[str, Any]:
     """The attributes of ai.onnx.ml.TreeEnsemble: inner nodes and leaves apart, a node left of z ≤ θ."""
     split, number = layer.split.long().tolist(), layer.number.tolist()
     roots: list[int] = []
