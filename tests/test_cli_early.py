@@ -145,6 +145,7 @@ def test_help_and_version_need_typer_alone(place):
         "reproduce",
         "audit",
         "explain",
+        "export",
         "serve",
     ]
     asked = [["--help"], ["--version"], *([name, "--help"] for name in commands)]

@@ -36,6 +36,7 @@ LAYER = {
     "datasets": 9,
     "baselines": 9,
     "experiments": 10,
+    "export": 10,
     "mlflow": 10,
     "service": 10,
     "cli": 11,

@@ -19,8 +19,9 @@ from typing import Any
 import mlflow.pyfunc
 import numpy as np
 import pandas as pd
+from mlflow.artifacts import download_artifacts
 from mlflow.models import Model, ModelSignature
-from mlflow.types import ColSpec, DataType, Schema
+from mlflow.types import ColSpec, DataType, Schema, TensorSpec
 
 from smilenn._version import __version__
 from smilenn.domain import Feature
@@ -45,13 +46,13 @@ def save_model(model: Estimator, path: Path | str, **options: Any) -> None:
 def log_model(model: Estimator, name: str = "model", **options: Any) -> Any:
     """Log a fitted model in the active run; options are those of `mlflow.pyfunc.log_model`."""
     with _staged(model) as data:
-        given = {"loader_module": __name__, "data_path": str(data)} | _completed(model, options)
-        return mlflow.pyfunc.log_model(name=name, **given)
+        given = _completed(model, options)
+        return mlflow.pyfunc.log_model(name=name, loader_module=__name__, data_path=str(data), **given)
 
 
 def load_model(uri: str) -> Estimator:
     """The estimator itself, loaded from an MLflow model and checked."""
-    folder = Path(mlflow.artifacts.download_artifacts(uri))
+    folder = Path(download_artifacts(uri))
     described = Model.load(str(folder)).flavors.get("python_function", {})
     if described.get("loader_module") != __name__:
         raise SmileError(f"{uri!r} was not saved by smilenn.mlflow; load it with mlflow.pyfunc.load_model.")
@@ -60,10 +61,10 @@ def load_model(uri: str) -> Estimator:
 
 def signature(model: Estimator) -> ModelSignature:
     """Columns of the model with their types, and what `predict` returns."""
-    columns = [spec for feature in model.domain_.features for spec in _specs(feature)]
+    columns: list[ColSpec | TensorSpec] = [spec for feature in model.domain_.features for spec in _specs(feature)]
     if isinstance(model, SmileClassifier) and model.task != "multilabel":
         kind = DataType.long if np.issubdtype(model.classes_.dtype, np.integer) else DataType.string
-        out = [ColSpec(kind, "prediction")]
+        out: list[ColSpec | TensorSpec] = [ColSpec(kind, "prediction")]
     else:
         names = model.outputs_.names if len(model.outputs_.names) > 1 else ("prediction",)
         kind = DataType.long if isinstance(model, SmileClassifier) else DataType.double

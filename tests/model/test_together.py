@@ -38,7 +38,7 @@ def test_the_same_bits_as_one_by_one(rows):
     with torch.no_grad():
         alone = [branch(u) for branch in branches]
         found = together.deployed(branches, u)
-        assert [group for group in together._groups(branches) if len(group) > 1] == [
+        assert [group for group in together.groups(branches) if len(group) > 1] == [
             [0, 1, 2, 3],
             [4, 5, 6],
             [8, 9],
@@ -56,9 +56,9 @@ def test_a_module_with_a_hook_or_a_function_of_its_own_computes_alone():
     called = []
     branches[1].layers[1].register_forward_hook(lambda *_: called.append("hook"))
     branches[2].layers[2].forward = lambda y: y * 2  # type: ignore[method-assign]
-    assert together._groups(branches) == [[0, 3]]
+    assert together.groups(branches) == [[0, 3]]
     branches[0].layers[0].train()
-    assert together._groups(branches) == [[3]]
+    assert together.groups(branches) == [[3]]
 
 
 def test_gradients_are_left_to_the_branches_alone():

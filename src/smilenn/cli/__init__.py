@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from smilenn._version import __version__
-from smilenn.cli import auditing, explaining, options, paths, serving
+from smilenn.cli import auditing, explaining, exporting, options, paths, serving
 from smilenn.cli.config_file import ConfigFile
 from smilenn.cli.guard import Guarded, failed
 from smilenn.cli.options import (
@@ -387,6 +387,7 @@ def reproduce(
 
 app.command()(auditing.audit)
 app.command()(explaining.explain)
+app.command()(exporting.export)
 app.command()(serving.serve)
 
 

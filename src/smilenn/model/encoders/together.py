@@ -28,13 +28,13 @@ def deployed(branches: Sequence[Branch], u: torch.Tensor) -> list[torch.Tensor]:
     """What every branch returns for u [B, m], [B, outputs] each, none of them in training."""
     found: dict[int, torch.Tensor] = {}
     if len(u) <= MOST_ROWS and not torch.is_grad_enabled():
-        for group in _groups(branches):
+        for group in groups(branches):
             if len(group) > 1:
                 found |= zip(group, _together([branches[k] for k in group], u), strict=True)
     return [found[k] if k in found else branch(u) for k, branch in enumerate(branches)]
 
 
-def _groups(branches: Sequence[Branch]) -> list[list[int]]:
+def groups(branches: Sequence[Branch]) -> list[list[int]]:
     """Places of branches of one shape."""
     groups: dict[Shape, list[int]] = {}
     for k, branch in enumerate(branches):

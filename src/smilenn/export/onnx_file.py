@@ -1,0 +1,135 @@
+"""A fitted model as one ONNX file: columns in, predictions out, and what the certificate still promises.
+
+    inputs      one for every column, named as it is, [n, 1]: double, int64 or string
+    outputs     prediction [n, 1 or o], then for classes probability [n, classes or labels] and logit [n, o]
+    metadata    smilenn's version, the certificate's digest, the verdict, the promise, how closely both agree
+
+Missing numbers are NaN and missing texts are empty. A row that `predict` would refuse gets NaN, as a class the empty
+text or the least int64. The file is compared with the model in onnxruntime before it appears.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from smilenn._version import __version__
+from smilenn.errors import SmileError
+from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.regressor import SmileRegressor
+from smilenn.export import cells, network
+from smilenn.export.graph import Graph
+from smilenn.export.verify import Agreement, compare
+from smilenn.report.write import replaced
+
+Estimator = SmileRegressor | SmileClassifier
+REFUSED = -(2**63)
+ROUNDING = 1e-9  # of the outputs' scale: what another order of sums may do
+ROWS = 100_000  # that both are compared on
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written, and how closely it agrees with the model."""
+
+    path: Path
+    promise: str
+    agreement: Agreement
+
+
+def export_onnx(model: Estimator, path: Path | str, *, rows: int = ROWS, seed: int = 0) -> Exported:
+    """Write a fitted model as an ONNX file and compare both on so many rows; differences beyond the promise raise."""
+    graph = Graph()
+    x, good = cells.inputs(graph, model.domain_, model.fill_, model.outside_)
+    found = graph.op("Where", good, network.outputs(graph, model.net_, x), graph.constant(np.nan))
+    results = _results(graph, model, found, good)
+    facts = _facts(model)
+    data = graph.model(results, facts).SerializeToString()
+    agreement = compare(model, data, rows, seed)
+    allowed = _allowed(model)
+    if agreement.outputs > allowed:
+        what = f"differs from the model by {agreement.outputs:.2g}, where {allowed:.2g} is the most"
+        raise SmileError(f"onnxruntime {what}; nothing was written. Please report it with the model.")
+    facts["agreement"] = agreement.sentence()
+    data = graph.model(results, facts).SerializeToString()
+    with replaced(Path(path)) as temporary:
+        temporary.write_bytes(data)
+        os.sync()
+    return Exported(Path(path), facts["promise"], agreement)
+
+
+def is_exact(model: Estimator) -> bool:
+    """Whether every operation on the way to the outputs is emitted so that its bits are the library's."""
+    net = model.net_
+    return net.collapsed and net.profile in ("fixed-order", "dyadic")
+
+
+def _allowed(model: Estimator) -> float:
+    """How far the outputs of both may lie apart: not at all, by rounding, or as far as a backbone in its box goes."""
+    if is_exact(model):
+        return 0.0
+    if model.net_.collapsed:
+        return ROUNDING * float(model.net_.output_scale.max())
+    return math.inf
+
+
+def _facts(model: Estimator) -> dict[str, str]:
+    certificate = model.certificate_
+    certified = certificate is not None and certificate.accepted
+    if not certified:
+        promise = "nothing is certified of this model"
+    elif model.net_.profile == "fixed-order":
+        promise = (
+            "as certified, in a runtime that rounds every float64 operation by itself: sums are chains in one order"
+        )
+    elif model.net_.profile == "dyadic":
+        promise = "as certified: no operation of the certified part rounds, in whatever order"
+    else:
+        promise = "as certified: the margin of the certificate covers sums in any order"
+    return {
+        "smilenn": __version__,
+        "verdict": model.verdict_.sentence(),
+        "certificate": certificate.sha256 if certificate is not None and certified else "",
+        "promise": promise,
+    }
+
+
+def _results(graph: Graph, model: Estimator, found: str, good: str) -> list[tuple[str, str, int]]:
+    """The outputs of the interface."""
+    o = len(model.outputs_.names)
+    if not isinstance(model, SmileClassifier):
+        return [(graph.named(found, "prediction"), "double", o)]
+    if model.task == "multilabel":
+        decided = graph.op("Cast", graph.op("Greater", found, graph.constant(0.0)), to=7)
+        decided = graph.op("Where", good, decided, graph.constant(REFUSED, np.int64))
+        sure = graph.op("Sigmoid", found)
+        return [
+            (graph.named(decided, "prediction"), "int64", o),
+            (graph.named(sure, "probability"), "double", o),
+            (graph.named(found, "logit"), "double", o),
+        ]
+    place, sure = _classes(graph, model, found)
+    whole = np.issubdtype(model.classes_.dtype, np.integer)
+    labels = model.classes_.astype(np.int64) if whole else np.array(model.outputs_.classes, dtype=object)
+    kind = np.int64 if whole else object
+    decided = graph.op("Gather", graph.constant(labels, kind), place, axis=0)
+    refused = graph.constant([[REFUSED]], np.int64) if whole else graph.constant([[""]], object)
+    decided = graph.op("Where", good, decided, refused)
+    return [
+        (graph.named(decided, "prediction"), "int64" if whole else "string", 1),
+        (graph.named(sure, "probability"), "double", len(model.outputs_.classes)),
+        (graph.named(found, "logit"), "double", o),
+    ]
+
+
+def _classes(graph: Graph, model: SmileClassifier, found: str) -> tuple[str, str]:
+    """The place of the class that wins [n, 1], and the probabilities of all."""
+    if model.task == "multiclass":
+        return graph.op("ArgMax", found, axis=1, keepdims=1), graph.op("Softmax", found, axis=1)
+    place = graph.op("Cast", graph.op("Greater", found, graph.constant(0.0)), to=7)
+    second = graph.op("Sigmoid", found)
+    return place, graph.op("Concat", graph.op("Sub", graph.constant(1.0), second), second, axis=1)
