@@ -17,15 +17,20 @@ from torch import nn
 
 from smilenn.auditing.network import DeepNet, Dtype, Step
 from smilenn.auditing.onnx_file import read_onnx
+from smilenn.domain import Domain
 from smilenn.errors import SmileError
+from smilenn.model.seal import altered, reworked
 
 Scaling = list[tuple[Step, np.ndarray]]
 
 
 def read_network(model: Any) -> DeepNet:
-    """A network from an ONNX file's path, a torch Sequential, a scikit-learn MLP or a pipeline that ends in one."""
-    for kind, reader in READERS.items():
-        if isinstance(model, kind):
+    """A network from an ONNX file's path, a torch Sequential, a scikit-learn MLP or a pipeline that ends in one.
+
+    Types must be exactly these: a subclass, a hook or a method replaced may compute something else.
+    """
+    for kinds, reader in READERS.items():
+        if isinstance(model, Path) or type(model) in kinds:
             return reader(model)
     known = "an ONNX file, torch.nn.Sequential, MLPClassifier, MLPRegressor or a Pipeline that ends in one"
     raise SmileError(f"A {type(model).__name__} cannot be audited; give {known}.")
@@ -39,8 +44,14 @@ def _path(model: str | Path) -> DeepNet:
 
 def _sequential(model: nn.Sequential) -> DeepNet:
     weights, biases, linear = [], [], False
+    if altered(model):
+        raise SmileError("The Sequential has a hook or a method of its own, which no audit reads; remove it.")
     for place, part in enumerate(model):
         what = f"Part {place} of the Sequential, {type(part).__name__},"
+        if type(part) not in PARTS:
+            raise SmileError(f"{what} is not supported; chains of Linear and ReLU are read.")
+        if altered(part):
+            raise SmileError(f"{what} has a hook or a method of its own, which no audit reads; remove it.")
         match part:
             case nn.Linear() if linear:
                 raise SmileError(f"{what} follows another Linear; put a ReLU between them.")
@@ -52,10 +63,12 @@ def _sequential(model: nn.Sequential) -> DeepNet:
                 linear = False
             case nn.ReLU():
                 raise SmileError(f"{what} does not follow a Linear.")
-            case nn.Identity() | nn.Flatten() | nn.Dropout():
-                pass
+            case nn.Flatten() if part.start_dim != 1 or part.end_dim != -1:
+                raise SmileError(f"{what} does not flatten all of a row; use Flatten().")
+            case nn.Dropout() if part.training and part.p > 0:
+                raise SmileError(f"{what} drops units at random; call eval() of the network first.")
             case _:
-                raise SmileError(f"{what} is not supported; chains of Linear and ReLU are read.")
+                pass
     if not linear:
         raise SmileError("The Sequential does not end in a Linear; leave out its last activation.")
     return DeepNet(tuple(weights), tuple(biases), _dtype(weights + biases), (), "torch.nn.Sequential")
@@ -76,6 +89,7 @@ def _dtype(arrays: list[np.ndarray]) -> Dtype:
 
 def _mlp(model: MLPClassifier | MLPRegressor, scaling: Scaling | None = None) -> DeepNet:
     layers = getattr(model, "coefs_", None)
+    _as_made(model)
     if layers is None:
         raise SmileError(f"This {type(model).__name__} is not fitted; call fit first.")
     if model.activation != "relu":
@@ -91,9 +105,13 @@ def _mlp(model: MLPClassifier | MLPRegressor, scaling: Scaling | None = None) ->
 def _pipeline(model: Pipeline) -> DeepNet:
     steps: Scaling = []
     *scalers, last = [part for _, part in model.steps]
-    if not isinstance(last, (MLPClassifier, MLPRegressor)):
+    for part in (model, *scalers):
+        _as_made(part)
+    if type(last) not in (MLPClassifier, MLPRegressor):
         raise SmileError(f"The pipeline ends in a {type(last).__name__}; an MLPClassifier or MLPRegressor is audited.")
     for scaler in scalers:
+        if type(scaler) not in (StandardScaler, MinMaxScaler, str):
+            raise SmileError(f"The pipeline holds a {type(scaler).__name__}; StandardScaler and MinMaxScaler are read.")
         match scaler:
             case StandardScaler():
                 if scaler.with_mean:
@@ -106,15 +124,34 @@ def _pipeline(model: Pipeline) -> DeepNet:
             case "passthrough":
                 pass
             case _:
-                raise SmileError(
-                    f"The pipeline holds a {type(scaler).__name__}; StandardScaler and MinMaxScaler are read."
-                )
+                raise SmileError(f"The pipeline holds the step {scaler!r}; StandardScaler and MinMaxScaler are read.")
     return _mlp(last, steps)
 
 
-READERS: dict[Any, Callable[[Any], DeepNet]] = {
-    (str, Path): _path,
-    nn.Sequential: _sequential,
+def _as_made(part: Any) -> None:
+    """Refuse a part of scikit-learn with a method of its own."""
+    if not isinstance(part, str) and reworked(part):  # a text: 'passthrough'
+        raise SmileError(f"This {type(part).__name__} has a method of its own, which no audit reads; remove it.")
+
+
+def check_names(model: Any, domain: Domain) -> None:
+    """Refuse a domain whose inputs stand in another order than the columns that the model was fitted on.
+
+    The model reads by place, sentences are about names: 'age' would be what the model knows as 'income'.
+    """
+    known = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    for place, name in enumerate(domain.coordinates):
+        if name in known and known.index(name) != place:
+            raise SmileError(
+                f"The model was fitted with {name!r} as column {known.index(name) + 1}, but it is input {place + 1} of "
+                "the domain; give the domain in the order of the model's columns."
+            )
+
+
+PARTS = (nn.Linear, nn.ReLU, nn.Identity, nn.Flatten, nn.Dropout)
+READERS: dict[tuple[type, ...], Callable[[Any], DeepNet]] = {
+    (str,): _path,
+    (nn.Sequential,): _sequential,
     (MLPClassifier, MLPRegressor): _mlp,
-    Pipeline: _pipeline,
+    (Pipeline,): _pipeline,
 }

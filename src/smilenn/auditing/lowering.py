@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from smilenn.auditing.network import DeepNet
+from smilenn.auditing.cells import as_read, claim_as_read
+from smilenn.auditing.network import DeepNet, Dtype
 from smilenn.auditing.rows import Row
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Property
-from smilenn.properties.claim import Claim, Inequality, exact, number
+from smilenn.properties.claim import Claim, Inequality, exact, in_quotes, number
 from smilenn.properties.forms import Outputs
 from smilenn.properties.premise import Premise, ground
 
@@ -47,13 +48,12 @@ def rows_of(
     if domain.size != net.sizes[0]:
         have = f"the domain has {domain.size} ({listed(domain.coordinates, 4)})"
         raise SmileError(f"The network reads {net.sizes[0]} inputs, but {have}; give them in the network's order.")
-    chosen = _chosen(domain, values or {})
+    chosen = _chosen(domain, values or {}, net.dtype)
     out: list[Row] = []
     for stated in claims:
         bracket = isinstance(stated, Bracket)
         for claim in _claims(stated.of if isinstance(stated, Bracket) else stated, domain, outputs):
-            for row in _claim_rows(claim, domain, outputs, chosen):
-                row = replace(row, rhs=None) if bracket else row
+            for row in _claim_rows(claim_as_read(claim, domain, net.dtype), domain, outputs, chosen, bracket):
                 if not any(_same(row, earlier) for earlier in out):
                     out.append(row)
     if not out:
@@ -61,11 +61,14 @@ def rows_of(
     return out
 
 
-def _chosen(domain: Domain, values: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Fraction, ...]]:
+def _chosen(domain: Domain, values: Mapping[str, Sequence[Any]], dtype: Dtype) -> dict[str, tuple[Fraction, ...]]:
     out = {}
     for name, given in values.items():
         feature = domain.feature(name)
-        numbers = tuple(dict.fromkeys(exact(v) for v in given))
+        numbers = [exact(v) for v in given]
+        if feature.kind == "continuous":
+            numbers = [as_read(v, dtype) for v in numbers]
+        numbers = tuple(dict.fromkeys(numbers))
         bad = [v for v in numbers if not feature.lo <= v <= feature.hi]
         if feature.kind == "category" or len(numbers) < 2 or bad:
             raise SmileError(f"The values {listed(given)} of {name!r} are not two or more numbers within its bounds.")
@@ -82,7 +85,7 @@ def _claims(stated: Property | Claim, domain: Domain, outputs: Sequence[str]) ->
 
 
 def _claim_rows(
-    claim: Claim, domain: Domain, outputs: Sequence[str], chosen: Mapping[str, tuple[Fraction, ...]]
+    claim: Claim, domain: Domain, outputs: Sequence[str], chosen: Mapping[str, tuple[Fraction, ...]], bracket: bool
 ) -> Iterator[Row]:
     if claim.either or claim.copies > 2:
         raise SmileError(f"{claim.formula()!r} has alternatives or more than two copies, which audits do not cover.")
@@ -93,10 +96,20 @@ def _claim_rows(
         raise SmileError(f"{claim.formula()!r} relates several inputs in its premise, which audits do not cover.")
     for inequality in claim.rows:
         weights = _weights(inequality, outputs)
-        for first, second in _cases(claim, premise, chosen):
-            row = _row(inequality, premise, weights, (first, second))
-            if row is not None and not _trivial(row):
-                yield row
+        text = _text(claim, inequality, bracket)
+        found = [_row(text, inequality, premise, weights, fixed) for fixed in _cases(claim, premise, chosen)]
+        rows = [row for row in found if row is not None]
+        if not rows:  # leaving the claim out would look as if it held
+            raise SmileError(f"None of the given values satisfies the premise of {claim.formula()!r}; give others.")
+        for row in rows:
+            if not _trivial(row):
+                yield replace(row, rhs=None) if bracket else row
+
+
+def _text(claim: Claim, inequality: Inequality, bracket: bool) -> str:
+    """The row with its premise; of a bracket the left side alone, since nothing is said to be its limit."""
+    text = replace(claim, then=(inequality,)).formula()
+    return text.removesuffix(f" {inequality.op} {number(inequality.rhs)}") if bracket else text
 
 
 def _weights(inequality: Inequality, outputs: Sequence[str]) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
@@ -130,7 +143,7 @@ def _cases(claim: Claim, premise: Premise, chosen: Mapping[str, tuple[Fraction, 
     yield from product(settings, settings)
 
 
-def _row(inequality: Inequality, premise: Premise, weights: Any, fixed: tuple[Fixed, Fixed]) -> Row | None:
+def _row(text: str, inequality: Inequality, premise: Premise, weights: Any, fixed: tuple[Fixed, Fixed]) -> Row | None:
     """The row with these coordinates fixed; None where that contradicts the premise."""
     m, two = premise.domain.size, premise.copies == 2
     lo = [[Fraction(float(v)) for v in premise.lo[c if two else 0]] for c in range(2)]
@@ -146,8 +159,8 @@ def _row(inequality: Inequality, premise: Premise, weights: Any, fixed: tuple[Fi
         lo[1][i] = hi[1][i] = b
         low[i] = high[i] = a - b
         if a != b:
-            said.append(f"{premise.domain.coordinates[i]}: a = {number(a)}, b = {number(b)}")
-    text = "; ".join([inequality.text(), *said])
+            said.append(f"{in_quotes(premise.domain.coordinates[i])}: a = {number(a)}, b = {number(b)}")
+    text = "; ".join([text, *said])
     whole = tuple(bool(v) for v in np.asarray(premise.integral))
     boxes = ((tuple(lo[0]), tuple(lo[1])), (tuple(hi[0]), tuple(hi[1])))
     names = tuple(premise.domain.coordinates)

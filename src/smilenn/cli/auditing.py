@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,12 +12,12 @@ import typer
 
 from smilenn.cli import paths
 from smilenn.cli.options import Decreasing, Increasing, Json, Quiet, Spec
-from smilenn.errors import SmileError
+from smilenn.errors import AlteredError, SmileError
 
 if TYPE_CHECKING:
     from smilenn.domain import Domain
 
-AUDIT = "audit.json"
+AUDIT, MANIFEST = "audit.json", "manifest.json"
 
 
 def audit(
@@ -111,8 +112,14 @@ def _claims(fair: list[str], increasing: list[str], decreasing: list[str], spec:
 
 
 def is_audit(folder: Path) -> bool:
-    """Whether a folder to check is an audit's."""
-    return (folder / AUDIT).exists()
+    """Whether a folder to check is an audit's; one that holds a model as well is neither.
+
+    Otherwise three files put beside a model would be checked in its place, and the model would pass for certified.
+    """
+    audit, model = (os.path.lexists(folder / name) for name in (AUDIT, MANIFEST))
+    if audit and model:
+        raise AlteredError(f"{str(folder)!r} holds a model and an audit, so it is unclear which to check; part them.")
+    return audit
 
 
 def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
