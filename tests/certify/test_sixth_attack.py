@@ -1,5 +1,6 @@
 """What a sixth stranger tried, who brought networks of other libraries and folders that are two things at once."""
 
+import json
 import re
 import shutil
 
@@ -16,6 +17,8 @@ from typer.testing import CliRunner
 from smilenn import Bracket, Custom, Domain, Fair, Feature, Monotone, SmileError, audit
 from smilenn.auditing.importing import read_network
 from smilenn.auditing.onnx_file import run_onnx
+from smilenn.certify import check_deep
+from smilenn.certify.reference import deep as reference
 from smilenn.cli import app
 
 SQUARE = Domain.box([0, 0], [1, 1], names=["age", "income"])
@@ -330,3 +333,44 @@ def test_an_audit_does_not_answer_for_a_model(tmp_path):
     (both / "manifest.json").write_text("{}")
     done = smile("check", both)
     assert done.exit_code == 1 and "certified" not in done.output
+
+
+# ---- two checkers, one answer ----------------------------------------------------------------------------------------
+
+ODD = {
+    "a float": 1.5,
+    "a long number": 10**20,
+    "a long number below zero": -(10**19),
+    "a number of twenty characters": 10**19,
+    "a list": [],
+    "nothing": None,
+}
+
+
+def deep(levels):
+    """A list in a list in a list …"""
+    return [] if levels == 1 else [deep(levels - 1)]
+
+
+@pytest.mark.parametrize("key", ["source", "network", "rows"])
+@pytest.mark.parametrize("how", ODD)
+def test_both_checkers_of_audits_call_odd_values_the_same(tmp_path, how, key):
+    """One called unreadable what the other refused, and a type that is a list ended the fast one with a traceback."""
+    audit(steep(1.0), Fair(["age"], 2), SQUARE, time_limit=1, out=tmp_path / "audit")
+    file = tmp_path / "audit" / "audit.json"
+    content = json.loads(file.read_text())
+    if key == "network":
+        content["network"]["dtype"] = ODD[how]
+    else:
+        content[key] = [ODD[how]] if key == "rows" else ODD[how]
+    file.write_text(json.dumps(content))
+    fast, slow = check_deep.check_folder(file.parent), reference.check_folder(file.parent)
+    assert fast.status == slow.status != "certified"
+
+
+def test_nesting_has_one_limit(tmp_path):
+    audit(steep(1.0), Fair(["age"], 2), SQUARE, time_limit=1, out=tmp_path / "audit")
+    file = tmp_path / "audit" / "audit.json"
+    for levels, status in ((63, "refused"), (64, "unreadable")):
+        file.write_text(json.dumps({**json.loads(file.read_text()), "source": deep(levels)}))
+        assert check_deep.check_folder(file.parent).status == reference.check_folder(file.parent).status == status
