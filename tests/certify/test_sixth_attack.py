@@ -164,8 +164,9 @@ def test_columns_of_another_order_are_refused():
     """The model knew 'income' as its first column; the bracket of 'age' was that of 'income'."""
     with pytest.raises(SmileError, match="'age' as column 2, but it is input 1"):
         bracket(fitted(small(), ["income", "age"]))
-    pipeline = fitted(make_pipeline("passthrough", StandardScaler(), small()), ["age", "income"])
-    assert bracket(pipeline).rows
+    with pytest.raises(SmileError, match="'age' as column 2"):
+        bracket(fitted(make_pipeline("passthrough", StandardScaler(), small()), ["income", "age"]))
+    assert bracket(fitted(make_pipeline("passthrough", StandardScaler(), small()), ["age", "income"])).rows
 
 
 # ---- graphs whose nodes mean something else --------------------------------------------------------------------------
@@ -276,6 +277,15 @@ def test_cells_at_the_ends_of_a_domain_are_audited():
     assert bracket(net(), constant).status == "proved"
     (first, second) = bracket(net(), values={"age": (0.1, 0.7)}).rows
     assert {first.pair["age"]["a"], second.pair["age"]["a"]} == {cell, float(np.float32(0.7))}
+
+
+def test_whole_numbers_that_float32_rounds_are_audited():
+    """16777219 is 16777220 to the network; a domain of 16777217 to 16777219 had the one number 16777218."""
+    domain = Domain((Feature("age", "integer", lo=2**24 + 1, hi=2**24 + 3), Feature("income", lo=0, hi=1)))
+    (row,) = bracket(steep(1.0), domain).rows
+    assert row.found == 4
+    first, second = bracket(steep(1.0), domain, values={"age": (2**24 + 1, 2**24 + 3)}).rows
+    assert {first.found, second.found} == {-4, 4}
 
 
 def test_cells_at_thresholds_are_audited():

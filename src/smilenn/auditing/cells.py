@@ -3,7 +3,8 @@
     lo ↦ min(lo, fl(lo))        hi ↦ max(hi, fl(hi))        x ≤ t ↦ x ≤ max(t, fl(t))        fl: the network's type
 
 Without this the row at the end of a domain that was learned from a table would not be in the domain that is audited,
-and "whenever x is at most 0.3" would leave out the very cell 0.3. Moving ends outward only adds inputs.
+and "whenever x is at most 0.3" would leave out the very cell 0.3. Moving ends outward only adds inputs. Whole numbers
+beyond 2²⁴ are rounded by float32 too: 16777219 is read as 16777220.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from smilenn.auditing.network import Dtype
 from smilenn.domain import Domain
 from smilenn.properties.claim import Claim, Inequality, row
 
+NUMBERS = ("continuous", "integer")
+ROUNDED = 2**24  # whole numbers from which on float32 rounds
+
 
 def as_read(value: Fraction, dtype: Dtype) -> Fraction:
     """The number that the network gets for a cell that says `value`; a number beyond all cells is itself."""
@@ -26,7 +30,7 @@ def as_read(value: Fraction, dtype: Dtype) -> Fraction:
 
 
 def domain_as_read(domain: Domain, dtype: Dtype) -> Domain:
-    """The domain with both ends of every continuous feature as cells."""
+    """The domain with both ends of every number as cells."""
     return Domain(
         tuple(
             replace(
@@ -34,7 +38,7 @@ def domain_as_read(domain: Domain, dtype: Dtype) -> Domain:
                 lo=float(min(Fraction(feature.lo), as_read(Fraction(feature.lo), dtype))),
                 hi=float(max(Fraction(feature.hi), as_read(Fraction(feature.hi), dtype))),
             )
-            if feature.kind == "continuous"
+            if feature.kind in NUMBERS
             else feature
             for feature in domain.features
         )
@@ -42,7 +46,7 @@ def domain_as_read(domain: Domain, dtype: Dtype) -> Domain:
 
 
 def claim_as_read(claim: Claim, domain: Domain, dtype: Dtype) -> Claim:
-    """The claim with every threshold of a continuous input such that its cell satisfies it."""
+    """The claim with every threshold of a number such that its cell satisfies it."""
     return replace(claim, when=tuple(_row_as_read(inequality, domain, dtype) for inequality in claim.when))
 
 
@@ -52,9 +56,9 @@ def _row_as_read(inequality: Inequality, domain: Domain, dtype: Dtype) -> Inequa
         return inequality
     (term,) = merged.terms
     (place, *more) = domain.indices(term.name)
-    if more or domain.integral[place]:
-        return inequality
     end = merged.rhs / term.coef
+    if more or (domain.integral[place] and abs(end) < ROUNDED):  # a small whole number is read as it is
+        return inequality
     near = as_read(end, dtype)
     if merged.op == "<=":
         near = min(end, near) if term.coef < 0 else max(end, near)

@@ -139,7 +139,9 @@ def check_names(model: Any, domain: Domain) -> None:
 
     The model reads by place, sentences are about names: 'age' would be what the model knows as 'income'.
     """
-    known = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    parts = [part for _, part in model.steps] if isinstance(model, Pipeline) else [model]
+    fitted = (getattr(part, "feature_names_in_", None) for part in parts)  # a first step 'passthrough' has none
+    known = next(([str(name) for name in names] for names in fitted if names is not None), [])
     for place, name in enumerate(domain.coordinates):
         if name in known and known.index(name) != place:
             raise SmileError(

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from smilenn.auditing.cells import as_read, claim_as_read
+from smilenn.auditing.cells import NUMBERS, as_read, claim_as_read
 from smilenn.auditing.network import DeepNet, Dtype
 from smilenn.auditing.rows import Row
 from smilenn.domain import Domain
@@ -66,7 +66,7 @@ def _chosen(domain: Domain, values: Mapping[str, Sequence[Any]], dtype: Dtype) -
     for name, given in values.items():
         feature = domain.feature(name)
         numbers = [exact(v) for v in given]
-        if feature.kind == "continuous":
+        if feature.kind in NUMBERS:
             numbers = [as_read(v, dtype) for v in numbers]
         numbers = tuple(dict.fromkeys(numbers))
         bad = [v for v in numbers if not feature.lo <= v <= feature.hi]
