@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -292,6 +293,36 @@ def test_cells_at_thresholds_are_audited():
     rule = Custom(when=["a.age <= 0.1"], then=["a.out <= 0.1"])
     result = audit(steep(1.0), rule, SQUARE, time_limit=1)
     assert result.status == "violated" and result.rows[0].found == np.float32(0.1)
+
+
+def counting(categories):
+    """relu(x + Σ one-hot columns − 1.5): a row of two categories at once changes by 1, one of the table by 0.5."""
+    model = nn.Sequential(nn.Linear(1 + categories, 1), nn.ReLU(), nn.Linear(1, 1))
+    with torch.no_grad():
+        for part, bias in ((model[0], -1.5), (model[2], 0.0)):
+            part.weight.fill_(1.0)
+            part.bias.fill_(bias)
+    return model
+
+
+@pytest.mark.parametrize("categories", [3, 6])
+def test_pairs_have_one_value_of_a_category(categories):
+    """``violated`` by a pair of rows that were two categories at once, shown as rows of one."""
+    colour = Feature("colour", "category", categories=tuple("abcdef"[:categories]))
+    domain = Domain((Feature("age", lo=0, hi=1), colour))
+    result = audit(counting(categories), Fair(["age"], 0.75), domain, time_limit=2)
+    assert result.status != "violated" and all(row.found == Fraction(1, 2) for row in result.rows)
+    free = bracket(counting(categories), domain, "colour")
+    assert all(row.found == 0 for row in free.rows)
+
+
+def test_the_best_category_is_found():
+    model = counting(4)
+    with torch.no_grad():
+        model[0].weight.copy_(torch.tensor([[1.0, 0.0, 0.0, 2.0, 1.0]]))
+    domain = Domain((Feature("age", lo=0, hi=1), Feature("colour", "category", categories=tuple("abcd"))))
+    (row,) = bracket(model, domain).rows
+    assert row.found == 1 and list(row.pair["colour"]) == ["c", "c"]
 
 
 def test_a_claim_that_no_given_value_satisfies_is_not_dropped():

@@ -165,7 +165,8 @@ def _row(text: str, inequality: Inequality, premise: Premise, weights: Any, fixe
     boxes = ((tuple(lo[0]), tuple(lo[1])), (tuple(hi[0]), tuple(hi[1])))
     names = tuple(premise.domain.coordinates)
     assert len(names) == m
-    return Row(text, names, *boxes, tuple(low), tuple(high), whole, weights, inequality.rhs)
+    groups = tuple(tuple(int(i) for i in group) for group in premise.domain.groups)
+    return Row(text, names, *boxes, tuple(low), tuple(high), whole, weights, inequality.rhs, groups)
 
 
 def _trivial(row: Row) -> bool:
