@@ -15,13 +15,26 @@ from sklearn.preprocessing import StandardScaler
 from torch import nn
 from typer.testing import CliRunner
 
-from smilenn import Bracket, Custom, Domain, Fair, Feature, Monotone, Robust, SmileClassifier, SmileError, audit
+from smilenn import (
+    Bracket,
+    Custom,
+    Domain,
+    Fair,
+    Feature,
+    Monotone,
+    Robust,
+    SmileClassifier,
+    SmileError,
+    SmileRegressor,
+    audit,
+)
 from smilenn.auditing.importing import read_network
 from smilenn.auditing.onnx_file import run_onnx
 from smilenn.certify import check_deep
 from smilenn.certify.reference import deep as reference
 from smilenn.cli import app
 from smilenn.estimators.radius import steps_of
+from smilenn.estimators.rules import check_directions
 from smilenn.properties import Outputs
 
 SQUARE = Domain.box([0, 0], [1, 1], names=["age", "income"])
@@ -445,3 +458,16 @@ def test_a_model_that_is_robust_in_one_column_has_no_radius(norm):
     model.fit(x, x["income"] > 0.5)
     with pytest.raises(SmileError, match="all continuous columns"):
         model.certified_radius(x, norm=norm)
+
+
+# ---- columns that are called by numbers ------------------------------------------------------------------------------
+
+
+def test_a_list_of_directions_does_not_reach_another_column():
+    """Of the columns 1, 2 and 3 the second was asked to rise, and 'raising 1' was certified."""
+    x = pd.DataFrame(np.random.default_rng(0).random((30, 3)), columns=[1, 2, 3])
+    with pytest.raises(SmileError, match="called '1' that is not its column 1"):
+        SmileRegressor(monotonic_cst=[0, 1, 0], time_limit=5).fit(x, x[2])
+    check_directions([0, 0, 1], ("0", "1", "2"))
+    check_directions([1, 0, 0], ("1", "2", "3"))
+    check_directions({1: 1}, ("1", "2", "3"))
