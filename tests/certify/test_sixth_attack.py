@@ -33,6 +33,7 @@ from smilenn.auditing.onnx_file import run_onnx
 from smilenn.certify import check_deep
 from smilenn.certify.reference import deep as reference
 from smilenn.cli import app
+from smilenn.domain.table import numbers
 from smilenn.estimators.radius import steps_of
 from smilenn.estimators.rules import check_directions
 from smilenn.properties import Outputs
@@ -471,3 +472,19 @@ def test_a_list_of_directions_does_not_reach_another_column():
     check_directions([0, 0, 1], ("0", "1", "2"))
     check_directions([1, 0, 0], ("1", "2", "3"))
     check_directions({1: 1}, ("1", "2", "3"))
+
+
+# ---- cells -----------------------------------------------------------------------------------------------------------
+
+
+def test_durations_of_arrow_are_refused_as_others_are():
+    """Nanoseconds beyond 2⁵³ were rounded on their way from the table."""
+    arrow = pytest.importorskip("pyarrow")
+    for kind, cells in ((arrow.duration("ns"), [2**53 + 1, 5]), (arrow.timestamp("ns"), [2**53 + 1, 5])):
+        with pytest.raises(SmileError, match="dates or durations"):
+            numbers(pd.Series(arrow.array(cells, kind), dtype=pd.ArrowDtype(kind)), "time")
+
+
+def test_cells_that_pandas_cannot_read_are_one_sentence():
+    with pytest.raises(SmileError, match="Column 'x' cannot be read as numbers"):
+        numbers(pd.Series([np.array(3)], dtype=object), "x")

@@ -98,10 +98,13 @@ def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
         series = series.astype(float)
     if pd.api.types.is_complex_dtype(series):
         raise SmileError(f"Column {name!r} holds complex numbers; give real ones.")
-    dates = pd.api.types.is_datetime64_any_dtype(series) or pd.api.types.is_timedelta64_dtype(series)
+    dates = pd.api.types.is_datetime64_any_dtype(series) or series.dtype.kind in ("m", "M")  # Arrow's durations too
     if dates or isinstance(series.dtype, pd.PeriodDtype):
         raise SmileError(f"Column {name!r} holds dates or durations; turn it into numbers, such as days, first.")
-    found = pd.to_numeric(series, errors="coerce")
+    try:
+        found = pd.to_numeric(series, errors="coerce")
+    except TypeError as error:  # types that pandas has no numbers for, such as Arrow's float16
+        raise SmileError(f"Column {name!r} cannot be read as numbers ({error}); convert it to float64.") from None
     if pd.api.types.is_complex_dtype(found):
         raise SmileError(f"Column {name!r} holds complex numbers; give real ones.")
     values = found.to_numpy(dtype=np.float64, na_value=np.nan)
