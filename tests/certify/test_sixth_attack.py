@@ -33,7 +33,8 @@ from smilenn.auditing.onnx_file import run_onnx
 from smilenn.certify import check_deep
 from smilenn.certify.reference import deep as reference
 from smilenn.cli import app
-from smilenn.domain.table import numbers
+from smilenn.domain.table import as_frame, numbers
+from smilenn.estimators.checks import check_inputs
 from smilenn.estimators.radius import steps_of
 from smilenn.estimators.rules import check_directions
 from smilenn.properties import Outputs
@@ -488,3 +489,14 @@ def test_durations_of_arrow_are_refused_as_others_are():
 def test_cells_that_pandas_cannot_read_are_one_sentence():
     with pytest.raises(SmileError, match="Column 'x' cannot be read as numbers"):
         numbers(pd.Series([np.array(3)], dtype=object), "x")
+
+
+def test_columns_of_polars_that_arrow_does_not_know_are_read_or_refused():
+    polars = pytest.importorskip("polars")
+    wide = polars.DataFrame({"x": polars.Series([2**53 + 1, 1], dtype=polars.Int128)})
+    with pytest.raises(SmileError, match="which float64 rounds to"):
+        numbers(as_frame(wide)["x"], "x")
+    small = polars.DataFrame({"x": polars.Series([3, 1], dtype=polars.Int128)})
+    assert numbers(as_frame(small)["x"], "x").tolist() == [3.0, 1.0]
+    with pytest.raises(SmileError, match="must be a string or a number, not 'ndarray'"):
+        check_inputs(polars.DataFrame({"x": [[1, 2], [3, 4]]}), "SmileRegressor")

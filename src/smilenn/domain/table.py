@@ -25,7 +25,7 @@ def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
     elif hasattr(data, "to_pandas"):
         try:
             frame = data.to_pandas()
-        except ModuleNotFoundError:  # polars converts through pyarrow, which need not be there
+        except (ModuleNotFoundError, ValueError):  # polars converts through pyarrow, which may lack it or its type
             frame = pd.DataFrame({name: _cells(data[name]) for name in data.columns})
     else:
         array = as_array(data)
@@ -54,7 +54,10 @@ def as_array(data: Any) -> np.ndarray:
 
 def _cells(column: Any) -> Any:
     """A column of polars: the cells themselves where NumPy would have them as floats that they are not."""
-    values = column.to_numpy()
+    try:
+        values = column.to_numpy()
+    except Exception:  # errors of its own, for types that NumPy does not have, such as Int128
+        return pd.Series(column.to_list(), dtype=object).infer_objects()
     return values if values.dtype.kind != "f" or column.dtype.is_float() else pd.Series(column.to_list(), dtype=object)
 
 
