@@ -69,13 +69,13 @@ def run_onnx(path: str | Path, x: np.ndarray) -> np.ndarray | None:
     options.log_severity_level = 3
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception:  # errors of its own, for versions of ONNX that it does not compute: there is nothing to replay
+        first = session.get_inputs()[0]
+        kind = np.float64 if "double" in first.type else np.float32
+        batch, *shape = [size if isinstance(size, int) else 1 for size in first.shape]
+        blocks = [np.repeat(row.reshape(1, *shape), batch, axis=0).astype(kind) for row in x]  # a batch may be fixed
+        out = [session.run(None, {first.name: block})[0] for block in blocks]
+    except Exception:  # errors of its own, for versions and shapes that it does not compute: there is nothing to replay
         return None
-    first = session.get_inputs()[0]
-    kind = np.float64 if "double" in first.type else np.float32
-    batch, *shape = [size if isinstance(size, int) else 1 for size in first.shape]
-    blocks = [np.repeat(row.reshape(1, *shape), batch, axis=0).astype(kind) for row in x]  # a batch may be fixed
-    out = [session.run(None, {first.name: block})[0] for block in blocks]
     return np.stack([np.asarray(o, dtype=np.float64).reshape(batch, -1)[0] for o in out])
 
 
