@@ -44,14 +44,12 @@ def _path(model: str | Path) -> DeepNet:
 
 def _sequential(model: nn.Sequential) -> DeepNet:
     weights, biases, linear = [], [], False
-    if altered(model):
-        raise SmileError("The Sequential has a hook or a method of its own, which no audit reads; remove it.")
+    _refuse_altered(model, "The Sequential")
     for place, part in enumerate(model):
         what = f"Part {place} of the Sequential, {type(part).__name__},"
         if type(part) not in PARTS:
             raise SmileError(f"{what} is not supported; chains of Linear and ReLU are read.")
-        if altered(part):
-            raise SmileError(f"{what} has a hook or a method of its own, which no audit reads; remove it.")
+        _refuse_altered(part, what)
         match part:
             case nn.Linear() if linear:
                 raise SmileError(f"{what} follows another Linear; put a ReLU between them.")
@@ -63,15 +61,24 @@ def _sequential(model: nn.Sequential) -> DeepNet:
                 linear = False
             case nn.ReLU():
                 raise SmileError(f"{what} does not follow a Linear.")
-            case nn.Flatten() if part.start_dim != 1 or part.end_dim != -1:
-                raise SmileError(f"{what} does not flatten all of a row; use Flatten().")
-            case nn.Dropout() if part.training and part.p > 0:
-                raise SmileError(f"{what} drops units at random; call eval() of the network first.")
             case _:
-                pass
+                _check_passed(part, what)
     if not linear:
         raise SmileError("The Sequential does not end in a Linear; leave out its last activation.")
     return DeepNet(tuple(weights), tuple(biases), _dtype(weights + biases), (), "torch.nn.Sequential")
+
+
+def _refuse_altered(part: nn.Module, what: str) -> None:
+    if altered(part):
+        raise SmileError(f"{what} has a hook or a method of its own, which no audit reads; remove it.")
+
+
+def _check_passed(part: nn.Module, what: str) -> None:
+    """Refuse a part that is passed over but changes a row."""
+    if isinstance(part, nn.Flatten) and (part.start_dim, part.end_dim) != (1, -1):
+        raise SmileError(f"{what} does not flatten all of a row; use Flatten().")
+    if isinstance(part, nn.Dropout) and part.training and part.p > 0:
+        raise SmileError(f"{what} drops units at random; call eval() of the network first.")
 
 
 def _array(parameter: Any) -> np.ndarray:
@@ -103,29 +110,27 @@ def _mlp(model: MLPClassifier | MLPRegressor, scaling: Scaling | None = None) ->
 
 
 def _pipeline(model: Pipeline) -> DeepNet:
-    steps: Scaling = []
     *scalers, last = [part for _, part in model.steps]
     for part in (model, *scalers):
         _as_made(part)
     if type(last) not in (MLPClassifier, MLPRegressor):
         raise SmileError(f"The pipeline ends in a {type(last).__name__}; an MLPClassifier or MLPRegressor is audited.")
-    for scaler in scalers:
-        if type(scaler) not in (StandardScaler, MinMaxScaler, str):
-            raise SmileError(f"The pipeline holds a {type(scaler).__name__}; StandardScaler and MinMaxScaler are read.")
-        match scaler:
-            case StandardScaler():
-                if scaler.with_mean:
-                    steps.append(("sub", np.asarray(scaler.mean_)))
-                if scaler.with_std:
-                    steps.append(("div", np.asarray(scaler.scale_)))
-            case MinMaxScaler(clip=False):
-                steps.append(("mul", np.asarray(scaler.scale_)))
-                steps.append(("add", np.asarray(scaler.min_)))
-            case "passthrough":
-                pass
-            case _:
-                raise SmileError(f"The pipeline holds the step {scaler!r}; StandardScaler and MinMaxScaler are read.")
-    return _mlp(last, steps)
+    return _mlp(last, [step for scaler in scalers for step in _scaling(scaler)])
+
+
+def _scaling(scaler: Any) -> Scaling:
+    """The steps of a scaler."""
+    if type(scaler) not in (StandardScaler, MinMaxScaler, str):
+        raise SmileError(f"The pipeline holds a {type(scaler).__name__}; StandardScaler and MinMaxScaler are read.")
+    match scaler:
+        case StandardScaler():
+            shift: Scaling = [("sub", np.asarray(scaler.mean_))] if scaler.with_mean else []
+            return [*shift, ("div", np.asarray(scaler.scale_))] if scaler.with_std else shift
+        case MinMaxScaler(clip=False):
+            return [("mul", np.asarray(scaler.scale_)), ("add", np.asarray(scaler.min_))]
+        case "passthrough":
+            return []
+    raise SmileError(f"The pipeline holds the step {scaler!r}; StandardScaler and MinMaxScaler are read.")
 
 
 def _as_made(part: Any) -> None:

@@ -52,8 +52,8 @@ def rows_of(
     out: list[Row] = []
     for stated in claims:
         bracket = isinstance(stated, Bracket)
-        for claim in _claims(stated.of if isinstance(stated, Bracket) else stated, domain, outputs):
-            for row in _claim_rows(claim_as_read(claim, domain, net.dtype), domain, outputs, chosen, bracket):
+        for claim in _claims(stated.of if isinstance(stated, Bracket) else stated, domain, outputs, net.dtype):
+            for row in _claim_rows(claim, domain, outputs, chosen, bracket):
                 if not any(_same(row, earlier) for earlier in out):
                     out.append(row)
     if not out:
@@ -78,22 +78,17 @@ def _chosen(domain: Domain, values: Mapping[str, Sequence[Any]], dtype: Dtype) -
     return out
 
 
-def _claims(stated: Property | Claim, domain: Domain, outputs: Sequence[str]) -> Sequence[Claim]:
+def _claims(stated: Property | Claim, domain: Domain, outputs: Sequence[str], dtype: Dtype) -> Sequence[Claim]:
+    """The claims of a property, its thresholds as the network reads them; one that was given is exact already."""
     if isinstance(stated, Claim):
         return (stated,)
-    return stated.lower(domain, Outputs(tuple(outputs)))
+    return [claim_as_read(claim, domain, dtype) for claim in stated.lower(domain, Outputs(tuple(outputs)))]
 
 
 def _claim_rows(
     claim: Claim, domain: Domain, outputs: Sequence[str], chosen: Mapping[str, tuple[Fraction, ...]], bracket: bool
 ) -> Iterator[Row]:
-    if claim.either or claim.copies > 2:
-        raise SmileError(f"{claim.formula()!r} has alternatives or more than two copies, which audits do not cover.")
-    if claim.ball:  # its strips alone would let pairs in that the claim is not about
-        raise SmileError(f"{claim.formula()!r} has a Euclidean norm in its premise, which audits do not cover.")
-    premise = ground(claim, domain)  # a premise without any inputs is an error
-    if premise.has_rows:
-        raise SmileError(f"{claim.formula()!r} relates several inputs in its premise, which audits do not cover.")
+    premise = _premise(claim, domain)
     for inequality in claim.rows:
         weights = _weights(inequality, outputs)
         text = _text(claim, inequality, bracket)
@@ -104,6 +99,18 @@ def _claim_rows(
         for row in rows:
             if not _trivial(row):
                 yield replace(row, rhs=None) if bracket else row
+
+
+def _premise(claim: Claim, domain: Domain) -> Premise:
+    """Boxes and strips of a claim; what audits do not cover is named, and a premise without any inputs is an error."""
+    if claim.either or claim.copies > 2:
+        raise SmileError(f"{claim.formula()!r} has alternatives or more than two copies, which audits do not cover.")
+    if claim.ball:  # its strips alone would let pairs in that the claim is not about
+        raise SmileError(f"{claim.formula()!r} has a Euclidean norm in its premise, which audits do not cover.")
+    premise = ground(claim, domain)
+    if premise.has_rows:
+        raise SmileError(f"{claim.formula()!r} relates several inputs in its premise, which audits do not cover.")
+    return premise
 
 
 def _text(claim: Claim, inequality: Inequality, bracket: bool) -> str:

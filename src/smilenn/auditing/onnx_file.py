@@ -145,6 +145,26 @@ class Reader:
         raise SmileError(f"The network holds numbers of the types {sorted(kinds)}; float32 or float64 alone are read.")
 
     def _take(self, node: Any) -> None:
+        self._check(node)
+        match node.op_type:
+            case "Gemm":
+                self._gemm(node)
+            case "MatMul":
+                self._matmul(node)
+            case "Relu":
+                self.linear = False
+            case "Reshape":
+                self._reshape(node)
+            case "Flatten":
+                self._flatten(node)
+            case kind if kind in STEPS:
+                self._step(node, STEPS[kind])
+        self.at = node.output[0]
+        if self.at in self.constants:
+            raise _unknown(node, "gives what the file stores as a tensor")
+
+    def _check(self, node: Any) -> None:
+        """Refuse a node that is none of a chain, or that means something else than its type says."""
         name = node.op_type
         if name not in READ:
             raise _unknown(node, "is not supported")
@@ -153,25 +173,10 @@ class Reader:
         other = sorted({str(a.name) for a in node.attribute} - READ[name])  # a broken text is read as bytes
         if other:
             raise _unknown(node, f"has the attribute {printable(other[0])!r}")
-        if name == "Gemm":
-            self._gemm(node)
-        elif name == "MatMul":
-            self._matmul(node)
-        elif name == "Relu":
-            if not self.linear:
-                raise _unknown(node, "does not follow a linear layer")
-            self.linear = False
-        elif name in STEPS:
-            self._step(node, STEPS[name])
-        elif name == "Reshape":
-            self._reshape(node)
-        elif name == "Flatten":
-            self._flatten(node)
-        elif name == "Dropout" and len(node.input) > 2:
+        if name == "Relu" and not self.linear:
+            raise _unknown(node, "does not follow a linear layer")
+        if name == "Dropout" and len(node.input) > 2:
             raise _unknown(node, "may be told to drop units at random")
-        self.at = node.output[0]
-        if self.at in self.constants:
-            raise _unknown(node, "gives what the file stores as a tensor")
 
     def _gemm(self, node: Any) -> None:
         given = {a.name: a.f if a.name in ("alpha", "beta") else a.i for a in node.attribute}
