@@ -76,9 +76,9 @@ def _refuse_altered(part: nn.Module, what: str) -> None:
 def _check_passed(part: nn.Module, what: str) -> None:
     """Refuse a part that is passed over but changes a row."""
     if isinstance(part, nn.Flatten) and (part.start_dim, part.end_dim) != (1, -1):
-        raise SmileError(f"{what} does not flatten all of a row; use Flatten().")
+        raise SmileError(f"{what} does not flatten rows as they are; flatten from axis 1 to the last.")
     if isinstance(part, nn.Dropout) and part.training and part.p > 0:
-        raise SmileError(f"{what} drops units at random; call eval() of the network first.")
+        raise SmileError(f"{what} drops units at random; switch the network to evaluation first.")
 
 
 def _array(parameter: Any) -> np.ndarray:

@@ -95,7 +95,7 @@ def _claim_rows(
         found = [_row(text, inequality, premise, weights, fixed) for fixed in _cases(claim, premise, chosen)]
         rows = [row for row in found if row is not None]
         if not rows:  # leaving the claim out would look as if it held
-            raise SmileError(f"None of the given values satisfies the premise of {claim.formula()!r}; give others.")
+            raise SmileError(f"No given value satisfies the premise of {claim.formula()!r}; give others.")
         for row in rows:
             if not _trivial(row):
                 yield replace(row, rhs=None) if bracket else row
