@@ -117,7 +117,7 @@ def test_the_command_writes_what_smile_check_accepts(place):
 
 def test_the_domain_may_be_learned_from_rows(place):
     done = smile("audit", place / "net.onnx", "--data", place / "rows.csv", "--fair", "member:50", "--decide")
-    assert done.exit_code == 0 and "member: a = 0, b = 1" in done.output
+    assert done.exit_code == 0 and '"member": a = 0, b = 1' in done.output
 
 
 def test_a_violated_rule_and_a_limit_that_runs_out_have_their_codes(place):

@@ -1,7 +1,7 @@
 """Pairs of inputs with a large left side: random starts, signed gradient steps, then moves along single inputs.
 
 Points are numbers of the network's own type that satisfy the premise exactly; a difference that the premise fixes to
-zero is one shared number.
+zero is one shared number. Of a category they have one value: its largest coordinate becomes 1, the others 0.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Attack:
         self.box = row.box()
         self.kind = np.dtype(net.dtype)
         self.whole = np.array(row.whole)
+        self.groups = [np.array(group) for group in row.groups]
         self.coefficients = row.coefficients()
         self.best: Found | None = None
 
@@ -44,10 +45,21 @@ class Attack:
     def into_premise(self, first: np.ndarray, gap: np.ndarray) -> np.ndarray:
         """Pairs [n, 2, m] near x_1 = first and x_1 − x_2 = gap, in numbers of the network's type."""
         l1, u1, l2, u2, dl, du = self.box
-        gap = np.clip(gap, dl, du)
+        first, gap = self._one_hot(first, np.clip(gap, dl, du))
         first = np.clip(self._numbers(first), np.maximum(l1, l2 + gap), np.minimum(u1, u2 + gap))
         second = np.where(gap == 0, first, np.clip(self._numbers(first - gap), l2, u2))
         return np.stack([self._numbers(first), self._numbers(second)], axis=1)
+
+    def _one_hot(self, first: np.ndarray, gap: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """x_1 and x_1 − x_2 with one value of every category in either copy."""
+        if not self.groups:
+            return first, gap
+        copies = [first.copy(), first - gap]
+        for x in copies:
+            for group in self.groups:
+                x[:, group] = np.eye(len(group))[x[:, group].argmax(axis=1)]
+        grouped = np.isin(np.arange(first.shape[1]), np.concatenate(self.groups))
+        return copies[0], np.where(grouped, copies[0] - copies[1], gap)
 
     def _numbers(self, x: np.ndarray) -> np.ndarray:
         x = np.where(self.whole, np.rint(x), x)
@@ -117,6 +129,8 @@ class Attack:
                 grid = np.unique(np.concatenate([np.linspace(l1[i], u1[i], 33), x[0, i] + (u1[i] - l1[i]) * GRID]))
                 first = np.repeat(x[0][None], len(grid), axis=0)
                 first[:, i] = np.clip(grid, l1[i], u1[i])
+                if any(i in group for group in self.groups):
+                    first[:, i] *= 2  # ahead of the value that the category has, so that it takes this one
                 gap = np.repeat((x[0] - x[1])[None], len(grid), axis=0)
                 self.offer(self.into_premise(first, gap))
                 x = self.best.x

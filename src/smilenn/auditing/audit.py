@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,22 +21,24 @@ import numpy as np
 import pandas as pd
 
 from smilenn.auditing.attack import Attack
+from smilenn.auditing.cells import domain_as_read
 from smilenn.auditing.checked import check_audit
 from smilenn.auditing.emit import write_proof
 from smilenn.auditing.folder import ProvedRow, described, entry, write_folder
-from smilenn.auditing.importing import read_network
+from smilenn.auditing.importing import check_names, read_network
 from smilenn.auditing.lowering import Bracket, rows_of
 from smilenn.auditing.network import DeepNet
 from smilenn.auditing.replay import replays
 from smilenn.auditing.rows import Row
 from smilenn.auditing.search import Search
 from smilenn.certify import check_deep
-from smilenn.certify.check_deep import RowReport
+from smilenn.certify.check_deep import RowReport, decimal
 from smilenn.domain import Domain
-from smilenn.errors import SmileError
+from smilenn.errors import SmileError, printable
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 
+BRACKETS = {"proved": "bracket closed", "unknown": "bracket open"}  # a bracket has no limit that could be proved
 GAP = 1e-3  # proved − found, relative to found, at which a bracket counts as closed
 
 
@@ -121,12 +124,11 @@ class Audit:
         out = []
         for row in self.rows:
             rounding = float(row.proved - row.real)
-            out.append(f"{row.row}: {row.status}")
-            out.append(
-                f"  found {below(row.found):.6g}, proved {above(row.proved):.6g} ({rounding:.2g} of it rounding)"
-            )
+            out.append(f"{row.row}: {row.status if row.rhs is not None else BRACKETS[row.status]}")
+            least, most = decimal(row.found, ROUND_FLOOR), decimal(row.proved, ROUND_CEILING)
+            out.append(f"  found {least}, proved at most {most} ({rounding:.2g} of it rounding)")
             out += [f"  {line}" for line in row.pair.to_string().splitlines()]
-        return out
+        return [printable(line) for line in out]
 
 
 def audit(
@@ -160,6 +162,8 @@ def audit(
     net = read_network(model)
     if len(net.weights) < 2:
         raise SmileError("The network has no hidden layer; audits are about networks with at least one.")
+    check_names(model, domain)
+    domain = domain_as_read(domain, net.dtype)
     names = _outputs(net, outputs)
     stated = [claims] if isinstance(claims, (Property, Claim, Bracket)) else list(claims)
     rows = rows_of(stated, domain, net, names, values)
@@ -222,6 +226,10 @@ def _audited(
         closed = checked.real - checked.found <= Fraction(GAP) * abs(checked.found)
         status = "proved" if closed else "unknown"
     pair = domain.decode(np.asarray(proved.witness)).set_axis(["a", "b"])
+    replayed = replays(net, model, proved.row, proved.witness)
+    over = [what for what, value in replayed.items() if value > above(checked.computed)]
+    if over:  # then the network was read as another one than it is: nothing that was proved is about it
+        raise SmileError(f"{over[0]} computes more than was proved to be the most; please report this.")
     return AuditedRow(
         proved.row.text,
         checked.found,
@@ -231,7 +239,7 @@ def _audited(
         status,
         seconds,
         pair,
-        replays(net, model, proved.row, proved.witness),
+        replayed,
         checked.leaves,
     )
 

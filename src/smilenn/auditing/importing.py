@@ -17,15 +17,20 @@ from torch import nn
 
 from smilenn.auditing.network import DeepNet, Dtype, Step
 from smilenn.auditing.onnx_file import read_onnx
+from smilenn.domain import Domain
 from smilenn.errors import SmileError
+from smilenn.model.seal import altered, reworked
 
 Scaling = list[tuple[Step, np.ndarray]]
 
 
 def read_network(model: Any) -> DeepNet:
-    """A network from an ONNX file's path, a torch Sequential, a scikit-learn MLP or a pipeline that ends in one."""
-    for kind, reader in READERS.items():
-        if isinstance(model, kind):
+    """A network from an ONNX file's path, a torch Sequential, a scikit-learn MLP or a pipeline that ends in one.
+
+    Types must be exactly these: a subclass, a hook or a method replaced may compute something else.
+    """
+    for kinds, reader in READERS.items():
+        if isinstance(model, Path) or type(model) in kinds:
             return reader(model)
     known = "an ONNX file, torch.nn.Sequential, MLPClassifier, MLPRegressor or a Pipeline that ends in one"
     raise SmileError(f"A {type(model).__name__} cannot be audited; give {known}.")
@@ -39,8 +44,12 @@ def _path(model: str | Path) -> DeepNet:
 
 def _sequential(model: nn.Sequential) -> DeepNet:
     weights, biases, linear = [], [], False
+    _refuse_altered(model, "The Sequential")
     for place, part in enumerate(model):
         what = f"Part {place} of the Sequential, {type(part).__name__},"
+        if type(part) not in PARTS:
+            raise SmileError(f"{what} is not supported; chains of Linear and ReLU are read.")
+        _refuse_altered(part, what)
         match part:
             case nn.Linear() if linear:
                 raise SmileError(f"{what} follows another Linear; put a ReLU between them.")
@@ -52,13 +61,24 @@ def _sequential(model: nn.Sequential) -> DeepNet:
                 linear = False
             case nn.ReLU():
                 raise SmileError(f"{what} does not follow a Linear.")
-            case nn.Identity() | nn.Flatten() | nn.Dropout():
-                pass
             case _:
-                raise SmileError(f"{what} is not supported; chains of Linear and ReLU are read.")
+                _check_passed(part, what)
     if not linear:
         raise SmileError("The Sequential does not end in a Linear; leave out its last activation.")
     return DeepNet(tuple(weights), tuple(biases), _dtype(weights + biases), (), "torch.nn.Sequential")
+
+
+def _refuse_altered(part: nn.Module, what: str) -> None:
+    if altered(part):
+        raise SmileError(f"{what} has a hook or a method of its own, which no audit reads; remove it.")
+
+
+def _check_passed(part: nn.Module, what: str) -> None:
+    """Refuse a part that is passed over but changes a row."""
+    if isinstance(part, nn.Flatten) and (part.start_dim, part.end_dim) != (1, -1):
+        raise SmileError(f"{what} does not flatten rows as they are; flatten from axis 1 to the last.")
+    if isinstance(part, nn.Dropout) and part.training and part.p > 0:
+        raise SmileError(f"{what} drops units at random; switch the network to evaluation first.")
 
 
 def _array(parameter: Any) -> np.ndarray:
@@ -76,6 +96,7 @@ def _dtype(arrays: list[np.ndarray]) -> Dtype:
 
 def _mlp(model: MLPClassifier | MLPRegressor, scaling: Scaling | None = None) -> DeepNet:
     layers = getattr(model, "coefs_", None)
+    _as_made(model)
     if layers is None:
         raise SmileError(f"This {type(model).__name__} is not fitted; call fit first.")
     if model.activation != "relu":
@@ -89,32 +110,55 @@ def _mlp(model: MLPClassifier | MLPRegressor, scaling: Scaling | None = None) ->
 
 
 def _pipeline(model: Pipeline) -> DeepNet:
-    steps: Scaling = []
     *scalers, last = [part for _, part in model.steps]
-    if not isinstance(last, (MLPClassifier, MLPRegressor)):
+    for part in (model, *scalers):
+        _as_made(part)
+    if type(last) not in (MLPClassifier, MLPRegressor):
         raise SmileError(f"The pipeline ends in a {type(last).__name__}; an MLPClassifier or MLPRegressor is audited.")
-    for scaler in scalers:
-        match scaler:
-            case StandardScaler():
-                if scaler.with_mean:
-                    steps.append(("sub", np.asarray(scaler.mean_)))
-                if scaler.with_std:
-                    steps.append(("div", np.asarray(scaler.scale_)))
-            case MinMaxScaler(clip=False):
-                steps.append(("mul", np.asarray(scaler.scale_)))
-                steps.append(("add", np.asarray(scaler.min_)))
-            case "passthrough":
-                pass
-            case _:
-                raise SmileError(
-                    f"The pipeline holds a {type(scaler).__name__}; StandardScaler and MinMaxScaler are read."
-                )
-    return _mlp(last, steps)
+    return _mlp(last, [step for scaler in scalers for step in _scaling(scaler)])
 
 
-READERS: dict[Any, Callable[[Any], DeepNet]] = {
-    (str, Path): _path,
-    nn.Sequential: _sequential,
+def _scaling(scaler: Any) -> Scaling:
+    """The steps of a scaler."""
+    if type(scaler) not in (StandardScaler, MinMaxScaler, str):
+        raise SmileError(f"The pipeline holds a {type(scaler).__name__}; StandardScaler and MinMaxScaler are read.")
+    match scaler:
+        case StandardScaler():
+            shift: Scaling = [("sub", np.asarray(scaler.mean_))] if scaler.with_mean else []
+            return [*shift, ("div", np.asarray(scaler.scale_))] if scaler.with_std else shift
+        case MinMaxScaler(clip=False):
+            return [("mul", np.asarray(scaler.scale_)), ("add", np.asarray(scaler.min_))]
+        case "passthrough":
+            return []
+    raise SmileError(f"The pipeline holds the step {scaler!r}; StandardScaler and MinMaxScaler are read.")
+
+
+def _as_made(part: Any) -> None:
+    """Refuse a part of scikit-learn with a method of its own."""
+    if not isinstance(part, str) and reworked(part):  # a text: 'passthrough'
+        raise SmileError(f"This {type(part).__name__} has a method of its own, which no audit reads; remove it.")
+
+
+def check_names(model: Any, domain: Domain) -> None:
+    """Refuse a domain whose inputs stand in another order than the columns that the model was fitted on.
+
+    The model reads by place, sentences are about names: 'age' would be what the model knows as 'income'.
+    """
+    parts = [part for _, part in model.steps] if isinstance(model, Pipeline) else [model]
+    fitted = (getattr(part, "feature_names_in_", None) for part in parts)  # a first step 'passthrough' has none
+    known = next(([str(name) for name in names] for names in fitted if names is not None), [])
+    for place, name in enumerate(domain.coordinates):
+        if name in known and known.index(name) != place:
+            raise SmileError(
+                f"The model was fitted with {name!r} as column {known.index(name) + 1}, but it is input {place + 1} of "
+                "the domain; give the domain in the order of the model's columns."
+            )
+
+
+PARTS = (nn.Linear, nn.ReLU, nn.Identity, nn.Flatten, nn.Dropout)
+READERS: dict[tuple[type, ...], Callable[[Any], DeepNet]] = {
+    (str,): _path,
+    (nn.Sequential,): _sequential,
     (MLPClassifier, MLPRegressor): _mlp,
-    Pipeline: _pipeline,
+    (Pipeline,): _pipeline,
 }

@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from smilenn.auditing.network import DeepNet
+from smilenn.auditing.cells import NUMBERS, as_read, claim_as_read
+from smilenn.auditing.network import DeepNet, Dtype
 from smilenn.auditing.rows import Row
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Property
-from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.claim import Claim, Inequality, in_quotes
 from smilenn.properties.forms import Outputs
 from smilenn.properties.premise import Premise, ground
 from smilenn.properties.rational import exact, number
@@ -49,60 +50,75 @@ def rows_of(
     if domain.size != net.sizes[0]:
         have = f"the domain has {domain.size} ({listed(domain.coordinates, 4)})"
         raise SmileError(f"The network reads {net.sizes[0]} inputs, but {have}; give them in the network's order.")
-    chosen = {name: _read_values(domain.feature(name), given) for name, given in (values or {}).items()}
+    chosen = _chosen(domain, values or {}, net.dtype)
     out: list[Row] = []
     for stated in claims:
-        for row in _stated_rows(stated, domain, outputs, chosen):
-            if not any(_same(row, earlier) for earlier in out):
-                out.append(row)
+        bracket = isinstance(stated, Bracket)
+        for claim in _claims(stated.of if isinstance(stated, Bracket) else stated, domain, outputs, net.dtype):
+            for row in _claim_rows(claim, domain, outputs, chosen, bracket):
+                if not any(_same(row, earlier) for earlier in out):
+                    out.append(row)
     if not out:
         raise SmileError("Nothing is claimed: give at least one property.")
     return out
 
 
-def _read_values(feature: Feature, given: Sequence[Any]) -> tuple[Fraction, ...]:
-    """The values at which a feature is compared, exactly."""
-    numbers, name = tuple(dict.fromkeys(exact(v) for v in given)), feature.name
-    bad = [v for v in numbers if not feature.lo <= v <= feature.hi]
-    if feature.kind == "category" or len(numbers) < 2 or bad:
-        raise SmileError(f"The values {listed(given)} of {name!r} are not two or more numbers within its bounds.")
-    if feature.kind != "continuous" and any(v.denominator != 1 for v in numbers):
-        raise SmileError(f"The values {listed(given)} of {name!r} are not whole, as the feature is.")
-    return numbers
+def _chosen(domain: Domain, values: Mapping[str, Sequence[Any]], dtype: Dtype) -> dict[str, tuple[Fraction, ...]]:
+    out = {}
+    for name, given in values.items():
+        feature = domain.feature(name)
+        numbers = [exact(v) for v in given]
+        if feature.kind in NUMBERS:
+            numbers = [as_read(v, dtype) for v in numbers]
+        numbers = tuple(dict.fromkeys(numbers))
+        bad = [v for v in numbers if not feature.lo <= v <= feature.hi]
+        if feature.kind == "category" or len(numbers) < 2 or bad:
+            raise SmileError(f"The values {listed(given)} of {name!r} are not two or more numbers within its bounds.")
+        if feature.kind != "continuous" and any(v.denominator != 1 for v in numbers):
+            raise SmileError(f"The values {listed(given)} of {name!r} are not whole, as the feature is.")
+        out[name] = numbers
+    return out
 
 
-def _stated_rows(
-    stated: Property | Claim | Bracket,
-    domain: Domain,
-    outputs: Sequence[str],
-    chosen: Mapping[str, tuple[Fraction, ...]],
-) -> Iterator[Row]:
-    """The rows of one statement; those of a bracket have no right side."""
-    if isinstance(stated, Bracket):
-        for row in _stated_rows(stated.of, domain, outputs, chosen):
-            yield replace(row, rhs=None)
-        return
-    claims = (stated,) if isinstance(stated, Claim) else stated.lower(domain, Outputs(tuple(outputs)))
-    for claim in claims:
-        yield from _claim_rows(claim, domain, outputs, chosen)
+def _claims(stated: Property | Claim, domain: Domain, outputs: Sequence[str], dtype: Dtype) -> Sequence[Claim]:
+    """The claims of a property, its thresholds as the network reads them; one that was given is exact already."""
+    if isinstance(stated, Claim):
+        return (stated,)
+    return [claim_as_read(claim, domain, dtype) for claim in stated.lower(domain, Outputs(tuple(outputs)))]
 
 
 def _claim_rows(
-    claim: Claim, domain: Domain, outputs: Sequence[str], chosen: Mapping[str, tuple[Fraction, ...]]
+    claim: Claim, domain: Domain, outputs: Sequence[str], chosen: Mapping[str, tuple[Fraction, ...]], bracket: bool
 ) -> Iterator[Row]:
+    premise = _premise(claim, domain)
+    for inequality in claim.rows:
+        weights = _weights(inequality, outputs)
+        text = _text(claim, inequality, bracket)
+        found = [_row(text, inequality, premise, weights, fixed) for fixed in _cases(claim, premise, chosen)]
+        rows = [row for row in found if row is not None]
+        if not rows:  # leaving the claim out would look as if it held
+            raise SmileError(f"No given value satisfies the premise of {claim.formula()!r}; give others.")
+        for row in rows:
+            if not _trivial(row):
+                yield replace(row, rhs=None) if bracket else row
+
+
+def _premise(claim: Claim, domain: Domain) -> Premise:
+    """Boxes and strips of a claim; what audits do not cover is named, and a premise without any inputs is an error."""
     if claim.either or claim.copies > 2:
         raise SmileError(f"{claim.formula()!r} has alternatives or more than two copies, which audits do not cover.")
     if claim.ball:  # its strips alone would let pairs in that the claim is not about
         raise SmileError(f"{claim.formula()!r} has a Euclidean norm in its premise, which audits do not cover.")
-    premise = ground(claim, domain)  # a premise without any inputs is an error
+    premise = ground(claim, domain)
     if premise.has_rows:
         raise SmileError(f"{claim.formula()!r} relates several inputs in its premise, which audits do not cover.")
-    for inequality in claim.rows:
-        weights = _weights(inequality, outputs)
-        for first, second in _cases(claim, premise, chosen):
-            row = _row(inequality, premise, weights, (first, second))
-            if row is not None and not _trivial(row):
-                yield row
+    return premise
+
+
+def _text(claim: Claim, inequality: Inequality, bracket: bool) -> str:
+    """The row with its premise; of a bracket the left side alone, since nothing is said to be its limit."""
+    text = replace(claim, then=(inequality,)).formula()
+    return text.removesuffix(f" {inequality.op} {number(inequality.rhs)}") if bracket else text
 
 
 def _weights(inequality: Inequality, outputs: Sequence[str]) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
@@ -143,28 +159,30 @@ def _options(
     return []
 
 
-def _row(inequality: Inequality, premise: Premise, weights: Any, fixed: tuple[Fixed, Fixed]) -> Row | None:
+def _row(text: str, inequality: Inequality, premise: Premise, weights: Any, fixed: tuple[Fixed, Fixed]) -> Row | None:
     """The row with these coordinates fixed; None where that contradicts the premise."""
-    copies = (0, premise.copies - 1)  # of a claim on one input both are the same
-    lo, hi = ([_exactly(ends[c]) for c in copies] for ends in (premise.lo, premise.hi))
-    low, high = _exactly(premise.delta_lo), _exactly(premise.delta_hi)
-    pairs = {i: (fixed[0][i], fixed[1][i]) for i in sorted(fixed[0])}
-    for i, (a, b) in pairs.items():
+    m, two = premise.domain.size, premise.copies == 2
+    lo = [[Fraction(float(v)) for v in premise.lo[c if two else 0]] for c in range(2)]
+    hi = [[Fraction(float(v)) for v in premise.hi[c if two else 0]] for c in range(2)]
+    low = [Fraction(float(v)) if two else Fraction(0) for v in premise.delta_lo]
+    high = [Fraction(float(v)) if two else Fraction(0) for v in premise.delta_hi]
+    said = []
+    for i in sorted(fixed[0]):
+        a, b = fixed[0][i], fixed[1][i]
         if not (lo[0][i] <= a <= hi[0][i] and lo[1][i] <= b <= hi[1][i] and low[i] <= a - b <= high[i]):
             return None
         lo[0][i] = hi[0][i] = a
         lo[1][i] = hi[1][i] = b
         low[i] = high[i] = a - b
-    names = tuple(premise.domain.coordinates)
-    said = [f"{names[i]}: a = {number(a)}, b = {number(b)}" for i, (a, b) in pairs.items() if a != b]
-    text = "; ".join([inequality.text(), *said])
-    whole = tuple(np.asarray(premise.integral, dtype=bool).tolist())
+        if a != b:
+            said.append(f"{in_quotes(premise.domain.coordinates[i])}: a = {number(a)}, b = {number(b)}")
+    text = "; ".join([text, *said])
+    whole = tuple(bool(v) for v in np.asarray(premise.integral))
     boxes = ((tuple(lo[0]), tuple(lo[1])), (tuple(hi[0]), tuple(hi[1])))
-    return Row(text, names, *boxes, tuple(low), tuple(high), whole, weights, inequality.rhs)
-
-
-def _exactly(values: np.ndarray) -> list[Fraction]:
-    return [Fraction(float(v)) for v in values]
+    names = tuple(premise.domain.coordinates)
+    assert len(names) == m
+    groups = tuple(tuple(int(i) for i in group) for group in premise.domain.groups)
+    return Row(text, names, *boxes, tuple(low), tuple(high), whole, weights, inequality.rhs, groups)
 
 
 def _trivial(row: Row) -> bool:

@@ -33,9 +33,12 @@ class Row:
     whole: tuple[bool, ...]
     weights: tuple[Vector, Vector]
     rhs: Fraction | None = None
+    groups: tuple[tuple[int, ...], ...] = ()  # one-hot categories; proofs do not use them, pairs must keep to them
 
     def holds_at(self, x: Sequence[Sequence[Fraction]]) -> bool:
-        """Whether the pair x [2][m] satisfies the premise, exactly."""
+        """Whether the pair x [2][m] satisfies the premise, exactly, and has one value of every category."""
+        if any(sum(copy[i] for i in group) != 1 for copy in x for group in self.groups):
+            return False
         boxed = all(a <= v <= b for c in range(2) for a, v, b in zip(self.lo[c], x[c], self.hi[c], strict=True))
         strips = all(a <= v - w <= b for a, v, w, b in zip(self.low, x[0], x[1], self.high, strict=True))
         whole = all(v.denominator == 1 for copy in x for v, is_whole in zip(copy, self.whole, strict=True) if is_whole)

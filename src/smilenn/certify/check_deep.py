@@ -26,6 +26,7 @@ from typing import Any
 
 G = K = 40
 NODES, DEPTH, WORK, MIB = 1 << 22, 512, 1 << 34, 1 << 20
+DEEPEST = 64  # nesting of audit.json
 FILES = {"audit.json": 64 * MIB, "network.bin": 8 * MIB, "proofs.bin": 256 * MIB}
 ROUNDOFF = {"float32": (4, 8, 24), "float64": (8, 11, 53)}  # bytes, bits of the exponent, digits of the significand
 EXIT = {"certified": 0, "violated": 1, "refused": 1, "unreadable": 2, "unknown": 3}
@@ -206,9 +207,21 @@ def parse(data: bytes) -> dict[str, Any]:
         )
         if not isinstance(value, dict):
             raise ValueError("it is no object")
+        if depth(value) > DEEPEST:
+            raise ValueError(f"it is nested deeper than {DEEPEST}")
     except (ValueError, RecursionError) as error:
         raise UnreadableError(f"audit.json is not readable JSON: {error}") from None
     return value
+
+
+def depth(value: object) -> int:
+    """How deep lists and objects are nested, found level by level."""
+    level: list[Any] = [value]
+    found = 0
+    while level := [v for v in level if isinstance(v, (list, dict))]:
+        level = [w for v in level for w in (v.values() if isinstance(v, dict) else v)]
+        found += 1
+    return found
 
 
 NUMBER = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")
@@ -272,7 +285,7 @@ class Net:
         need(good, "the network is described by missing or unknown keys")
         described: dict[str, Any] = entry  # type: ignore[assignment]
         self.dtype, self.sizes = described["dtype"], described["sizes"]
-        need(self.dtype in ROUNDOFF, "the network has an unknown type of numbers")
+        need(isinstance(self.dtype, str) and self.dtype in ROUNDOFF, "the network has an unknown type of numbers")
         good = isinstance(self.sizes, list) and all(type(n) is int and 1 <= n <= 1 << 16 for n in self.sizes)
         need(good and 3 <= len(self.sizes) <= 66, "the network's sizes are malformed")
         need(described["sha256"] == sha256(data), "network.bin is not the network of this audit")

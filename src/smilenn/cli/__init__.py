@@ -34,6 +34,7 @@ from smilenn.cli.options import (
     choices,
 )
 from smilenn.cli.screen import HelpAll
+from smilenn.errors import SmileError
 
 app = typer.Typer(
     name="smile",
@@ -223,6 +224,10 @@ def check(
 ) -> None:
     """Check the certificate of a model or an audit in exact arithmetic, from the files; nothing is searched."""
     if auditing.is_audit(model):
+        if key is not None or verified:  # neither signatures nor the proved checker know audits
+            raise SmileError(
+                "Audits are neither signed nor read by the proved checker; leave out --key and --verified."
+            )
         raise typer.Exit(auditing.check(model, reference=reference, quiet=quiet, json=json))
     paths.check_certificate(model)
     if key is not None:

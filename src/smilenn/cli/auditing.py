@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,13 +13,13 @@ import typer
 
 from smilenn.cli import paths
 from smilenn.cli.options import Decreasing, Increasing, Json, Quiet, Spec, several
-from smilenn.errors import SmileError
+from smilenn.errors import AlteredError, SmileError
 
 if TYPE_CHECKING:
     from smilenn.certify.check_deep import Report
     from smilenn.domain import Domain
 
-AUDIT = "audit.json"
+AUDIT, MANIFEST = "audit.json", "manifest.json"
 
 
 def audit(
@@ -115,8 +116,14 @@ def _claims(
 
 
 def is_audit(folder: Path) -> bool:
-    """Whether a folder to check is an audit's."""
-    return (folder / AUDIT).exists()
+    """Whether a folder to check is an audit's; one that holds a model as well is neither.
+
+    Otherwise three files put beside a model would be checked in its place, and the model would pass for certified.
+    """
+    audit, model = (os.path.lexists(folder / name) for name in (AUDIT, MANIFEST))
+    if audit and model:
+        raise AlteredError(f"{str(folder)!r} holds a model and an audit, so it is unclear which to check; part them.")
+    return audit
 
 
 def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:

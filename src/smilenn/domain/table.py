@@ -37,7 +37,7 @@ def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
 def _polars_frame(data: Any) -> pd.DataFrame:
     try:
         return data.to_pandas()
-    except ModuleNotFoundError:  # polars converts through pyarrow, which need not be there
+    except (ModuleNotFoundError, ValueError):  # polars converts through pyarrow, which may lack it or its type
         return pd.DataFrame({name: _cells(data[name]) for name in data.columns})
 
 
@@ -61,7 +61,10 @@ def as_array(data: Any) -> np.ndarray:
 
 def _cells(column: Any) -> Any:
     """A column of polars: the cells themselves where NumPy would have them as floats that they are not."""
-    values = column.to_numpy()
+    try:
+        values = column.to_numpy()
+    except Exception:  # errors of its own, for types that NumPy does not have, such as Int128
+        return pd.Series(column.to_list(), dtype=object).infer_objects()
     return values if values.dtype.kind != "f" or column.dtype.is_float() else pd.Series(column.to_list(), dtype=object)
 
 
@@ -114,10 +117,13 @@ def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
         series = series.astype(float)
     if pd.api.types.is_complex_dtype(series):
         raise SmileError(f"Column {name!r} holds complex numbers; give real ones.")
-    dates = pd.api.types.is_datetime64_any_dtype(series) or pd.api.types.is_timedelta64_dtype(series)
+    dates = pd.api.types.is_datetime64_any_dtype(series) or series.dtype.kind in ("m", "M")  # Arrow's durations too
     if dates or isinstance(series.dtype, pd.PeriodDtype):
         raise SmileError(f"Column {name!r} holds dates or durations; turn it into numbers, such as days, first.")
-    found = pd.to_numeric(series, errors="coerce")
+    try:
+        found = pd.to_numeric(series, errors="coerce")
+    except TypeError as error:  # types that pandas has no numbers for, such as Arrow's float16
+        raise SmileError(f"Column {name!r} cannot be read as numbers ({error}); convert it to float64.") from None
     if pd.api.types.is_complex_dtype(found):
         raise SmileError(f"Column {name!r} holds complex numbers; give real ones.")
     values = found.to_numpy(dtype=np.float64, na_value=np.nan)

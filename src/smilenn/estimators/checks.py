@@ -52,7 +52,7 @@ def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -
 
 def _check_cells(column: pd.Series, name: str) -> None:
     for row, cell in enumerate(column):
-        if isinstance(cell, (Mapping, list, tuple, set, complex)):
+        if isinstance(cell, (Mapping, list, tuple, set, complex, np.ndarray)):
             raise CellTypeError(
                 f"Row {row}, column {name!r}: the argument must be a string or a number, not {type(cell).__name__!r}."
             )

@@ -146,8 +146,9 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
     def certified_radius(self, X: Any, norm: Norm = "inf") -> np.ndarray:
         """How far each row may move before its label can change, [n], in the units of the columns; 0 if not at all.
 
-        `norm` is "inf", each column by itself, or 2, all together. Every `Robust` of that norm with one delta for its
-        columns counts, by whole multiples of its delta (radius.py): state a small delta for fine steps.
+        The continuous columns move, all others stay as they are. `norm` is "inf", each column by itself, or 2, all
+        together. Every `Robust` of that norm with one delta for all continuous columns counts, by whole multiples of
+        its delta (radius.py): state a small delta for fine steps.
         """
         self._check_fitted()
         several = self.task == "multiclass"

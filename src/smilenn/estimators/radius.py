@@ -43,7 +43,9 @@ class Steps:
 
 
 def steps_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm) -> Steps | None:
-    """What a claim says of steps in this norm; None where it is of another kind, or its columns have several δ."""
+    """What a claim says of steps in this norm; None where it is of another kind, its columns have several δ, or a
+    continuous column that can move is not among them.
+    """
     found = meaning(claim, outputs, domain)
     if norm == 2 and isinstance(found, Near):
         sizes = dict(found.axes)
@@ -55,6 +57,9 @@ def steps_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm) -> Step
         return None
     features = [domain.feature(name) for name in sizes]
     if len(set(sizes.values())) != 1 or any(f.kind != "continuous" for f in features):
+        return None
+    # a radius lets every continuous column move, so a claim that keeps one of them equal says nothing of it
+    if any(f.kind == "continuous" and f.lo < f.hi and f.name not in sizes for f in domain.features):
         return None
     delta = next(iter(sizes.values()))
     reach = [2.0**-51 * max(abs(f.lo), abs(f.hi), LEAST) / float(delta) for f in features]
@@ -95,6 +100,6 @@ def refuse_without_steps(found: list[Steps], norm: Norm) -> None:
     if not found:
         kind = "Robust(0.1, norm=2)" if norm == 2 else "Robust(0.1)"
         raise SmileError(
-            f"A radius needs a certified property with one delta for continuous columns in this norm, such as {kind}; "
-            "fit with one, of a small delta for fine steps."
+            "A radius needs a certified property with one delta for all continuous columns in this norm, such as "
+            f"{kind}; fit with one, of a small delta for fine steps."
         )

@@ -68,14 +68,23 @@ def directions(monotonic_cst: Directions) -> tuple[tuple[Name, ...], tuple[Name,
 
 
 def check_directions(monotonic_cst: Directions, columns: Sequence[str]) -> None:
-    """Directions are 1, 0 and −1, and a list has one for each column of the data."""
+    """Directions are 1, 0 and −1, and a list has one for each column of the data, whose names are no other places."""
     directions(monotonic_cst)
-    if monotonic_cst is None or isinstance(monotonic_cst, Mapping) or len(monotonic_cst) == len(columns):
+    if monotonic_cst is None or isinstance(monotonic_cst, Mapping):
         return
-    raise SmileError(
-        f"monotonic_cst has {len(monotonic_cst)} numbers, but X has {len(columns)} columns; give one for each column, "
-        "or a dictionary."
-    )
+    if len(monotonic_cst) != len(columns):
+        raise SmileError(
+            f"monotonic_cst has {len(monotonic_cst)} numbers, but X has {len(columns)} columns; give one for each "
+            "column, or a dictionary."
+        )
+    for place, (column, direction) in enumerate(zip(columns, monotonic_cst, strict=True)):
+        if (
+            direction and column != str(place) and str(place) in columns
+        ):  # a whole number is a name before it is a place
+            raise SmileError(
+                f"monotonic_cst is a list, and X has a column called '{place}' that is not its column {place}; give a "
+                "dictionary of names."
+            )
 
 
 def _joined(names: Names, more: tuple[Name, ...]) -> tuple[Name, ...]:

@@ -89,7 +89,7 @@ def seal(net: SmileNet) -> Seal | None:
     numbers: dict[torch.dtype, list[torch.Tensor]] = {}
     for path, module, foreign in _modules(net):
         # a network in training mode predicts by a copy that is not; a part of it may not differ from the rest
-        if _altered(module) or (module.training and not net.training):
+        if altered(module) or (module.training and not net.training):
             return None
         tensors = _tensors(module)
         for _, tensor in tensors:
@@ -104,7 +104,7 @@ def _watched() -> bool:
     return bool(hooks._global_forward_hooks or hooks._global_forward_pre_hooks)
 
 
-def _altered(module: nn.Module) -> bool:
+def altered(module: nn.Module) -> bool:
     """Whether calling the module does something beside its class's own forward pass."""
     if module._forward_hooks or module._forward_pre_hooks:
         return True
@@ -232,7 +232,7 @@ def foreign_part(net: SmileNet) -> str:
             own = f"{kind.__module__}.{kind.__qualname__}"
             return f"{words} is a {own}, which no certificate speaks of; use {known.__name__} itself"
     hanging = "code hangs on the network that no certificate speaks of: a hook, or a method replaced"
-    return hanging if _watched() or any(_altered(module) for _, module, _ in _modules(net)) else ""
+    return hanging if _watched() or any(altered(module) for _, module, _ in _modules(net)) else ""
 
 
 @torch.no_grad()

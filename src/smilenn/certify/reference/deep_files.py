@@ -10,7 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from smilenn.certify.reference.floats import Double
 from smilenn.certify.reference.strict import (
+    Unreadable,
     as_hash,
     as_integer,
     as_list,
@@ -26,6 +28,7 @@ KEYS = ("format", "version", "source", "network", "inputs", "outputs", "proofs_s
 ROW_KEYS = ("text", "lo", "hi", "low", "high", "whole", "weights", "rhs", "witness", "proof")
 KINDS = {"float32": (32, 23), "float64": (64, 52)}  # bits, and those of the fraction
 MOST_NODES, MOST_OPEN, MOST_DIGITS = 1 << 22, 512, 40
+MOST_CHARACTERS = 20  # of a whole number
 LARGE = Fraction(1 << 40)
 RATIONAL = re.compile(r"(-?)([0-9]{1,400})(?:/([1-9][0-9]{0,399}))?")
 Vector = tuple[Fraction, ...]
@@ -100,7 +103,9 @@ class StoredRow:
 def read_audit(folder: Path) -> tuple[Network, tuple[StoredRow, ...]]:
     """The network and the rows of a folder."""
     files = {name: read_file(folder / name, limit) for name, limit in LIMITS.items()}
-    content = as_object(parse_json(files["audit.json"], "audit.json"), KEYS, "audit.json")
+    parsed = parse_json(files["audit.json"], "audit.json")
+    only_whole(parsed)
+    content = as_object(parsed, KEYS, "audit.json")
     need(content["format"] == "smilenn-audit", "This is not an audit.")
     as_integer(content["version"], 1, 1, "The version")
     as_text(content["source"], "The source")
@@ -118,6 +123,18 @@ def read_audit(folder: Path) -> tuple[Network, tuple[StoredRow, ...]]:
         rest = rest[count:]
     need(bool(rows) and not rest, "There are no rows, or bytes of proofs.bin that no row uses.")
     return net, tuple(rows)
+
+
+def only_whole(parsed: Any) -> None:
+    """An object without floats and long whole numbers; anything else cannot be read as an audit."""
+    if not isinstance(parsed, dict):
+        raise Unreadable("audit.json is no object.")
+    ahead: list[Any] = [parsed]
+    while ahead:
+        value = ahead.pop()
+        if isinstance(value, Double) or (type(value) is int and len(str(value)) > MOST_CHARACTERS):
+            raise Unreadable(f"A number of audit.json is not whole, or has more than {MOST_CHARACTERS} characters.")
+        ahead += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def rational(value: Any) -> Fraction:
