@@ -21,6 +21,7 @@ PYTHON = re.compile(r"\w\((?!s\))|\w=(?!=)|\b[a-z]+_[a-z_]+\b|\bSmile[A-Z]\w+|\b
 ELSEWHERE = (
     "experiments",
     "baselines",
+    "mlflow",
     "datasets",
     "certify/check",
     "testing",

@@ -57,7 +57,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"Say what is wanted, to=…:", "Say what is wanted, --to:"),
     (r"add output=…, one of", "add --output, one of"),
     (r"change\[('.*?')\] is ", r"--change \1 is "),
-    (r"fitted, as in Monotone\((increasing|decreasing)=\[('.*?')\]\)", r"fitted: --\1 \2"),
+    (r"fitted, as in Monotone\((\w+|…)=\[(.*?)\]\)", r"fitted: --\1 \2"),
     # models that only Python can load
     (r"; build it and pass backbone=… when loading", "; only Python code that builds it can load this model"),
     (r"; build them and pass modules=\{.*\} when loading", "; only Python code that builds them can load this model"),
