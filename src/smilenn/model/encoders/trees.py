@@ -14,7 +14,7 @@ so does a sum in one order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +23,13 @@ import torch
 
 from smilenn.errors import SmileError
 from smilenn.model.encoders.layers import Layer
+from smilenn.model.encoders.leaf_sets import LEAF, Column, Nodes, columns, reached
 from smilenn.model.spread import WIDER, Spread
 
-LEAF = -1
 MOST_LEAVES = 256  # of a tree whose leaves are compared pair by pair; the checkers' limit
 ROWS = 1024  # that are evaluated together
 TILE = 1 << 15  # (tree, row) pairs that walk down together: their numbers stay in the processor's cache
+STEP, LAST = 3, 4  # how many columns of sets of leaves take as long as a step of a walk, and as finding the leaf
 
 
 class Trees(Layer):
@@ -86,8 +87,22 @@ class Trees(Layer):
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, j]. Trees are constant between thresholds: no gradient reaches y."""
         plan = self.plan()
-        parts = [self._sum(plan.values(part.contiguous())) for part in self._asked(y).split(ROWS, dim=1)]
-        return torch.cat(parts, dim=1).T
+        values = self._many(plan, y)
+        if values is None:
+            values = (plan.values(part.contiguous()) for part in self._asked(y).split(ROWS, dim=1))
+        return torch.cat([self._sum(part) for part in values], dim=1).T
+
+    def _many(self, plan: Plan, y: torch.Tensor) -> Iterator[torch.Tensor] | None:
+        """The values [trees, B] of rows by sets of leaves, in parts; None where walks are quicker, or needed."""
+        if torch.compiler.is_compiling() or y.device.type != "cpu" or y.shape[1] != self.inputs:
+            return None
+        found = plan.columns(self.inputs, self.sets, len(y))
+        leaves = reached(found, y.detach().to(torch.float64)) if found else None
+        if leaves is None:
+            return None
+        leaf = plan.split == LEAF
+        values, first = plan.number[leaf], (leaf.cumsum(0) - leaf.to(torch.int64))[plan.starts[:-1]]
+        return (values.index_select(0, (part + first).T.reshape(-1)).view(-1, len(part)) for part in leaves.split(ROWS))
 
     def _asked(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → what nodes may ask for, [questions, B]."""
@@ -176,6 +191,7 @@ class Plan:
     child: torch.Tensor
     value: torch.Tensor
     leaf: torch.Tensor
+    ranks: int  # of all that can be asked: the rows of the tables of leaf_sets.py, at most
 
     def fits(self, layer: Trees) -> bool:
         """Whether the layer still holds these nodes, on the same device."""
@@ -207,7 +223,7 @@ class Plan:
         at = np.argsort(new)
         before = np.cumsum(~inner) - ~inner  # leaves before a node, of all trees
         before -= np.repeat(before[starts[:-1]], np.diff(starts))
-        device = layer.split.device
+        device, single = layer.split.device, inner & (split < layer.inputs)
 
         def tensor(values: np.ndarray) -> torch.Tensor:
             return torch.as_tensor(np.ascontiguousarray(values), device=device)
@@ -227,7 +243,16 @@ class Plan:
             tensor(child),
             tensor(np.where(inner, 0.0, number)[at]),
             tensor(before[at]),
+            len({*zip(split[single].tolist(), number[single].tolist(), strict=True)}) + 2 * layer.inputs,
         )
+
+    def columns(self, inputs: int, sets: Sequence[Sequence[int]], rows: int) -> list[Column]:
+        """The columns of a layer that find leaves by sets; none where so many rows walk more quickly."""
+        if rows < self.ranks:
+            return []
+        nodes = Nodes.of(self.split.numpy(), self.number.numpy(), self.right, self.starts)
+        found = [] if nodes is None else columns(nodes, inputs, sets)
+        return found if len(found) + LAST < STEP * sum(self.active) / len(self.roots) else []
 
     def reached(self, columns: torch.Tensor) -> torch.Tensor:
         """The leaves that rows reach, [trees, B] in the layer's order, from what can be asked for, [questions, B]."""
