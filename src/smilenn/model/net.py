@@ -279,10 +279,10 @@ class SmileNet(nn.Module):
 
         Units that are frozen have their place.
         """
-        e = self.encode(self.scale(x))
-        for net in (self.lower, self.second):
-            if net.hidden and net.weight.requires_grad:
-                net.centre(e[torch.randint(len(e), (net.hidden,), device=e.device)])
+        free = [net for net in (self.lower, self.second) if net.hidden and net.weight.requires_grad]
+        e = self.encode(self.scale(x)) if free else x
+        for net in free:
+            net.centre(e[torch.randint(len(e), (net.hidden,), device=e.device)])
 
     def snapshot(self) -> Snapshot:
         """The certified part as float64 arrays; non-finite weights are an error."""

@@ -17,7 +17,8 @@ import torch
 
 from smilenn.model.encoders import Branch, Encoder, Kinks, Linear, Ramps
 
-MOST = 2**23  # numbers that are kept of ramps, 64 MiB
+MOST = 2**25  # numbers that are kept of ramps, 256 MiB
+EVERY = slice(None)  # groups
 
 
 class Stack:
@@ -49,21 +50,25 @@ class Stack:
         self.signs.append(signs if bool(signs.any()) else None)
         self.ends.append(None)
 
-    def outputs(self, ramps: torch.Tensor) -> torch.Tensor:
-        """[B, R] → [B, G, j]."""
-        return self.layers(ramps)[2][-1].transpose(0, 1)
+    def outputs(self, ramps: torch.Tensor, own: slice = EVERY) -> torch.Tensor:
+        """[B, R] → [B, G, j], of the groups `own`."""
+        return self.layers(ramps, own)[2][-1].transpose(0, 1)
 
-    def layers(self, ramps: torch.Tensor) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
+    def layers(
+        self, ramps: torch.Tensor, own: slice = EVERY
+    ) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
         """What goes into every layer (the ramps [B, R], then [G, B, i]), its z and its h, each [G, B, j]."""
         rows, size = ramps.shape
         inputs, before, after, y = list[torch.Tensor](), list[torch.Tensor](), list[torch.Tensor](), ramps
         for weight, bias, ends in zip(self.weights, self.biases, self.ends, strict=True):
             inputs.append(y)
+            if own is not EVERY:
+                weight, bias = weight[own], bias[own]
             width = weight.shape[2] - size
-            own, base = weight.split([width, size], dim=2)
+            inner, base = weight.split([width, size], dim=2)
             z = torch.addmm(bias.reshape(-1), ramps, base.reshape(-1, size).T).reshape(rows, *bias.shape)
             z = z.transpose(0, 1)  # [G, B, j]
-            z = torch.baddbmm(z, y, own.transpose(1, 2)) if width else z
+            z = torch.baddbmm(z, y, inner.transpose(1, 2)) if width else z
             y = z if ends is None else z.clamp(*ends)
             before.append(z)
             after.append(y)
@@ -100,12 +105,12 @@ class Ensemble:
         if len(u) * sum(self.stacks[i].weights[0].shape[2] for i in set(self.same)) <= MOST:
             self.kept = self.ramps(u)
 
-    def outputs(self, u: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
+    def outputs(self, u: torch.Tensor, rows: torch.Tensor | None = None, own: slice = EVERY) -> torch.Tensor:
         """u [B, m] → what the branches return [B, p], one member after the other, not cut to the encoder's box; then
-        the columns that are passed on; `rows` as in `ramps`.
+        the columns that are passed on; `rows` as in `ramps`. Of every kind only the groups `own`.
         """
         ramps = self.ramps(u, rows)
-        return self.joined([stack.outputs(ramps[i]) for stack, i in zip(self.stacks, self.same, strict=True)], u)
+        return self.joined([stack.outputs(ramps[i], own) for stack, i in zip(self.stacks, self.same, strict=True)], u)
 
     def joined(self, found: list[torch.Tensor], u: torch.Tensor) -> torch.Tensor:
         """The outputs [B, G, j] of all stacks at u [B, m] as one [B, p]."""

@@ -5,6 +5,7 @@ pretrain → [feasible start] → train → posttrain → [repair]        an enc
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import logging
@@ -265,18 +266,21 @@ class Run:
         task, net = self.task, self.net
         if net.encoder is None and not net.enforcement_parameters() and isinstance(prove(net, claims), Proved):
             return  # a fixed box that implies the claims
-        before, quality = task.held_out_loss(net), task.quality(net)
+        trained = copy.deepcopy(
+            net
+        )  # judged only where something is repaired: that takes as long as predicting all rows
         done = repair(net, claims, task.x, self.in_time().config, classify=bool(task.decides))
         if done is None or not done.text:
             return
-        after, seconds = task.held_out_loss(net), round(self.clock.elapsed(), 6)
+        before, after = (task.held_out_loss(one) for one in (trained, net))
+        seconds = round(self.clock.elapsed(), 6)
         record = {
             "phase": "repair",
             "unit": 0,
             "loss": after,
             "loss_before": before,
             "repair": done.text,
-            "cost": quality - task.quality(net),
+            "cost": task.quality(trained) - task.quality(net),
         }
         self.state.history.append({k: _plain(v) for k, v in (record | {"seconds": seconds}).items()})
         logger.info("repaired: %s; loss %.4g, before %.4g", done.text, after, before)

@@ -29,6 +29,7 @@ from smilenn.model.spread import WIDER, Spread
 MOST_LEAVES = 256  # of a tree whose leaves are compared pair by pair; the checkers' limit
 ROWS = 1024  # that are evaluated together
 TILE = 1 << 15  # (tree, row) pairs that walk down together: their numbers stay in the processor's cache
+JOINT = 1 << 21  # numbers that the largest of all sets are found among together
 STEP, LAST = 3, 4  # how many columns of sets of leaves take as long as a step of a walk, and as finding the leaf
 
 
@@ -108,7 +109,9 @@ class Trees(Layer):
         """[B, i] → what nodes may ask for, [questions, B]."""
         if y.shape[1] != self.inputs:  # the sets would be counted from another place
             raise SmileError(f"The layer of trees reads {self.inputs} coordinates, not {y.shape[1]}.")
-        columns = y.detach().to(torch.float64).T
+        columns, joint = y.detach().to(torch.float64).T, self.plan().joint
+        if joint.numel() * len(y) <= JOINT:  # of few rows, calls are what a set costs
+            return torch.cat([columns, columns[joint].amax(dim=1)]) if len(joint) else columns.contiguous()
         return torch.cat([columns, *(columns[places].amax(dim=0, keepdim=True) for places in self.sets)]).contiguous()
 
     def _sum(self, values: torch.Tensor) -> torch.Tensor:
@@ -191,6 +194,7 @@ class Plan:
     child: torch.Tensor
     value: torch.Tensor
     leaf: torch.Tensor
+    joint: torch.Tensor  # the places of every set, its first repeated to the length of the longest
     ranks: int  # of all that can be asked: the rows of the tables of leaf_sets.py, at most
 
     def fits(self, layer: Trees) -> bool:
@@ -243,12 +247,13 @@ class Plan:
             tensor(child),
             tensor(np.where(inner, 0.0, number)[at]),
             tensor(before[at]),
+            tensor(_equally_long(layer.sets)),
             len({*zip(split[single].tolist(), number[single].tolist(), strict=True)}) + 2 * layer.inputs,
         )
 
     def columns(self, inputs: int, sets: Sequence[Sequence[int]], rows: int) -> list[Column]:
         """The columns of a layer that find leaves by sets; none where so many rows walk more quickly."""
-        if rows < self.ranks:
+        if 2 * rows < self.ranks:  # the tables would take longer than the walks
             return []
         nodes = Nodes.of(self.split.numpy(), self.number.numpy(), self.right, self.starts)
         found = [] if nodes is None else columns(nodes, inputs, sets)
@@ -300,6 +305,13 @@ class Plan:
             if (split[nodes] == LEAF).sum() <= MOST_LEAVES:
                 found[2:, t] = _by_pairs(split[nodes], number[nodes], self.right[nodes] - self.starts[t], questions)
         return found
+
+
+def _equally_long(sets: Sequence[Sequence[int]]) -> np.ndarray:
+    """Sets as rows of one length: a largest value does not mind an entry that comes twice."""
+    longest = max((len(places) for places in sets), default=0)
+    rows = [[*places, *[places[0]] * (longest - len(places))] for places in sets]
+    return np.array(rows, dtype=np.int64).reshape(len(sets), longest)
 
 
 def _children(split: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
