@@ -54,6 +54,8 @@ def encoded_epoch(state: State, task: Training) -> dict[str, Any]:
         totals += [loss, 1.0]
         if task.over():
             break
+    if state.ensemble is not None:
+        state.ensemble.write_()
     return {"loss": totals[0] / totals[1]}
 
 
@@ -194,7 +196,7 @@ def seen(
 
 def encoder_outputs(encoder: Encoder, u: torch.Tensor) -> torch.Tensor:
     """e [B, p], not cut, of the members as they are: fast sums, as in training."""
-    return encoder.uncut(u) if not encoder.groups else Ensemble(encoder, views=False).outputs(u)
+    return encoder.uncut(u) if not encoder.groups else Ensemble(encoder, learns=False).outputs(u)
 
 
 def centres(net: SmileNet, e: torch.Tensor) -> torch.Tensor:
@@ -229,7 +231,7 @@ def honest(net: SmileNet, task: Training, ensemble: Ensemble | None = None) -> t
     encoder, held = net.encoder, task.held
     assert encoder is not None and held is not None
     rows = torch.nonzero(held.any(dim=1))[:, 0]
-    ensemble = Ensemble(encoder, views=False) if ensemble is None else ensemble
+    ensemble = Ensemble(encoder, learns=False) if ensemble is None else ensemble
     plain = has_fixed_box(net) and encoder.limits is None and not ensemble.passed
     if plain and bool((held.sum(dim=1) <= 1).all()):
         return _one_group_each(net, task, ensemble, held, rows), rows

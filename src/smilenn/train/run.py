@@ -76,6 +76,8 @@ class Run:
         optimizer = torch.optim.Adam(groups, lr=task.config.learning_rate, fused=fused(net))
         self.state = State(net, optimizer, fingerprint, ensemble=members)
         if checkpoint is not None and load_state(checkpoint, self.state):
+            if members is not None:
+                members.read_()
             self._resume()
         elif not warm:
             rngs(task.seed, "pretrain", _SETUP)
@@ -205,8 +207,9 @@ class Run:
         net, state = self.net, self.state
         if not self._keeps_claims() or state.phase == "done":
             return
-        if state.ensemble is not None:
-            state.ensemble.release()
+        if state.ensemble is not None and net.encoder is not None:
+            state.ensemble.write_()
+            net.encoder.project_()  # an interrupted step has not come to its signs
         if state.best is not None:
             net.load_state_dict(state.best)
         room = ROOM if net.encoder is not None and net.encoder.groups else 1.0
