@@ -88,22 +88,19 @@ class Trees(Layer):
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, j]. Trees are constant between thresholds: no gradient reaches y."""
         plan = self.plan()
-        values = self._many(plan, y)
-        if values is None:
+        leaves = self._leaves_of_many(plan, y)
+        if leaves is None:
             values = (plan.values(part.contiguous()) for part in self._asked(y).split(ROWS, dim=1))
+        else:
+            values = plan.values_at(leaves)
         return torch.cat([self._sum(part) for part in values], dim=1).T
 
-    def _many(self, plan: Plan, y: torch.Tensor) -> Iterator[torch.Tensor] | None:
-        """The values [trees, B] of rows by sets of leaves, in parts; None where walks are quicker, or needed."""
+    def _leaves_of_many(self, plan: Plan, y: torch.Tensor) -> torch.Tensor | None:
+        """`leaves` by sets; None where walks are quicker, or needed."""
         if torch.compiler.is_compiling() or y.device.type != "cpu" or y.shape[1] != self.inputs:
             return None
         found = plan.columns(self.inputs, self.sets, len(y))
-        leaves = reached(found, y.detach().to(torch.float64)) if found else None
-        if leaves is None:
-            return None
-        leaf = plan.split == LEAF
-        values, first = plan.number[leaf], (leaf.cumsum(0) - leaf.to(torch.int64))[plan.starts[:-1]]
-        return (values.index_select(0, (part + first).T.reshape(-1)).view(-1, len(part)) for part in leaves.split(ROWS))
+        return reached(found, y.detach().to(torch.float64)) if found else None
 
     def _asked(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → what nodes may ask for, [questions, B]."""
@@ -128,7 +125,8 @@ class Trees(Layer):
     def leaves(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → the leaf that each row reaches in each tree, [B, trees]: the number of leaves to its left."""
         plan = self.plan()
-        return plan.leaf[plan.reached(self._asked(y))].T
+        leaves = self._leaves_of_many(plan, y)
+        return plan.leaf[plan.reached(self._asked(y))].T if leaves is None else leaves
 
     def propagate(self, spread: Spread) -> Spread:
         """Node by node, and by pairs of leaves where that leaves both signs open."""
@@ -288,6 +286,13 @@ class Plan:
         """The values of the leaves that rows reach, [trees, B]."""
         nodes = self.reached(columns)
         return self.value.index_select(0, nodes.view(-1)).view(nodes.shape)
+
+    def values_at(self, leaves: torch.Tensor) -> Iterator[torch.Tensor]:
+        """The values of the leaves [B, trees], counted in each tree, as parts [trees, b] of the rows."""
+        leaf = self.split == LEAF
+        values, first = self.number[leaf], (leaf.cumsum(0) - leaf.to(torch.int64))[self.starts[:-1]]
+        for part in leaves.split(ROWS):
+            yield values.index_select(0, (part + first).T.reshape(-1)).view(-1, len(part))
 
     def walk(self, questions: np.ndarray) -> np.ndarray:
         """Range and difference of every tree's value, [4, trees]."""
