@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Profile = Literal["f64-aux", "fixed-order", "dyadic"]
 PROFILES: tuple[Profile, ...] = ("f64-aux", "fixed-order", "dyadic")
 BLOCK = 2**14  # products computed at once, where rows are few
+PARTIAL = 2**15  # partial sums that are kept at once: of few, calls are what a sum costs
 TILE = 2**16  # sums of a tile: 512 KiB, and as much again for its products
 WIDE = 2**24  # the same on a GPU, where calls are what a sum costs
 TINY, HALF = 2.0**-1074, 2.0**-53  # the least positive number; half a unit in the last place of 1
@@ -83,10 +84,33 @@ def _columns(start: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tens
     total = None
     for y, w in terms:
         columns, weights = y.T.contiguous()[:, None, :], w.T.contiguous()[:, :, None]  # [i, 1, B], [i, n, 1]
+        if len(columns) and adds_at_once(columns, columns.numel() * weights.shape[1]):
+            total = added_up(first if total is None else total, columns * weights)
+            continue
         for product in _products(columns, weights):
             total = first + product if total is None else total.add_(product)
     assert total is not None  # the caller has seen to it
     return total
+
+
+def adds_at_once(terms: torch.Tensor, numbers: int) -> bool:
+    """Whether `added_up` may add up so many numbers: not where they are many, or torch must see the steps."""
+    import torch
+
+    seen = torch.is_grad_enabled() or torch.compiler.is_compiling() or terms.device.type != "cpu"
+    return numbers <= PARTIAL and not seen and terms.dtype == torch.float64
+
+
+def added_up(start: torch.Tensor, terms: torch.Tensor) -> torch.Tensor:
+    """((start + terms[0]) + terms[1]) + … in one call; start [n, 1] or [n, B], terms [i, n, B]; [n, B].
+
+    NumPy defines `accumulate` by its steps, r_k = r_{k−1} + a_k, and returns them all: no other order has them.
+    """
+    import numpy as np
+    import torch
+
+    steps = torch.cat([start.expand(1, *terms.shape[1:]), terms]).numpy()
+    return torch.from_numpy(np.add.accumulate(steps, axis=0, out=steps)[-1].copy())
 
 
 def _products(columns: torch.Tensor, weights: torch.Tensor) -> Iterator[torch.Tensor]:

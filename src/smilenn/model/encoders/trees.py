@@ -24,6 +24,7 @@ import torch
 from smilenn.errors import SmileError
 from smilenn.model.encoders.layers import Layer
 from smilenn.model.encoders.leaf_sets import LEAF, Column, Nodes, columns, reached
+from smilenn.model.profile import added_up, adds_at_once
 from smilenn.model.spread import WIDER, Spread
 
 MOST_LEAVES = 256  # of a tree whose leaves are compared pair by pair; the checkers' limit
@@ -115,9 +116,13 @@ class Trees(Layer):
         """The sums [j, B] of the values [trees, B], in the order of the trees; −0 becomes 0."""
         totals, at = [], 0
         for count, start in zip(self.trees, self.bias.unbind(), strict=True):
-            total = start.expand(values.shape[1]).clone()
-            for value in values[at : at + count].unbind():
-                total += value
+            own = values[at : at + count]
+            if adds_at_once(own, own.numel()):
+                total = added_up(start[None, None], own[:, None])[0]
+            else:
+                total = start.expand(values.shape[1]).clone()
+                for value in own.unbind():
+                    total += value
             totals.append(total + 0.0)
             at += count
         return torch.stack(totals)
