@@ -30,7 +30,7 @@ from smilenn.report.standing import Standing
 from smilenn.verdict import Proved, Rejected, Unknown, Violated
 
 QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
-SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
 
 
 def table(n=80, seed=0) -> pd.DataFrame:

@@ -26,7 +26,7 @@ def fitted(**options):
     options = {
         "increasing": ["x"],
         "random_state": 0,
-        "network": Network(hidden=4, embedding=2),
+        "network": Network(hidden=4, embedding=2, members=2),
         "config": FAST,
     } | options
     return SmileRegressor(**options).fit(X, 2 * X["x"].to_numpy() + 0.1 * rng.normal(size=80)), X
@@ -132,7 +132,12 @@ def test_positions_are_those_of_the_data(tmp_path):
     A = scattered()
     frame = pd.DataFrame(A, columns=["p", "x", "z", "q"])
     y = A[:, 2] * 2 + A[:, 0]
-    options = {"random_state": 0, "network": Network(hidden=4, embedding=2), "config": FAST, "increasing": [2]}
+    options = {
+        "random_state": 0,
+        "network": Network(hidden=4, embedding=2, members=2),
+        "config": FAST,
+        "increasing": [2],
+    }
     by_name = SmileRegressor(domain=Columns(groups={"g": ["p", "q"]}), **options).fit(frame, y)
     assert by_name.domain_.columns == ("p", "q", "x", "z")
     assert by_name.claims_[0].named == {"z"}
@@ -152,7 +157,7 @@ def test_with_a_domain_of_the_users_own_arrays_follow_the_domain():
     A = np.random.default_rng(0).random((80, 2))
     options = {
         "random_state": 0,
-        "network": Network(hidden=4, embedding=2),
+        "network": Network(hidden=4, embedding=2, members=2),
         "config": FAST,
         "increasing": [1],
         "domain": domain,

@@ -32,7 +32,7 @@ from smilenn.model.backbones import MLP
 from smilenn.train.held import held_out
 
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
-SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
 
 
 def line(n=120, seed=0):

@@ -22,7 +22,7 @@ from smilenn.properties import Bounded
 from smilenn.properties.rational import exact
 
 QUICK = Config(pretrain_epochs=5, epochs=1, posttrain_rounds=0, least_quality=0.0, learning_rate=1e-2)
-SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
 
 
 def table(n=60) -> pd.DataFrame:

@@ -35,7 +35,12 @@ QUICK = Config(
     posttrain_seconds=5,
     least_quality=0.0,
 )
-SMALL = {"config": QUICK, "random_state": 0, "network": Network(backbone_sizes=(8,), hidden=4), "certify_limit": 10}
+SMALL = {
+    "config": QUICK,
+    "random_state": 0,
+    "network": Network(backbone_sizes=(8,), hidden=4, members=2),
+    "certify_limit": 10,
+}
 
 
 def table(n=240, seed=0):

@@ -16,7 +16,7 @@ from smilenn.estimators.checks import class_weights, merged
 from smilenn.train.settings import LEAST_ROWS
 
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5, least_quality=0.0)
-SMALL = {"network": Network(hidden=6, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=6, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
 
 
 def line(n=90, seed=0):

@@ -11,7 +11,7 @@ from smilenn import Config, Custom, Fair, Monotone, Network, Robust, SmileClassi
 from smilenn.estimators.steady import largest_change, steady
 
 QUICK = Config(pretrain_epochs=30, epochs=8, learning_rate=1e-2, batch_size=16, posttrain_rounds=8)
-SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
 
 
 def data(seed=0, n=160):

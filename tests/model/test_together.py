@@ -92,3 +92,13 @@ def test_numbers_that_overflow_are_no_warning():
     y, w = torch.full((1, 2), 1e300, dtype=torch.float64), torch.full((3, 2), 1e300, dtype=torch.float64)
     with torch.no_grad():
         assert bool(in_order(torch.zeros(3, dtype=torch.float64), [(y, w)]).isinf().all())
+
+
+@pytest.mark.parametrize("rows", [1, 400])
+def test_a_term_without_columns_adds_nothing(rows):
+    y, w = torch.ones((rows, 2), dtype=torch.float64), torch.full((8, 2), 0.1, dtype=torch.float64)
+    none = torch.ones((rows, 0), dtype=torch.float64), torch.ones((8, 0), dtype=torch.float64)
+    start = torch.zeros(8, dtype=torch.float64)
+    with torch.no_grad():
+        for terms in ([none, (y, w)], [(y, w), none]):
+            assert torch.equal(in_order(start, terms), in_order(start, [(y, w)]))

@@ -11,7 +11,7 @@ from smilenn import Config, Fair, Monotone, Network, Robust, SmileClassifier, Sm
 from smilenn.estimators.trend import TrendWarning
 
 QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=64, posttrain_rounds=5)
-SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
 HOSTILE = '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 
 

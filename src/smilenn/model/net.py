@@ -284,10 +284,12 @@ class SmileNet(nn.Module):
 
         Units that are frozen have their place.
         """
+        free = [net for net in (self.lower, self.second) if net.hidden and net.weight.requires_grad]
+        if not free and self.encoder is not None and self.encoder.groups:
+            return  # nothing to centre, and many rows; a layer of distances remembers the first rows it sees
         e = self.encode(self.scale(x))
-        for net in (self.lower, self.second):
-            if net.hidden and net.weight.requires_grad:
-                net.centre(e[torch.randint(len(e), (net.hidden,), device=e.device)])
+        for net in free:
+            net.centre(e[torch.randint(len(e), (net.hidden,), device=e.device)])
 
     def _refuse_edited_scaler(self) -> None:
         domain = self.domain

@@ -12,6 +12,7 @@ docs/certificate.md §5 has the rules and their proofs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Profile = Literal["f64-aux", "fixed-order", "dyadic"]
 PROFILES: tuple[Profile, ...] = ("f64-aux", "fixed-order", "dyadic")
 BLOCK = 2**14  # products computed at once, where rows are few
+PARTIAL = 2**15  # partial sums that are kept at once: of few, calls are what a sum costs
 TILE = 2**16  # sums of a tile: 512 KiB, and as much again for its products
 FEW = 2**11  # sums that are few enough for a call to cost more than its numbers
 WIDE = 2**24  # the same on a GPU, where calls are what a sum costs
@@ -107,6 +109,26 @@ def _columns(first: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tens
     return total
 
 
+def adds_at_once(terms: torch.Tensor, numbers: int) -> bool:
+    """Whether `added_up` may add up so many numbers: not where they are many, or torch must see the steps."""
+    import torch
+
+    seen = torch.is_grad_enabled() or torch.compiler.is_compiling() or terms.device.type != "cpu"
+    return numbers <= PARTIAL and not seen and terms.dtype == torch.float64
+
+
+def added_up(start: torch.Tensor, terms: torch.Tensor) -> torch.Tensor:
+    """((start + terms[0]) + terms[1]) + … in one call; start [n, 1] or [n, B], terms [i, n, B]; [n, B].
+
+    NumPy defines `accumulate` by its steps, r_k = r_{k−1} + a_k, and returns them all: no other order has them.
+    """
+    import torch
+
+    steps = torch.cat([start.expand(1, *terms.shape[1:]), terms]).numpy()
+    with np.errstate(all="ignore"):
+        return torch.from_numpy(np.add.accumulate(steps, axis=0, out=steps)[-1].copy())
+
+
 def _is_numpy(first: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> bool:
     """Whether numpy may compute: in the processor's memory, in float64, without gradients, not while torch traces."""
     import torch
@@ -129,7 +151,7 @@ def _array_sum(first: np.ndarray, pairs: Sequence[tuple[np.ndarray, np.ndarray]]
     total = None
     with np.errstate(all="ignore"):
         for columns, weights in pairs:
-            size = max(1, columns[0].size * weights.shape[-2])
+            size = max(1, math.prod(columns.shape[1:]) * weights.shape[-2])
             step = max(1, BLOCK // size)
             place = np.empty((min(step, len(columns)), *weights.shape[1:-1], columns.shape[-1]))
             for at in range(0, len(columns), step):
@@ -147,7 +169,7 @@ def _products(columns: torch.Tensor, weights: torch.Tensor) -> Iterator[torch.Te
     """Products [..., n, B] of columns [i, ..., 1, B] and weights [i, ..., n, 1], one after the other."""
     import torch
 
-    size = columns[0].numel() * weights.shape[-2]
+    size = math.prod(columns.shape[1:]) * weights.shape[-2]
     step = BLOCK // max(1, size)
     if step > 1:
         for at in range(0, len(columns), step):

@@ -174,9 +174,9 @@ def layered(backbone: nn.Module) -> bool:
     )
 
 
-def plain(tensor: torch.Tensor) -> bool:
+def plain(tensor: torch.Tensor, dtype: torch.dtype = torch.float64) -> bool:
     """Whether a tensor is learned, and is what the gradients here are written for."""
-    kind = tensor.dtype == torch.float64 and tensor.device.type == "cpu" and tensor.is_contiguous()
+    kind = tensor.dtype == dtype and tensor.device.type == "cpu" and tensor.is_contiguous()
     return type(tensor) in (nn.Parameter, torch.Tensor) and kind and tensor.requires_grad and not tensor._backward_hooks
 
 

@@ -23,7 +23,7 @@ from smilenn.model.auxiliaries import FreeNet, GapNet
 from smilenn.model.net import SmileNet
 from smilenn.train.adam import Moves
 from smilenn.train.backward import Weights, hooked, layered, plain, through
-from smilenn.train.ensemble import Ensemble, Stack
+from smilenn.train.ensemble import LEARNED, Ensemble, Stack
 from smilenn.train.losses import TaskLoss
 
 
@@ -44,10 +44,11 @@ class MembersBackward:
     @classmethod
     def of(cls, net: SmileNet, ensemble: Ensemble | None, optimizer: torch.optim.Optimizer) -> MembersBackward | None:
         """For an ensemble whose gradient is the one written here, else None."""
-        if ensemble is None or not _plain_encoder(net, ensemble) or not _fixed_box(net) or not _watched_by_none(net):
+        if ensemble is None or not _plain_encoder(net, ensemble) or not has_fixed_box(net) or not _watched_by_none(net):
             return None
         made = cls(net, ensemble, optimizer)
-        fits = all(plain(parameter) for own in made.parameters for parameter in own)
+        backbone, *stacks = made.parameters
+        fits = all(map(plain, backbone)) and all(plain(parameter, LEARNED) for own in stacks for parameter in own)
         return made if fits and len(made.parameters) == len(optimizer.param_groups) else None
 
     def ready(self) -> bool:
@@ -147,7 +148,7 @@ def _plain_encoder(net: SmileNet, ensemble: Ensemble) -> bool:
     return not ensemble.passed and layered(net.backbone)
 
 
-def _fixed_box(net: SmileNet) -> bool:
+def has_fixed_box(net: SmileNet) -> bool:
     """Whether auxiliaries and head are those of `averaged`, and none of them learns."""
     lower, second = net.lower, net.second
     affine = type(lower) is FreeNet and lower.kind == "affine" and lower.keep is None

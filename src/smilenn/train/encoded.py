@@ -27,7 +27,7 @@ from torch import nn
 
 from smilenn.model.encoders import Distance, Encoder
 from smilenn.model.net import SmileNet
-from smilenn.train.backward_members import MembersBackward
+from smilenn.train.backward_members import MembersBackward, has_fixed_box
 from smilenn.train.config import Config
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.phases import Training, finite, finite_step
@@ -54,6 +54,8 @@ def encoded_epoch(state: State, task: Training) -> dict[str, Any]:
         totals += [loss, 1.0]
         if task.over():
             break
+    if state.ensemble is not None:
+        state.ensemble.write_()
     return {"loss": totals[0] / totals[1]}
 
 
@@ -194,7 +196,7 @@ def seen(
 
 def encoder_outputs(encoder: Encoder, u: torch.Tensor) -> torch.Tensor:
     """e [B, p], not cut, of the members as they are: fast sums, as in training."""
-    return encoder.uncut(u) if not encoder.groups else Ensemble(encoder, views=False).outputs(u)
+    return encoder.uncut(u) if not encoder.groups else Ensemble(encoder, learns=False).outputs(u)
 
 
 def centres(net: SmileNet, e: torch.Tensor) -> torch.Tensor:
@@ -221,11 +223,18 @@ def centres(net: SmileNet, e: torch.Tensor) -> torch.Tensor:
 
 
 @torch.no_grad()
-def honest(net: SmileNet, task: Training) -> tuple[torch.Tensor, torch.Tensor]:
-    """Predictions of every kind [K, n, o] for the rows that were kept from some group, and those rows' indices [n]."""
+def honest(net: SmileNet, task: Training, ensemble: Ensemble | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    """Predictions of every kind [K, n, o] for the rows that were kept from some group, and those rows' indices [n].
+
+    `ensemble` is the encoder's own, if it is at hand.
+    """
     encoder, held = net.encoder, task.held
     assert encoder is not None and held is not None
     rows = torch.nonzero(held.any(dim=1))[:, 0]
+    ensemble = Ensemble(encoder, learns=False) if ensemble is None else ensemble
+    plain = has_fixed_box(net) and encoder.limits is None and not ensemble.passed
+    if plain and bool((held.sum(dim=1) <= 1).all()):
+        return _one_group_each(net, task, ensemble, held, rows), rows
     found = []
     for index in rows.split(4096):
         e = encoder_outputs(encoder, net.scale(task.x[index]))
@@ -236,8 +245,27 @@ def honest(net: SmileNet, task: Training) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.cat(found, dim=1), rows
 
 
+def _one_group_each(
+    net: SmileNet, task: Training, ensemble: Ensemble, held: torch.Tensor, rows: torch.Tensor
+) -> torch.Tensor:
+    """`honest` where every row is kept from one group: no other is evaluated there."""
+    encoder = net.encoder
+    assert encoder is not None
+    groups, n = encoder.groups, net.embedding
+    slope = net.lower.slope.reshape(n, encoder.members // groups, groups, -1)  # [n, K, G, P]
+    middle = net.lower.const + net.second.const.expand(1, n) / 2
+    out = torch.empty(slope.shape[1], len(rows), len(net.outputs), dtype=torch.float64, device=rows.device)
+    for g in range(groups):
+        for at in torch.nonzero(held[rows, g])[:, 0].split(4096):
+            e = ensemble.outputs(net.scale(task.x[rows[at]]), rows[at], slice(g, g + 1))
+            each = e.reshape(len(at), slope.shape[1], -1).transpose(0, 1) @ slope[:, :, g].permute(1, 2, 0)
+            z = (middle + encoder.members * each).reshape(-1, n)
+            out[:, at] = net.head(z).reshape(len(out), len(at), -1)
+    return out
+
+
 @torch.no_grad()
-def judged(net: SmileNet, task: Training) -> list[float]:
+def judged(net: SmileNet, task: Training, ensemble: Ensemble | None = None) -> list[float]:
     """The loss of every kind on rows kept from it, and at last that of the whole network where its box has a width.
 
     Without kept rows, or for an encoder that is no ensemble, the one loss of the network.
@@ -245,7 +273,7 @@ def judged(net: SmileNet, task: Training) -> list[float]:
     encoder = net.encoder
     if task.held is None or encoder is None or not encoder.groups:
         return [kept_loss(net, task)]
-    each, rows = honest(net, task)
+    each, rows = honest(net, task, ensemble)
     weight = None if task.weight is None else task.weight[rows]
     out = [float(task.loss(f, task.y[rows], weight)) for f in each]
     return out if net.collapsed else [*out, kept_loss(net, task)]
@@ -282,7 +310,7 @@ def parts(net: SmileNet, task: Training) -> list[list[str]]:
 
 def keep_best(state: State, task: Training) -> float:
     """Remember every part that is better than ever on its kept rows; the mean of the best losses so far."""
-    losses, names = judged(state.net, task), parts(state.net, task)
+    losses, names = judged(state.net, task, state.ensemble), parts(state.net, task)
     if state.best is None:
         state.best, state.scores = state.weights(), [math.inf] * len(losses)
     weights, better = state.net.state_dict(), False

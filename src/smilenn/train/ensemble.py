@@ -5,26 +5,30 @@ Members of one kind have the same layers and read the same ramps r [B, R]. With 
     z_g = W_g h_g + C_g r + b_g       C r: one product for all members;  W h: one batched product
     h_g = min(max(z_g, low), high)    low = 0, high = ∞ for convex units; low = −∞, high = 0 for concave ones
 
-The stacked tensors are what the optimiser moves; the parameters of the branches are views of them while they are
-trained (`release` gives them memory of their own again), so that everything else sees the members as they are.
+The stacked tensors are what the optimiser moves, in float32: that takes half as long, and the noise of a step is far
+above its rounding. `write_` gives the branches the numbers as float64, exactly; everything else sees those.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from smilenn.model.encoders import Branch, Encoder, Kinks, Linear, Ramps
 
-MOST = 2**23  # numbers that are kept of ramps, 64 MiB
+MOST = 2**25  # numbers that are kept of ramps, 256 MiB
+EVERY = slice(None)  # groups
+LEARNED = torch.float32
 
 
 class Stack:
     """G branches of one kind and part: ramps, then linear layers with kinks between them."""
 
-    def __init__(self, branches: list[Branch], views: bool = True) -> None:
+    def __init__(self, branches: list[Branch], learns: bool = True) -> None:
         self.branches, first = branches, branches[0]
+        self.own: list[list[Linear]] = []
         self.pace, self.decay = first.pace, first.decay
         self.weights: list[torch.Tensor] = []
         self.biases: list[torch.Tensor] = []
@@ -32,38 +36,49 @@ class Stack:
         self.ends: list[tuple[torch.Tensor, torch.Tensor] | None] = []
         for place, layer in enumerate(first.layers):
             if isinstance(layer, Linear):
-                self._stack([one for b in branches if isinstance(one := b.layers[place], Linear)], views)
+                self._stack([one for b in branches if isinstance(one := b.layers[place], Linear)], learns)
             elif isinstance(layer, Kinks):
                 convex = torch.arange(layer.outputs, device=self.biases[-1].device) < layer.convex
                 zero, far = torch.zeros_like(self.biases[-1][0]), torch.full_like(self.biases[-1][0], torch.inf)
                 self.ends[-1] = torch.where(convex, zero, -far), torch.where(convex, far, zero)
 
-    def _stack(self, own: list[Linear], views: bool) -> None:
-        """Weights, biases and signs of a layer of all members; the layers' own become views of them if `views`."""
+    def _stack(self, own: list[Linear], learns: bool) -> None:
+        """Weights, biases and signs of a layer of all members."""
+        kind = LEARNED if learns else torch.float64
         for name, stacked in (("weight", self.weights), ("bias", self.biases)):
             together = torch.stack([getattr(one, name).detach() for one in own])
-            for g, one in enumerate(own if views else ()):
-                getattr(one, name).data = together[g]
-            stacked.append(together.requires_grad_(views))
+            stacked.append(together.to(kind).requires_grad_(learns))
         signs = torch.stack([one.signs for one in own])
-        self.signs.append(signs if bool(signs.any()) else None)
+        self.signs.append(signs.to(kind) if bool(signs.any()) else None)
         self.ends.append(None)
+        self.own.append(own)
 
-    def outputs(self, ramps: torch.Tensor) -> torch.Tensor:
-        """[B, R] → [B, G, j]."""
-        return self.layers(ramps)[2][-1].transpose(0, 1)
+    def pairs(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Every stacked tensor of a member, and the branch's own."""
+        for weight, bias, own in zip(self.weights, self.biases, self.own, strict=True):
+            for g, one in enumerate(own):
+                yield weight[g], one.weight
+                yield bias[g], one.bias
 
-    def layers(self, ramps: torch.Tensor) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
+    def outputs(self, ramps: torch.Tensor, own: slice = EVERY) -> torch.Tensor:
+        """[B, R] → [B, G, j], of the groups `own`."""
+        return self.layers(ramps, own)[2][-1].transpose(0, 1)
+
+    def layers(
+        self, ramps: torch.Tensor, own: slice = EVERY
+    ) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
         """What goes into every layer (the ramps [B, R], then [G, B, i]), its z and its h, each [G, B, j]."""
         rows, size = ramps.shape
         inputs, before, after, y = list[torch.Tensor](), list[torch.Tensor](), list[torch.Tensor](), ramps
         for weight, bias, ends in zip(self.weights, self.biases, self.ends, strict=True):
             inputs.append(y)
+            if own is not EVERY:
+                weight, bias = weight[own], bias[own]
             width = weight.shape[2] - size
-            own, base = weight.split([width, size], dim=2)
+            inner, base = weight.split([width, size], dim=2)
             z = torch.addmm(bias.reshape(-1), ramps, base.reshape(-1, size).T).reshape(rows, *bias.shape)
             z = z.transpose(0, 1)  # [G, B, j]
-            z = torch.baddbmm(z, y, own.transpose(1, 2)) if width else z
+            z = torch.baddbmm(z, y, inner.transpose(1, 2)) if width else z
             y = z if ends is None else z.clamp(*ends)
             before.append(z)
             after.append(y)
@@ -71,14 +86,14 @@ class Stack:
 
 
 class Ensemble:
-    """All kinds of an encoder's members; `encoder.groups` > 0. Without `views` a copy of them, to be evaluated."""
+    """All kinds of an encoder's members; `encoder.groups` > 0. If it never `learns`, they are evaluated in float64."""
 
-    def __init__(self, encoder: Encoder, *, views: bool = True) -> None:
-        branches = encoder.learned
+    def __init__(self, encoder: Encoder, *, learns: bool = True) -> None:
+        branches, self.kind = encoder.learned, LEARNED if learns else torch.float64
         self.passed = [c for b in encoder.branches if isinstance(b, Branch) and not len(b.layers) for c in b.columns]
         self.parts, self.members, together = encoder.parts, encoder.members, encoder.groups * encoder.parts
         kinds = [branches[i : i + together] for i in range(0, len(branches), together)]
-        self.stacks = [Stack(kind[part :: self.parts], views) for kind in kinds for part in range(self.parts)]
+        self.stacks = [Stack(kind[part :: self.parts], learns) for kind in kinds for part in range(self.parts)]
         firsts = [stack.branches[0] for stack in self.stacks]
         # stacks of other kinds that see the same ramps share them
         self.same = [next(i for i, other in enumerate(firsts) if _same_ramps(first, other)) for first in firsts]
@@ -92,7 +107,7 @@ class Ensemble:
         if self.kept is not None and rows is not None:
             return {i: kept.index_select(0, rows) for i, kept in self.kept.items()}
         firsts = {i: self.stacks[i].branches[0] for i in self.same}
-        return {i: first.layers[0](u[:, first.columns]) for i, first in firsts.items()}
+        return {i: first.layers[0](u[:, first.columns]).to(self.kind) for i, first in firsts.items()}
 
     @torch.no_grad()
     def keep(self, u: torch.Tensor) -> None:
@@ -100,17 +115,17 @@ class Ensemble:
         if len(u) * sum(self.stacks[i].weights[0].shape[2] for i in set(self.same)) <= MOST:
             self.kept = self.ramps(u)
 
-    def outputs(self, u: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
+    def outputs(self, u: torch.Tensor, rows: torch.Tensor | None = None, own: slice = EVERY) -> torch.Tensor:
         """u [B, m] → what the branches return [B, p], one member after the other, not cut to the encoder's box; then
-        the columns that are passed on; `rows` as in `ramps`.
+        the columns that are passed on; `rows` as in `ramps`. Of every kind only the groups `own`.
         """
         ramps = self.ramps(u, rows)
-        return self.joined([stack.outputs(ramps[i]) for stack, i in zip(self.stacks, self.same, strict=True)], u)
+        return self.joined([stack.outputs(ramps[i], own) for stack, i in zip(self.stacks, self.same, strict=True)], u)
 
     def joined(self, found: list[torch.Tensor], u: torch.Tensor) -> torch.Tensor:
         """The outputs [B, G, j] of all stacks at u [B, m] as one [B, p]."""
         kinds = [torch.cat(found[i : i + self.parts], dim=2) for i in range(0, len(found), self.parts)]
-        return torch.cat([*(kind.reshape(len(u), -1) for kind in kinds), u[:, self.passed]], dim=1)
+        return torch.cat([*(kind.reshape(len(u), -1).to(u.dtype) for kind in kinds), u[:, self.passed]], dim=1)
 
     def split(self, e: torch.Tensor) -> list[torch.Tensor]:
         """The inverse of `joined` without columns that are passed on: [B, p] as [B, G, j] of every stack."""
@@ -119,7 +134,7 @@ class Ensemble:
         for i in range(0, len(sizes), self.parts):
             own, groups = [j for _, j in sizes[i : i + self.parts]], sizes[i][0]
             kind = e[:, at : at + groups * sum(own)].reshape(len(e), groups, -1)
-            found += kind.split(own, dim=2)
+            found += kind.to(self.kind).split(own, dim=2)
             at += groups * sum(own)
         return found
 
@@ -137,12 +152,18 @@ class Ensemble:
                 weight.mul_(1 - rate * stack.decay * decay)
 
     @torch.no_grad()
-    def release(self) -> None:
-        """The branches' parameters get memory of their own."""
+    def write_(self) -> None:
+        """Give the branches what was learned."""
         for stack in self.stacks:
-            for branch in stack.branches:
-                for parameter in branch.parameters():
-                    parameter.data = parameter.data.clone()
+            for learned, own in stack.pairs():
+                own.copy_(learned)
+
+    @torch.no_grad()
+    def read_(self) -> None:
+        """Go on from the branches' numbers."""
+        for stack in self.stacks:
+            for learned, own in stack.pairs():
+                learned.copy_(own)
 
 
 def _same_ramps(one: Branch, other: Branch) -> bool:

@@ -5,6 +5,7 @@ pretrain → [feasible start] → train → posttrain → [repair]        an enc
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import logging
@@ -75,6 +76,8 @@ class Run:
         optimizer = torch.optim.Adam(groups, lr=task.config.learning_rate, fused=fused(net))
         self.state = State(net, optimizer, fingerprint, ensemble=members)
         if checkpoint is not None and load_state(checkpoint, self.state):
+            if members is not None:
+                members.read_()
             self._resume()
         elif not warm:
             rngs(task.seed, "pretrain", _SETUP)
@@ -204,8 +207,9 @@ class Run:
         net, state = self.net, self.state
         if not self._keeps_claims() or state.phase == "done":
             return
-        if state.ensemble is not None:
-            state.ensemble.release()
+        if state.ensemble is not None and net.encoder is not None:
+            state.ensemble.write_()
+            net.encoder.project_()  # an interrupted step has not come to its signs
         if state.best is not None:
             net.load_state_dict(state.best)
         room = ROOM if net.encoder is not None and net.encoder.groups else 1.0
@@ -265,18 +269,21 @@ class Run:
         task, net = self.task, self.net
         if net.encoder is None and not net.enforcement_parameters() and isinstance(prove(net, claims), Proved):
             return  # a fixed box that implies the claims
-        before, quality = task.held_out_loss(net), task.quality(net)
+        trained = copy.deepcopy(
+            net
+        )  # judged only where something is repaired: that takes as long as predicting all rows
         done = repair(net, claims, task.x, self.in_time().config, classify=bool(task.decides))
         if done is None or not done.text:
             return
-        after, seconds = task.held_out_loss(net), round(self.clock.elapsed(), 6)
+        before, after = (task.held_out_loss(one) for one in (trained, net))
+        seconds = round(self.clock.elapsed(), 6)
         record = {
             "phase": "repair",
             "unit": 0,
             "loss": after,
             "loss_before": before,
             "repair": done.text,
-            "cost": quality - task.quality(net),
+            "cost": task.quality(trained) - task.quality(net),
         }
         self.state.history.append({k: _plain(v) for k, v in (record | {"seconds": seconds}).items()})
         logger.info("repaired: %s; loss %.4g, before %.4g", done.text, after, before)

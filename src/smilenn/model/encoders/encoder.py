@@ -190,8 +190,10 @@ class Encoder(nn.Module):
     def fit_box_(self, u: torch.Tensor, room: float = 1.0) -> None:
         """Set the box to the range of e on data u [B, m], widened by `room` of its width on each side."""
         training = self.training
-        # any box is sound: contractions find theirs by matrix products, which the deployed sums take too long for
-        self.train(any(isinstance(layer, Contract) for layer in self.modules()))
+        # any box is sound: where training mode is no other function, its matrix products take less long
+        layers = [layer for branch in self.learned for layer in branch.layers]
+        alike = all(isinstance(layer, (Ramps, Linear, Kinks, Trees)) for layer in layers)
+        self.train(alike or any(isinstance(layer, Contract) for layer in layers))
         self.lo.fill_(-(2.0**20))
         self.hi.fill_(2.0**20)
         parts = [self(part) for part in u.split(4096)]

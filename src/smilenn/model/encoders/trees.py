@@ -14,7 +14,7 @@ so does a sum in one order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +23,15 @@ import torch
 
 from smilenn.errors import SmileError
 from smilenn.model.encoders.layers import Layer
+from smilenn.model.encoders.leaf_sets import LEAF, Column, Nodes, columns, reached
+from smilenn.model.profile import added_up, adds_at_once
 from smilenn.model.spread import WIDER, Spread
 
-LEAF = -1
 MOST_LEAVES = 256  # of a tree whose leaves are compared pair by pair; the checkers' limit
 ROWS = 1024  # that are evaluated together
 TILE = 1 << 15  # (tree, row) pairs that walk down together: their numbers stay in the processor's cache
+JOINT = 1 << 21  # numbers that the largest of all sets are found among together
+STEP, LAST = 3, 4  # how many columns of sets of leaves take as long as a step of a walk, and as finding the leaf
 
 
 def _refuse_bad_set(places: list[int], inputs: int) -> None:
@@ -90,23 +93,40 @@ class Trees(Layer):
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, j]. Trees are constant between thresholds: no gradient reaches y."""
         plan = self.plan()
-        parts = [self._sum(plan.values(part.contiguous())) for part in self._asked(y).split(ROWS, dim=1)]
-        return torch.cat(parts, dim=1).T
+        leaves = self._leaves_of_many(plan, y)
+        if leaves is None:
+            values = (plan.values(part.contiguous()) for part in self._asked(y).split(ROWS, dim=1))
+        else:
+            values = plan.values_at(leaves)
+        return torch.cat([self._sum(part) for part in values], dim=1).T
+
+    def _leaves_of_many(self, plan: Plan, y: torch.Tensor) -> torch.Tensor | None:
+        """`leaves` by sets; None where walks are quicker, or needed."""
+        if torch.compiler.is_compiling() or y.device.type != "cpu" or y.shape[1] != self.inputs:
+            return None
+        found = plan.columns(self.inputs, self.sets, len(y))
+        return reached(found, y.detach().to(torch.float64)) if found else None
 
     def _asked(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → what nodes may ask for, [questions, B]."""
         if y.shape[1] != self.inputs:  # the sets would be counted from another place
             raise SmileError(f"The layer of trees reads {self.inputs} coordinates, not {y.shape[1]}.")
-        columns = y.detach().to(torch.float64).T
+        columns, joint = y.detach().to(torch.float64).T, self.plan().joint
+        if joint.numel() * len(y) <= JOINT:  # of few rows, calls are what a set costs
+            return torch.cat([columns, columns[joint].amax(dim=1)]) if len(joint) else columns.contiguous()
         return torch.cat([columns, *(columns[places].amax(dim=0, keepdim=True) for places in self.sets)]).contiguous()
 
     def _sum(self, values: torch.Tensor) -> torch.Tensor:
         """The sums [j, B] of the values [trees, B], in the order of the trees; −0 becomes 0."""
         totals, at = [], 0
         for count, start in zip(self.trees, self.bias.unbind(), strict=True):
-            total = start.expand(values.shape[1]).clone()
-            for value in values[at : at + count].unbind():
-                total += value
+            own = values[at : at + count]
+            if adds_at_once(own, own.numel()):
+                total = added_up(start[None, None], own[:, None])[0]
+            else:
+                total = start.expand(values.shape[1]).clone()
+                for value in own.unbind():
+                    total += value
             totals.append(total + 0.0)
             at += count
         return torch.stack(totals)
@@ -114,7 +134,8 @@ class Trees(Layer):
     def leaves(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → the leaf that each row reaches in each tree, [B, trees]: the number of leaves to its left."""
         plan = self.plan()
-        return plan.leaf[plan.reached(self._asked(y))].T
+        leaves = self._leaves_of_many(plan, y)
+        return plan.leaf[plan.reached(self._asked(y))].T if leaves is None else leaves
 
     def propagate(self, spread: Spread) -> Spread:
         """Node by node, and by pairs of leaves where that leaves both signs open."""
@@ -180,6 +201,8 @@ class Plan:
     child: torch.Tensor
     value: torch.Tensor
     leaf: torch.Tensor
+    joint: torch.Tensor  # the places of every set, its first repeated to the length of the longest
+    ranks: int  # of all that can be asked: the rows of the tables of leaf_sets.py, at most
 
     def fits(self, layer: Trees) -> bool:
         """Whether the layer still holds these nodes, on the same device."""
@@ -211,7 +234,7 @@ class Plan:
         at = np.argsort(new)
         before = np.cumsum(~inner) - ~inner  # leaves before a node, of all trees
         before -= np.repeat(before[starts[:-1]], np.diff(starts))
-        device = layer.split.device
+        device, single = layer.split.device, inner & (split < layer.inputs)
 
         def tensor(values: np.ndarray) -> torch.Tensor:
             return torch.as_tensor(np.ascontiguousarray(values), device=device)
@@ -231,7 +254,17 @@ class Plan:
             tensor(child),
             tensor(np.where(inner, 0.0, number)[at]),
             tensor(before[at]),
+            tensor(_equally_long(layer.sets)),
+            len({*zip(split[single].tolist(), number[single].tolist(), strict=True)}) + 2 * layer.inputs,
         )
+
+    def columns(self, inputs: int, sets: Sequence[Sequence[int]], rows: int) -> list[Column]:
+        """The columns of a layer that find leaves by sets; none where so many rows walk more quickly."""
+        if 2 * rows < self.ranks:  # the tables would take longer than the walks
+            return []
+        nodes = Nodes.of(self.split.numpy(), self.number.numpy(), self.right, self.starts)
+        found = [] if nodes is None else columns(nodes, inputs, sets)
+        return found if len(found) + LAST < STEP * sum(self.active) / len(self.roots) else []
 
     def reached(self, columns: torch.Tensor) -> torch.Tensor:
         """The leaves that rows reach, [trees, B] in the layer's order, from what can be asked for, [questions, B]."""
@@ -263,6 +296,13 @@ class Plan:
         nodes = self.reached(columns)
         return self.value.index_select(0, nodes.view(-1)).view(nodes.shape)
 
+    def values_at(self, leaves: torch.Tensor) -> Iterator[torch.Tensor]:
+        """The values of the leaves [B, trees], counted in each tree, as parts [trees, b] of the rows."""
+        leaf = self.split == LEAF
+        values, first = self.number[leaf], (leaf.cumsum(0) - leaf.to(torch.int64))[self.starts[:-1]]
+        for part in leaves.split(ROWS):
+            yield values.index_select(0, (part + first).T.reshape(-1)).view(-1, len(part))
+
     def walk(self, questions: np.ndarray) -> np.ndarray:
         """Range and difference of every tree's value, [4, trees]."""
         split, number = self.split.cpu().numpy().astype(np.int64), self.number.cpu().numpy()
@@ -279,6 +319,13 @@ class Plan:
             if (split[nodes] == LEAF).sum() <= MOST_LEAVES:
                 found[2:, t] = _by_pairs(split[nodes], number[nodes], self.right[nodes] - self.starts[t], questions)
         return found
+
+
+def _equally_long(sets: Sequence[Sequence[int]]) -> np.ndarray:
+    """Sets as rows of one length: a largest value does not mind an entry that comes twice."""
+    longest = max((len(places) for places in sets), default=0)
+    rows = [[*places, *[places[0]] * (longest - len(places))] for places in sets]
+    return np.array(rows, dtype=np.int64).reshape(len(sets), longest)
 
 
 def _children(split: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

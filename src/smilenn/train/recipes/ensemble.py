@@ -83,11 +83,10 @@ def recipe(task: Task) -> Recipe | None:
 
 def tabular_kinds(ramps: int, rows: int) -> list[NetworkKind]:
     """The kinds beside trees. Wide networks with little decay are the best of them from some hundred rows on; the
-    simpler ones still help a small table, where they cost next to nothing.
+    simpler ones still help a small table. Kept rows of larger ones never gave them a share.
     """
     wide = NetworkKind("wide", 2 * ramps, (64, 64), 1.0, 0.02)
-    simple = network_kinds(ramps)
-    return [wide, *(simple if rows <= SMALL else simple[:1])]
+    return [wide, *(network_kinds(ramps) if rows <= SMALL else ())]
 
 
 def network_kinds(ramps: int) -> list[NetworkKind]:
