@@ -7,16 +7,19 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Two test workers on two cores: one thread each, or they fight over the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test test-all lint bench docs clean help
+.PHONY: demo test test-all mutation lint bench docs proof verified clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo      train on embedded data, end with a certified model and a report"
 	@echo "make test      the tests (TESTS=path and ARGS='...' narrow them)"
 	@echo "make test-all  the slow tests too"
+	@echo "make mutation  plant faults in both checkers (trust/README.md): ten minutes each on two cores"
 	@echo "make lint      ruff and pyright"
 	@echo "make bench     the benchmarks (ARGS=name runs one)"
 	@echo "make docs      the documentation, into site/"
+	@echo "make proof     compile the checker's proof of soundness (needs Coq and Flocq)"
+	@echo "make verified  build the proved checker, proof/ocaml/smilecheck (needs OCaml and Zarith)"
 	@echo "make clean     remove the environment and everything built"
 
 $(BIN)/python:
@@ -42,6 +45,9 @@ test: $(VENV)/.stamp-dev
 test-all: $(VENV)/.stamp-dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -m 'slow or not slow' $(ARGS) $(TESTS)
 
+mutation: $(VENV)/.stamp-dev
+	$(ONE_THREAD) $(BIN)/python -m pytest -m 'slow or not slow' tests/certify/test_mutation.py $(ARGS)
+
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -53,6 +59,17 @@ bench: $(VENV)/.stamp-dev
 docs: $(VENV)/.stamp-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+# Packages of Debian: coq libcoq-flocq for the proof, ocaml ocaml-findlib libzarith-ocaml-dev for the program.
+proof:
+	@if command -v coqc >/dev/null && [ -d "$$(coqc -where)/user-contrib/Flocq" ]; then $(MAKE) --no-print-directory -C proof; \
+	else echo "The proof is not compiled: there is no coqc with Flocq; install coq and libcoq-flocq."; fi
+
+verified:
+	@if ocamlfind query zarith >/dev/null 2>&1; then $(MAKE) --no-print-directory -C proof/ocaml; \
+	else echo "smilecheck is not built: there is no OCaml with Zarith; install ocaml, ocaml-findlib and libzarith-ocaml-dev."; fi
+
 clean:
 	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .hypothesis
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	$(MAKE) --no-print-directory -C proof clean
+	$(MAKE) --no-print-directory -C proof/ocaml clean
+	find src tests trust benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

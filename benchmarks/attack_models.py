@@ -36,14 +36,14 @@ from smilenn.datasets.synthetic import make_cubic
 from smilenn.domain import Domain
 from smilenn.estimators.store import load
 from smilenn.experiments import evolution, fairness, monotonicity, robustness
-from smilenn.experiments.recipe import Recipe, store
+from smilenn.experiments.recipe import Setup, store
 from smilenn.experiments.study import Options
 from smilenn.model.net import SmileNet
 from smilenn.problem import Given, Problem, build
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.library import Robust
 from smilenn.properties.premise import holds_exactly
-from smilenn.prove.realise import exact_violation, raw, violations
+from smilenn.provers.realise import exact_violation, raw, violations
 from smilenn.search.gradient import search
 from smilenn.search.oracle import Oracle
 from smilenn.train.config import Config
@@ -66,9 +66,15 @@ class Attacked:
 
 
 def attack(
-    net: SmileNet, claim: Claim, promises: Sequence[Fraction], *, count: int = COUNT, single: int = SINGLE,
-    forward: Forward | None = None, seed: int = 0,
-) -> Iterator[Attacked]:  # fmt: skip
+    net: SmileNet,
+    claim: Claim,
+    promises: Sequence[Fraction],
+    *,
+    count: int = COUNT,
+    single: int = SINGLE,
+    forward: Forward | None = None,
+    seed: int = 0,
+) -> Iterator[Attacked]:
     """Attack all rows of a claim; `promises` holds what their left sides may reach, `forward` (raw x [B, m] → [B, o])
     stands in for the network's own prediction.
     """
@@ -235,7 +241,7 @@ def _cubic(models: Path) -> None:
     data = make_cubic(seed=0)
     domain = Domain.from_data(data.frame, bounds={str(data.frame.columns[0]): (-1.0, 1.0)}, scaling="none")
     config = Config.paper(pretrain_epochs=100, epochs=50, batch_size=64)
-    recipe = Recipe("paper", "relu", hidden=32, embedding=1, config=config)
+    recipe = Setup("paper", "relu", hidden=32, embedding=1, config=config)
     rule = Robust(evolution.DELTA, evolution.EPS)
     store(recipe.estimator("regression", [rule], domain, 0).fit(data.frame, data.target), models, "cubic-paper")
 
@@ -247,7 +253,7 @@ def _mnist(models: Path, rows: int = 5_000) -> None:
     size = frame.shape[1]
     domain = Domain.box([0.0] * size, [1.0] * size, [f"p{i}" for i in range(size)])
     config = Config(pretrain_epochs=3, epochs=5, batch_size=128, margin=1.5)
-    recipe = Recipe("gap", "affine", embedding=8, backbone=robustness.backbone, config=config)
+    recipe = Setup("gap", "affine", embedding=8, backbone=robustness.backbone, config=config)
     store(recipe.estimator("binary", [Robust(0.05, 1.0)], domain, 0).fit(frame, target), models, "mnist-default")
 
 

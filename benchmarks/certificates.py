@@ -18,8 +18,7 @@ import numpy as np
 import torch
 
 from smilenn.certify import check
-from smilenn.certify.certificate import ClaimProof, Leaf, LeafProof, RowProof, SweepProof, dump, model_digest
-from smilenn.certify.emit import leaf_proof, witness
+from smilenn.certify.certificate import dump, model_digest
 from smilenn.certify.reference import check as check_reference
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
@@ -28,7 +27,10 @@ from smilenn.model.folder import dump_json, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
-from smilenn.prove.tree.branch import Branch
+from smilenn.provers.proof import ClaimProof, Leaf, LeafProof, RowProof, SweepProof
+from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.written import leaf_proof
+from smilenn.provers.witness import witness
 
 LIMIT = 60.0  # seconds per proof
 
@@ -39,8 +41,12 @@ def network(domain: Domain, units: int, seed: int = 0) -> SmileNet:
     torch.manual_seed(seed)
     m, n = domain.size, 8
     net = SmileNet(
-        domain, MLP(m, (4,), n), n, auxiliaries="relu" if units else "affine", hidden=max(1, units // 2),
-    )  # fmt: skip
+        domain,
+        MLP(m, (4,), n),
+        n,
+        auxiliaries="relu" if units else "affine",
+        hidden=max(1, units // 2),
+    )
     with torch.no_grad():
         for name, parameter in net.named_parameters():
             if not name.startswith("backbone."):
@@ -101,16 +107,31 @@ def measure(units: int, inputs: int, leaves: int) -> dict[str, Any]:
     count = sum(isinstance(node, Leaf) for node in proof.nodes) if isinstance(proof, LeafProof) else 0
     size = len(files["certificate.bin"])
     return {
-        "shape": f"{units or 'affine'}x{inputs}", "leaves": count, "bytes": size, "prove_s": prove_s, "fast_s": fast_s,
-        "slow_s": slow_s, "ratio": slow_s / fast_s, "each": size / count / units if count and units else 0.0,
+        "shape": f"{units or 'affine'}x{inputs}",
+        "leaves": count,
+        "bytes": size,
+        "prove_s": prove_s,
+        "fast_s": fast_s,
+        "slow_s": slow_s,
+        "ratio": slow_s / fast_s,
+        "each": size / count / units if count and units else 0.0,
         "work": fast_s / (max(count, 1) * max(units, 1) * inputs) * 1e9,
-    }  # fmt: skip
+    }
 
 
 SHAPES = [
-    (16, 120, 20), (16, 120, 60), (16, 120, 180), (16, 120, 540), (32, 120, 180), (64, 120, 180), (16, 240, 180),
-    (16, 480, 180), (128, 1, 0), (128, 1, 60), (0, 784, 1),
-]  # fmt: skip
+    (16, 120, 20),
+    (16, 120, 60),
+    (16, 120, 180),
+    (16, 120, 540),
+    (32, 120, 180),
+    (64, 120, 180),
+    (16, 240, 180),
+    (16, 480, 180),
+    (128, 1, 0),
+    (128, 1, 60),
+    (0, 784, 1),
+]
 
 
 def rows() -> Iterator[dict[str, Any]]:

@@ -23,19 +23,26 @@ from time import process_time
 import numpy as np
 import torch
 
-from smilenn.certify.emit import leaf_proof
 from smilenn.domain import Domain
 from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, build
 from smilenn.properties.custom import Custom
-from smilenn.prove.mip.reduced import ReducedMip
-from smilenn.prove.tree.branch import Branch
+from smilenn.provers.mip.reduced import ReducedMip
+from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.written import leaf_proof
 
 INPUTS, HIDDEN, EMBEDDING, SEEDS, LIMIT = 4, 3, 8, 3, 60.0
 NEAR = [f"{x}.x{i} - {y}.x{i} <= 0.2" for i in (0, 1) for x, y in ("ab", "ba")]
-CHAIN = {k: [f"{x}.x{i} - {y}.x{i} <= 0.2" for i in (0, 1) for p in zip("abcd"[: k - 1], "bcd"[: k - 1], strict=True)
-             for x, y in (p, p[::-1])] for k in range(1, 5)}  # fmt: skip
+CHAIN = {
+    k: [
+        f"{x}.x{i} - {y}.x{i} <= 0.2"
+        for i in (0, 1)
+        for p in zip("abcd"[: k - 1], "bcd"[: k - 1], strict=True)
+        for x, y in (p, p[::-1])
+    ]
+    for k in range(1, 5)
+}
 SUMS = {1: "a.out", 2: "a.out - b.out", 3: "a.out + b.out - 2 * c.out", 4: "a.out + b.out - c.out - d.out"}
 FURTHER = [f"{x}.x{i} + {x}.x{j} <= 1.5" for x in "ab" for i, j in ((0, 1), (0, 2), (1, 2), (2, 3))]
 

@@ -26,6 +26,7 @@ import torch
 
 from smilenn import (
     Bounded,
+    Columns,
     Concave,
     Config,
     Convex,
@@ -36,6 +37,7 @@ from smilenn import (
     Lipschitz,
     LocalRobust,
     Monotone,
+    Network,
     OneOf,
     Ordered,
     Robust,
@@ -44,7 +46,7 @@ from smilenn import (
     SmileRegressor,
     SumAtMost,
     Symmetric,
-)  # fmt: skip
+)
 
 ROWS = 300
 SECONDS = ("seconds", "elapsed", "time")  # what a history records of the clock
@@ -53,10 +55,14 @@ SECONDS = ("seconds", "elapsed", "time")  # what a history records of the clock
 def _table() -> pd.DataFrame:
     """Two numbers, a whole number and a category."""
     rng = np.random.default_rng(0)
-    return pd.DataFrame({
-        "x": rng.uniform(0, 4, ROWS), "y": rng.uniform(0, 4, ROWS), "n": rng.integers(0, 6, ROWS),
-        "g": rng.choice(["u", "v", "w"], ROWS),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "x": rng.uniform(0, 4, ROWS),
+            "y": rng.uniform(0, 4, ROWS),
+            "n": rng.integers(0, 6, ROWS),
+            "g": rng.choice(["u", "v", "w"], ROWS),
+        }
+    )
 
 
 X = _table()
@@ -88,16 +94,20 @@ def _warm() -> Any:
 
 RUNS: dict[str, Run] = {
     "monotone ensemble": lambda: _regressor(Monotone(["x"], ["y"]), config=SHORT),
-    "monotone, default training": lambda: _regressor(Monotone(["x"]), members=1),
+    "monotone, default training": lambda: _regressor(Monotone(["x"]), network=Network(members=1)),
     "monotone and fair": lambda: _regressor(Monotone(["x"]), Fair(["g"], 0.2), config=SHORT),
     "fair classifier": lambda: _classifier(YES, Fair(["g"], 0.2), Monotone(["x"]), config=SHORT),
-    "no encoder, gap boxes": lambda: _regressor(Fair(["g"], 0.4), encoder="none", config=SHORT),
-    "no encoder, paper boxes": lambda: _regressor(Fair(["g"], 0.6), boxes="paper", config=SHORT, hidden=4),
-    "no encoder, monotone": lambda: _regressor(Monotone(["x"]), encoder="none", config=SHORT, hidden=6),
+    "no encoder, gap boxes": lambda: _regressor(Fair(["g"], 0.4), network=Network(encoder="none"), config=SHORT),
+    "no encoder, paper boxes": lambda: _regressor(
+        Fair(["g"], 0.6), network=Network(boxes="paper", hidden=4), config=SHORT
+    ),
+    "no encoder, monotone": lambda: _regressor(
+        Monotone(["x"]), network=Network(encoder="none", hidden=6), config=SHORT
+    ),
     "one input, sweep": lambda: SmileRegressor(
-        properties=[Lipschitz(["x"], 1.0)], random_state=0, encoder="none", config=SHORT
+        properties=[Lipschitz(["x"], 1.0)], random_state=0, network=Network(encoder="none"), config=SHORT
     ).fit(X[["x"]], Y),
-    "affine, closed form": lambda: _regressor(Fair(["g"], 0.4), auxiliaries="affine", config=SHORT),
+    "affine, closed form": lambda: _regressor(Fair(["g"], 0.4), network=Network(auxiliaries="affine"), config=SHORT),
     "convex, curved units": lambda: _regressor(Convex(["x"]), Concave(["y"]), config=SHORT),
     "symmetric and dominates": lambda: _regressor(Symmetric(["x", "y"], 0.0), Dominates("x", "y"), config=SHORT),
     "lipschitz beside monotone": lambda: _regressor(Lipschitz(["x"], 0.5), Monotone(["y"]), config=SHORT),
@@ -113,11 +123,14 @@ RUNS: dict[str, Run] = {
     "alternatives": lambda: _classifier(CLASSES, OneOf(["a", "b"], when=["x <= 2"]), config=SHORT),
     "several classes": lambda: _classifier(CLASSES, Monotone(["x"], output="c"), config=SHORT),
     "distances": lambda: _classifier(
-        (PIXELS.mean(axis=1) > 0.5).astype(int), Robust(0.02), frame=PIXELS, config=SHORT,
-        bounds={f"x{i}": (0.0, 1.0) for i in range(64)},
+        (PIXELS.mean(axis=1) > 0.5).astype(int),
+        Robust(0.02),
+        frame=PIXELS,
+        config=SHORT,
+        domain=Columns(bounds={f"x{i}": (0.0, 1.0) for i in range(64)}),
     ),
     "warm start": _warm,
-}  # fmt: skip
+}
 
 
 def _timeless(value: Any) -> Any:
@@ -145,9 +158,13 @@ def digests(model: Any) -> dict[str, str]:
         content = json.loads(certificate.files["certificate.json"])
         rules = _sha(json.dumps([_rules(entry) for entry in content["claims"]]).encode())
     return {
-        "weights": hasher.hexdigest()[:16], "history": _sha(history.encode()), "proofs": proofs, "rules": rules,
-        "profile": model.net_.profile, "verdict": model.verdict_.status,
-    }  # fmt: skip
+        "weights": hasher.hexdigest()[:16],
+        "history": _sha(history.encode()),
+        "proofs": proofs,
+        "rules": rules,
+        "profile": model.net_.profile,
+        "verdict": model.verdict_.status,
+    }
 
 
 def _rules(entry: Mapping[str, Any]) -> Any:

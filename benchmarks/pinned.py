@@ -91,12 +91,15 @@ def module_costs() -> None:
         pinned = Pinned(module, outputs)
         few = ROWS if pinned.known else FEW
         with torch.no_grad():
-            line(name, {
-                "blocks": seconds(lambda m=module, t=typed: blocks(m, t)),
-                "repeated": seconds(lambda m=module, t=typed: repeated(m, t[:FEW]), 3) * ROWS / FEW,
-                "a call": seconds(lambda m=module, t=typed: a_call(m, t[:FEW]), 3) * ROWS / FEW,
-                "deployed": seconds(lambda p=pinned, y=y, few=few: p.ordered(y[:few])) * ROWS / few,
-            })  # fmt: skip
+            line(
+                name,
+                {
+                    "blocks": seconds(lambda m=module, t=typed: blocks(m, t)),
+                    "repeated": seconds(lambda m=module, t=typed: repeated(m, t[:FEW]), 3) * ROWS / FEW,
+                    "a call": seconds(lambda m=module, t=typed: a_call(m, t[:FEW]), 3) * ROWS / FEW,
+                    "deployed": seconds(lambda p=pinned, y=y, few=few: p.ordered(y[:few])) * ROWS / few,
+                },
+            )
 
 
 def clamp_costs() -> None:
@@ -134,12 +137,15 @@ def clamp_costs() -> None:
             variants.forget()
             variants.answers(rows[:, variants.kept])
 
-        line(f"clamp around {name}", {
-            "blocks": seconds(lambda: in_blocks(x, BLOCK), 2),
-            "repeated": seconds(lambda: alone(x[:FEW]), 2) * ROWS / FEW,
-            "a call": seconds(lambda: in_blocks(x[:FEW], 1), 2) * ROWS / FEW,
-            "deployed": seconds(lambda: deployed(x[:FEW]), 2) * ROWS / FEW,
-        })  # fmt: skip
+        line(
+            f"clamp around {name}",
+            {
+                "blocks": seconds(lambda: in_blocks(x, BLOCK), 2),
+                "repeated": seconds(lambda: alone(x[:FEW]), 2) * ROWS / FEW,
+                "a call": seconds(lambda: in_blocks(x[:FEW], 1), 2) * ROWS / FEW,
+                "deployed": seconds(lambda: deployed(x[:FEW]), 2) * ROWS / FEW,
+            },
+        )
 
 
 class Spread(SmileNet):

@@ -21,7 +21,7 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from smilenn import Config, Convex, Monotone, SmileRegressor
+from smilenn import Columns, Config, Convex, Monotone, SmileRegressor
 
 BOUNDS = {"dose": (0.0, 10.0), "age": (20.0, 80.0), "weight": (50.0, 110.0)}
 
@@ -52,17 +52,23 @@ def main(rows: int = 250, config: Config | None = None, figure: Path | None = No
     frame, y = patients(rows, 0)
     fresh, truth = patients(4000, 1, noise=0.0)
     model = SmileRegressor(
-        properties=[Convex("dose"), Monotone(increasing="dose")], bounds=BOUNDS, config=config, random_state=0
+        properties=[Convex("dose"), Monotone(increasing="dose")],
+        domain=Columns(bounds=BOUNDS),
+        config=config,
+        random_state=0,
     ).fit(frame, y)
     free = MLPRegressor(
         hidden_layer_sizes=(64, 64), max_iter=2000, early_stopping=True, n_iter_no_change=50, random_state=0
     )
     ordinary = make_pipeline(StandardScaler(), free).fit(frame, y)
     found = {
-        "r2": float(model.score(fresh, truth)), "ordinary": float(ordinary.score(fresh, truth)),
-        "bend": above_the_mean(model.predict), "ordinary_bend": above_the_mean(ordinary.predict),
-        "verdict": model.verdict_, "model": model,
-    }  # fmt: skip
+        "r2": float(model.score(fresh, truth)),
+        "ordinary": float(ordinary.score(fresh, truth)),
+        "bend": above_the_mean(model.predict),
+        "ordinary_bend": above_the_mean(ordinary.predict),
+        "verdict": model.verdict_,
+        "model": model,
+    }
     print(model.explain())
     print(f"R² on fresh patients: certified convex {found['r2']:.3f}, ordinary network {found['ordinary']:.3f}")
     print(f"most above the mean of two doses: {found['bend']:.1e} and {found['ordinary_bend']:.2f}")

@@ -47,10 +47,14 @@ ROWS, TEST = 900, 300
 def table() -> pd.DataFrame:
     """Two numbers, a whole number and a category."""
     rng = np.random.default_rng(0)
-    return pd.DataFrame({
-        "x": rng.uniform(0, 4, ROWS), "y": rng.uniform(0, 4, ROWS), "n": rng.integers(0, 6, ROWS),
-        "g": rng.choice(["u", "v", "w"], ROWS),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "x": rng.uniform(0, 4, ROWS),
+            "y": rng.uniform(0, 4, ROWS),
+            "n": rng.integers(0, 6, ROWS),
+            "g": rng.choice(["u", "v", "w"], ROWS),
+        }
+    )
 
 
 X = table()
@@ -99,10 +103,15 @@ def run(name: str, epochs: int | None = None) -> dict[str, Any]:
     free = kind(random_state=0, domain=ruled.domain_, config=config).fit(X[train], target[train])
     x = np.concatenate([ruled.encoded(X[test])[:150], ruled.domain_.sample(350, np.random.default_rng(0))])
     return {
-        "name": name, "ruled": ruled.score(X[test], target[test]), "free": free.score(X[test], target[test]),
-        "ruled_broken": attack(ruled, ruled, x)["broken"], "free_broken": attack(free, ruled, x)["broken"],
-        "seconds": seconds, "verdict": ruled.verdict_, "bound": ruled.violation_bound_,
-    }  # fmt: skip
+        "name": name,
+        "ruled": ruled.score(X[test], target[test]),
+        "free": free.score(X[test], target[test]),
+        "ruled_broken": attack(ruled, ruled, x)["broken"],
+        "free_broken": attack(free, ruled, x)["broken"],
+        "seconds": seconds,
+        "verdict": ruled.verdict_,
+        "bound": ruled.violation_bound_,
+    }
 
 
 def main() -> None:

@@ -20,7 +20,18 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from smilenn import Bounded, Exclusive, Fair, Lipschitz, Monotone, Robust, SmileClassifier, SmileRegressor, SumAtMost
+from smilenn import (
+    Bounded,
+    Columns,
+    Exclusive,
+    Fair,
+    Lipschitz,
+    Monotone,
+    Robust,
+    SmileClassifier,
+    SmileRegressor,
+    SumAtMost,
+)
 from smilenn.experiments.trace_tasks import households
 from smilenn.report.probe import probe
 
@@ -96,14 +107,20 @@ def digits() -> tuple[Data, Any, Any]:
     data = load_digits()
     frame = pd.DataFrame(data.data / 16, columns=[f"p{i}" for i in range(64)])
     bounds = {name: (0.0, 1.0) for name in frame.columns}
-    robust = SmileClassifier(properties=[Robust(0.1, 0.4)], bounds=bounds, kinds=dict.fromkeys(frame, "continuous"))
-    return (frame, data.target), robust, SmileClassifier(bounds=bounds, kinds=dict.fromkeys(frame, "continuous"))
+    columns = Columns(bounds=bounds, kinds=dict.fromkeys(frame, "continuous"))
+    robust = SmileClassifier(properties=Robust(0.1, 0.4), domain=columns)
+    return (frame, data.target), robust, SmileClassifier(domain=columns)
 
 
 TASKS: dict[str, Callable[[], tuple[Data, Any, Any]]] = {
-    "law": law, "expenses": expenses, "quantiles": quantiles, "labels": labels, "iris": iris, "wine": wine,
+    "law": law,
+    "expenses": expenses,
+    "quantiles": quantiles,
+    "labels": labels,
+    "iris": iris,
+    "wine": wine,
     "digits": digits,
-}  # fmt: skip
+}
 
 
 def broken(model: Any, claims: Any, x: np.ndarray) -> float:
@@ -123,10 +140,15 @@ def run(name: str, seed: int) -> dict[str, Any]:
     free.set_params(random_state=seed, domain=ruled.domain_).fit(X, y)
     x = np.concatenate([ruled.encoded(X_test)[:ATTACKED], ruled.domain_.sample(DRAWN, np.random.default_rng(seed))])
     out = {
-        "task": name, "seed": seed, "ruled": ruled.score(X_test, y_test), "free": free.score(X_test, y_test),
-        "verdict": ruled.verdict_.sentence(), "seconds": seconds,
-        "ruled_broken": broken(ruled, ruled.claims_, x), "free_broken": broken(free, ruled.claims_, x),
-    }  # fmt: skip
+        "task": name,
+        "seed": seed,
+        "ruled": ruled.score(X_test, y_test),
+        "free": free.score(X_test, y_test),
+        "verdict": ruled.verdict_.sentence(),
+        "seconds": seconds,
+        "ruled_broken": broken(ruled, ruled.claims_, x),
+        "free_broken": broken(free, ruled.claims_, x),
+    }
     if name in ("wine", "digits"):
         label, certified = ruled.predict_certified(X_test)
         out["certified"] = float(np.mean(certified & (label == y_test)))

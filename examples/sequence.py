@@ -17,7 +17,7 @@ import pandas as pd
 import torch
 from torch import nn
 
-from smilenn import Config, Domain, Feature, SmileRegressor
+from smilenn import Config, Domain, Fair, Feature, Network, SmileRegressor
 from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.encoders.monotone import monotone_encoder
 
@@ -75,7 +75,12 @@ def model(length: int, config: Config) -> SmileRegressor:
         return Encoder(domain, [text, *(branch for branch in core.branches if isinstance(branch, Branch))])
 
     return SmileRegressor(
-        domain=domain, encoder=encoder, increasing=["income"], protected={"group": 0}, config=config, random_state=0
+        domain=domain,
+        network=Network(encoder=encoder),
+        increasing=["income"],
+        properties=Fair(["group"], 0),
+        config=config,
+        random_state=0,
     )
 
 
@@ -92,8 +97,15 @@ def main(lengths: tuple[int, ...] = (8, 64), rows: int = 1500, epochs: int = 30)
         seconds = time.perf_counter() - start
         score = estimator.score(frame[test], y[test])
         print(f"up to {length:3d} tokens: R² {score:.3f}, {verdict.sentence()}, proof and certificate {seconds:.2f} s")
-        found.append({"length": length, "r2": score, "seconds": seconds, "certified": verdict.status == "proved",
-                      "encoded": estimator.net_.space.size})  # fmt: skip
+        found.append(
+            {
+                "length": length,
+                "r2": score,
+                "seconds": seconds,
+                "certified": verdict.status == "proved",
+                "encoded": estimator.net_.space.size,
+            }
+        )
     return found
 
 

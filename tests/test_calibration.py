@@ -68,7 +68,7 @@ def test_labels_stay_and_probabilities_get_better():
     x = rng.normal(size=(400, 2))
     y = np.where(x[:, 0] + rng.normal(0, 0.5, 400) > 0, "yes", "no")
     config = smilenn.Config(pretrain_epochs=10, epochs=10, posttrain_rounds=2)
-    model = SmileClassifier(increasing=[0], config=config, random_state=0, certify_time_limit=5.0).fit(x[:200], y[:200])
+    model = SmileClassifier(increasing=[0], config=config, random_state=0, certify_limit=5.0).fit(x[:200], y[:200])
     found = calibrate(model, x[200:], y[200:])
     logit = model.decision_function(x[200:])
     assert ((found.probability(logit) > 0.5) == (logit > 0)).all()

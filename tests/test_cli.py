@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +21,16 @@ from safetensors.torch import save as save_tensors
 from typer.testing import CliRunner
 
 import smilenn
-from smilenn import Config, SmileClassifier, SmileRegressor
+from smilenn import Config, Fair, Network, SmileClassifier, SmileRegressor
+from smilenn.certify.about import assumptions, in_short
 from smilenn.cli import app
+from smilenn.cli.guard import exit_code
 from smilenn.model.folder import read_folder, write_folder
+from smilenn.report.standing import Standing
+from smilenn.verdict import Proved, Rejected, Unknown, Violated
 
 QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
-SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
 
 
 def table(n=80, seed=0) -> pd.DataFrame:
@@ -73,8 +78,8 @@ def uncertified(regressor, tmp_path):
 
 
 def one_sentence(stderr: str) -> str:
-    """The single line on the standard error stream."""
-    lines = stderr.strip().splitlines()
+    """The single line on the standard error stream, but for progress, which a busy machine has time to show."""
+    lines = [line for line in stderr.strip().splitlines() if not line.startswith("predict · ")]
     assert len(lines) == 1, stderr
     assert lines[0].startswith("smile: ") and "Traceback" not in stderr
     return lines[0]
@@ -87,9 +92,23 @@ FIT = ("--epochs", "15", "--quiet")
 
 def test_fit_writes_a_model_and_says_so(csv, tmp_path):
     code, out, err = smile(
-        "fit", csv, "--target", "y", "--increasing", "x", "--fair", "g:50", "--out", tmp_path / "m", "--epochs", "15",
-        "--bounds", "x:-1:12", "--drop", "n",
-    )  # fmt: skip
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--increasing",
+        "x",
+        "--fair",
+        "g:50",
+        "--out",
+        tmp_path / "m",
+        "--epochs",
+        "15",
+        "--bounds",
+        "x:-1:12",
+        "--drop",
+        "n",
+    )
     assert code in (0, 1, 3), err
     assert "Raising 'x', everything else equal, never lowers the predicted 'y'." in out
     assert "held-out rows: R²" in out and "Saved in" in out
@@ -114,8 +133,22 @@ def test_fit_as_json_and_quiet(csv, tmp_path):
 def test_fit_a_classifier_from_texts(csv, tmp_path):
     frame = table()
     frame.assign(y=np.where(frame["y"] > 15, "good", "bad")).to_csv(csv, index=False)
-    code, out, err = smile("fit", csv, "--target", "y", "--robust", "0.01", "--category", "n", "--out", tmp_path / "m",
-                           "--epochs", "8", "--time-limit", "4")  # fmt: skip
+    code, out, err = smile(
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--robust",
+        "0.01",
+        "--category",
+        "n",
+        "--out",
+        tmp_path / "m",
+        "--epochs",
+        "8",
+        "--time-limit",
+        "4",
+    )
     assert code in (0, 1, 3), err
     assert "accuracy" in out and "odds" in out
     loaded = smilenn.load(tmp_path / "m")
@@ -157,8 +190,20 @@ def test_a_model_that_learned_nothing_is_called_so():
 
 def test_fit_reads_a_property_file(csv, tmp_path):
     (tmp_path / "rules.toml").write_text('[[property]]\nkind = "fair"\nprotected = ["g"]\neps = 100\n')
-    code, out, _ = smile("fit", csv, "--target", "y", "--spec", tmp_path / "rules.toml", "--out", tmp_path / "m",
-                         "--epochs", "5", "--test", "0")  # fmt: skip
+    code, out, _ = smile(
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--spec",
+        tmp_path / "rules.toml",
+        "--out",
+        tmp_path / "m",
+        "--epochs",
+        "5",
+        "--test",
+        "0",
+    )
     assert code in (0, 3)
     assert "Attribute-flip fairness" in out and "held-out rows" not in out
 
@@ -171,15 +216,39 @@ def test_interrupted_fit_keeps_the_best_model(csv, tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(PlainLines, "__call__", stop)
-    code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", "--epochs", "5",
-                         "--checkpoint", tmp_path / "state")  # fmt: skip
+    code, out, _ = smile(
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--increasing",
+        "x",
+        "--out",
+        tmp_path / "m",
+        "--epochs",
+        "5",
+        "--checkpoint",
+        tmp_path / "state",
+    )
     assert code == 130
     assert "Interrupted: the best model so far is saved" in out
     smilenn.load(tmp_path / "m")
     assert (tmp_path / "state").exists()  # to continue from
     monkeypatch.undo()
-    code, _, err = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m2", "--epochs", "5",
-                         "--checkpoint", tmp_path / "state")  # fmt: skip
+    code, _, err = smile(
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--increasing",
+        "x",
+        "--out",
+        tmp_path / "m2",
+        "--epochs",
+        "5",
+        "--checkpoint",
+        tmp_path / "state",
+    )
     assert code in (0, 1, 3), err
     assert not (tmp_path / "state").exists()
 
@@ -237,7 +306,7 @@ BAD_FIT = [
     (lambda frame: frame.assign(y=frame["g"]), ["--task", "classification"], "3 classes"),
     (lambda frame: frame.assign(y=frame["g"]), ["--task", "regression"], "holds texts"),
     # properties
-    (None, ["--increasing", "age"], "'age', which is not a feature"),
+    (None, ["--increasing", "age"], "--increasing: .* has no column 'age'; it has 'x', 'n', 'g'"),
     (None, ["--increasing", "g"], "'g' is a category and its values have no order"),
     (None, ["--decreasing", "x"], "'x' is both increasing and decreasing"),
     (None, ["--fair", "g:-0.2"], "eps is -0.2; it must be 0 or more"),
@@ -248,11 +317,11 @@ BAD_FIT = [
     (None, ["--robust", "nan:1"], "'nan' is not a number"),
     (None, ["--bounds", "x:9:1"], "'x' has lo = 9 above hi = 1"),
     (None, ["--bounds", "x:1"], "is not COLUMN:LO:HI"),
-    (None, ["--bounds", "z:1:2"], "'z', which is not a column"),
+    (None, ["--bounds", "z:1:2"], "--bounds: .* has no column 'z'"),
     (None, ["--spec", "delta.toml"], "from 0.5 to -0.5; the lower end must come first"),
     (None, ["--spec", "empty.toml"], r"empty\.toml, property 1 \(claim\): No inputs satisfy the premise"),
     (None, ["--spec", "second.toml"], r"second\.toml, property 2 \(fair\): Fair names 'sex', which is not a feature"),
-    (None, ["--fair", "sex:1"], "--fair sex:1: Fair names 'sex'"),
+    (None, ["--fair", "sex:1"], "--fair: .* has no column 'sex'"),
     (None, ["--spec", "token.toml"], r"token\.toml"),
     (None, ["--spec", "none.toml"], "states no property"),
     (None, ["--spec", "absent.toml"], r"absent\.toml.* cannot be read"),
@@ -379,8 +448,20 @@ def test_what_is_certified_is_not_proved_twice(model, monkeypatch):
 
 
 def test_a_solvers_word_alone_is_not_done_work(csv, tmp_path):
-    code, out, _ = smile("fit", csv, "--target", "y", "--robust", "5%:100", "--out", tmp_path / "m", "--epochs", "15",
-                         "--certify-limit", "0")  # fmt: skip
+    code, out, _ = smile(
+        "fit",
+        csv,
+        "--target",
+        "y",
+        "--robust",
+        "5%:100",
+        "--out",
+        tmp_path / "m",
+        "--epochs",
+        "15",
+        "--certify-limit",
+        "0",
+    )
     assert code == 3 and "Proved by" in out and "Not certified: No certificate was asked for" in out
     assert smilenn.load(tmp_path / "m").certificate_ is None
     assert not (tmp_path / "m" / "certificate.json").exists()
@@ -393,8 +474,10 @@ def test_check_accepts_what_was_certified_and_nothing_else(model, uncertified, t
     assert smile("prove", model)[0] == 0
     code, out, _ = smile("check", model, "--reference")
     assert code == 0 and "Certified" in out and "reference checker finds the same" in out
+    assert out.count(in_short(assumptions(pinned=False))) == 1
     code, out, _ = smile("check", model, "--json")
     assert code == 0 and json.loads(out)["status"] == "proved" and len(json.loads(out)["certificate"]) == 64
+    assert json.loads(out)["assumed"] == [item.line for item in assumptions(pinned=False)]
     assert smilenn.check(model).violation_bound < 1e-9
     assert smilenn.load(model).verdict_.certificate == smilenn.check(model).certificate
     again = tmp_path / "again"
@@ -435,11 +518,14 @@ def test_check_compares_the_certificate_with_the_stated_properties(model):
 
 def test_prove_shows_a_counterexample_in_the_users_columns(regressor, tmp_path):
     from smilenn.properties import Monotone
+    from smilenn.reason import told
     from smilenn.verdict import Unknown
 
-    wrong = SmileRegressor(**regressor.get_params() | {"properties": [Monotone(decreasing=["x"])], "increasing": ()})
+    wrong = SmileRegressor(
+        **regressor.get_params(deep=False) | {"properties": [Monotone(decreasing=["x"])], "increasing": ()}
+    )
     wrong.__dict__.update({k: v for k, v in vars(regressor).items() if k.endswith("_")})  # the network, not the verdict
-    wrong.claims_, wrong.verdict_ = wrong.lower(wrong.all_properties()), Unknown(reason="not proved yet")
+    wrong.claims_, wrong.verdict_ = wrong.lower(wrong.all_properties()), Unknown(why=told("not proved yet"))
     wrong.save(tmp_path / "model")
     code, out, _ = smile("prove", tmp_path / "model")
     assert code == 1
@@ -458,7 +544,11 @@ def test_prove_unknown_prints_the_checked_bound(tmp_path):
     rough = Config(
         pretrain_epochs=3, epochs=0, posttrain_rounds=0, feasible_start=False, repair=False, least_quality=0.0
     )
-    options = SMALL | {"config": rough, "protected": {"g": 0.001}, "boxes": "paper"}
+    options = SMALL | {
+        "config": rough,
+        "properties": Fair(["g"], 0.001),
+        "network": SMALL["network"].changed(boxes="paper"),
+    }
     SmileRegressor(**options).fit(frame.drop(columns="y"), frame["y"]).save(tmp_path / "m")
     code, out, _ = smile("prove", tmp_path / "m", "--time-limit", 5)
     checked = smilenn.check(tmp_path / "m")
@@ -649,6 +739,41 @@ def test_demo_for_programs(tmp_path, monkeypatch):
     assert Path(said["report"]).exists() and said["quality"]
 
 
+def test_a_demo_without_one_step_of_training_is_not_done(tmp_path, monkeypatch):
+    from smilenn.cli import demonstration
+    from smilenn.train.clock import Clock
+
+    monkeypatch.setattr(demonstration, "REFERENCE_SECONDS", 1.0)
+    monkeypatch.setattr(demonstration, "ROWS", 200)
+    monkeypatch.setattr(Clock, "over", lambda self: True)
+    code, out, err = smile("demo", "--out", tmp_path / "m", "--json")
+    said = json.loads(out)
+    assert code == 3 and said["certified"] and "not one training step" in said["shortfall"], out + err
+
+
+def test_a_step_of_training_excuses_no_verdict(model, tmp_path):
+    """What the checker finds comes first; a note of the quality that cannot be read is none."""
+    untrained = Standing(10, False, 0, {"r2": -1.0, "mean_absolute_error": 1.0, "constant_mean_absolute_error": 1.0})
+    trained = replace(untrained, steps=1)
+    for verdict, codes in (
+        (Proved(certificate="c"), (3, 0, 0)),
+        (Proved(), (3, 3, 3)),
+        (Unknown(), (3, 3, 3)),
+        (Violated(), (1, 1, 1)),
+        (Rejected(), (1, 1, 1)),
+    ):
+        assert tuple(exit_code(verdict, quality) for quality in (untrained, trained, None)) == codes
+    smile("prove", model)
+    for note in (None, {}, {"rows": 1, "held_out": False, "steps": 0, "numbers": {"accuracy": 1.0}}):
+        files = read_folder(model)
+        stored = json.loads(files["model.json"])
+        stored["learned"]["quality"] = note
+        place = tmp_path / f"without-{len(str(note))}"
+        write_folder(place, files | {"model.json": json.dumps(stored).encode()})
+        code, out, _ = smile("check", place, "--json")
+        assert code == 0 and json.loads(out)["quality"] is None and json.loads(out)["shortfall"] == ""
+
+
 def test_reproduce_for_programs(tmp_path):
     only = ("--only", "model=constant")
     code, out, err = smile("reproduce", "robustness", "--quick", "--out", tmp_path, *only, "--json", "--no-figures")
@@ -667,10 +792,17 @@ SUM = '[[property]]\nkind = "sum_at_most"\noutputs = ["rent", "food"]\nlimit = "
 def many(tmp_path_factory):
     rng = np.random.default_rng(0)
     x, g = rng.uniform(0, 10, 120).round(3), rng.choice(["u", "v"], 120)
-    frame = pd.DataFrame({
-        "x": x, "g": g, "grade": np.array(["bad", "fair", "good"])[np.digitize(x, [3, 7])],
-        "rent": x / 3, "food": x / 2 + rng.normal(size=120), "cat": (x > 6).astype(int), "dog": (x < 3).astype(int),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "x": x,
+            "g": g,
+            "grade": np.array(["bad", "fair", "good"])[np.digitize(x, [3, 7])],
+            "rent": x / 3,
+            "food": x / 2 + rng.normal(size=120),
+            "cat": (x > 6).astype(int),
+            "dog": (x < 3).astype(int),
+        }
+    )
     path = tmp_path_factory.mktemp("many") / "data.csv"
     frame.to_csv(path, index=False)
     return path
@@ -765,8 +897,9 @@ def test_a_rule_against_the_data_is_answered_with_a_question(csv, tmp_path):
 
 def test_the_positive_class_on_the_command_line(csv, tmp_path):
     two_classes(csv)
-    code, out, err = smile("fit", csv, "--target", "y", "--decreasing", "x", "--positive", "bad", "--out",
-                           tmp_path / "m", *FIT)  # fmt: skip
+    code, out, err = smile(
+        "fit", csv, "--target", "y", "--decreasing", "x", "--positive", "bad", "--out", tmp_path / "m", *FIT
+    )
     assert code == 0 and "did you mean" not in err
     assert out.count("Lowering 'x', everything else equal, never lowers the log-odds of 'y' = 'bad'.") == 1
     assert "The same holds for the probability of 'y' = 'bad'." in out
@@ -796,13 +929,17 @@ def test_a_positive_class_that_makes_no_sense(csv, tmp_path, options, message):
 
 
 def test_a_fit_without_one_step_of_training_is_not_done(csv, tmp_path, monkeypatch):
-    from smilenn.train.fit import _Run
+    from smilenn.train.clock import Clock
 
-    monkeypatch.setattr(_Run, "over_time", lambda self: True)
+    monkeypatch.setattr(Clock, "over", lambda self: True)
     code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", *FIT)
     assert code == 3 and "Certified, but not one training step was completed (R² = " in out
     for command in ("prove", "check"):  # the folder knows
-        assert ", but not one training step was completed (R² = " in smile(command, tmp_path / "m")[1]
+        code, out, _ = smile(command, tmp_path / "m")
+        assert code == 3 and ", but not one training step was completed (R² = " in out
+        code, out, _ = smile(command, tmp_path / "m", "--json")
+        record = json.loads(out)
+        assert code == 3 and record["status"] == "proved" and record["shortfall"].startswith("not one training step")
     code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "j", "--json", *FIT)
     record = json.loads(out)
     assert code == 3 and record["certified"] and record["steps"] == 0 and "not one" in record["shortfall"]

@@ -36,8 +36,22 @@ def fitted(tmp_path_factory):
     """A folder with data.csv and the model that `smile fit` made of it."""
     folder = tmp_path_factory.mktemp("fitted")
     table().to_csv(folder / "data.csv", index=False)
-    code, out, err = smile("fit", folder / "data.csv", "--target", "y", "--increasing", "x", "--fair", "g:40",
-                           "--out", folder / "model", "--epochs", 5, "--time-limit", 20)  # fmt: skip
+    code, out, err = smile(
+        "fit",
+        folder / "data.csv",
+        "--target",
+        "y",
+        "--increasing",
+        "x",
+        "--fair",
+        "g:40",
+        "--out",
+        folder / "model",
+        "--epochs",
+        5,
+        "--time-limit",
+        20,
+    )
     assert code in (0, 3), err
     assert f"To look at it: smile report {folder / 'model'} --data" in out
     assert "('g': 'no' or 'yes'.)" in out
@@ -51,8 +65,16 @@ def test_fit_notes_which_rows_it_has_not_seen(fitted):
 
 
 def test_report_measures_the_held_out_rows_of_the_fitted_file(fitted, tmp_path):
-    code, out, err = smile("report", fitted / "model", "--data", fitted / "data.csv", "-o", tmp_path / "r.html",
-                           "--card", tmp_path / "c.md")  # fmt: skip
+    code, out, err = smile(
+        "report",
+        fitted / "model",
+        "--data",
+        fitted / "data.csv",
+        "-o",
+        tmp_path / "r.html",
+        "--card",
+        tmp_path / "c.md",
+    )
     assert code == 0, err
     assert out == f"Written: {tmp_path / 'r.html'}, {tmp_path / 'c.md'}\n"
     page, card = (tmp_path / "r.html").read_text("utf-8"), (tmp_path / "c.md").read_text("utf-8")
@@ -70,8 +92,17 @@ def test_report_measures_the_held_out_rows_of_the_fitted_file(fitted, tmp_path):
 
 def test_report_of_other_rows_says_that_it_does_not_know_them(fitted, tmp_path):
     table(50, seed=3).to_csv(tmp_path / "other.csv", index=False)
-    code, out, _ = smile("report", fitted / "model", "--data", tmp_path / "other.csv", "--out", tmp_path / "r.html",
-                         "--name", "Mine", "--json")  # fmt: skip
+    code, out, _ = smile(
+        "report",
+        fitted / "model",
+        "--data",
+        tmp_path / "other.csv",
+        "--out",
+        tmp_path / "r.html",
+        "--name",
+        "Mine",
+        "--json",
+    )
     record = json.loads(out)
     assert code == 0 and record["rows"] == 50 and record["report"].endswith("r.html") and record["card"] is None
     page = (tmp_path / "r.html").read_text("utf-8")
@@ -103,7 +134,7 @@ def test_report_without_a_target_measures_no_quality(fitted, tmp_path):
         (("--out", "r.html", "--data", "other.csv", "--references"), "give the file it read, 'data.csv'."),
         (("--out", "r.html", "--data", "blind.csv", "--references"), "has no target column 'y', which --references"),
     ],
-)  # fmt: skip
+)
 def test_bad_input_to_report(fitted, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     frame = table(40, seed=5)
@@ -167,8 +198,9 @@ def test_missing_cells_are_refused_or_filled(tmp_path):
 def test_a_missing_target_is_never_filled(tmp_path):
     frame = table(30)
     frame.assign(y=frame["y"].where(frame.index != 4)).to_csv(tmp_path / "data.csv", index=False)
-    code, _, err = smile("fit", tmp_path / "data.csv", "--target", "y", "--increasing", "x", "--out", tmp_path / "m",
-                         "--missing", "fill")  # fmt: skip
+    code, _, err = smile(
+        "fit", tmp_path / "data.csv", "--target", "y", "--increasing", "x", "--out", tmp_path / "m", "--missing", "fill"
+    )
     assert code == 2 and "row 6, column 'y' is missing" in err
 
 
@@ -176,8 +208,9 @@ def test_stray_text_among_numbers_is_found_beside_missing_cells(tmp_path):
     frame = holes().astype({"x": object})
     frame.loc[5, "x"] = "much"
     frame.to_csv(tmp_path / "data.csv", index=False)
-    code, _, err = smile("fit", tmp_path / "data.csv", "--target", "y", "--increasing", "x", "--out", tmp_path / "m",
-                         "--missing", "fill")  # fmt: skip
+    code, _, err = smile(
+        "fit", tmp_path / "data.csv", "--target", "y", "--increasing", "x", "--out", tmp_path / "m", "--missing", "fill"
+    )
     assert code == 2 and "row 7, column 'x' holds the text 'much' among numbers" in err
 
 
@@ -197,8 +230,13 @@ def test_the_checker_names_the_values_of_a_two_valued_column(fitted):
 
 
 def test_help_lists_every_command():
-    done = subprocess.run([sys.executable, "-m", "smilenn", "--help"], capture_output=True, text=True, check=True,
-                          env={"COLUMNS": "100", "NO_COLOR": "1", "PATH": ""})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "smilenn", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"COLUMNS": "100", "NO_COLOR": "1", "PATH": ""},
+    )
     for name in ("fit", "predict", "prove", "check", "report", "reproduce", "bench", "demo"):
         assert re.search(rf"\b{name}\b", done.stdout), name
 
@@ -206,7 +244,7 @@ def test_help_lists_every_command():
 def test_a_model_saved_from_python_has_no_note(tmp_path):
     frame = table(60)
     config = Config(pretrain_epochs=2, epochs=2, posttrain_rounds=0)
-    model = SmileRegressor(increasing=["x"], config=config, certify_time_limit=0, random_state=0)
+    model = SmileRegressor(increasing=["x"], config=config, certify_limit=0, random_state=0)
     model.fit(frame.drop(columns="y"), frame["y"]).save(tmp_path / "m")
     frame.to_csv(tmp_path / "d.csv", index=False)
     code, _, err = smile(
@@ -222,7 +260,7 @@ def test_a_demo_interrupted_at_its_report_keeps_the_model(tmp_path, monkeypatch)
         raise KeyboardInterrupt
 
     config = Config(pretrain_epochs=2, epochs=2, posttrain_rounds=0)
-    quick = functools.partial(SmileRegressor, config=config, certify_time_limit=1, time_limit=5)
+    quick = functools.partial(SmileRegressor, config=config, certify_limit=1, time_limit=5)
     monkeypatch.setattr(demonstration, "SmileRegressor", quick)
     monkeypatch.setattr(demonstration, "write_report", interrupted)
     code, out, _ = smile("demo", "--out", tmp_path / "m")

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import smilenn
-from smilenn import Config, SmileClassifier, SmileRegressor
+from smilenn import Config, Network, SmileClassifier, SmileRegressor
 from smilenn.cli import app
 from smilenn.cli.fitting import Request
 from smilenn.cli.rows import read_data
@@ -24,7 +24,7 @@ from smilenn.model.folder import read_folder
 
 FIT = ("--epochs", "5", "--certify-limit", "5", "--quiet")
 QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
-SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
 
 
 def smile(*arguments):
@@ -44,8 +44,8 @@ def fit(data, *options, quick=FIT):
 
 
 def one_sentence(stderr: str) -> str:
-    """The single line on the standard error stream."""
-    (line,) = stderr.strip().splitlines()
+    """The single line on the standard error stream, but for progress, which a busy machine has time to show."""
+    (line,) = [line for line in stderr.strip().splitlines() if not line.startswith("predict · ")]
     assert line.startswith("smile: ")
     return line
 
@@ -173,8 +173,19 @@ def test_compressed_files_and_parquet(model, regressor, tmp_path):
         np.testing.assert_allclose(got["prediction"], regressor.predict(table()), rtol=1e-12)
         code, _, err = smile("report", model, "--data", tmp_path / name, "--out", tmp_path / "r.html", "--quiet")
         assert code == 0, err
-        code, _, err = smile("fit", tmp_path / name, "--target", "y", "--increasing", "x", "--out", tmp_path / name[5:],
-                             "--keep-na", "None", *FIT)  # fmt: skip
+        code, _, err = smile(
+            "fit",
+            tmp_path / name,
+            "--target",
+            "y",
+            "--increasing",
+            "x",
+            "--out",
+            tmp_path / name[5:],
+            "--keep-na",
+            "None",
+            *FIT,
+        )
         assert code in (0, 3), err
 
 
@@ -211,8 +222,22 @@ def test_the_standard_input(model, regressor, tmp_path, monkeypatch):
     feed(monkeypatch, text)
     assert smile("report", model, "--data", "-", "--out", tmp_path / "r.html", "--quiet")[0] == 0
     feed(monkeypatch, text)
-    code, out, err = smile("fit", "-", "--target", "y", "--increasing", "x", "--keep-na", "None", "--out",
-                           tmp_path / "m", "--epochs", "5", "--certify-limit", "5")  # fmt: skip
+    code, out, err = smile(
+        "fit",
+        "-",
+        "--target",
+        "y",
+        "--increasing",
+        "x",
+        "--keep-na",
+        "None",
+        "--out",
+        tmp_path / "m",
+        "--epochs",
+        "5",
+        "--certify-limit",
+        "5",
+    )
     assert code in (0, 3), err
     assert "--data" not in out  # nobody can read it a second time
     feed(monkeypatch, "")
@@ -291,8 +316,19 @@ def test_the_texts_that_fit_was_told_serve_predict(tmp_path):
 def test_identifiers_pass_through_predict(model, tmp_path):
     names = ["007", "NA", "", *map(str, range(57))]
     table().assign(client=names, batch=1).to_csv(tmp_path / "data.csv", index=False)
-    code, _, err = smile("predict", model, tmp_path / "data.csv", "--out", tmp_path / "p.csv", "--id", "client", "--id",
-                         "batch", "--chunk", 7)  # fmt: skip
+    code, _, err = smile(
+        "predict",
+        model,
+        tmp_path / "data.csv",
+        "--out",
+        tmp_path / "p.csv",
+        "--id",
+        "client",
+        "--id",
+        "batch",
+        "--chunk",
+        7,
+    )
     assert code == 0, err
     got = pd.read_csv(tmp_path / "p.csv", dtype=str, keep_default_na=False)
     assert got.columns.tolist() == ["client", "batch", "prediction"]
@@ -301,9 +337,11 @@ def test_identifiers_pass_through_predict(model, tmp_path):
 
 def test_identifiers_that_cannot_be_written(model, tmp_path):
     table().assign(prediction=1).to_csv(tmp_path / "data.csv", index=False)
-    for options, said in ((["--id", "nobody"], "lacks the column 'nobody', which --id names"),
-                          (["--id", "prediction"], "has the name of a column of predictions"),
-                          (["--id", "g", "--id", "g"], "--id g was given twice")):  # fmt: skip
+    for options, said in (
+        (["--id", "nobody"], "lacks the column 'nobody', which --id names"),
+        (["--id", "prediction"], "has the name of a column of predictions"),
+        (["--id", "g", "--id", "g"], "--id g was given twice"),
+    ):
         code, _, err = smile("predict", model, tmp_path / "data.csv", "--out", tmp_path / "p.csv", *options)
         assert code == 2 and said in one_sentence(err)
         assert not (tmp_path / "p.csv").exists()
@@ -422,3 +460,84 @@ def test_predict_counts_the_rows_it_moved(model, tmp_path):
     assert code == 0 and json.loads(out)["moved"] == 3
     assert smile(*call, "--quiet")[2] == ""
     assert said in one_sentence(smile(*call, "--quiet", "--out-of-bounds", "warn")[2])
+
+
+# ---- blanks ---------------------------------------------------------------------------------------------------------
+
+
+def test_blanks_around_names_are_left_out_with_a_note(write):
+    data = write(table().to_csv(index=False).replace("x,g,y", 'x , g,"y "'))
+    code, out, err = fit(data, quick=(*FIT[:-1],))
+    assert code == 0, out + err
+    assert "The column 'x ' is read as 'x', without the blanks." in out and "'y ' is read as 'y'" in out
+    loaded = smilenn.load(data.parent / "m")
+    assert loaded.domain_.columns == ("x", "g") and loaded.target_name_ == "y"
+    assert smile("predict", data.parent / "m", data, "--out", data.parent / "p.csv")[0] == 0
+    again = fit(write(table().to_csv(index=False)), "--out", data.parent / "n", quick=(*FIT[:-1],))
+    assert "without the blanks" not in again[1]
+
+
+def test_names_that_are_none_without_their_blanks(write):
+    code, _, err = fit(write("x, x,y\n1,2,3\n4,5,6\n"))
+    assert code == 2 and "has the column 'x' twice" in one_sentence(err)
+    code, _, err = fit(write("x,  ,y\n1,2,3\n4,5,6\n"))
+    assert code == 2 and "Column 2 of" in one_sentence(err) and "has no name" in err
+
+
+def test_a_model_keeps_the_blanks_of_its_columns(tmp_path, write):
+    frame = table().rename(columns={"x": " x", "y": "y "})
+    SmileRegressor(increasing=[" x"], **SMALL).fit(frame.drop(columns="y "), frame["y "]).save(tmp_path / "model")
+    data = write(frame.to_csv(index=False))
+    code, _, err = smile("predict", tmp_path / "model", data, "--out", tmp_path / "p.csv", "--keep-na", "None")
+    assert code == 0, err
+    code, _, err = smile("report", tmp_path / "model", "--data", data, "--card", tmp_path / "c.md", "--keep-na", "None")
+    assert code == 0 and "no column" not in err and "R²" in (tmp_path / "c.md").read_text(), err
+
+
+BLANK = "\n x,g,y\n1,u,2\n\n   \n2,u,4\n{}\n"  # the header is row 2, the last row row 7
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("oops,u,6", "row 7, column 'x' holds the text 'oops'"),
+        ("inf,u,6", "row 7, column 'x' is inf"),
+        (",u,6", "row 7, column 'x' is missing"),
+        ("3,N/A,6", "row 7, column 'g' is missing ('N/A')"),
+    ],
+)
+def test_blank_lines_count_as_a_spreadsheet_counts_them(write, row, said):
+    code, _, err = fit(write(BLANK.format(row)))
+    assert code == 2 and said in one_sentence(err)
+
+
+def test_blank_lines_count_in_labels(write):
+    text = "a,b,x\n\n0,1,1\n1,0,2\n\n1,2,3\n"
+    code, _, err = fit(write(text), "--target", "a", "--target", "b", "--task", "classification")
+    assert code == 2 and "Row 6, column 'b' is 2; several targets" in one_sentence(err)
+
+
+def test_blank_lines_count_in_predictions(model, write, tmp_path):
+    """In the message of an error, in that of rows that are moved, whatever the chunks, and in a report."""
+    rows = "x,g,y\n\n1,u,3\n2,u,6\n\n{},u,9\n"
+    for chunk in ("1", "50"):
+        options = ("--out", tmp_path / f"{chunk}.csv", "--chunk", chunk)
+        code, _, err = smile("predict", model, write(rows.format("99")), *options)
+        assert code == 0 and "Row 6, column 'x': 99 lies outside" in err
+        code, _, err = smile(
+            "predict",
+            model,
+            write(rows.format("99")),
+            *options[:-2],
+            *options[-2:],
+            "--out-of-bounds",
+            "raise",
+            "--out",
+            tmp_path / "r.csv",
+        )
+        assert code == 2 and "Row 6, column 'x': 99 lies outside" in one_sentence(err)
+    assert len(pd.read_csv(tmp_path / "1.csv")) == 3
+    code, _, err = smile(
+        "report", model, "--data", write(rows.format("3").replace("6\n\n3,u", "6\n\n3,q")), "--card", tmp_path / "c.md"
+    )
+    assert code == 2 and "Row 6, column 'g' holds the unknown category 'q'" in one_sentence(err)

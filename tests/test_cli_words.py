@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import smilenn
-from smilenn import SmileClassifier
+from smilenn import Network, SmileClassifier
 from smilenn.cli import app, options
 from smilenn.cli.spoken import in_options
 
@@ -18,13 +18,28 @@ SOURCE = Path(smilenn.__file__).parent
 # a call, a keyword, a parameter with an underscore, a class or module of the package
 PYTHON = re.compile(r"\w\((?!s\))|\w=(?!=)|\b[a-z]+_[a-z_]+\b|\bSmile[A-Z]\w+|\bConfig\b|\bsmilenn\.|\bNone\b|\bTrue\b")
 # nothing that a command does leads there: the rooms for people who write Python, and whose files are read elsewhere
-ELSEWHERE = ("experiments", "baselines", "datasets", "certify/check", "testing", "calibration", "estimators/clamped",
-             "model/clamp", "model/threads", "train/losses", "model/encoders")  # fmt: skip
+ELSEWHERE = (
+    "experiments",
+    "baselines",
+    "datasets",
+    "certify/check",
+    "testing",
+    "calibration",
+    "estimators/clamped",
+    "model/clamp",
+    "model/threads",
+    "train/losses",
+    "model/encoders",
+    "model/trees",
+    "properties/registry",
+)
 ONLY_PYTHON = {
-    "parameters without an option": "out_of_bounds is|validation_fraction|backbone_share|encoder=|Config|output_scale",
+    "parameters without an option": "out_of_bounds is|validation_fraction|backbone_s|encoder=|Config|output_scale|"
+    "monotonic_cst|network is a|domain is a",
     "arrays and sparse data": "n_samples|set_output|toarray|0 feature|requires y|sample_weight|reshape",
     "encoders": "encoder was made",
     "networks that a program builds or trains by itself": "boxes='paper' has|project_|smilenn.prove|SmileNet",
+    "networks and properties of one's own": "certify_net|register_property|that registers",
     "points of a data frame": "LocalRobust",
     "a truth value of a verdict": "more than two values",
     "names beside the positional ones": "Exclusive: give the labels",
@@ -88,7 +103,7 @@ def data(tmp_path_factory):
     [
         (["--target", "y", "--increasing", "x", "--time-limit", "0"], "--time-limit must be more than 0 seconds"),
         (["--target", "y", "--increasing", "x", "--epochs", "-1"], "--epochs must be at least 0"),
-        (["--target", "y", "--increasing", "x", "--bounds", "z:0:1"], "--bounds names 'z'"),
+        (["--target", "y", "--increasing", "x", "--bounds", "z:0:1"], "has no column 'z'; it has"),
         (["--target", "y", "--quantile", "0.9", "--quantile", "0.1"], "--quantile is [0.9, 0.1]"),
         (["--target", "y", "--increasing", "x", "--task", "classification"], "or use --task regression."),
         (["--target", "y", "--robust", "0.1"], "as in --robust 0.1:2."),
@@ -96,7 +111,7 @@ def data(tmp_path_factory):
         (["--target", "c", "--drop", "g", "--increasing", "x"], "; add --output 'w' (in a file of rules: output"),
         (["--target", "c", "--drop", "g", "--increasing", "x", "--positive", "u"], "--positive chooses one of two"),
     ],
-)  # fmt: skip
+)
 def test_options_instead_of_parameters(data, tmp_path, options, said):
     code, out = smile("fit", data, "--out", tmp_path / "m", "--quiet", *options)
     assert code == 2 and said in out, out
@@ -106,7 +121,7 @@ def test_options_instead_of_parameters(data, tmp_path, options, said):
 def test_no_certificate_is_said_in_options(data, tmp_path):
     quick = ("--epochs", "3", "--certify-limit", "0", "--quiet")
     code, out = smile("fit", data, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", *quick)
-    assert code == 3 and "(--certify-limit is 0)" in out and "certify_time_limit" not in out
+    assert code == 3 and "(--certify-limit is 0)" in out and "certify_limit" not in out
     code, out = smile("predict", tmp_path / "m", data, "--out", tmp_path / "p.csv")
     assert code == 0
     assert "certify()" not in out
@@ -120,7 +135,9 @@ def test_a_backbone_of_ones_own_cannot_be_loaded_by_a_command(tmp_path):
 
     frame = pd.DataFrame({"x": np.arange(20.0)})
     quick = smilenn.Config(pretrain_epochs=2, epochs=1, posttrain_rounds=0, least_quality=0.0)
-    model = SmileClassifier(increasing=["x"], backbone=backbone, config=quick, certify_time_limit=0, random_state=0)
+    model = SmileClassifier(
+        increasing=["x"], network=Network(backbone=backbone), config=quick, certify_limit=0, random_state=0
+    )
     model.fit(frame, np.arange(20) > 9).save(tmp_path / "m")
     code, out = smile("prove", tmp_path / "m")
     assert code == 2 and "only Python code that builds it can load this model" in out and "backbone=" not in out
@@ -130,9 +147,9 @@ def test_a_backbone_of_ones_own_cannot_be_loaded_by_a_command(tmp_path):
 
 
 def test_choices_are_those_of_the_package():
-    from smilenn.experiments.proofs import JOBS
+    from smilenn.experiments.proof_cases import JOBS
     from smilenn.experiments.reproduce import STUDIES
-    from smilenn.prove.portfolio import PROVERS
+    from smilenn.provers.rules.table import PROVERS
 
     assert options.PROVERS == PROVERS
     assert options.JOBS == JOBS
@@ -155,15 +172,18 @@ def test_help_and_errors_list_the_same_choices(command, arguments, names):
     assert code == 2 and out.strip().endswith(f"'magic'; there are: {listed}.")
 
 
-@pytest.mark.parametrize("option", ["--task", "--missing", "--boxes"])
-def test_choices_of_fit(data, tmp_path, option):
-    shown = re.search(rf"{option} +<([^>]+)>", smile("fit", "--help")[1])[1]
+@pytest.mark.parametrize(
+    ("option", "kind"), [("--task", options.Task), ("--missing", options.Missing), ("--boxes", options.Boxes)]
+)
+def test_choices_of_fit(data, tmp_path, option, kind):
+    assert options.choices(tuple(kind)) in re.search(rf"{option}.*", smile("fit", "--help-all")[1])[0]
     code, out = smile("fit", data, "--target", "y", "--out", tmp_path / "m", option, "magic")
-    assert code == 2 and ", ".join(f"'{name}'" for name in shown.split("|")) in out
+    assert code == 2 and ", ".join(f"'{name}'" for name in kind) in out
 
 
 @pytest.mark.parametrize(
     "command", ["fit", "predict", "report", "prove", "check", "sign", "demo", "bench", "reproduce"]
 )
 def test_help_names_no_types_of_python(command):
-    assert not re.search(r"list\[|Optional|Path\b|None\b", smile(command, "--help")[1].replace("such as None", ""))
+    shown = smile(command, "--help-all" if command == "fit" else "--help")[1].replace("such as None", "")
+    assert not re.search(r"list\[|Optional|Path\b|None\b|<bool>|--.*<(int|float|str)", shown)

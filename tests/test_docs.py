@@ -6,10 +6,12 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import smilenn
 import smilenn.baselines
 import smilenn.datasets
+from smilenn.cli import app
 from smilenn.properties import read_toml
 from smilenn.train.config import Config
 
@@ -44,7 +46,17 @@ def test_python_examples_run(page, tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_property_files_parse(page):
     for line, text in blocks(page, "toml"):
-        assert read_toml(text, f"{page.name}:{line}")
+        assert "[[property]]" not in text or read_toml(text, f"{page.name}:{line}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_files_of_options_are_read(page, tmp_path):
+    for _, text in blocks(page, "toml"):
+        if "[[property]]" not in text:
+            (tmp_path / "fit.toml").write_text(text, encoding="utf-8")
+            asked = ["fit", str(tmp_path / "nowhere.csv"), "--config", str(tmp_path / "fit.toml")]
+            done = CliRunner().invoke(app, [*asked, "--out", str(tmp_path / "m")])
+            assert done.exit_code == 2 and "nowhere.csv" in done.output and "fit.toml" not in done.output
 
 
 def test_the_properties_page_has_examples():

@@ -4,6 +4,8 @@ A file may import its own part of the package, parts of its own layer and of low
 """
 
 import ast
+import re
+import tomllib
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -14,6 +16,8 @@ LAYER = {
     "_version": 0,
     "errors": 0,
     "progress": 0,
+    "reason": 0,
+    "rounding": 0,
     "versions": 0,
     "calibration": 1,
     "domain": 1,
@@ -22,8 +26,9 @@ LAYER = {
     "verdict": 4,
     "problem": 4,
     "search": 5,
-    "prove": 5,
+    "provers": 5,
     "certify": 6,
+    "auditing": 7,
     "train": 7,
     "report": 8,
     "estimators": 8,
@@ -112,7 +117,7 @@ def test_parts_form_no_cycle():
         ("model/net.py", "import smilenn", True),
         ("model/net.py", "print('x')", True),
         ("model/net.py", "console.print('x')", False),
-        ("search/pool.py", "from smilenn.prove import verdict", False),
+        ("search/pool.py", "from smilenn.provers import verdict", False),
         ("model/encoders/pinned.py", "from ..net import SmileNet", False),
         ("domain.py", "from . import properties", True),
         ("testing.py", "from smilenn.cli import main", False),
@@ -120,3 +125,17 @@ def test_parts_form_no_cycle():
 )
 def test_the_rule_itself(where, source, bad):
     assert bool(faults(PACKAGE / where, source)) is bad
+
+
+EXTRAS = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "optional-dependencies"
+]
+
+
+@pytest.mark.parametrize("extra", sorted(set(EXTRAS) - {"dev", "docs"}))
+def test_every_extra_has_code_that_uses_it(extra):
+    """Each library of an extra is imported somewhere, or its models are recognised by the name of their module."""
+    source = "\n".join(file.read_text(encoding="utf-8") for file in FILES if file.stem != "versions")
+    for wanted in EXTRAS[extra]:
+        name = re.split(r"[\[>=<]", wanted)[0]
+        assert re.search(rf'(import|from) {name}\b|"{name}"', source), f"nothing uses {name} of the extra {extra!r}"

@@ -53,6 +53,11 @@ def test_command_answers_with_torch_and_network_blocked(option):
     assert ("demo" if option == "--help" else "0.") in done.stdout
 
 
+def test_checking_needs_no_torch():
+    done = python("import sys, smilenn.cli.checking; print('torch' in sys.modules)")
+    assert done.returncode == 0 and done.stdout.strip() == "False", done.stderr
+
+
 def test_module_is_the_command():
     code = NO_TORCH + "import runpy; sys.argv[0] = 'smile'; runpy.run_module('smilenn', run_name='__main__')"
     done = python(code, "--help")

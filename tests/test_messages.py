@@ -79,11 +79,10 @@ def test_benchmarks_that_do_not_exist():
     [
         ({"out_of_bounds": "ignore"}, "out_of_bounds is 'auto', 'clamp', 'raise' or 'warn', not 'ignore'."),
         ({"restarts": 0}, "restarts must be at least 1, not 0."),
-        ({"embedding": 0}, "embedding must be at least 1, not 0."),
         ({"missing": "guess"}, "missing is 'raise' or 'fill', not 'guess'."),
         ({"validation_fraction": 1.0}, "validation_fraction must lie in [0, 1), not 1.0."),
         ({"time_limit": 0}, "time_limit must be more than 0 seconds, not 0."),
-        ({"certify_time_limit": -1}, "certify_time_limit must be 0 seconds or more, not -1."),
+        ({"certify_limit": -1}, "certify_limit must be 0 seconds or more, not -1."),
         ({"random_state": -1}, "random_state must be a whole number from 0 to 2³² − 1, not -1."),
         ({"device": "cuda:99"}, "device 'cuda:99' is not there"),
     ],
@@ -105,7 +104,7 @@ def test_parameters_out_of_range(options, message):
         (np.ones((3, 1)), [1.0, 2], "X has 3 rows but y has 2 values; give one value per row."),
         (np.ones((1, 1)), [1.0], "give at least two rows."),
     ],
-)  # fmt: skip
+)
 def test_data_that_cannot_be_learned_from(X, y, message):
     with pytest.raises(SmileError) as caught:
         SmileRegressor().fit(X, y)
@@ -116,7 +115,7 @@ def test_data_that_cannot_be_learned_from(X, y, message):
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved") / "m"
     frame = pd.DataFrame({"x": np.linspace(0, 1, 30), "z": np.linspace(1, 0, 30)})
-    model = SmileRegressor(increasing=["x"], config=QUICK, certify_time_limit=0, random_state=0)
+    model = SmileRegressor(increasing=["x"], config=QUICK, certify_limit=0, random_state=0)
     model.fit(frame, frame["x"].to_numpy()).save(folder)
     return folder
 

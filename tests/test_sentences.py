@@ -13,7 +13,7 @@ import torch
 from scipy import sparse
 from torch import nn
 
-from smilenn import Config, Domain, Exclusive, Feature, SmileError, SmileRegressor, Unknown
+from smilenn import Config, Domain, Exclusive, Feature, Network, SmileError, SmileRegressor, Unknown
 from smilenn.baselines.lipschitz_residual import LipschitzResidual
 from smilenn.baselines.monotone_weights import monotone_net
 from smilenn.baselines.pgd import pgd_margin
@@ -33,6 +33,7 @@ from smilenn.properties.alternatives import OneOf
 from smilenn.properties.claim import exact
 from smilenn.properties.forms import Outputs
 from smilenn.properties.local import LocalRobust
+from smilenn.reason import told
 from smilenn.report.model import rows_of
 
 ROOT = Path(__file__).parents[1]
@@ -123,11 +124,11 @@ def data(**columns):
         (lambda: Config().replace(epoch=3), "Config has no constant 'epoch'; it has "),
         (lambda: select([{"model": "a"}], ["model"]), "--only takes KEY=VALUE, such as model=default, not 'model'."),
         (
-            lambda: SmileRegressor(encoder="image").fit(data(), [0, 1, 2]),
+            lambda: SmileRegressor(network=Network(encoder="image")).fit(data(), [0, 1, 2]),
             "encoder='image' is for classifiers whose only properties are Robust ones that move every pixel",
         ),
     ],
-)  # fmt: skip
+)
 def test_sentences(make, message):
     with pytest.raises(SmileError) as caught:
         make()
@@ -138,7 +139,9 @@ def test_targets_and_columns():
     with pytest.raises(TypeError, match=re.escape("Sparse targets are not supported; pass y.toarray().")):
         SmileRegressor().fit(data(), sparse.csr_matrix(np.eye(3)))
     quick = Config(pretrain_epochs=1, epochs=1, posttrain_rounds=0, least_quality=0.0)
-    model = SmileRegressor(config=quick, hidden=2, backbone_sizes=(2,), random_state=0).fit(data(), [1.0, 2, 3])
+    model = SmileRegressor(config=quick, network=Network(hidden=2, backbone_sizes=(2,)), random_state=0).fit(
+        data(), [1.0, 2, 3]
+    )
     with pytest.raises(SmileError, match="X has 3 features, but SmileRegressor is expecting 1 features as input"):
         model.predict(np.ones((2, 3)))
     with pytest.raises(SmileError, match="The target has 2 columns; the model predicts 1"):
@@ -147,7 +150,7 @@ def test_targets_and_columns():
 
 def test_a_verdict_is_not_yes_or_no():
     with pytest.raises(TypeError, match="A verdict has more than two values; compare verdict.status or use isinstance"):
-        bool(Unknown("none", 1.0, 0.0, reason="too little time"))
+        bool(Unknown("none", 1.0, 0.0, told("too little time")))
 
 
 def test_snapshots_have_the_shapes_they_say():

@@ -6,8 +6,11 @@ The file is not run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -17,6 +20,7 @@ from smilenn import (
     AlteredError,
     Bounded,
     Calibration,
+    Certificate,
     Claim,
     ClampedClassifier,
     ClampedRegressor,
@@ -36,10 +40,13 @@ from smilenn import (
     OneOf,
     Ordered,
     Progress,
+    Property,
     Proved,
+    Prover,
     Rejected,
     Robust,
     Safe,
+    SavedNet,
     SmileClassifier,
     SmileError,
     SmileNet,
@@ -50,11 +57,16 @@ from smilenn import (
     Verdict,
     Violated,
     calibrate,
+    certify_net,
     check,
     load,
+    open_net,
     prove,
+    register_property,
     show_versions,
 )
+from smilenn.properties.base import Name, Rename
+from smilenn.properties.forms import Outputs
 
 
 def rules() -> list[smilenn.Claim]:
@@ -109,7 +121,7 @@ def fitted(frame: pd.DataFrame, y: pd.Series, folder: Path) -> np.ndarray:
     net: SmileNet = reg.net_
     inputs: np.ndarray = reg.encoded(frame)
     outputs: np.ndarray = net.predict(inputs)
-    clf = SmileClassifier(protected={"g": 0.2}, class_weight="balanced").fit(frame, y)
+    clf = SmileClassifier(properties=Fair(["g"], 0.2), class_weight="balanced").fit(frame, y)
     labels, certified = clf.predict_certified(frame)
     probability: np.ndarray = clf.predict_proba(frame)
     spread = SmileRegressor(quantiles=[0.1, 0.9]).fit(frame, y)
@@ -127,6 +139,36 @@ def clamped(model: object, domain: Domain, frame: pd.DataFrame, y: pd.Series) ->
     second = ClampedRegressor(model, protected=["g"], eps=0.5, domain=domain).fit(frame, y)
     guess: np.ndarray = second.predict(frame)
     return guess + first.predict(frame)
+
+
+@register_property
+@dataclass(frozen=True)
+class Own(Property):
+    """A property of one's own."""
+
+    feature: Name
+    kind = "typed.own"
+
+    def claims(self, domain: Domain, outputs: Outputs) -> Sequence[Claim]:
+        """The claims of another one."""
+        return Monotone(increasing=[self.feature]).claims(domain, outputs)
+
+    def renamed(self, rename: Rename) -> Self:
+        """With the domain's names."""
+        return replace(self, feature=rename(self.feature))
+
+    def sentence_about(self, output: str) -> str:
+        """In words."""
+        return f"{output} rises with {self.feature}."
+
+
+def own_parts(net: SmileNet, prover: Prover, folder: Path) -> Certificate | None:
+    """A network, a property and a prover of one's own."""
+    saved: SavedNet = certify_net(net, [Own("x")], folder, time_limit=5.0, overwrite=True)
+    again: SavedNet = open_net(folder)
+    verdict: Verdict = prove(net, [Own("x")], prover=prover)
+    words: str = saved.verdict.sentence() + again.verdict.sentence() + verdict.sentence()
+    return again.certificate if words else None
 
 
 def told(progress: Progress) -> None:

@@ -25,6 +25,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from smilenn.errors import SmileError
+from smilenn.rounding import round_up
 
 LEAST, MOST = 2.0**-10, 2.0**10  # of 1/T: beyond it the rows say nothing, or are separated perfectly
 
@@ -70,14 +71,13 @@ class Calibration:
         if not (math.isfinite(eps) and eps >= 0 and math.isfinite(largest_logit) and largest_logit >= 0):
             raise SmileError(f"ε and the largest logit are numbers of 0 or more, not {eps} and {largest_logit}.")
         exact = (Fraction(eps) + Fraction(largest_logit) / 2**52) / Fraction(self.temperature)
-        near = float(exact)
-        return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
+        return round_up(exact)
 
     def change(self, eps: float) -> float:
         """The largest change of a calibrated probability where the logit, or every margin, changes by at most ε:
-        tanh(ε / 4T).
+        tanh(ε / 4T), never rounded down.
         """
-        return math.tanh(self.eps(eps) / 4)
+        return min(1.0, math.tanh(self.eps(eps) / 4) * (1 + 2.0**-48))
 
 
 def calibrate(classifier: Decides, X: Any, y: Any) -> Calibration:

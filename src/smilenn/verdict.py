@@ -10,18 +10,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Context
 from typing import Any, ClassVar
 
 import numpy as np
 
-
-def _rounded_up(value: float) -> str:
-    """Two digits, never less than the value."""
-    short = f"{value:.1e}"
-    if float(short) >= value:
-        return short
-    return f"{float(Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(value)):.1e}"
+from smilenn.reason import Reason, Why, Whys, has, sentence
+from smilenn.rounding import shown_bound, six_digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +101,7 @@ class Proved(Verdict):
     def sentence(self) -> str:
         """``proved by HiGHS (reduced MIP) within 1e-06``."""
         if self.certificate:
-            up_to = f" up to {_rounded_up(self.tolerance)}" if self.tolerance else ""
+            up_to = f" up to {shown_bound(self.tolerance)}" if self.tolerance else ""
             return f"certified{up_to}, checked in exact arithmetic (certificate {self.certificate[:12]}…)"
         near = float(f"{self.tolerance:.0e}")  # one digit; never less than the truth by more than a hundredth
         if near < 0.99 * self.tolerance:
@@ -131,28 +125,44 @@ class Violated(Verdict):
 
 @dataclass(frozen=True, eq=False)
 class Unknown(Verdict):
-    """Neither proved nor refuted; `bound` is what was proved, `reason` says why it stopped.
+    """Neither proved nor refuted; `bound` is what was proved, `why` says why it stopped, `reason` in words.
 
     `point` [k, m] (raw units), where present, is a tuple at which the *box* allows a violation; the backbone does not
     use that freedom there, so it refutes nothing.
     """
 
-    reason: str = ""
+    why: Whys = ()
     point: np.ndarray | None = None
     status: ClassVar[str] = "unknown"
 
+    @property
+    def reason(self) -> str:
+        """Why it stopped, for people; code asks `because`."""
+        return sentence(self.why)
+
+    def because(self, *reasons: Reason) -> bool:
+        """Whether one of `reasons` is why."""
+        return has(self.why, *reasons)
+
     def sentence(self) -> str:
         """Names the proved bound and the reason."""
-        known = f"the violation is at most {self.bound:.6g}" if np.isfinite(self.bound) else "no bound was proved"
+        known = (
+            f"the violation is at most {six_digits(self.bound)}" if np.isfinite(self.bound) else "no bound was proved"
+        )
         return f"unknown: {known} ({self.reason})" if self.reason else f"unknown: {known}"
 
 
 @dataclass(frozen=True, eq=False)
 class Rejected(Verdict):
-    """A file did not check: `reason` says which and why."""
+    """A file did not check: `why` says which and why, `reason` in words."""
 
-    reason: str = ""
+    why: Whys = ()
     status: ClassVar[str] = "rejected"
+
+    @property
+    def reason(self) -> str:
+        """What is wrong with the files, for people."""
+        return sentence(self.why)
 
     def sentence(self) -> str:
         """The reason."""
@@ -168,15 +178,15 @@ class Maximum:
     upper : proved upper bound (dual side; +inf if nothing is known).
     lower : value of `point`, re-evaluated in float64 (−inf without a point).
     point : [k, m] model units, a member of the region, or None.
-    complete : the search ran to its end (optimality, infeasibility or the asked target), no limit was hit.
-    note : one line on how and, if incomplete, why it stopped.
+    stopped : why the search did not run to its end (optimality, infeasibility or the asked target); None if it did.
+    note : one line on how.
     error : what the tolerances of a solver and rounding may add to `upper`; 0 where `upper` contains it already.
     """
 
     upper: float
     lower: float = float("-inf")
     point: np.ndarray | None = None
-    complete: bool = True
+    stopped: Why | None = None
     note: str = ""
     seconds: float = 0.0
     nodes: int = 0
@@ -186,3 +196,13 @@ class Maximum:
         """A bound that is no number is none."""
         if np.isnan(self.upper):
             object.__setattr__(self, "upper", float("inf"))
+
+    @property
+    def complete(self) -> bool:
+        """Whether the search ran to its end, no limit was hit."""
+        return self.stopped is None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search."""
+        return self.stopped is not None and self.stopped.reason is Reason.INTERRUPTED

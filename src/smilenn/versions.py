@@ -9,7 +9,17 @@ from importlib.metadata import PackageNotFoundError, version
 from smilenn._version import __version__
 
 LIBRARIES = ("torch", "numpy", "pandas", "scipy", "scikit-learn", "highspy", "safetensors", "typer", "rich")
-EXTRAS = ("pyscipopt", "gurobipy", "onnx", "onnxruntime", "python-flint", "polars")
+EXTRAS = (
+    "pyscipopt",
+    "gurobipy",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "cryptography",
+    "matplotlib",
+    "dask",
+    "polars",
+)
 
 
 def versions() -> dict[str, str]:

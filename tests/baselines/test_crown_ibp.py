@@ -44,8 +44,13 @@ def test_it_repeats_from_its_seed(squares, robust):
 
 def test_the_attack_finds_the_worst_point_of_a_linear_model(squares):
     """For s·(w·x + b) the minimum over the clipped ball is known."""
-    net = fit_agnostic(squares, lambda inputs, embedding: torch.nn.Linear(inputs, embedding), 1, task="binary",
-                       descent=Descent(epochs=3, batch=50)).double()  # fmt: skip
+    net = fit_agnostic(
+        squares,
+        lambda inputs, embedding: torch.nn.Linear(inputs, embedding),
+        1,
+        task="binary",
+        descent=Descent(epochs=3, batch=50),
+    ).double()
     x, y = squares.x_test[:50], squares.y_test[:50]
     weight = (net.module[1].weight @ net.module[0].weight)[0].detach().numpy()
     sign = 2 * y - 1

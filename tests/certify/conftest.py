@@ -1,52 +1,27 @@
-"""Modules beside the tests as fixtures: test files cannot import one another."""
+"""The makers of folders in trust/ as fixtures: each module is imported by the first test that asks for it."""
 
-import importlib.util
 import itertools
-import sys
-from pathlib import Path
+from importlib import import_module
 
 import pytest
-
-collect_ignore_glob = ["kill_*.py", "mutation.py", "fuzzing.py"]  # they find their parts beside themselves
-
-
-def _sibling(name, folder=Path(__file__).parent):
-    full = f"smilenn_tests_{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, folder / f"{name}.py")
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[full] = module
-        spec.loader.exec_module(module)
-    return sys.modules[full]
-
-
-def _with_parts(name):
-    """A module that imports others beside it."""
-    here = str(Path(__file__).parent)
-    sys.path.insert(0, here)
-    try:
-        return _sibling(name)
-    finally:
-        sys.path.remove(here)
 
 
 @pytest.fixture(scope="session")
 def folders():
-    """The module random_folder.py."""
-    return _sibling("random_folder")
+    """trust/random_folder.py: random folders with random certificates."""
+    return import_module("trust.random_folder")
 
 
 @pytest.fixture(scope="session")
 def encoders():
-    """The module encoded_folder.py."""
-    return _sibling("encoded_folder")
+    """trust/encoded_folder.py: the same with encoders."""
+    return import_module("trust.encoded_folder")
 
 
 @pytest.fixture(scope="session")
 def forge2():
-    """The module forge2.py: a writer of both versions."""
-    return _sibling("forge2")
+    """trust/forge2.py: a writer of both versions."""
+    return import_module("trust.forge2")
 
 
 @pytest.fixture
@@ -58,47 +33,65 @@ def put2(forge2, tmp_path):
 
 @pytest.fixture(scope="session")
 def small():
-    """The module kill_small.py, which imports forge2.py beside it."""
-    return _with_parts("kill_small")
+    """trust/kill_small.py: folders of small whole numbers."""
+    return import_module("trust.kill_small")
 
 
 @pytest.fixture(scope="session")
 def signed():
-    """The module kill_signs.py, which imports kill_small.py beside it."""
-    return _with_parts("kill_signs")
+    """trust/kill_signs.py: the same for the signs rule."""
+    return import_module("trust.kill_signs")
 
 
 @pytest.fixture(scope="session")
 def cased():
-    """The module kill_cases.py, which imports kill_small.py beside it."""
-    return _with_parts("kill_cases")
+    """trust/kill_cases.py: the same for cases."""
+    return import_module("trust.kill_cases")
 
 
 @pytest.fixture(scope="session")
 def lemmas():
-    """The module kill_lemmas.py, which imports kill_small.py beside it."""
-    return _with_parts("kill_lemmas")
+    """trust/kill_lemmas.py: the same with lemmas."""
+    return import_module("trust.kill_lemmas")
+
+
+@pytest.fixture(scope="session")
+def grown():
+    """trust/kill_trees.py: the same with layers of trees."""
+    return import_module("trust.kill_trees")
+
+
+@pytest.fixture(scope="session")
+def balled():
+    """trust/kill_balls.py: the same with contractions and balls."""
+    return import_module("trust.kill_balls")
 
 
 @pytest.fixture(scope="session")
 def killing():
-    """The module kill_suite.py, which imports its parts beside it."""
-    return _with_parts("kill_suite")
+    """trust/kill_suite.py: the kill suite."""
+    return import_module("trust.kill_suite")
 
 
 @pytest.fixture(scope="session")
 def fuzzing():
-    """The module fuzzing.py, which imports kill_cases.py beside it."""
-    return _with_parts("fuzzing")
+    """trust/fuzzing.py: changed files for whatever reads a folder."""
+    return import_module("trust.fuzzing")
+
+
+@pytest.fixture(scope="session")
+def mutation():
+    """trust/mutation.py: planted faults."""
+    return import_module("trust.mutation")
+
+
+@pytest.fixture(scope="session")
+def corpus():
+    """trust/make_corpus.py: networks by hand, forgeries, the files of a folder."""
+    return import_module("trust.make_corpus")
 
 
 @pytest.fixture(scope="session")
 def attack():
     """The attack of benchmarks/attack_models.py."""
-    return _sibling("attack_models", Path(__file__).resolve().parents[2] / "benchmarks").attack
-
-
-@pytest.fixture(scope="session")
-def corpus():
-    """The module make_corpus.py: networks by hand, forgeries, the files of a folder."""
-    return _sibling("make_corpus")
+    return import_module("benchmarks.attack_models").attack

@@ -166,8 +166,10 @@ def test_subnormal_numbers_are_not_switched_off_between_two_copies(tmp_path, fla
         encoder.lo.fill_(0.0)
         encoder.hi.fill_(1.0)
     ordered.set_profile("fixed-order")
-    for net, rule, rows in ((ordered, Monotone(increasing=["x"]), [[0.5], [1.0]]),
-                            (fair, Fair("g", eps=1e-9), [[0.5, 0.0], [0.5, 1.0], [0.5, 0.0]])):  # fmt: skip
+    for net, rule, rows in (
+        (ordered, Monotone(increasing=["x"]), [[0.5], [1.0]]),
+        (fair, Fair("g", eps=1e-9), [[0.5, 0.0], [0.5, 1.0], [0.5, 0.0]]),
+    ):
         assert certify(net, rule.lower(net.domain), time_limit=5).report.status == "certified"
         with pytest.raises(SmileError, match="set_flush_denormal"):
             for one in rows:
@@ -280,9 +282,13 @@ def shuffled(y, w, b):
 
 
 SUMS = {
-    "sequential": sequential, "backwards": backwards, "pairwise": pairwise, "fused": fused, "exactly": exactly,
+    "sequential": sequential,
+    "backwards": backwards,
+    "pairwise": pairwise,
+    "fused": fused,
+    "exactly": exactly,
     "shuffled": shuffled,
-}  # fmt: skip
+}
 
 
 def by_hand(net, x, signs, add):
@@ -361,8 +367,14 @@ def test_threads_and_batches_keep_the_promise(attack, folders, tmp_path, profile
             same = net.predict(x, batch=batch)
             assert np.allclose(same, wanted, rtol=1e-9, atol=1e-9)
             assert profile == "f64-aux" or (same == wanted).all()  # bit for bit, whatever the batch
-            for found in attack(net, made.claims[0], limits, count=80, single=0,
-                                forward=lambda rows, b=batch: net.predict(rows, batch=b)):  # fmt: skip
+            for found in attack(
+                net,
+                made.claims[0],
+                limits,
+                count=80,
+                single=0,
+                forward=lambda rows, b=batch: net.predict(rows, batch=b),
+            ):
                 assert found.violations == 0
     finally:
         torch.set_num_threads(before)
@@ -422,11 +434,17 @@ def test_a_scale_that_is_flushed_to_zero_is_refused(corpus, tmp_path):
 
 @pytest.mark.parametrize(
     "weights",
-    [{"lower.weight": [-0.0]}, {"lower.out": [5e-324]}, {"lower.bias": [2.0**24], "lower.const": [-(2.0**24)]},
-     {"lower.weight": [1e7], "lower.out": [1e-8]}, {"head_weight": [0.0]}, {"lower.weight": [1e38]},
-     {"lower.weight": [1e-308], "lower.out": [1e300]}],
+    [
+        {"lower.weight": [-0.0]},
+        {"lower.out": [5e-324]},
+        {"lower.bias": [2.0**24], "lower.const": [-(2.0**24)]},
+        {"lower.weight": [1e7], "lower.out": [1e-8]},
+        {"head_weight": [0.0]},
+        {"lower.weight": [1e38]},
+        {"lower.weight": [1e-308], "lower.out": [1e300]},
+    ],
     ids=["minus-zero", "subnormal", "cancelling", "far-apart", "zero-head", "large", "tiny-and-large"],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("flush", [False, True])
 def test_weights_of_all_sizes_keep_the_promise(attack, corpus, tmp_path, flags, weights, flush):
     """Also on a processor that flushes subnormal numbers to zero."""

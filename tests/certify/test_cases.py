@@ -23,8 +23,8 @@ from smilenn.properties.cases import Case, Split, case_claim, case_claims, leave
 from smilenn.properties.claim import Claim, Term, row
 from smilenn.properties.custom import Custom
 from smilenn.properties.premise import ground, holds_exactly
-from smilenn.prove.model import prove
-from smilenn.prove.tree.tree import Trees
+from smilenn.provers.model import prove
+from smilenn.provers.tree.tree import Trees
 from smilenn.verdict import Proved, Unknown, Violated
 
 HALF = Fraction(1, 2)

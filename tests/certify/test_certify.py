@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
 
-from smilenn.certify import emit as emitting
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
 from smilenn.certify.reference.check import check_folder as check_reference
@@ -18,11 +19,13 @@ from smilenn.model.folder import read_folder, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.library import Fair, Monotone, Robust
+from smilenn.properties.naming import amount
 from smilenn.properties.spec import lower_all, properties_to_json
-from smilenn.prove.mip.solvers import solver
-from smilenn.prove.mip.solvers.base import Solver, Status
-from smilenn.prove.prover import allowance
-from smilenn.prove.tree.branch import Branch
+from smilenn.provers.mip.solvers import solver
+from smilenn.provers.mip.solvers.base import Solver, Status
+from smilenn.provers.prover import allowance
+from smilenn.provers.rules import table
+from smilenn.provers.tree.branch import Branch
 from smilenn.verdict import Rejected, Unknown
 
 
@@ -91,7 +94,9 @@ def test_signs_right_by_construction_need_one_leaf(tmp_path):
     assert [row.rule for row in claim.rows] == ["slope"] and claim.rows[0].bound == 0
     (row,) = claim.rows
     assert row.rhs == 0 < row.excess <= row.room < 1e-10 and row.holds
-    assert "up to" not in claim.sentence and "certified up to" in certificate.statement
+    assert "more than" not in claim.sentence
+    line = certificate.statement.splitlines()[1]
+    assert line.endswith("of room for rounding]") and f"by more than {amount(row.room)}. [" in line
     assert len(certificate.files["certificate.bin"]) == 1
     assert both(tmp_path, net, certificate).status == "certified"
 
@@ -128,7 +133,7 @@ class Liar(Solver):
 
 def test_a_lying_solver_never_certifies_a_false_claim(tmp_path, monkeypatch):
     net = network(people(), gap=1.0)
-    monkeypatch.setattr(emitting, "Branch", lambda: Branch(Liar()))
+    monkeypatch.setattr(table, "RULES", (*table.RULES[:-1], Branch(Liar())))
     false, true = Fair(["race"], 0.01).lower(net.domain), Fair(["race"], 200.0).lower(net.domain)
     assert certify(net, false, time_limit=2).report.status == "unknown"
     assert certify(net, true, time_limit=2).report.status == "certified"
@@ -256,5 +261,5 @@ def test_a_bound_that_is_met_exactly_is_certified_up_to_its_margin(tmp_path, eps
         net.head_weight.fill_(1.0)
     found = certify(net, Robust(eps, eps).lower(domain), time_limit=5)
     assert found.accepted and 0 < found.rounding < 1e-9 * eps
-    assert "up to" in found.statement
+    assert f"by at most {amount(Fraction(str(eps)) + found.rooms[0])}. [" in found.statement
     assert both(tmp_path, net, found).status == "certified"

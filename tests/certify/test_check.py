@@ -102,9 +102,16 @@ def test_agrees_with_the_reference_on_many_random_folders(folders, tmp_path, chu
 
 @pytest.mark.parametrize(
     "choices",
-    [{"rule": "sweep", "size": 1}, {"rule": "slope", "zero_gap": True, "copies": 2}, {"boxes": "paper", "copies": 2},
-     {"rule": "mirror", "copies": 2}, {"copies": 3}, {"copies": 4}, {"auxiliaries": "affine", "boxes": "gap"}],
-)  # fmt: skip
+    [
+        {"rule": "sweep", "size": 1},
+        {"rule": "slope", "zero_gap": True, "copies": 2},
+        {"boxes": "paper", "copies": 2},
+        {"rule": "mirror", "copies": 2},
+        {"copies": 3},
+        {"copies": 4},
+        {"auxiliaries": "affine", "boxes": "gap"},
+    ],
+)
 def test_agrees_with_the_reference_on_every_rule(folders, tmp_path, choices):
     seen = set()
     for seed in range(25):
@@ -207,9 +214,12 @@ def test_runs_without_any_installed_package(folders, tmp_path, way):
         start = f"import sys, runpy; sys.path.insert(0, {str(SOURCE.parents[2])!r}); "
         command = ["-c", start + "runpy.run_module('smilenn.certify.check', run_name='__main__', alter_sys=True)"]
     done = subprocess.run(
-        [sys.executable, "-I", "-S", *command, str(tmp_path / "model")], capture_output=True, check=False,
-        env={"PYTHONIOENCODING": "utf-8"}, cwd=tmp_path,
-    )  # fmt: skip
+        [sys.executable, "-I", "-S", *command, str(tmp_path / "model")],
+        capture_output=True,
+        check=False,
+        env={"PYTHONIOENCODING": "utf-8"},
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.decode().startswith("certified") and "∀ " in done.stdout.decode()
     assert not done.stderr
@@ -226,9 +236,11 @@ def test_says_everything_in_the_users_words(folders, tmp_path, capsys):
     net = folders.random_net(rng, domain, auxiliaries="affine", boxes="gap", outputs=1)
     output = net.outputs[0]
     claim = Claim(
-        2, (row([(1, 0, "in", "age"), (-1, 1, "in", "age")], 0),),
-        (row([(1, 0, "out", output), (-1, 1, "out", output)], "1/3"),), sentence="All is well.",
-    )  # fmt: skip
+        2,
+        (row([(1, 0, "in", "age"), (-1, 1, "in", "age")], 0),),
+        (row([(1, 0, "out", output), (-1, 1, "out", output)], "1/3"),),
+        sentence="All is well.",
+    )
     proof = c.ClaimProof(claim.to_json(), [[20.0, 1.0, 0.0]] * 2, [c.LeafProof(0, (), (c.Leaf(),))])
     folders.write(tmp_path / "m", net, [proof])
     report = check_folder(tmp_path / "m")
@@ -316,12 +328,16 @@ def test_exit_codes(folders, tmp_path):
 @pytest.mark.parametrize(
     "old, new",
     [
-        (b'"version": 2', b'"version": 2, "version": 2'), (b'"version": 2', b'"version": NaN'),
-        (b'"version": 2', b'"version": ' + b"1" * 500), (b'"version": 2', b'"version": 2e999'),
-        (b'"version": 2', b'"version": ' + b"[" * 70 + b"]" * 70), (b'"version": 2', b'"version": ' + b"[" * 10**6),
-        (b'"version": 2', b'"version": \xff'), (b'"version": 2', b'"version": 2,'),
+        (b'"version": 2', b'"version": 2, "version": 2'),
+        (b'"version": 2', b'"version": NaN'),
+        (b'"version": 2', b'"version": ' + b"1" * 500),
+        (b'"version": 2', b'"version": 2e999'),
+        (b'"version": 2', b'"version": ' + b"[" * 70 + b"]" * 70),
+        (b'"version": 2', b'"version": ' + b"[" * 10**6),
+        (b'"version": 2', b'"version": \xff'),
+        (b'"version": 2', b'"version": 2,'),
     ],
-)  # fmt: skip
+)
 def test_json_that_is_not_strict_is_unreadable(folders, tmp_path, old, new):
     folders.random_folder(tmp_path / "m", 3)
     files = {name: (tmp_path / "m" / name).read_bytes() for name in check.FILES}
@@ -407,9 +423,7 @@ small = st.integers(-6, 6)
 @settings(max_examples=400, deadline=None)
 def test_joint_maximum_is_that_of_all_grid_points(ends, values):
     a, b, c_, d, low, high = ends  # whole-valued polygons have whole vertices, and the kinks are whole
-    grid = [
-        (x, y) for x, y in itertools.product(range(a, b + 1), range(c_, d + 1)) if low <= x - y <= high
-    ]  # fmt: skip
+    grid = [(x, y) for x, y in itertools.product(range(a, b + 1), range(c_, d + 1)) if low <= x - y <= high]
     kx, tx, ky, ty = values
     found = joint(*ends, *values) if low <= high and a <= b and c_ <= d else None
     wanted = max((kx * max(x, 0) - tx * x + ky * max(y, 0) - ty * y for x, y in grid), default=None)

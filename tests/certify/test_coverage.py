@@ -14,7 +14,7 @@ MEASURE = """
 import importlib, pathlib, sys, types
 import coverage
 sys.path.insert(0, sys.argv[1])
-import kill_suite, mutation
+from trust import kill_suite, mutation
 names = [name for target in mutation.TARGETS.values() for name in target]
 places = {name: f"smilenn.certify.{mutation.place_of(name)}" for name in names}
 watch = coverage.Coverage(branch=True, data_file=None, source_pkgs=list(places.values()))
@@ -33,8 +33,10 @@ sys.exit(share < 100)
 @pytest.mark.slow
 def test_every_branch_of_both_checkers_is_taken(tmp_path):
     pytest.importorskip("coverage")
-    for corpus in ("corpus", "corpus2"):
+    for corpus in ("corpus", "corpus2", "corpus_trees", "corpus_balls"):
         with tarfile.open(HERE / corpus / "folders.tar.xz") as archive:
             archive.extractall(tmp_path, filter="data")
-    said = subprocess.run([sys.executable, "-c", MEASURE, HERE, tmp_path], capture_output=True, text=True, timeout=900)
+    said = subprocess.run(
+        [sys.executable, "-c", MEASURE, HERE.parents[1], tmp_path], capture_output=True, text=True, timeout=900
+    )
     assert said.returncode == 0, said.stdout + said.stderr

@@ -7,7 +7,6 @@ from torch import nn
 
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
-from smilenn.certify.deploy import deploy
 from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.bundle import load_net, save_net
@@ -15,15 +14,18 @@ from smilenn.model.encoders import Branch, Distance, Encoder, Pinned, Pool
 from smilenn.model.encoders.monotone import monotone_encoder
 from smilenn.model.net import SmileNet
 from smilenn.properties import Fair, Monotone, Robust
+from smilenn.train.deploy import deploy
 
 
 def table():
-    return Domain((
-        Feature("income", "continuous", 0.0, 9.0, shift=4.1, mult=0.47),
-        Feature("age", "integer", 18.0, 60.0, shift=40.3, mult=0.11),
-        Feature("owner", "binary"),
-        Feature("race", "category", categories=("a", "b", "c")),
-    ))  # fmt: skip
+    return Domain(
+        (
+            Feature("income", "continuous", 0.0, 9.0, shift=4.1, mult=0.47),
+            Feature("age", "integer", 18.0, 60.0, shift=40.3, mult=0.11),
+            Feature("owner", "binary"),
+            Feature("race", "category", categories=("a", "b", "c")),
+        )
+    )
 
 
 def built(encoder, domain, slopes, *, gap=0.0, auxiliaries="affine"):

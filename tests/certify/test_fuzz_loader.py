@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, SmileRegressor, load
+from smilenn import Config, Network, SmileRegressor, load
 from smilenn.errors import SmileError
 from smilenn.model.bundle import load_net
 from smilenn.model.net import SmileNet
@@ -43,7 +43,10 @@ def test_estimators_from_whatever_the_files_hold(fuzzing, tmp_path, seconds, sta
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": rng.uniform(size=40), "b": rng.choice(["u", "v"], size=40)})
     model = SmileRegressor(
-        increasing=["a"], encoder="none", hidden=2, config=Config(pretrain_epochs=1, epochs=1), random_state=0
+        increasing=["a"],
+        network=Network(encoder="none", hidden=2),
+        config=Config(pretrain_epochs=1, epochs=1),
+        random_state=0,
     )
     model.fit(table, table["a"].to_numpy()).save(tmp_path / "model")
     files = {path.name: path.read_bytes() for path in sorted((tmp_path / "model").iterdir())}

@@ -1,13 +1,16 @@
 """Ways in which a false "certified" was once reached: each is refused here, or harmless."""
 
+import ast
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import time
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +18,7 @@ import pytest
 import torch
 
 import smilenn
-from smilenn import Config, Fair, Monotone, SmileRegressor
+from smilenn import Config, Fair, Monotone, Network, SmileRegressor
 from smilenn.certify import certificate as c
 from smilenn.certify import check
 from smilenn.certify.certify import certify
@@ -36,8 +39,10 @@ def fitted():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"income": rng.uniform(1, 9, 120), "race": rng.choice(list("abc"), 120)})
     y = (X.income + (X.race == "a")).rename("score")
-    quick = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
-    return SmileRegressor(increasing=["income"], protected={"race": 0.6}, encoder="none", **quick).fit(X, y)
+    quick = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "certify_limit": 10.0}
+    return SmileRegressor(
+        properties=[Monotone(increasing=["income"]), Fair(["race"], 0.6)], network=Network(encoder="none"), **quick
+    ).fit(X, y)
 
 
 # ---- a stored verdict is a note -------------------------------------------------------------------------------------
@@ -66,7 +71,9 @@ def test_a_forged_note_beside_changed_weights_proves_nothing(fitted, tmp_path):
 def test_a_noted_counterexample_counts_only_if_the_model_still_breaks_the_claim(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.uniform(0, 1, 50)})
-    model = SmileRegressor(encoder="none", config=Config(epochs=1), random_state=0).fit(X, X.x.rename("y"))
+    model = SmileRegressor(network=Network(encoder="none"), config=Config(epochs=1), random_state=0).fit(
+        X, X.x.rename("y")
+    )
     model.properties = [Claim(1, (), (row([(1, 0, "out", "")], -(10**6)),))]
     model.claims_ = model.lower(model.all_properties())
     found = model.certify(time_limit=5)
@@ -120,13 +127,40 @@ def test_checkers_read_subnormal_weights_where_the_process_flushes_them(tmp_path
     assert done.stdout.split() == ["refused", "refused", "rejected"], done.stderr
 
 
-def test_the_checkers_use_no_floats():
-    """Every float of the files is an integer times a power of two from the first byte on."""
-    import inspect as source
-    import re
+FAST = Path(check.__file__)
+SOURCES = [FAST, FAST.with_name("check_deep.py"), *sorted(Path(check_reference.__file__).parent.glob("*.py"))]
+IN_INTEGERS = {"ceil", "floor", "gcd", "isqrt", "lcm", "prod"}  # functions of math that make no floats
 
-    text = source.getsource(check)
-    assert not re.search(r"\bfloat\(|struct\.unpack\(f?\"<\{?\w*\}?d|math\.(frexp|isfinite|ldexp)|\d\.0\b(?!\")", text)
+
+def floats_in(source: str) -> list[int]:
+    """Lines with a float constant, the name `float`, a float format of struct, or what makes floats of math."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Constant(value=float()) | ast.Name(id="float"):
+                found.append(node.lineno)
+            case ast.Attribute(value=ast.Name(id="math"), attr=used) if used not in IN_INTEGERS:
+                found.append(node.lineno)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="struct")), args=[form, *_]):
+                texts = [v.value for v in ast.walk(form) if isinstance(v, ast.Constant) and isinstance(v.value, str)]
+                if re.search("[efd]", "".join(texts)):
+                    found.append(node.lineno)
+            case ast.ImportFrom(module="math"):
+                found.append(node.lineno)
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_the_checkers_use_no_floats(path):
+    """Every float of the files is an integer times a power of two from the first byte on."""
+    assert floats_in(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["x = 1.0", "x = float(y)", "math.ldexp(1, 2)", "struct.unpack('<d', b)", "struct.unpack(f'<{n}d', b)"]
+)
+def test_floats_are_seen(line):
+    assert floats_in(f"y = 2\n{line}") == [2] and floats_in("math.lcm(2, struct.unpack('<q', b)[0])") == []
 
 
 # ---- the checker in its own process ---------------------------------------------------------------------------------
@@ -175,9 +209,14 @@ def test_large_constants_that_cancel_do_not_excuse_a_falling_network(tmp_path):
 @CHECKERS
 @pytest.mark.parametrize(
     ("room", "status"),
-    [("1/1000000000", "certified"), ("1000000001/1000000000000000000", "refused"), ("-1/10", "refused"),
-     ("0.1", "refused"), ("", "refused")],
-)  # fmt: skip
+    [
+        ("1/1000000000", "certified"),
+        ("1000000001/1000000000000000000", "refused"),
+        ("-1/10", "refused"),
+        ("0.1", "refused"),
+        ("", "refused"),
+    ],
+)
 def test_room_is_a_billionth_of_the_scale_at_most(tmp_path, checker, room, status):
     """A rising network proved with more room than it needs: what is granted depends on the scale alone."""
     net = falling(1.0, 1.0)
@@ -308,9 +347,24 @@ def test_floats_are_read_as_the_processor_reads_them():
     import struct
 
     numbers = random.Random(0)
-    texts = ["0.0", "-0.0", "5e-324", "2.4703282292062327e-324", "2.4703282292062328e-324", "1e-400", "1e-999999999",
-             "1.7976931348623157e308", "1.7976931348623158e308", "2.2250738585072011e-308", "9007199254740993.0",
-             "9007199254740995.0", "0." + "0" * 320 + "1", "1" + "0" * 300 + ".5", "1E+2", "0e5"]  # fmt: skip
+    texts = [
+        "0.0",
+        "-0.0",
+        "5e-324",
+        "2.4703282292062327e-324",
+        "2.4703282292062328e-324",
+        "1e-400",
+        "1e-999999999",
+        "1.7976931348623157e308",
+        "1.7976931348623158e308",
+        "2.2250738585072011e-308",
+        "9007199254740993.0",
+        "9007199254740995.0",
+        "0." + "0" * 320 + "1",
+        "1" + "0" * 300 + ".5",
+        "1E+2",
+        "0e5",
+    ]
     for _ in range(3000):
         bits = numbers.getrandbits(64)
         value = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
@@ -375,6 +429,7 @@ def test_the_command_line_signs_and_checks_by_key(fitted, tmp_path):
     assert runner.invoke(app, ["sign", str(tmp_path / "m"), "--key", str(tmp_path / "k.pem")]).exit_code == 0
     done = runner.invoke(app, ["check", str(tmp_path / "m"), "--key", public])
     assert done.exit_code == 0 and f"Signed by {public}" in done.output
+    assert "who keeps the key" in done.output and "who made the folder" not in done.output
     assert runner.invoke(app, ["sign", str(tmp_path / "m")]).exit_code == 2
 
 

@@ -191,8 +191,10 @@ def test_bounds_grow_with_the_strip_and_the_box_and_not_with_the_right_side(fold
     for seed in SEEDS:
         check = random_boxes(folders, tmp_path / "m", seed)
         reference = check(Fraction(3, 5), Fraction(3, 5))
-        for widths in ([("1/2", "3/5"), ("3/5", "3/5"), ("7/10", "3/5"), ("2", "3/5")],
-                       [("3/5", "1/2"), ("3/5", "3/5"), ("3/5", "4/5"), ("3/5", "1")]):  # fmt: skip
+        for widths in (
+            [("1/2", "3/5"), ("3/5", "3/5"), ("7/10", "3/5"), ("2", "3/5")],
+            [("3/5", "1/2"), ("3/5", "3/5"), ("3/5", "4/5"), ("3/5", "1")],
+        ):
             found = [check(delta, reach).bound for delta, reach in widths]
             assert found == sorted(found)
             grown += found[0] < found[-1]

@@ -16,7 +16,6 @@ import pytest
 
 from smilenn.certify import certificate as c
 from smilenn.certify import check
-from smilenn.certify.emit import leaf_proof
 from smilenn.certify.reference import check as check_reference
 from smilenn.certify.reference import encoder as exact_encoder
 from smilenn.certify.reference import model as exact_model
@@ -28,12 +27,14 @@ from smilenn.domain import Domain, Feature
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Fair, Robust
-from smilenn.prove.tree import grow
-from smilenn.prove.tree.branch import Branch
-from smilenn.prove.witness import witness
+from smilenn.provers.proof import MULTIPLIER_BITS, Lemma
+from smilenn.provers.tree import learn
+from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.written import leaf_proof
+from smilenn.provers.witness import witness
 
 LOADED = SimpleNamespace(check=check, check_reference=check_reference, reader=reader)
-ONE = 1 << c.MULTIPLIER_BITS  # a multiplier of one
+ONE = 1 << MULTIPLIER_BITS  # a multiplier of one
 
 
 def told(small, files):
@@ -71,7 +72,7 @@ def random_lemma(rng, model, premise, bits):
     else:
         slope = rng.normal(size=(k, m)) * scale * (rng.random(size=(k, m)) < 0.6)
     whole = (np.clip(np.rint(v), -(2**31), 2**31 - 1).astype(int).tolist() for v in (beta, theta, slope.ravel()))
-    return c.Lemma(unit, *map(tuple, whole))
+    return Lemma(unit, *map(tuple, whole))
 
 
 def record(lemma):
@@ -203,9 +204,15 @@ def thetas(lemma):
 # ---- soundness ------------------------------------------------------------------------------------------------------
 
 CHOICES = [
-    {"copies": 1}, {"copies": 2}, {"copies": 3}, {"copies": 2, "boxes": "paper"}, {"copies": 3, "boxes": "paper"},
-    {"copies": 2, "profile": "dyadic"}, {"copies": 1, "profile": "dyadic"}, {"copies": 2, "profile": "fixed-order"},
-]  # fmt: skip
+    {"copies": 1},
+    {"copies": 2},
+    {"copies": 3},
+    {"copies": 2, "boxes": "paper"},
+    {"copies": 3, "boxes": "paper"},
+    {"copies": 2, "profile": "dyadic"},
+    {"copies": 1, "profile": "dyadic"},
+    {"copies": 2, "profile": "fixed-order"},
+]
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -279,10 +286,12 @@ def test_no_leaf_with_lemmas_is_below_a_point_of_its_cell(folders, small, tmp_pa
         s = units_at(model, x)
         on = [[max(v, F(0)) for v in copy] for copy in s]
         d = [
-            [inner.const[i] + exact_model.dot(inner.slope[i], x[copy]) + exact_model.dot(inner.out[i], on[copy])
-             for i in range(len(inner.const))]
+            [
+                inner.const[i] + exact_model.dot(inner.slope[i], x[copy]) + exact_model.dot(inner.out[i], on[copy])
+                for i in range(len(inner.const))
+            ]
             for copy in range(len(x))
-        ]  # fmt: skip
+        ]
         for given, cells in zip(rows, leaves, strict=True):
             psi = exact_model.reduce_row(model, given, len(x))
             value = psi.const
@@ -404,7 +413,7 @@ def test_the_best_theta_reaches_the_exact_maximum(folders, tmp_path, seed):
     (model, premise), rng, grid = tiny(folders, tmp_path / "m", seed), np.random.default_rng(seed), 8
     every = [(x, units_at(model, x)) for x in vertices(model, premise, 0)]
     slope = random_lemma(rng, model, premise, 3).slope
-    lemmas = [c.Lemma(0, (8, -8), theta, slope) for theta in itertools.product(range(-grid, 1), repeat=2)]
+    lemmas = [Lemma(0, (8, -8), theta, slope) for theta in itertools.product(range(-grid, 1), repeat=2)]
     best = min(constant(model, premise, lemma, 3) for lemma in lemmas)
     most = max(excess(lemmas[0], 3, premise.domain, s, x) for x, s in every)
     steep = max(abs(copy[0]) for _, s in every for copy in s)
@@ -421,7 +430,7 @@ def corner(corpus, *nodes, lemmas, bits=0, units=(), rhs="1/4"):
     return corpus.made(net, claim, [[0.5, 0.5]], c.LeafProof(bits, units, nodes, lemmas))
 
 
-HULL = c.Lemma(0, (1,), (), (1, 0))
+HULL = Lemma(0, (1,), (), (1, 0))
 """relu(x + y − 1) ≤ x: off, −x ≤ 0; on, y − 1 ≤ 0; so r = 0."""
 
 
@@ -436,7 +445,7 @@ def test_a_lemma_closes_what_no_slope_does(corpus, small):
     status, _, rows = told(small, corner(corpus, c.Leaf((), (), (), (ONE,)), lemmas=(HULL,)))
     assert status == "certified" and rows[0][:2] == ("leaf", 0)
     # half of it, and half of the unit by t = 1/4: relu(s)/2 ≤ s/4 + 1/4, and x/2 + (x + y)/4 − x is largest at (0, 1)
-    leaf, hull = c.Leaf((), (1,), (), (ONE // 2,)), c.Lemma(0, (4,), (), (4, 0))
+    leaf, hull = c.Leaf((), (1,), (), (ONE // 2,)), Lemma(0, (4,), (), (4, 0))
     status, _, rows = told(small, corner(corpus, leaf, lemmas=(hull,), bits=2, units=(0,)))
     assert rows[0][1] == F(1, 4)
     # more than one: −relu(s) is left, at most 0, and x
@@ -453,7 +462,7 @@ def test_a_lemma_by_hand(corpus, folders, small, tmp_path):
     domain = Domain((Feature("x", "continuous", 0.0, 1.0, shift=0.25, mult=2.0),))
     net = corpus.plain(domain, [[1.0]], [-0.5], [1.0])
     claim = Claim(2, (corpus.less("x", "1/4"), corpus.more("x", "1/4")), (corpus.difference(9),))
-    lemma = c.Lemma(0, (4, -4), (-1, -2), (4, -2))
+    lemma = Lemma(0, (4, -4), (-1, -2), (4, -2))
 
     def bound(lemma, *y, bits=2):
         lemmas = (lemma,) * len(y)
@@ -481,7 +490,7 @@ def test_a_lemma_by_hand(corpus, folders, small, tmp_path):
 
 def test_a_lemma_is_about_the_whole_premise_and_used_in_every_cell(corpus, small):
     """Split at x = 1/2: r stays that of the square, also where x ≥ 1/2."""
-    lemma, leaf = c.Lemma(0, (1,), (), (0, 0)), c.Leaf((), (), (), (ONE,))  # relu(x + y − 1) ≤ 1
+    lemma, leaf = Lemma(0, (1,), (), (0, 0)), c.Leaf((), (), (), (ONE,))  # relu(x + y − 1) ≤ 1
     nodes = (c.Input(0, 0, 0.5), leaf, leaf)
     _, _, rows = told(small, corner(corpus, *nodes, lemmas=(lemma,)))
     assert rows[0][1] == 1  # 1 − x at x = 0, though relu(x + y − 1) ≤ 1/2 there
@@ -493,8 +502,12 @@ def test_a_lemma_is_about_the_whole_premise_and_used_in_every_cell(corpus, small
 def test_certificates_without_lemmas_say_nothing_of_them(corpus):
     files = corner(corpus, c.Leaf(), lemmas=())
     assert list(json.loads(files["certificate.json"])["claims"][0]["rows"][0]) == [
-        "rule", "units", "bits", "start", "length",
-    ]  # fmt: skip
+        "rule",
+        "units",
+        "bits",
+        "start",
+        "length",
+    ]
     assert files["certificate.bin"] == b"\0"
     files = corner(corpus, c.Leaf((), (), (), (7,)), lemmas=(HULL,))
     assert json.loads(files["certificate.json"])["claims"][0]["rows"][0]["lemmas"] == 1
@@ -521,7 +534,7 @@ def test_no_bit_of_a_lemma_or_its_multiplier_makes_a_bound_too_low(corpus, small
     files = corner(corpus, c.Leaf((), (), (), (ONE,)), lemmas=(HULL,))
     net = corpus.plain(corpus.box("x"), [[2.0]], [-1.0], [1.0])
     claim = Claim(2, (corpus.less("x", "1/4"),), (corpus.difference(9),))  # reached: relu(1/2) at x = (3/4, 1/2)
-    two = c.Lemma(0, (4, -4), (-1, -2), (4, -2))
+    two = Lemma(0, (4, -4), (-1, -2), (4, -2))
     proof = c.LeafProof(2, (), (c.Leaf((), (), (), (ONE,)),), (two,))
     said = set()
     for made, least in ((files, F(0)), (corpus.made(net, claim, [[0.5], [0.5]], proof), F(1, 2))):
@@ -573,7 +586,7 @@ def test_a_network_without_units_has_no_lemmas(folders, small, tmp_path):
     m, leaf = made.net.domain.size, c.Leaf((), (), (), (0,))
     proof = dataclasses.replace(
         made.proofs[0],
-        rows=[c.LeafProof(0, (), (leaf,), (c.Lemma(0, (1,), (), (0,) * m),))] * len(made.proofs[0].rows),
+        rows=[c.LeafProof(0, (), (leaf,), (Lemma(0, (1,), (), (0,) * m),))] * len(made.proofs[0].rows),
     )
     assert told(small, folders.files_of(made.net, [proof]))[0] == "refused"
 
@@ -594,9 +607,12 @@ def test_other_rules_have_no_lemmas(corpus, small, rule):
     net = corpus.plain(corpus.box("x"), [[1.0]], [-0.5], [1.0])
     claim = Claim(2, (corpus.less("x"),), (corpus.difference(1),))
     proof = {
-        "slope": c.SlopeProof(0, (c.Leaf(),)), "sweep": c.SweepProof(), "order": c.OrderProof(),
-        "signs": c.SignsProof(), "mirror": c.MirrorProof(0),
-    }[rule]  # fmt: skip
+        "slope": c.SlopeProof(0, (c.Leaf(),)),
+        "sweep": c.SweepProof(),
+        "order": c.OrderProof(),
+        "signs": c.SignsProof(),
+        "mirror": c.MirrorProof(0),
+    }[rule]
     files = corpus.made(net, claim, [[0.5], [0.5]], proof)
     if rule in ("slope", "sweep", "signs"):
         assert told(small, files)[0] == "certified"
@@ -682,7 +698,7 @@ def test_a_lemma_in_a_case_is_about_the_premise_of_the_case(lemmas, cased, small
 @pytest.mark.parametrize("kind", ["robust", "fair"])
 def test_what_a_search_finds_with_lemmas_is_what_the_checkers_find(folders, small, monkeypatch, kind):
     """From the linear programs to the files: bounds by floats and by rationals, up to the rounding of slopes."""
-    monkeypatch.setattr(grow, "AT_ONCE", 0)
+    monkeypatch.setattr(learn, "AT_ONCE", 0)
     rng = np.random.default_rng(3)
     features = [Feature("x", "continuous", -1.0, 1.5), Feature("y", "continuous", 0.0, 2.0, shift=0.5, mult=1.5)]
     features.append(

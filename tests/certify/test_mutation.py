@@ -1,10 +1,9 @@
 """Planted faults in both checkers: at least 95 % are noticed, and every one that is not is listed with its reason.
 
-`survivors.json` holds, by module, function and statement, the faults that nothing notices and why. The slow test plants
-all others, some 7,000, and fails if one survives; it takes about ten minutes on two free cores.
+`trust/survivors.json` holds, by module, function and statement, the faults that nothing notices and why. The slow test
+plants all others, some 7,000, and fails if one survives; it takes about ten minutes on two free cores.
 """
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -15,16 +14,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-LISTED = HERE / "survivors.json"
-
-
-@pytest.fixture(scope="module")
-def mutation():
-    spec = importlib.util.spec_from_file_location("smilenn_tests_mutation", HERE / "mutation.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+ROOT = HERE.parents[1]
+LISTED = ROOT / "trust" / "survivors.json"
 
 
 @pytest.mark.parametrize("target", ["fast", "reference"])
@@ -49,9 +40,9 @@ def test_every_survivor_has_a_reason():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="faults are planted in forked processes")
 @pytest.mark.parametrize("target", ["fast", "reference"])
 def test_every_other_planted_fault_is_noticed(target, tmp_path):
-    for corpus in ("corpus", "corpus2"):
+    for corpus in ("corpus", "corpus2", "corpus_trees", "corpus_balls"):
         with tarfile.open(HERE / corpus / "folders.tar.xz") as archive:
             archive.extractall(tmp_path, filter="data")
-    command = [sys.executable, HERE / "mutation.py", target, tmp_path, "--known", LISTED, "--jobs", "2"]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=7200)
+    command = [sys.executable, "-m", "trust.mutation", target, tmp_path, "--known", LISTED, "--jobs", "2"]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=7200, cwd=ROOT)
     assert said.returncode == 0, said.stdout + said.stderr

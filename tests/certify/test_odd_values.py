@@ -15,9 +15,34 @@ from smilenn.certify import check
 from smilenn.certify.reference import check as check_reference
 
 ODD = [
-    None, True, 0, 1, -1, 2, 255, 10**18, 10**350, 1.0, 0.5, -0.0, 1e300, "", "1/0", "1e3", "-1", "1/3", "x0",
-    "0" * 401, "a:b", "a\nb", "F64", [], [1], {}, {"a": 1},
-]  # fmt: skip
+    None,
+    True,
+    0,
+    1,
+    -1,
+    2,
+    255,
+    10**18,
+    10**350,
+    1.0,
+    0.5,
+    -0.0,
+    1e300,
+    "",
+    "1/0",
+    "1e3",
+    "-1",
+    "1/3",
+    "x0",
+    "0" * 401,
+    "a:b",
+    "a\nb",
+    "F64",
+    [],
+    [1],
+    {},
+    {"a": 1},
+]
 NAMES = ["a:b", "a\nb", "", "../x", "backbone.x", "__metadata__"]
 
 
@@ -103,10 +128,17 @@ def stated(corpus, files):
 @pytest.mark.parametrize(
     "part",
     [
-        "header", "manifest", "model", "certificate", "properties", "encoded header", "encoded model",
-        "cases certificate", "lemmas certificate",
+        "header",
+        "manifest",
+        "model",
+        "certificate",
+        "properties",
+        "encoded header",
+        "encoded model",
+        "cases certificate",
+        "lemmas certificate",
     ],
-)  # fmt: skip
+)
 def test_both_checkers_judge_odd_values_alike(corpus, encoders, cased, lemmas, tmp_path, part, step):
     files = stated(corpus, corpus.small()[0])
     if part == "cases certificate":

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from smilenn.certify import emit as emitting
 from smilenn.certify.certify import certify
 from smilenn.certify.check import check_folder
 from smilenn.certify.reference.check import check_folder as check_reference
@@ -16,17 +15,19 @@ from smilenn.model.bundle import load_net, save_net
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.library import Fair, Monotone, Robust
-from smilenn.prove.mip.reduced import ReducedMip
-from smilenn.prove.mip.solvers import solver
-from smilenn.prove.mip.solvers.base import Solver, Status
-from smilenn.prove.rules import slopes
-from smilenn.prove.tree.branch import Branch
+from smilenn.provers.mip.reduced import ReducedMip
+from smilenn.provers.mip.solvers import solver
+from smilenn.provers.mip.solvers.base import Solver, Status
+from smilenn.provers.rules import slopes, table
+from smilenn.provers.tree.branch import Branch
 
-PEOPLE = Domain((
-    Feature("age", "integer", 18, 90, shift=18.0, mult=1 / 72),
-    Feature("income", "continuous", 0.0, 100.0, mult=0.01),
-    Feature("race", "category", categories=("a", "b", "c")),
-))  # fmt: skip
+PEOPLE = Domain(
+    (
+        Feature("age", "integer", 18, 90, shift=18.0, mult=1 / 72),
+        Feature("income", "continuous", 0.0, 100.0, mult=0.01),
+        Feature("race", "category", categories=("a", "b", "c")),
+    )
+)
 
 
 def network(domain=PEOPLE, *, seed=0, hidden=4, gap=0.3, boxes="gap"):
@@ -98,7 +99,7 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lying_solver_never_certifies_a_false_claim(lie, monkeypatch):
     net = network(gap=1.0)
-    monkeypatch.setattr(emitting, "Branch", lambda: Branch(Liar(LIES[lie])))
+    monkeypatch.setattr(table, "RULES", (*table.RULES[:-1], Branch(Liar(LIES[lie]))))
     false, true = Fair(["race"], 0.01).lower(net.domain), Fair(["race"], 200.0).lower(net.domain)
     report = certify(net, false, time_limit=2).report
     assert report.status != "certified"

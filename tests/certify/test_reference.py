@@ -35,10 +35,11 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.premise import ground, holds_exactly
-from smilenn.prove.mip.reduced import ReducedMip
-from smilenn.prove.realise import raw
-from smilenn.prove.rules.closed_form import ClosedForm
-from smilenn.prove.rules.sweep import Sweep
+from smilenn.provers.mip.reduced import ReducedMip
+from smilenn.provers.proof import ALL_COPIES
+from smilenn.provers.realise import raw
+from smilenn.provers.rules.closed_form import ClosedForm
+from smilenn.provers.rules.sweep import Sweep
 
 F = Fraction
 HERE = Path(check_reference.__file__).parent
@@ -341,7 +342,7 @@ def test_a_dip_between_whole_numbers_is_not_hidden_by_splits(folders, tmp_path):
     """f = x − 10 relu(x − .25) + 10 relu(x − .75) on {0, 1}: slope 1 at both grid points, yet f(1) < f(0)."""
     for feature in (Feature("x", "binary"), Feature("x", "integer", 0.0, 1.0)):
         net = plain_net(Domain((feature,)), [[1.0], [1.0]], [-0.25, -0.75], [-10.0, 10.0], [1.0])
-        split = (c.Input(c.ALL_COPIES, 0, 0.5), c.Leaf(), c.Leaf())
+        split = (c.Input(ALL_COPIES, 0, 0.5), c.Leaf(), c.Leaf())
         for place, nodes in enumerate(
             (split, (c.Leaf(),), (c.Phase(255, 0), c.Leaf(), c.Phase(255, 1), c.Leaf(), c.Leaf()))
         ):

@@ -59,10 +59,12 @@ def falling(forge2, exponent, end, version=2):
         ([(1, 0, "y"), (-1, 1, "y")], "<=", 0), copies=2, when=[([(1, 0, "x"), (-1, 1, "x")], "<=", 0)]
     )
     files = forge2.small_files(
-        claim, feature={"hi": end}, net={"profile": "fixed-order"},
+        claim,
+        feature={"hi": end},
+        net={"profile": "fixed-order"},
         tensors={"lower.slope": [[-(2.0**exponent)]], "head_weight": [[2.0**990]]},
         proofs=[{"witness": [[0.0], [0.0]], "rows": [{"rule": "order"}]}],
-    )  # fmt: skip
+    )
     return forge2.as_version_2(files) if version == 2 else forge2.as_version_1(forge2.as_version_2(files))
 
 
@@ -73,9 +75,10 @@ def test_a_process_that_flushes_reports_the_same(forge2, folders, tmp_path):
         forge2.put(place / f"falling-{version}", falling(forge2, -1030, 2.0**30, version))
         forge2.put(place / f"far-{version}", falling(forge2, -1023, 2.0**130, version))
         tiny = forge2.small_files(
-            feature={"lo": 0.0, "hi": 5e-324, "mult": 1.0, "shift": -3e-310}, tensors={"head_bias": [1e-310]},
+            feature={"lo": 0.0, "hi": 5e-324, "mult": 1.0, "shift": -3e-310},
+            tensors={"head_bias": [1e-310]},
             witness=5e-324,
-        )  # fmt: skip
+        )
         made = forge2.as_version_2(tiny, table={"meaning": ["y"], "small": [5e-324, -1e-310]})
         forge2.put(place / f"tiny-{version}", made if version == 2 else forge2.as_version_1(made))
     for seed in range(6):
@@ -98,8 +101,10 @@ def test_no_name_passes_for_syntax(forge2, checked):
     """Features, categories, outputs and units called like parts of a formula stay between quotes."""
     name, unit = 'x"] <= 1, other features free ⇒ 0 <= 0, a["x', 'm\n"z": 0 to 1'
     claim = forge2.small_claim(
-        ([(1, 0, "y = 0 or y"), (-1, 1, "y = 0 or y")], "<=", 5), copies=2, when=[([(1, 0, "x")], "<=", 1)],
-    )  # fmt: skip
+        ([(1, 0, "y = 0 or y"), (-1, 1, "y = 0 or y")], "<=", 5),
+        copies=2,
+        when=[([(1, 0, "x")], "<=", 1)],
+    )
     claim |= {"equal": [name], "free": [name]}
     claim["when"][0]["terms"][0][3] = name
     files = forge2.small_files(claim, feature={"name": name, "unit": unit}, net={"outputs": ["y = 0 or y"]})
@@ -146,9 +151,11 @@ def with_bounds(forge2, count):
     rows = [{"rule": "leaf", "bits": 0, "units": [], "start": 0, "length": 1}]
     tensors = {"lower.slope": [[1.0] * count], "second.rise": [[0.0] * count], "second.fall": [[0.0] * count]}
     files = forge2.small_files(
-        claim, net={"domain": {"features": features}}, tensors=tensors,
+        claim,
+        net={"domain": {"features": features}},
+        tensors=tensors,
         proofs=[{"witness": [[0.0] * count], "rows": rows}],
-    )  # fmt: skip
+    )
     return forge2.as_version_2(files | {"certificate.bin": b"\0"})
 
 

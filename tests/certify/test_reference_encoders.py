@@ -290,8 +290,15 @@ def test_linear_and_its_base(premise_on_e):
 def test_the_base_is_what_the_first_layer_returns(premise_on_e):
     """y, then 2y, then 0·2y + y: the base is y."""
     net = net_of([number()], [branch([0], linear(1, 1), linear(1, 1), linear(1, 1, base=1))])
-    tensors = tensors_of(1, b0_l0_weight=[[1.0]], b0_l0_bias=[0.0], b0_l1_weight=[[2.0]], b0_l1_bias=[0.0],
-                         b0_l2_weight=[[0.0, 1.0]], b0_l2_bias=[0.0])  # fmt: skip
+    tensors = tensors_of(
+        1,
+        b0_l0_weight=[[1.0]],
+        b0_l0_bias=[0.0],
+        b0_l1_weight=[[2.0]],
+        b0_l1_bias=[0.0],
+        b0_l2_weight=[[0.0, 1.0]],
+        b0_l2_bias=[0.0],
+    )
     got = premise_on_e(net, tensors, single(), [[0.5]])
     assert 1 < got.hi[0][0] < 1 + F(1, 2**40)
 
@@ -399,8 +406,12 @@ def test_the_box_cuts_ranges_and_differences(premise_on_e, box, expected):
 
 
 def test_passing_coordinates_keep_bounds_pins_strips_groups_and_rows(premise_on_e):
-    features = [number(hi=4.0, shift=1.0, mult=3.0), category("c", "a", "b"), number("y"),
-                {"name": "n", "kind": "integer", "lo": 0.0, "hi": 9.0}]  # fmt: skip
+    features = [
+        number(hi=4.0, shift=1.0, mult=3.0),
+        category("c", "a", "b"),
+        number("y"),
+        {"name": "n", "kind": "integer", "lo": 0.0, "hi": 9.0},
+    ]
     net = net_of(features, [branch([4]), branch([3, 0], linear(2, 1)), branch([1, 2])])
     tensors = tensors_of(4, b1_l0_weight=[[1.0, 1.0]], b1_l0_bias=[0.0])
     rows = (
@@ -439,8 +450,15 @@ def test_part_of_a_group_may_be_read_and_moves_freely(premise_on_e):
 
 @pytest.mark.parametrize("copies", [1, 3, 4])
 def test_other_numbers_of_copies_have_no_differences(premise_on_e, copies):
-    net = net_of([number(), number("y")], [branch([0], kinks(1, 1)), branch([1, 0], pinned(1), name="f"),
-                                           branch([1], linear(1, 1), name="g"), branch([1])])  # fmt: skip
+    net = net_of(
+        [number(), number("y")],
+        [
+            branch([0], kinks(1, 1)),
+            branch([1, 0], pinned(1), name="f"),
+            branch([1], linear(1, 1), name="g"),
+            branch([1]),
+        ],
+    )
     tensors = tensors_of(4, b2_l0_weight=[[2.0]], b2_l0_bias=[0.0])
     when = (row([(1, 0, "in", "x")], F(1, 2)),) + ((row([(-1, 1, "in", "x")], 0),) if copies > 1 else ())
     got = premise_on_e(net, tensors, single(*when, copies=copies), [[0.25, 0.5]] * copies)
@@ -487,9 +505,13 @@ def test_one_encoded_coordinate_is_swept(checked):
     """f = relu(4e − 2) of e = x/2 + y/2, |Δx| and |Δy| at most 1/4: 4·(1/4) and the rounding of e."""
     net = net_of([number(), number("y")], [branch([0, 1], linear(2, 1))], auxiliaries="relu", hidden=1)
     tensors = tensors_of(1, b0_l0_weight=[[0.5, 0.5]], b0_l0_bias=[0.0]) | {
-        "lower.weight": [[4.0]], "lower.bias": [-2.0], "lower.out": [[1.0]],
-        "second.weight": [[0.0]], "second.bias": [0.0], "second.out": [[0.0]],
-    }  # fmt: skip
+        "lower.weight": [[4.0]],
+        "lower.bias": [-2.0],
+        "lower.out": [[1.0]],
+        "second.weight": [[0.0]],
+        "second.bias": [0.0],
+        "second.out": [[0.0]],
+    }
     del tensors["lower.slope"]
     claim = pair(*strip(low=F(-1, 4), high=F(1, 4)), *strip("y", low=F(-1, 4), high=F(1, 4)))
     found = only(checked(net, tensors, claim, [[0.5, 0.5]] * 2, SWEEP))
@@ -690,7 +712,7 @@ LIN2 = branch([0, 1], linear(2, 1))
         ([LIN2], {"tensors": {"encoder.hi": [-65.0]}}, "lower end above"),
         ([branch([0, 1])], {"p": 2, "net": {"profile": "dyadic", "grid": 4}}, "dyadic"),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused(checked, encoder, more, reason):
     report = checked(*broken(encoder, **more), (LEAF, [c.Leaf()]))
     assert report.status == "refused" and reason in report.reason, report.reason
@@ -932,9 +954,16 @@ def random_net(rng, domain):
     )
     n = int(rng.integers(1, 3))
     net = SmileNet(
-        domain, MLP(domain.size, (2,), n), n, auxiliaries=auxiliaries, hidden=3, boxes=boxes, encoder=encoder,
-        skip=bool(rng.random() < 0.5), output_scale=float(rng.choice([1.0, 8.0])),
-    )  # fmt: skip
+        domain,
+        MLP(domain.size, (2,), n),
+        n,
+        auxiliaries=auxiliaries,
+        hidden=3,
+        boxes=boxes,
+        encoder=encoder,
+        skip=bool(rng.random() < 0.5),
+        output_scale=float(rng.choice([1.0, 8.0])),
+    )
     net.set_profile(str(rng.choice(["f64-aux", "fixed-order"])))
     with torch.no_grad():
         for tensor in (*net.lower.parameters(), *net.second.parameters(), net.head_bias):
@@ -1095,11 +1124,13 @@ def test_no_deployed_left_side_exceeds_bound_and_margin(folders, forge2, tmp_pat
 
 
 def table():
-    return Domain((
-        Feature("income", "continuous", 0.0, 9.0, shift=4.1, mult=0.47),
-        Feature("age", "integer", 18.0, 60.0, shift=40.3, mult=0.11),
-        Feature("race", "category", categories=("a", "b", "c")),
-    ))  # fmt: skip
+    return Domain(
+        (
+            Feature("income", "continuous", 0.0, 9.0, shift=4.1, mult=0.47),
+            Feature("age", "integer", 18.0, 60.0, shift=40.3, mult=0.11),
+            Feature("race", "category", categories=("a", "b", "c")),
+        )
+    )
 
 
 def simple(encoder, slopes, *, gap=0.0, profile="f64-aux"):

@@ -31,10 +31,25 @@ def test_good_names(forge2, checked, name):
 @pytest.mark.parametrize(
     "name",
     [
-        "", ".", "..", ".hidden", "x" * 101, "a b", "a/b", "../a", "a\\b", "a:b", "é", "a\n", "a\0", "manifest.json",
-        "signature.json", "a+b", "\ud800",
+        "",
+        ".",
+        "..",
+        ".hidden",
+        "x" * 101,
+        "a b",
+        "a/b",
+        "../a",
+        "a\\b",
+        "a:b",
+        "é",
+        "a\n",
+        "a\0",
+        "manifest.json",
+        "signature.json",
+        "a+b",
+        "\ud800",
     ],
-)  # fmt: skip
+)
 def test_bad_names(forge2, checked, name):
     files = small(forge2)
     report = checked(files, {"files": forge2.listed(files) | {name: {"sha256": "0" * 64, "bytes": 0}}})
@@ -52,9 +67,17 @@ def test_keys_of_the_manifest(forge2, checked):
     files = small(forge2)
     good = json.loads(forge2.manifest(files))
     for changes in (
-        {"more": 1}, {"library": 1}, {"library": None}, {"format": "other"}, {"files": []}, {"files": None},
-        {"digest": "0" * 64}, {"digest": good["digest"].upper()}, {"digest": None}, {"digest": 1},
-    ):  # fmt: skip
+        {"more": 1},
+        {"library": 1},
+        {"library": None},
+        {"format": "other"},
+        {"files": []},
+        {"files": None},
+        {"digest": "0" * 64},
+        {"digest": good["digest"].upper()},
+        {"digest": None},
+        {"digest": 1},
+    ):
         assert checked(files, good | changes).status == "refused", changes
     assert checked(files, {"library": "é \ud83d\ude00"}).status == "certified"
 
@@ -62,13 +85,20 @@ def test_keys_of_the_manifest(forge2, checked):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda e: e.update(bytes=e["bytes"] + 1), lambda e: e.update(bytes=float(e["bytes"])),
-        lambda e: e.update(bytes=str(e["bytes"])), lambda e: e.update(bytes=True), lambda e: e.pop("bytes"),
-        lambda e: e.update(sha256="0" * 64), lambda e: e.update(sha256=e["sha256"].upper()),
-        lambda e: e.update(sha256=e["sha256"][1:]), lambda e: e.update(sha256=None), lambda e: e.update(more=1),
-        lambda e: e.update(bytes=-1), lambda e: e.update(bytes=1 << 31),
+        lambda e: e.update(bytes=e["bytes"] + 1),
+        lambda e: e.update(bytes=float(e["bytes"])),
+        lambda e: e.update(bytes=str(e["bytes"])),
+        lambda e: e.update(bytes=True),
+        lambda e: e.pop("bytes"),
+        lambda e: e.update(sha256="0" * 64),
+        lambda e: e.update(sha256=e["sha256"].upper()),
+        lambda e: e.update(sha256=e["sha256"][1:]),
+        lambda e: e.update(sha256=None),
+        lambda e: e.update(more=1),
+        lambda e: e.update(bytes=-1),
+        lambda e: e.update(bytes=1 << 31),
     ],
-)  # fmt: skip
+)
 def test_entries_of_the_manifest(forge2, checked, change):
     files = small(forge2)
     entries = forge2.listed(files)

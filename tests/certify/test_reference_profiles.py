@@ -586,9 +586,7 @@ def test_boxes_have_zero_width(checked):
     assert status(checked, dyadic(), weights(second_weight=[[0.1], [-7.0]], second_bias=[0.3, 0.1])) == "certified"
     assert status(checked, dyadic(), weights(second_const=[1.0])) == "refused"
     assert status(checked, dyadic(), weights(second_out=[[0.0, 1.0]])) == "refused"
-    assert checked(
-        dyadic(boxes="paper"), weights(second_slope=[[0.0]]), WIDE, [[0.0]], SWEEP
-    ).status == "refused"  # fmt: skip
+    assert checked(dyadic(boxes="paper"), weights(second_slope=[[0.0]]), WIDE, [[0.0]], SWEEP).status == "refused"
 
 
 def test_overflow_is_a_condition_of_every_profile(checked):

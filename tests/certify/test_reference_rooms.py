@@ -1,12 +1,17 @@
 """Rooms in the reference checker: how much a bound may exceed a right side for rounding; docs/certificate.md, 5.4."""
 
+import random
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 from smilenn.certify import check
 from smilenn.certify.reference import check as check_reference
+from smilenn.certify.reference import claims
 from smilenn.certify.reference.check import check_folder
+from smilenn.certify.stated import most_room
+from smilenn.properties.claim import Inequality, Term
 
 F = Fraction
 
@@ -92,10 +97,26 @@ def test_the_scale_of_a_room_is_that_of_the_outputs_in_the_row(forge2, checked):
 @pytest.mark.parametrize(
     "room",
     [
-        [], ["0", "0"], "0", None, {"0": "0"}, [0], [0.0], [None], [["0"]], ["0.0"], ["1e-9"], ["1/0"], [" 0"], [""],
-        ["+0"], ["1/-1"], ["0" * 401], ["-1/1000000000000"],
+        [],
+        ["0", "0"],
+        "0",
+        None,
+        {"0": "0"},
+        [0],
+        [0.0],
+        [None],
+        [["0"]],
+        ["0.0"],
+        ["1e-9"],
+        ["1/0"],
+        [" 0"],
+        [""],
+        ["+0"],
+        ["1/-1"],
+        ["0" * 401],
+        ["-1/1000000000000"],
     ],
-)  # fmt: skip
+)
 def test_malformed_rooms(forge2, checked, room):
     report = checked(
         forge2.edited(
@@ -114,9 +135,12 @@ def test_rooms_of_equalities_and_clauses(forge2, checked):
     claim = forge2.small_claim(([(1, 0, "y")], "<=", 1), either=[[([(1, 0, "y")], "<=", 2), ([(-1, 0, "y")], "<=", 2)]])
     case = {"weights": [["1", "0"]], "rows": [forge2.SWEEP, forge2.SWEEP]}
     cases = {
-        "copy": 0, "coordinate": 0, "at": 0.5,
-        "below": case | {"witness": [[0.25]]}, "above": case | {"witness": [[0.75]]},
-    }  # fmt: skip
+        "copy": 0,
+        "coordinate": 0,
+        "at": 0.5,
+        "below": case | {"witness": [[0.25]]},
+        "above": case | {"witness": [[0.75]]},
+    }
     files = forge2.small_files(claim, proofs=[{"cases": cases}])
     assert checked(with_room(forge2, files, "0")).status == "unknown"
     report = checked(with_room(forge2, files, "1/1000000000"))
@@ -134,3 +158,32 @@ def test_the_denominator_of_a_room_does_not_count(forge2, checked):
     assert report.status == "certified" and row.room == min(F(room), 2 * row.margin)
     claim["then"][1]["rhs"] = f"2/{10**399 + 7}"
     assert "denominators" in checked(with_room(forge2, forge2.small_files(claim), "0", "0")).reason
+
+
+def test_three_computations_of_the_largest_room_agree():
+    """Also where an output's terms cancel, or the only one is called ''; as files may have it, nothing is merged."""
+    rng, cancelled = random.Random(0), 0
+    for _ in range(400):
+        names = rng.choice([("y",), ("u", "v"), ("u", "v", "w")])
+        scales = [2.0 ** rng.randint(-3, 20) for _ in names]
+        called = [*names, ""] if len(names) == 1 else list(names)
+        terms = [
+            (F(rng.choice([-2, -1, 1, 2])), rng.randrange(2), "out", rng.choice(called))
+            for _ in range(rng.randint(1, 4))
+        ]
+        rhs = F(rng.choice([0, 0, 0, 3, -2]))
+        stated = most_room(Inequality(tuple(Term(*term) for term in terms), rhs), dict(zip(names, scales, strict=True)))
+        fast = check.scale_of(SimpleNamespace(outputs=names, o=len(names), scales=list(map(F, scales))), terms)
+        read = [
+            SimpleNamespace(output=True, copy=copy, coef=coef, index=names.index(name or names[0]))
+            for coef, copy, _, name in terms
+        ]
+        slow = claims.most_room(
+            SimpleNamespace(terms=read, rhs=rhs), SimpleNamespace(output_scale=list(map(F, scales)))
+        )
+        assert stated == slow == (abs(rhs) or fast) / 10**9
+        spoken_of = {name or names[0] for *_, name in terms}
+        cancelled += not rhs and fast < max(
+            map(F, (s for s, name in zip(scales, names, strict=True) if name in spoken_of))
+        )
+    assert cancelled > 10

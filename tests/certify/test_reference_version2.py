@@ -100,10 +100,17 @@ def test_the_meaning_is_shown(forge2, checked, tmp_path, capsys):
 @pytest.mark.parametrize(
     "table",
     [
-        {"meaning": "text"}, {"meaning": []}, {"meaning": ["a", "b"]}, {"meaning": [1]}, {"meaning": None}, [], "table",
-        0, False,
+        {"meaning": "text"},
+        {"meaning": []},
+        {"meaning": ["a", "b"]},
+        {"meaning": [1]},
+        {"meaning": None},
+        [],
+        "table",
+        0,
+        False,
     ],
-)  # fmt: skip
+)
 def test_tables_that_make_no_sense(forge2, checked, table):
     assert checked(small(forge2, table=table)).status == "refused"
 

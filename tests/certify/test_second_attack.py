@@ -12,7 +12,7 @@ import torch
 from sklearn.linear_model import LinearRegression
 
 import smilenn
-from smilenn import Config, Custom, Exclusive, Monotone, SmileClassifier, SmileRegressor
+from smilenn import Config, Custom, Exclusive, Monotone, Network, SmileClassifier, SmileRegressor
 from smilenn.certify import check, verdicts
 from smilenn.certify.certify import certify
 from smilenn.certify.reference import check as reference
@@ -26,7 +26,12 @@ from smilenn.model.folder import dump_json, read_folder, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.properties.forms import Outputs
 
-QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
+QUICK = {
+    "config": Config(epochs=3, batch_size=64),
+    "random_state": 0,
+    "network": Network(members=1),
+    "certify_limit": 10.0,
+}
 
 
 def affine(slope: float, const: float = 0.0, scale: float = 1.0, names: tuple[str, ...] = ("x",)) -> SmileNet:
@@ -165,7 +170,9 @@ def test_a_subclass_of_a_layer_is_not_taken_for_the_layer():
     def make(domain, u):
         return Encoder(domain, [Branch("own", [0], [Falling([0] * 4, np.arange(4) / 4, np.full(4, 4.0))])])
 
-    model = SmileRegressor(increasing=["income"], encoder=make, **QUICK).fit(X, X.income.rename("y"))
+    model = SmileRegressor(increasing=["income"], **QUICK | {"network": Network(encoder=make)}).fit(
+        X, X.income.rename("y")
+    )
     assert model.verdict_.status != "proved"
 
 
@@ -177,8 +184,8 @@ def test_a_folder_exchanged_between_signature_and_check_is_rejected(classifier, 
     sign(tmp_path / "m", tmp_path / "k.pem")
     files = dict(read_folder(tmp_path / "m"))
     write_folder(tmp_path / "n", {**files, "note.json": b"{}"})
-    examine = verdicts.examine
-    monkeypatch.setattr(verdicts, "examine", lambda folder: examine(tmp_path / "n"))
+    examined = verdicts._examined
+    monkeypatch.setattr(verdicts, "_examined", lambda folder: examined(tmp_path / "n"))
     verdict = smilenn.check(tmp_path / "m", key=public)
     assert verdict.status == "rejected" and "changed while" in verdict.sentence()
 
@@ -186,10 +193,10 @@ def test_a_folder_exchanged_between_signature_and_check_is_rejected(classifier, 
 def test_a_signature_is_a_small_regular_file(classifier, tmp_path):
     classifier.save(tmp_path / "m")
     os.symlink("/dev/zero", tmp_path / "m" / "signature.json")
-    assert smilenn.check(tmp_path / "m", key="0" * 64).status == "rejected"
+    assert smilenn.check(tmp_path / "m", key="a" * 64).status == "rejected"
     os.remove(tmp_path / "m" / "signature.json")
     (tmp_path / "m" / "signature.json").write_bytes(b" " * 5000)
-    assert smilenn.check(tmp_path / "m", key="0" * 64).status == "rejected"
+    assert smilenn.check(tmp_path / "m", key="a" * 64).status == "rejected"
 
 
 def test_texts_of_files_stay_on_their_line(classifier, tmp_path):
@@ -214,7 +221,7 @@ def test_a_label_with_the_name_of_a_column_of_predictions_is_refused(table):
     from smilenn.cli.predicting import predictions
 
     y = pd.DataFrame({"a": (table.income > 5).astype(int), "a_certified": (table.debt > 2).astype(int)})
-    model = SmileClassifier(protected={}, **QUICK).fit(table, y)
+    model = SmileClassifier(**QUICK).fit(table, y)
     with pytest.raises(SmileError, match="rename the label"):
         predictions(model, model.outputs(table), None)
 

@@ -9,8 +9,8 @@ import torch
 
 from smilenn import Concave, Convex, Domain, Dominates, Feature, Monotone, Symmetric
 from smilenn.certify import check
-from smilenn.certify.certificate import ClaimProof, SignsProof, dump, model_digest
-from smilenn.certify.emit import emit, witness
+from smilenn.certify.certificate import dump, model_digest
+from smilenn.certify.emit import emit
 from smilenn.certify.reference import check as check_reference
 from smilenn.certify.reference import reader
 from smilenn.model.backbones import MLP
@@ -19,15 +19,22 @@ from smilenn.model.folder import dump_json, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
-from smilenn.prove.portfolio import choose, prove_problem
-from smilenn.prove.realise import violations
-from smilenn.prove.rules.signs import Signs
+from smilenn.provers.portfolio import prove_problem
+from smilenn.provers.proof import ClaimProof, SignsProof
+from smilenn.provers.realise import violations
+from smilenn.provers.rules.signs import Signs
+from smilenn.provers.rules.table import choose
+from smilenn.provers.witness import witness
 from smilenn.search.oracle import Oracle
 
-DOMAIN = Domain((
-    Feature("a", lo=-1, hi=3, shift=1.0, mult=0.5), Feature("b", lo=0, hi=1, shift=0.25, mult=4.0),
-    Feature("c", lo=-2, hi=2), Feature("n", "integer", 0, 9),
-))  # fmt: skip
+DOMAIN = Domain(
+    (
+        Feature("a", lo=-1, hi=3, shift=1.0, mult=0.5),
+        Feature("b", lo=0, hi=1, shift=0.25, mult=4.0),
+        Feature("c", lo=-2, hi=2),
+        Feature("n", "integer", 0, 9),
+    )
+)
 
 
 def network(weight, out, slope=(0.0,) * 4, *, domain=DOMAIN, outputs=("",), head=None, gap=0.0):
@@ -125,9 +132,11 @@ def test_input_terms_are_part_of_the_function(tmp_path):
     net = network(CURVED, [1.0, 2.0, -3.0])
     when = (row([(2, 1, "in", "a"), (-1, 0, "in", "a"), (-1, 2, "in", "a")], 0, "=="),)
     outs = [(2, 1, "out", ""), (-1, 0, "out", ""), (-1, 2, "out", "")]
-    for ins, good in (([(8, 1, "in", "a"), (-4, 0, "in", "a"), (-4, 2, "in", "a")], True),
-                      ([(8, 1, "in", "a"), (-4, 0, "in", "a"), (-3, 2, "in", "a")], False),
-                      ([(1, 1, "in", "b"), (-1, 0, "in", "b")], False)):  # fmt: skip
+    for ins, good in (
+        ([(8, 1, "in", "a"), (-4, 0, "in", "a"), (-4, 2, "in", "a")], True),
+        ([(8, 1, "in", "a"), (-4, 0, "in", "a"), (-3, 2, "in", "a")], False),
+        ([(1, 1, "in", "b"), (-1, 0, "in", "b")], False),
+    ):
         assert judged(tmp_path / str(ins), net, Claim(3, when, (row(outs + ins, 0),))) is good
 
 
@@ -216,12 +225,22 @@ def test_random_networks_of_small_whole_numbers(tmp_path, seed):
     rng = np.random.default_rng(seed)
     domain = Domain(tuple(Feature(name, lo=-2, hi=2) for name in "abc"))
     h = int(rng.integers(1, 4))
-    net = network(rng.integers(-1, 2, size=(h, 3)).astype(float), rng.integers(-1, 2, size=h).astype(float),
-                  rng.integers(-1, 2, size=3).astype(float), domain=domain)  # fmt: skip
+    net = network(
+        rng.integers(-1, 2, size=(h, 3)).astype(float),
+        rng.integers(-1, 2, size=h).astype(float),
+        rng.integers(-1, 2, size=3).astype(float),
+        domain=domain,
+    )
     kinds = [
-        Convex(["a"]), Convex(["a", "b"]), Concave(["b"]), Dominates("a", "b"), Dominates("b", "c", 2),
-        Symmetric(["a", "b"]), Symmetric(["a", "b", "c"]), Monotone(increasing=["a"]),
-    ]  # fmt: skip
+        Convex(["a"]),
+        Convex(["a", "b"]),
+        Concave(["b"]),
+        Dominates("a", "b"),
+        Dominates("b", "c", 2),
+        Symmetric(["a", "b"]),
+        Symmetric(["a", "b", "c"]),
+        Monotone(increasing=["a"]),
+    ]
     for n, rule in enumerate(kinds):
         (claim,) = rule.lower(domain)
         if judged(tmp_path / str(n), net, claim, len(claim.rows)):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Custom, OneOf, SmileClassifier, SmileError, SmileRegressor, load, prove
+from smilenn import Custom, Network, OneOf, SmileClassifier, SmileError, SmileRegressor, load, prove
 from smilenn.domain import Domain
 from smilenn.properties.cases import Case, Split
 from smilenn.properties.forms import Outputs
@@ -31,7 +31,7 @@ def songs():
 @pytest.mark.parametrize("encoder", ["auto", "none"])
 def test_one_of_some_classes(songs, encoder, tmp_path):
     X, y = songs
-    model = SmileClassifier(properties=[RULE], random_state=0, encoder=encoder, config=QUICK).fit(X, y)
+    model = SmileClassifier(properties=[RULE], random_state=0, network=Network(encoder=encoder), config=QUICK).fit(X, y)
     assert model.verdict_.exit_code == 0 and model.violation_bound_ == 0.0
     rng = np.random.default_rng(1)
     fresh = pd.DataFrame({"tempo": rng.uniform(60, 180, 4000), "loud": rng.uniform(0, 1, 4000), "band": "Beatles"})
@@ -60,7 +60,7 @@ def test_alternatives_of_numbers_take_sides(tmp_path):
     X = pd.DataFrame(rng.uniform(-1, 1, (300, 2)), columns=["a", "b"])
     Y = pd.DataFrame({"p": np.sign(X.a) + 0.3 * X.b, "q": -np.sign(X.a) + 0.2 * X.b})
     rule = Custom(["out.p <= 0.2 or out.q <= 0.2"], copies=1)
-    model = SmileRegressor(properties=[rule], random_state=0, encoder="none", config=QUICK).fit(X, Y)
+    model = SmileRegressor(properties=[rule], random_state=0, network=Network(encoder="none"), config=QUICK).fit(X, Y)
     assert model.verdict_.exit_code == 0
     both = model.predict(pd.DataFrame(rng.uniform(-1, 1, (5000, 2)), columns=["a", "b"]))
     assert (both.min(axis=1) <= 0.2).all() and (both.max(axis=1) > 0.2).any()

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import smilenn
-from smilenn import Monotone, SmileRegressor
+from smilenn import Columns, Monotone, Network, SmileRegressor
 from smilenn.domain import Domain, Feature
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import _digest, dump_json
@@ -23,7 +23,12 @@ FAST = Config(pretrain_epochs=40, epochs=20)
 def fitted(**options):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.random(80), "z": rng.random(80)})
-    options = {"increasing": ["x"], "random_state": 0, "hidden": 4, "embedding": 2, "config": FAST} | options
+    options = {
+        "increasing": ["x"],
+        "random_state": 0,
+        "network": Network(hidden=4, embedding=2),
+        "config": FAST,
+    } | options
     return SmileRegressor(**options).fit(X, 2 * X["x"].to_numpy() + 0.1 * rng.normal(size=80)), X
 
 
@@ -127,12 +132,12 @@ def test_positions_are_those_of_the_data(tmp_path):
     A = scattered()
     frame = pd.DataFrame(A, columns=["p", "x", "z", "q"])
     y = A[:, 2] * 2 + A[:, 0]
-    options = {"random_state": 0, "hidden": 4, "embedding": 2, "config": FAST, "increasing": [2]}
-    by_name = SmileRegressor(groups={"g": ["p", "q"]}, **options).fit(frame, y)
+    options = {"random_state": 0, "network": Network(hidden=4, embedding=2), "config": FAST, "increasing": [2]}
+    by_name = SmileRegressor(domain=Columns(groups={"g": ["p", "q"]}), **options).fit(frame, y)
     assert by_name.domain_.columns == ("p", "q", "x", "z")
     assert by_name.claims_[0].named == {"z"}
     assert by_name.predict(A) == pytest.approx(by_name.predict(frame), abs=0)
-    by_place = SmileRegressor(groups={"g": ["x3", "x0"]}, **options).fit(A, y)
+    by_place = SmileRegressor(domain=Columns(groups={"g": ["x3", "x0"]}), **options).fit(A, y)
     assert by_place.claims_[0].named == {"x2"}
     assert by_place.lower([Monotone(decreasing=[1])])[0].named == {"x1"}
     by_place.save(tmp_path / "m")
@@ -145,7 +150,13 @@ def test_positions_are_those_of_the_data(tmp_path):
 def test_with_a_domain_of_the_users_own_arrays_follow_the_domain():
     domain = Domain((Feature("z"), Feature("x")))
     A = np.random.default_rng(0).random((80, 2))
-    options = {"random_state": 0, "hidden": 4, "embedding": 2, "config": FAST, "increasing": [1], "domain": domain}
+    options = {
+        "random_state": 0,
+        "network": Network(hidden=4, embedding=2),
+        "config": FAST,
+        "increasing": [1],
+        "domain": domain,
+    }
     reg = SmileRegressor(**options).fit(A, A[:, 1])
     assert reg.claims_[0].named == {"x"} and reg.columns_ == ("z", "x")
     frame = pd.DataFrame(A, columns=["z", "x"])

@@ -13,23 +13,36 @@ import torch
 from sklearn.base import clone
 
 import smilenn
-from smilenn import Config, Monotone, Proved, Robust, SmileClassifier, SmileError, SmileRegressor, Unknown
+from smilenn import (
+    Config,
+    Fair,
+    Monotone,
+    Network,
+    Proved,
+    Robust,
+    SmileClassifier,
+    SmileError,
+    SmileRegressor,
+    Unknown,
+)
 from smilenn.certify import certify as certifying
 from smilenn.certify.check import Report
 from smilenn.errors import AlteredError
-from smilenn.estimators import judgement
 from smilenn.estimators.trend import TrendWarning
 from smilenn.model.folder import read_folder, write_folder
-from smilenn.prove import portfolio
-from smilenn.prove.mip.solvers.base import Status
-from smilenn.prove.mip.solvers.highs import Highs
-from smilenn.prove.tree import grow
+from smilenn.provers.attempt import Attempt
+from smilenn.provers.mip.solvers.base import Status
+from smilenn.provers.mip.solvers.highs import Highs
+from smilenn.provers.tree import grow, learn
+from smilenn.reason import Reason, because
 
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
 ROUGH = Config(pretrain_epochs=3, epochs=0, posttrain_rounds=0, feasible_start=False, repair=False, least_quality=0.0)
 SMALL = {
-    "encoder": "none", "hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0,
-}  # fmt: skip
+    "network": Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,)),
+    "config": QUICK,
+    "random_state": 0,
+}
 
 
 def line(seed=0):
@@ -39,12 +52,12 @@ def line(seed=0):
 
 
 def fitted(**options):
-    return SmileRegressor(**SMALL | {"protected": {"g": 2.0}} | options).fit(*line())
+    return SmileRegressor(**SMALL | {"properties": Fair(["g"], 2.0)} | options).fit(*line())
 
 
 def easy(**options):
     """A model that is hardly trained, with a rule that holds all the same."""
-    return fitted(**{"config": ROUGH, "protected": {"g": 1000.0}} | options)
+    return fitted(**{"config": ROUGH, "properties": Fair(["g"], 1000.0)} | options)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +71,7 @@ def certified():
 @pytest.fixture(scope="module")
 def open_():
     """A model whose rule does not hold: never trained for it."""
-    return fitted(protected={"g": 0.001}, config=ROUGH)
+    return fitted(properties=Fair(["g"], 0.001), config=ROUGH)
 
 
 # ---- what fit says --------------------------------------------------------------------------------------------------
@@ -100,21 +113,21 @@ def test_without_a_proof_the_checked_bound_is_reported(open_, tmp_path):
 
 
 def test_without_properties_and_without_asking_there_is_none(certified):
-    none = easy(protected=None)
+    none = easy(properties=())
     assert none.certificate_ is None and none.certificate_note_ == "No property was asked for."
     assert none.verdict_.status == "unknown"
-    named = easy(certify_time_limit=0)
+    named = easy(certify_limit=0)
     assert named.certificate_ is None and "No certificate was asked for" in named.certificate_note_
     assert named.verdict_.sentence().startswith("proved by ") and named.verdict_.exit_code == 3
-    with pytest.raises(SmileError, match="certify_time_limit must be 0 seconds or more"):
-        easy(certify_time_limit=-1)
+    with pytest.raises(SmileError, match="certify_limit must be 0 seconds or more"):
+        easy(certify_limit=-1)
 
 
 def test_a_time_out_or_ctrl_c_gives_the_best_checked_bound(monkeypatch):
     """A claim that needs splits: certified in time; otherwise the root's bound, checked and larger."""
-    monkeypatch.setattr(grow, "AT_ONCE", 10**9)  # with lemmas the root alone proves it
+    monkeypatch.setattr(learn, "AT_ONCE", 10**9)  # with lemmas the root alone proves it
     X = pd.DataFrame(np.random.default_rng(0).uniform(0, 1, (60, 3)), columns=list("abc"))
-    options = SMALL | {"hidden": 8, "config": ROUGH}
+    options = SMALL | {"network": SMALL["network"].changed(hidden=8), "config": ROUGH}
     model = SmileRegressor(properties=[Robust(0.2, 1000.0)], **options).fit(X, X.sum(axis=1))
     ((first, _),) = (claim.rows for claim in model.certificate_.report.claims)
     model.properties = [Robust(0.2, round(0.95 * float(first.bound), 6))]  # below what the root proves
@@ -122,7 +135,7 @@ def test_a_time_out_or_ctrl_c_gives_the_best_checked_bound(monkeypatch):
     short = certifying.certify(model.net_, model.claims_, time_limit=0.0)
     assert not short.accepted
     assert model.certificate_ is None and "claims were changed" in model.certificate_note_
-    model.certify_time_limit = 1e-9
+    model.certify_limit = 1e-9
     found = smilenn.prove(model)
     model._conclude(found, None)
     assert found.status == "proved"
@@ -135,7 +148,7 @@ def test_a_time_out_or_ctrl_c_gives_the_best_checked_bound(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(grow.Run, "split", stop)
-        model.certify_time_limit = 20.0
+        model.certify_limit = 20.0
         model._conclude(found, None)
         assert model.interrupted_ and model.verdict_.status == "unknown" and "interrupted" in model.verdict_.reason
         assert 0 < model.violation_bound_ == model.certificate_.bound < np.inf
@@ -194,7 +207,7 @@ def test_refitting_replaces_the_certificate(certified):
         model.fit(X, -y)
     assert model.verdict_.weights == model.net_.snapshot().digest != certified.verdict_.weights
     assert model.certificate_.model != certified.certificate_.model
-    model.set_params(increasing=(), protected=None, config=ROUGH).fit(X, y)
+    model.set_params(increasing=(), properties=(), config=ROUGH).fit(X, y)
     assert model.certificate_ is None and model.verdict_.status == "unknown"
     with pytest.raises(SmileError):
         copy.deepcopy(certified).fit(X, y[:-1])  # a fit that fails changes nothing
@@ -268,13 +281,13 @@ def test_a_lying_solver_certifies_nothing_false(open_, monkeypatch):
         return replace(found, status=Status.OPTIMAL, dual_bound=-1e6, x=point, multipliers=noise)
 
     monkeypatch.setattr(Highs, "solve", lie)
-    monkeypatch.setattr(portfolio, "_challenged", lambda problem, row, one, found: found)
+    monkeypatch.setattr(Attempt, "challenged", lambda self, problem: self)
     model = copy.deepcopy(open_)
     assert smilenn.prove(model, prover="mip").status == "proved"  # the lie
     verdict = model.certify(prover="mip", time_limit=2.0)
     assert verdict.status == "unknown" and verdict.exit_code == 3
     assert not model.certificate_.accepted and model.violation_bound_ > 0
-    fresh = fitted(protected={"g": 0.001}, config=ROUGH, certify_time_limit=2.0)
+    fresh = fitted(properties=Fair(["g"], 0.001), config=ROUGH, certify_limit=2.0)
     assert fresh.verdict_.status != "proved"
 
 
@@ -284,7 +297,7 @@ def test_ctrl_c_while_certifying_keeps_the_network(tmp_path):
             raise KeyboardInterrupt
 
     X, y = line()
-    model = SmileRegressor(**SMALL | {"config": ROUGH, "protected": {"g": 1000.0}}).fit(X, y, callback=stop)
+    model = SmileRegressor(**SMALL | {"config": ROUGH, "properties": Fair(["g"], 1000.0)}).fit(X, y, callback=stop)
     assert model.interrupted_ and model.certificate_ is None
     assert model.verdict_.status == "unknown" and "interrupted" in model.verdict_.reason
     assert model.violation_bound_ == np.inf and model.predict(X).shape == (120,)
@@ -297,8 +310,8 @@ def test_ctrl_c_while_certifying_keeps_the_network(tmp_path):
 
 def test_ctrl_c_in_a_linear_program_is_not_lost(monkeypatch):
     """A search is made of many of them: one that reported the interruption as a result would let the search go on."""
-    from smilenn.prove.mip.linear_model import Builder
-    from smilenn.prove.mip.solvers import highs
+    from smilenn.provers.mip.linear_model import Builder
+    from smilenn.provers.mip.solvers import highs
 
     build = Builder()
     build.column(0.0, 1.0, gain=1.0)
@@ -311,7 +324,7 @@ def test_ctrl_c_in_a_linear_program_is_not_lost(monkeypatch):
 def test_ctrl_c_in_the_proof_ends_the_fit(monkeypatch):
     from smilenn.train import fit as training
 
-    monkeypatch.setattr(training, "prove", lambda *a, **o: Unknown("HiGHS", reason="interrupted"))
+    monkeypatch.setattr(training, "prove", lambda *a, **o: Unknown("HiGHS", why=because(Reason.INTERRUPTED)))
     model = easy()
     assert model.interrupted_ and model.certificate_ is None and model.verdict_.status == "unknown"
 
@@ -338,12 +351,12 @@ def test_what_the_checker_refuses_is_no_certificate(monkeypatch):
     model = easy()
     assert model.certificate_ is None and model.verdict_.status == "unknown"
     assert "the checker refused the proof (a leaf is missing)" in model.verdict_.sentence()
-    assert judgement.CHANGED not in model.certificate_note_
+    assert str(Reason.CHANGED.value) not in model.certificate_note_
 
 
 def test_progress_tells_of_the_certification():
     seen = []
-    rules = {"properties": [Robust({"x": 1}, 1e6)], "protected": {"g": 1000.0}}
+    rules = {"properties": [Robust({"x": 1}, 1e6), Fair(["g"], 1000.0)]}
     SmileRegressor(**SMALL | {"config": ROUGH} | rules).fit(*line(), callback=seen.append)
     steps = [(p.step, p.steps, p.message) for p in seen if p.phase == "certify"]
     assert steps == [(0, 2, ""), (1, 2, ""), (2, 2, "the checker accepts")]
@@ -361,10 +374,10 @@ def test_a_prover_that_says_proved_to_everything_certifies_nothing(monkeypatch):
         return Proved("a lie", -1.0)
 
     monkeypatch.setattr("smilenn.train.fit.prove", lie)
-    for place in ("smilenn.train.fit.check", "smilenn.train.phases.check"):
+    for place in ("smilenn.train.run.check", "smilenn.train.phases.check"):
         monkeypatch.setattr(place, lambda net, task: (True, -1.0))
     config = Config(pretrain_epochs=60, epochs=1, learning_rate=1e-2, batch_size=16, feasible_start=False, repair=False)
-    model = SmileRegressor(protected={"g": 0.01}, **SMALL | {"config": config}).fit(X, y)
+    model = SmileRegressor(properties=Fair(["g"], 0.01), **SMALL | {"config": config}).fit(X, y)
     change = np.abs(model.predict(X.assign(g="u")) - model.predict(X.assign(g="v"))).max()
     assert change > 1.0
     assert isinstance(model.verdict_, Unknown) and model.violation_bound_ >= change - 0.01

@@ -10,6 +10,8 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from smilenn import check
+from smilenn.certify.about import assumptions
+from smilenn.certify.verdicts import inspect
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
 
@@ -65,6 +67,8 @@ def test_a_saved_clamp_predicts_the_same_bits_around_its_model(tmp_path, kind):
     again = kind.load(tmp_path / "clamp", model.model_)
     assert (again.predict(X) == model.predict(X)).all() and again.certificate_.accepted
     assert (again.outputs(X) == model.outputs(X)).all() and again.dtypes_ == model.dtypes_
+    for found in (model.certificate_.about, again.certificate_.about, inspect(tmp_path / "clamp")):
+        assert found.assumed == assumptions(pinned=True)
     with pytest.raises(SmileError, match="exists"):
         model.save(tmp_path / "clamp")
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from torch import nn
 
-from smilenn import Config, Proved, SmileRegressor, Unknown
+from smilenn import Config, Network, Proved, SmileRegressor, Unknown
 from smilenn.errors import SmileError
 from smilenn.estimators.clamped import ClampedRegressor
 from smilenn.model.encoders import Branch, Encoder, Linear, Pinned
@@ -27,10 +27,14 @@ def threads():
 
 def borrowers(n=200):
     rng = np.random.default_rng(1)
-    frame = pd.DataFrame({
-        "income": rng.uniform(1, 9, n), "age": rng.uniform(18, 90, n), "debt": rng.normal(0, 3, n),
-        "size": rng.normal(0, 1, n),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "income": rng.uniform(1, 9, n),
+            "age": rng.uniform(18, 90, n),
+            "debt": rng.normal(0, 3, n),
+            "size": rng.normal(0, 1, n),
+        }
+    )
     return frame, np.log(frame.income) + 0.02 * (frame.age - 50) - 0.3 * np.abs(frame.debt)
 
 
@@ -47,7 +51,11 @@ def beside(module):
 
 def monotone(module, limit=20.0):
     return SmileRegressor(
-        increasing=["income"], encoder=beside(module), config=QUICK, random_state=0, certify_time_limit=limit
+        increasing=["income"],
+        network=Network(encoder=beside(module)),
+        config=QUICK,
+        random_state=0,
+        certify_limit=limit,
     ).fit(*borrowers())
 
 
@@ -205,9 +213,15 @@ def test_a_million_pairs_of_a_pinned_model(threads, dtype):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("inner", [
-    TorchModel(5), RandomForestRegressor(5, n_jobs=2), HistGradientBoostingRegressor(max_iter=10),
-], ids=lambda m: type(m).__name__)  # fmt: skip
+@pytest.mark.parametrize(
+    "inner",
+    [
+        TorchModel(5),
+        RandomForestRegressor(5, n_jobs=2),
+        HistGradientBoostingRegressor(max_iter=10),
+    ],
+    ids=lambda m: type(m).__name__,
+)
 def test_a_million_pairs_of_a_clamped_model(threads, inner):
     """Of 50 people at a time, at all places: a clamp asks its model about every one of them by itself."""
     X, y = people()

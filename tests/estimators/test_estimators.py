@@ -11,15 +11,28 @@ from sklearn.exceptions import NotFittedError
 from torch import nn
 
 import smilenn
-from smilenn import Config, Convex, Fair, Monotone, Proved, Robust, SmileClassifier, SmileError, SmileRegressor, Unknown
+from smilenn import (
+    Columns,
+    Config,
+    Convex,
+    Fair,
+    Monotone,
+    Network,
+    Proved,
+    Robust,
+    SmileClassifier,
+    SmileError,
+    SmileRegressor,
+    Unknown,
+)
 from smilenn.datasets import make_credit
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError
-from smilenn.estimators.checks import held_out
 from smilenn.model.backbones import MLP
+from smilenn.train.held import held_out
 
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
-SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
 
 
 def line(n=120, seed=0):
@@ -31,7 +44,7 @@ def line(n=120, seed=0):
 @pytest.fixture(scope="module")
 def regressor():
     X, y = line()
-    return SmileRegressor(increasing=["x"], protected={"g": 2.0}, **SMALL).fit(X, y)
+    return SmileRegressor(increasing=["x"], properties=Fair(["g"], 2.0), **SMALL).fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +135,9 @@ def test_callback_sample_weight_and_given_domain(regressor):
     seen = []
     weight = np.where(X["x"] > 5, 1.0, 0.0)
     domain = Domain.from_data(X, bounds={"x": (0, 20)})
-    model = SmileRegressor(increasing=["x"], domain=domain, encoder="none", **SMALL)
+    model = SmileRegressor(
+        increasing=["x"], domain=domain, **SMALL | {"network": SMALL["network"].changed(encoder="none")}
+    )
     model.fit(X, y, sample_weight=weight, callback=seen.append)
     assert {p.phase for p in seen} >= {"pretrain", "train"}
     assert model.domain_ is domain
@@ -130,13 +145,17 @@ def test_callback_sample_weight_and_given_domain(regressor):
 
 def test_custom_backbone_and_checkpoint(tmp_path):
     X, y = line()
-    options = SMALL | {"backbone": lambda m, n: nn.Sequential(nn.Linear(m, 3), nn.Tanh(), nn.Linear(3, n))}
+
+    def own(inputs, embedding):
+        return nn.Sequential(nn.Linear(inputs, 3), nn.Tanh(), nn.Linear(3, embedding))
+
+    options = SMALL | {"network": SMALL["network"].changed(backbone=own)}
     model = SmileRegressor(increasing=["x"], **options).fit(X, y, checkpoint=tmp_path / "state")
     assert (tmp_path / "state").exists()
     model.save(tmp_path / "model")
     with pytest.raises(SmileError, match="pass backbone="):
         smilenn.load(tmp_path / "model")
-    again = smilenn.load(tmp_path / "model", backbone=options["backbone"](4, 2))
+    again = smilenn.load(tmp_path / "model", backbone=own(4, 2))
     assert (again.predict(X) == model.predict(X)).all()
 
 
@@ -159,7 +178,8 @@ def test_ctrl_c_keeps_what_there_is():
 def test_clone_and_parameters(regressor):
     again = clone(regressor)
     assert again.get_params()["increasing"] == ["x"]
-    assert again.set_params(margin=0.2).margin == 0.2
+    assert again.set_params(domain__margin=0.2).domain == Columns(margin=0.2)
+    assert again.network == regressor.network and again.network is not regressor.network
     with pytest.raises(NotFittedError, match="call fit first"):
         again.predict(line()[0])
     with pytest.raises(NotFittedError):
@@ -224,7 +244,7 @@ def test_a_bare_network_is_not_an_estimator(tmp_path):
 
     net = SmileNet(Domain.box([0], [1]), MLP(1, (2,), 2), 2)
     save_net(tmp_path / "model", net, documents={n: {} for n in ("properties.json", "verdict.json", "history.json")})
-    with pytest.raises(SmileError, match="load_net"):
+    with pytest.raises(SmileError, match="open_net"):
         smilenn.load(tmp_path / "model")
 
 
@@ -243,7 +263,7 @@ def test_prove_further_properties_and_bare_networks(regressor):
         smilenn.prove(SmileRegressor(), [Fair(["g"], 2.0)])
     with pytest.raises(SmileError, match="no prover 'magic'"):
         smilenn.prove(regressor, prover="magic")
-    from smilenn.prove import portfolio  # the function and the package share their name
+    from smilenn.provers import portfolio  # the function and the package share their name
 
     assert callable(portfolio.prove_all)
 
@@ -256,8 +276,11 @@ def test_out_of_bounds_policies(regressor):
     far = X.assign(x=100.0)
     edge = X.assign(x=regressor.domain_.hi[0])
     assert (regressor.predict(far) == regressor.predict(edge)).all()
-    model = SmileRegressor(properties=[Convex(["x"])], **SMALL | {"config": Config(pretrain_epochs=5, epochs=0,
-                           posttrain_rounds=0, feasible_start=False, least_quality=0.0)}).fit(X, y)  # fmt: skip
+    model = SmileRegressor(
+        properties=[Convex(["x"])],
+        **SMALL
+        | {"config": Config(pretrain_epochs=5, epochs=0, posttrain_rounds=0, feasible_start=False, least_quality=0.0)},
+    ).fit(X, y)
     assert model.outside_ == "raise"
     with pytest.raises(SmileError, match="outside the domain"):
         model.predict(far)
@@ -294,21 +317,20 @@ def test_bad_data(change, message):
     ("options", "message"),
     [
         ({"increasing": ["size"]}, "'size', which is not a feature"),
-        ({"protected": {"g": -1.0}}, "must be 0 or more"),
-        ({"bounds": {"x": (10, 0)}}, "lo = 10 above hi = 0"),
-        ({"bounds": {"z": (0, 1)}}, "'z', which is not a column"),
+        ({"domain": Columns(bounds={"x": (10, 0)})}, "lo = 10 above hi = 0"),
+        ({"domain": Columns(bounds={"z": (0, 1)})}, "'z', which is not a column"),
         ({"properties": [Robust(0.1)]}, "Robust needs eps in a regression"),
         ({"properties": ["monotone"]}, "not a property"),
         ({"properties": [smilenn.Custom(when=["a.x >= 1000"], then=["a.out <= b.out"])]}, "No inputs satisfy"),
         ({"out_of_bounds": "ignore"}, "out_of_bounds"),
         ({"validation_fraction": 1.0}, "validation_fraction"),
         ({"restarts": 0}, "restarts"),
-        ({"embedding": 0}, "embedding"),
-        ({"members": 0}, "members"),
+        ({"network": {"hidden": 3}}, "network is a Network"),
+        ({"domain": "wide"}, "domain is a Domain or Columns"),
         ({"time_limit": 0}, "time_limit"),
         ({"device": "abacus"}, "none that torch knows"),
         ({"device": "cuda:99"}, "is not there"),
-        ({"backbone": lambda m, n: None}, "returns a torch module"),
+        ({"network": Network(backbone=lambda m, n: None)}, "returns a torch module"),
     ],
 )
 def test_bad_parameters(options, message):
@@ -353,8 +375,8 @@ def test_unknown_category_and_missing_column_at_prediction(regressor):
 def test_credit_data_with_every_kind_of_column(tmp_path):
     data = make_credit(250, seed=1, task="binary")
     config = QUICK.replace(pretrain_epochs=5, epochs=2, learning_rate=3e-3)
-    options = SMALL | {"hidden": 8, "config": config, "time_limit": 60}
-    model = SmileClassifier(increasing=data.increasing, protected={"race": 0.5}, **options)
+    options = SMALL | {"network": SMALL["network"].changed(hidden=8), "config": config, "time_limit": 60}
+    model = SmileClassifier(increasing=data.increasing, properties=Fair(["race"], 0.5), **options)
     model.fit(data.frame, data.target)
     model.save(tmp_path / "model")
     assert (smilenn.load(tmp_path / "model").predict(data.frame) == model.predict(data.frame)).all()

@@ -6,12 +6,23 @@ import pytest
 import torch
 
 import smilenn
-from smilenn import Config, Custom, Fair, Lipschitz, Monotone, Robust, SmileClassifier, SmileError, SmileRegressor
+from smilenn import (
+    Config,
+    Custom,
+    Fair,
+    Lipschitz,
+    Monotone,
+    Network,
+    Robust,
+    SmileClassifier,
+    SmileError,
+    SmileRegressor,
+)
 from smilenn.properties import Bounded
 from smilenn.properties.claim import exact
 
 QUICK = Config(pretrain_epochs=5, epochs=1, posttrain_rounds=0, least_quality=0.0, learning_rate=1e-2)
-SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
 
 
 def table(n=60) -> pd.DataFrame:
@@ -47,7 +58,7 @@ def test_a_counterexample_is_a_table_in_the_users_columns(model):
 
 
 def test_a_notebook_shows_the_counterexample(model):
-    wrong = SmileRegressor(**model.get_params() | {"increasing": (), "decreasing": ["x"]})
+    wrong = SmileRegressor(**model.get_params(deep=False) | {"increasing": (), "decreasing": ["x"]})
     wrong.__dict__.update({name: value for name, value in vars(model).items() if name.endswith("_")})
     wrong.claims_ = wrong.lower(wrong.all_properties())
     wrong.verdict_ = smilenn.prove(wrong)
@@ -114,7 +125,9 @@ def own(inputs, embedding):
 
 def test_load_takes_the_backbone_that_fit_took(tmp_path):
     X = table()
-    fitted = SmileRegressor(increasing=["x"], **SMALL | {"backbone": own}).fit(X, 3 * X["n"])
+    fitted = SmileRegressor(increasing=["x"], **SMALL | {"network": SMALL["network"].changed(backbone=own)}).fit(
+        X, 3 * X["n"]
+    )
     fitted.save(tmp_path / "m")
     state = torch.random.get_rng_state()
     made = smilenn.load(tmp_path / "m", backbone=own)
@@ -143,7 +156,10 @@ def test_what_an_encoder_hides_is_said_with_what_can_be_proved(encoded, rule):
 def test_a_rule_that_was_fitted_is_not_hidden(tmp_path):
     X = table()
     for encoder in ("auto", "none"):
-        options = SMALL | {"properties": [Lipschitz(["x"], 10_000)], "encoder": encoder}
+        options = SMALL | {
+            "properties": [Lipschitz(["x"], 10_000)],
+            "network": SMALL["network"].changed(encoder=encoder),
+        }
         SmileRegressor(**options).fit(X, 3 * X["n"]).save(tmp_path / encoder)
         again = smilenn.load(tmp_path / encoder)
         assert smilenn.prove(again, [Lipschitz(["x"], 20_000)], time_limit=2).status in ("proved", "unknown")

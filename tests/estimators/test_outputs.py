@@ -7,12 +7,14 @@ import pytest
 import smilenn
 from smilenn import (
     Bounded,
+    Columns,
     Config,
     Custom,
     Exclusive,
     Fair,
     Lipschitz,
     Monotone,
+    Network,
     Ordered,
     Robust,
     Safe,
@@ -25,10 +27,15 @@ from smilenn.estimators.steady import steady
 from smilenn.report.probe import probe
 
 QUICK = Config(
-    pretrain_epochs=12, epochs=12, learning_rate=1e-2, batch_size=64, posttrain_rounds=6, posttrain_seconds=5,
+    pretrain_epochs=12,
+    epochs=12,
+    learning_rate=1e-2,
+    batch_size=64,
+    posttrain_rounds=6,
+    posttrain_seconds=5,
     least_quality=0.0,
-)  # fmt: skip
-SMALL = {"config": QUICK, "random_state": 0, "backbone_sizes": (8,), "hidden": 4, "certify_time_limit": 10}
+)
+SMALL = {"config": QUICK, "random_state": 0, "network": Network(backbone_sizes=(8,), hidden=4), "certify_limit": 10}
 
 
 def table(n=240, seed=0):
@@ -215,7 +222,7 @@ SLOW = {"conditional", "bounded and monotone", "ordered, bounded, fair", "sum an
 )
 def test_conjunctions_on_several_targets_end_certified(rules):
     X, Y = targets()
-    model = SmileRegressor(properties=rules, bounds={"x": (0.0, 10.0)}, **SMALL).fit(X, Y)
+    model = SmileRegressor(properties=rules, domain=Columns(bounds={"x": (0.0, 10.0)}), **SMALL).fit(X, Y)
     assert model.verdict_.status == "proved" and model.violation_bound_ <= 1e-9
     assert model.predict(X).shape == (len(X), 2) and attacked(model, model.claims_) <= 1e-9
 
@@ -264,7 +271,9 @@ def test_quantiles_never_cross(tmp_path):
     assert model.verdict_.status == "proved" and model.violation_bound_ == 0.0
     wild = model.domain_.decode(model.domain_.sample(3000, np.random.default_rng(0)))
     assert (np.diff(model.predict(wild), axis=1) > 0).all()
-    free = Crossing(quantiles=levels, domain=model.domain_, encoder="none", **SMALL).fit(X, y)
+    free = Crossing(
+        quantiles=levels, domain=model.domain_, **SMALL | {"network": SMALL["network"].changed(encoder="none")}
+    ).fit(X, y)
     assert (np.diff(free.predict(wild), axis=1) < 0).any()
     model.save(tmp_path / "m")
     loaded = smilenn.load(tmp_path / "m")

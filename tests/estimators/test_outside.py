@@ -41,10 +41,16 @@ DOMAIN = Domain(
         (Custom(when=["a.x + a.b >= 0.5"], then=["a.out <= 3"], copies=1), False),
         (Custom(when=['a.c == "p"', 'b.c == "q"'], then=["a.out <= b.out"]), True),
         # supermodular: four copies, order and equality rows of one feature each
-        (Custom(when=["a.x <= b.x", "a.x == c.x", "b.x == d.x", "a.y <= c.y", "a.y == b.y", "c.y == d.y"],
-                then=["b.out + c.out <= a.out + d.out"], copies=4), True),
+        (
+            Custom(
+                when=["a.x <= b.x", "a.x == c.x", "b.x == d.x", "a.y <= c.y", "a.y == b.y", "c.y == d.y"],
+                then=["b.out + c.out <= a.out + d.out"],
+                copies=4,
+            ),
+            True,
+        ),
     ],
-)  # fmt: skip
+)
 def test_table(item, carried):
     claims = item.lower(DOMAIN)
     assert all(clamping_carries(claim, DOMAIN) for claim in claims) is carried

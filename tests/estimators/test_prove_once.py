@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import SmileRegressor
-from smilenn.prove.tree import grow
-from smilenn.prove.tree.branch import Branch
+from smilenn import Fair, Network, SmileRegressor
+from smilenn.provers.tree import relaxation
+from smilenn.provers.tree.branch import Branch
 from smilenn.train.config import Config
 
 
@@ -22,7 +22,7 @@ def table(rows=240):
 def searches(monkeypatch):
     """(nodes, linear programs) of every search of a branch-and-bound, in order."""
     found, lps = [], []
-    real, solve = Branch.search, grow.BoxLP.solve
+    real, solve = Branch.search, relaxation.BoxLP.solve
 
     def solving(self, *args, **options):
         lps.append(1)
@@ -34,7 +34,7 @@ def searches(monkeypatch):
         found.append((tree.nodes, len(lps) - before))
         return tree
 
-    monkeypatch.setattr(grow.BoxLP, "solve", solving)
+    monkeypatch.setattr(relaxation.BoxLP, "solve", solving)
     monkeypatch.setattr(Branch, "search", searching)
     return found
 
@@ -44,8 +44,11 @@ def test_the_verdict_and_the_certificate_solve_no_linear_program(searches, boxes
     X, y = table()
     config = Config(pretrain_epochs=15, epochs=15, batch_size=64, learning_rate=1e-2, posttrain_seconds=20.0)
     model = SmileRegressor(
-        protected={"g": 0.3}, encoder="none", boxes=boxes, hidden=3, config=config, random_state=0
-    ).fit(X, y)  # fmt: skip
+        properties=Fair(["g"], 0.3),
+        network=Network(encoder="none", boxes=boxes, hidden=3),
+        config=config,
+        random_state=0,
+    ).fit(X, y)
     assert model.certificate_ is not None and model.certificate_.accepted
     *training, verdict, certificate = searches
     assert any(lps > 0 for _, lps in training)
@@ -55,7 +58,9 @@ def test_the_verdict_and_the_certificate_solve_no_linear_program(searches, boxes
 def test_certifying_anew_searches_once(searches):
     X, y = table()
     config = Config(pretrain_epochs=15, epochs=15, batch_size=64, learning_rate=1e-2, posttrain_seconds=20.0)
-    model = SmileRegressor(protected={"g": 0.3}, encoder="none", hidden=3, config=config, random_state=0).fit(X, y)
+    model = SmileRegressor(
+        properties=Fair(["g"], 0.3), network=Network(encoder="none", hidden=3), config=config, random_state=0
+    ).fit(X, y)
     searches.clear()
     assert model.certify().status == "proved"
     verdict, certificate = searches

@@ -1,4 +1,4 @@
-"""A run whose auxiliaries die is replaced by one from another seed."""
+"""Which runs there are: one whose auxiliaries die is replaced by one from another seed, and none begins too late."""
 
 import logging
 
@@ -6,14 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, Proved, SmileRegressor
-from smilenn.train import fit as fit_module
-from smilenn.train.fit import DeadAuxiliaries
+from smilenn import Bounded, Config, Convex, Monotone, Network, Proved, Robust, SmileRegressor
+from smilenn.train import restarts
+from smilenn.train.clock import Clock
+from smilenn.train.health import DeadAuxiliaries
 
 QUICK = Config(pretrain_epochs=20, epochs=2, learning_rate=1e-2, batch_size=16, posttrain_rounds=4, settle_rounds=2)
 SMALL = {
-    "encoder": "none", "hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0,
-}  # fmt: skip
+    "network": Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,)),
+    "config": QUICK,
+    "random_state": 0,
+}
 
 
 def data():
@@ -24,7 +27,7 @@ def data():
 
 def dying(monkeypatch, dead):
     """Let the runs whose number is in `dead` fail; returns the seeds that were tried."""
-    real, seeds = fit_module.fit, []
+    real, seeds = restarts.fit, []
 
     def fit(*arguments, **options):
         seeds.append(options["seed"])
@@ -32,7 +35,7 @@ def dying(monkeypatch, dead):
             raise DeadAuxiliaries(f"All hidden units are dead in run {len(seeds) - 1}; change the seed.")
         return real(*arguments, **options)
 
-    monkeypatch.setattr(fit_module, "fit", fit)
+    monkeypatch.setattr(restarts, "fit", fit)
     return seeds
 
 
@@ -53,3 +56,37 @@ def test_if_all_die_the_last_failure_is_raised(monkeypatch):
     with pytest.raises(DeadAuxiliaries, match="run 2"):
         model.fit(*data())
     assert len(seeds) == 3 and not hasattr(model, "net_")
+
+
+# ---- time limits ----------------------------------------------------------------------------------------------------
+
+RULES = {
+    "signs": {"properties": [Monotone(["x"])]},
+    "spline": {"properties": [Convex(["x"])]},
+    "box": {"properties": [Bounded(-100, 100)]},
+    "plain": {"properties": [Monotone(["x"])], "network": Network(encoder="none")},
+    "paper": {"properties": [Robust(0.1, 50)], "network": Network(encoder="none", boxes="paper")},
+}
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_a_limit_that_is_over_at_once_trains_nothing(kind):
+    model = SmileRegressor(time_limit=1e-9, random_state=0, **RULES[kind]).fit(*data())
+    assert model.quality_.steps == 0 and not [r for r in model.history_ if r["phase"] != "repair"]
+    assert "not one training step was completed" in model.quality_.shortfall
+    assert "not one training step was completed" in model.explain()
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_no_epoch_begins_when_the_limit_is_over(monkeypatch, kind):
+    """The first is begun in time, and whatever is asked from its first step on, the limit is over."""
+    asked = []
+    monkeypatch.setattr(Clock, "over", lambda self: bool(asked) or asked.append(self) is not None)
+    model = SmileRegressor(time_limit=1e6, random_state=0, **RULES[kind]).fit(*data())
+    assert model.quality_.steps == 1 and asked
+
+
+def test_no_restart_begins_when_the_limit_is_over(monkeypatch):
+    seeds = dying(monkeypatch, set())
+    model = SmileRegressor(increasing=["x"], restarts=3, time_limit=1e-9, **SMALL).fit(*data())
+    assert len(seeds) == 1 and model.quality_.steps == 0

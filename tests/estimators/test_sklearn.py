@@ -11,11 +11,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import smilenn
-from smilenn import Config, SmileClassifier, SmileError, SmileRegressor
-from smilenn.estimators.checks import LEAST_ROWS, class_weights, merged
+from smilenn import Config, Network, SmileClassifier, SmileError, SmileRegressor
+from smilenn.estimators.checks import class_weights, merged
+from smilenn.train.settings import LEAST_ROWS
 
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5, least_quality=0.0)
-SMALL = {"hidden": 6, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=6, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
 
 
 def line(n=90, seed=0):
@@ -162,8 +163,8 @@ def test_pipeline_and_grid_search():
     assert "Units:" not in SmileRegressor(increasing=["x"], **SMALL).fit(numbers, y).explain()
     with pytest.raises(SmileError, match=r"the features are 'x0'. \(X is an array.*set_output\(transform='pandas'\)"):
         make_pipeline(StandardScaler(), SmileRegressor(increasing=["x"], **SMALL)).fit(numbers, y)
-    search = GridSearchCV(SmileRegressor(**SMALL), {"increasing": [["x"], []], "hidden": [5, 6]}, cv=2)
-    assert search.fit(X, y).best_params_.keys() == {"hidden", "increasing"}
+    search = GridSearchCV(SmileRegressor(**SMALL), {"increasing": [["x"], []], "network__hidden": [5, 6]}, cv=2)
+    assert search.fit(X, y).best_params_.keys() == {"network__hidden", "increasing"}
     assert (cross_val_score(SmileClassifier(**SMALL), X, y > 15, cv=3) > 0.5).all()
 
 

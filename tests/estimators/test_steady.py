@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, Fair, Monotone, Robust, SmileClassifier, SmileError
+from smilenn import Config, Custom, Fair, Monotone, Network, Robust, SmileClassifier, SmileError
 from smilenn.estimators.steady import largest_change, steady
 
 QUICK = Config(pretrain_epochs=30, epochs=8, learning_rate=1e-2, batch_size=16, posttrain_rounds=8)
-SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
 
 
 def data(seed=0, n=160):
@@ -24,7 +24,9 @@ def data(seed=0, n=160):
 def model():
     # the searched network: an encoder, scaled until its steepest place is allowed, would certify hardly any label here
     properties = [Robust({"x": 0.2}, 1.0), Fair(["g"], 1.0)]
-    return SmileClassifier(properties=properties, encoder="none", **SMALL).fit(*data())
+    return SmileClassifier(properties=properties, **SMALL | {"network": SMALL["network"].changed(encoder="none")}).fit(
+        *data()
+    )
 
 
 def test_no_change_turns_a_certified_label(model):
@@ -49,12 +51,41 @@ def test_the_bound_is_the_checked_one(model):
     assert not steady(np.array([-1e300, 0.0, 1e300]), np.inf).any()
 
 
+def test_rows_by_hand_are_read_at_their_own_scale(model):
+    """Half of a change is bounded by a half, the change itself by one."""
+    halved = [
+        Custom(["-0.5 <= 0.5*a.out - 0.5*b.out <= 0.5"], ["-0.2 <= a.x - b.x <= 0.2"]),
+        Custom(["-0.5 <= 0.5*a.out - 0.5*b.out <= 0.5"], free=["g"]),
+    ]
+    own = copy.deepcopy(model)
+    own.properties = halved
+    own.claims_ = own.lower_on(halved, own.domain_, own.columns_, own.outputs_)
+    own.certify()
+    assert own.certificate_ is not None and own.certificate_.claims == own.claims_
+    X, _ = data(seed=1)
+    logits = [model.decision_function(X.assign(x=X["x"] + move)) for move in (-0.2, 0.0, 0.2)]
+    rows = [row for claim in own.certificate_.report.claims for row in claim.rows]
+    halves = max(float(row.bound + row.margin) for row in rows)
+    assert own.largest_change() == pytest.approx(2 * halves) and own.largest_change() >= 2 * halves
+    assert np.abs(np.diff(logits, axis=0)).max() <= own.largest_change() <= 1.0
+
+
+def test_a_bound_on_another_form_bounds_no_margin():
+    """What f_u + f_v may change by says nothing of f_u − f_v, though it too names two outputs."""
+    frame, y = data()
+    classes = np.where(frame["x"] > 7, "w", np.where(y == "yes", "v", "u"))
+    together = Custom(["-1 <= a.out.u + a.out.v - b.out.u - b.out.v <= 1"], free=["g"])
+    found = SmileClassifier(properties=[together], **SMALL).fit(frame, classes)
+    assert found.changing_claims() and np.isinf(found.largest_changes()[~np.eye(3, dtype=bool)]).all()
+    assert not found.predict_certified(frame)[1].any()
+
+
 def test_without_a_certificate_no_label_is_certified(model):
     X, _ = data(seed=1)
     changed = copy.deepcopy(model)
     changed.net_.head_bias.data += 1.0
     assert not changed.predict_certified(X)[1].any()
-    plain = SmileClassifier(properties=[Robust({"x": 0.2}, 1.0)], certify_time_limit=0, **SMALL).fit(*data())
+    plain = SmileClassifier(properties=[Robust({"x": 0.2}, 1.0)], certify_limit=0, **SMALL).fit(*data())
     assert not plain.predict_certified(X)[1].any()
     none = SmileClassifier(properties=[Monotone(["x"])], **SMALL).fit(*data())
     with pytest.raises(SmileError, match="fit with a Robust or Fair one"):

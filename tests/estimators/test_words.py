@@ -1,6 +1,12 @@
 """What stands beside a verdict: the class it speaks of, comments that nobody checked, the data's trend, the quality."""
 
+import copy
+import html
+import re
 import warnings
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,19 +14,25 @@ import pytest
 from sklearn.base import clone
 
 import smilenn
-from smilenn import Config, Monotone, SmileClassifier, SmileError, SmileRegressor
-from smilenn.certify.about import assumptions
+from smilenn import Config, Monotone, Network, SmileClassifier, SmileError, SmileRegressor
+from smilenn.certify.about import assumptions, in_short, once_signed
 from smilenn.certify.statement import statement
-from smilenn.cli.words import judgement_text
+from smilenn.certify.verdicts import verdict
+from smilenn.cli.words import judgement_record, judgement_text
 from smilenn.estimators.trend import TrendWarning
 from smilenn.properties.claim import Claim, row
-from smilenn.report.card import card
+from smilenn.report.card import card, plain
 from smilenn.report.findings import gather
 from smilenn.report.html import page
 from smilenn.report.standing import Standing, auc, measured
-from smilenn.train.fit import _Run
+from smilenn.train.clock import Clock
 
-QUICK = {"config": Config(epochs=3, batch_size=64), "random_state": 0, "members": 1, "certify_time_limit": 10.0}
+QUICK = {
+    "config": Config(epochs=3, batch_size=64),
+    "random_state": 0,
+    "network": Network(members=1),
+    "certify_limit": 10.0,
+}
 RNG = np.random.default_rng(0)
 X = pd.DataFrame({"income": RNG.uniform(1, 9, 240), "debt": RNG.uniform(0, 1, 240)})
 BAD = pd.Series(np.where(X.debt + 0.1 * RNG.normal(size=240) > 0.5, "bad", "good"), name="loan")
@@ -35,8 +47,12 @@ def careful():
 @pytest.fixture(scope="module")
 def lie():
     premise = row([(1, 0, "in", "debt"), (-1, 1, "in", "debt")])
-    claim = Claim(2, (premise,), (row([(1, 0, "out", ""), (-1, 1, "out", "")], 10**6),),
-                  sentence="Raising 'income', everything else equal, never lowers the output.")  # fmt: skip
+    claim = Claim(
+        2,
+        (premise,),
+        (row([(1, 0, "out", ""), (-1, 1, "out", "")], 10**6),),
+        sentence="Raising 'income', everything else equal, never lowers the output.",
+    )
     return SmileRegressor(properties=[claim], **QUICK).fit(X, (X.debt - X.income).rename("y"))
 
 
@@ -66,11 +82,66 @@ def test_the_statement_says_what_is_assumed(lie):
     certificate = lie.certificate_
     lines = certificate.statement.splitlines()
     at = lines.index("Assumed, not checked:")
-    assert lines[at + 1 :] == [f"- {line}" for line in assumptions(pinned=False)]
+    assert lines[at + 1 :] == [f"- {item.line}" for item in assumptions(pinned=False)]
     assert any("no signature was checked" in line for line in lines) and not any("pinned" in line for line in lines)
     assert "pinned modules give equal rows" in statement(certificate, assumed=assumptions(pinned=True))
-    assert any("pinned modules give equal rows equal bits" in line for line in assumptions(pinned=True))
-    assert any(line.endswith("where the model has any") for line in assumptions())
+    assert any("pinned modules give equal rows equal bits" in item.line for item in assumptions(pinned=True))
+    assert any(item.line.endswith("where the model has any") for item in assumptions())
+
+
+def test_what_is_assumed_stands_wherever_certified_is_said(careful, tmp_path):
+    careful.save(tmp_path / "m")
+    loaded = smilenn.load(tmp_path / "m")
+    lines = [item.line for item in assumptions(pinned=False)]
+    for model in (careful, loaded):
+        found = gather(model)
+        block = re.search(r"<details><summary>Assumed, not checked: 4 things</summary>(.*?)</details>", page(found))
+        assert [html.unescape(item) for item in re.findall("<li>(.*?)</li>", block[1])] == lines
+        assert "Assumed, not checked:\n\n" + "\n".join(f"- {plain(line)}" for line in lines) in card(found)
+        shown = model._repr_html_().rsplit("<details><summary>Assumed, not checked:", 1)[1]
+        assert [html.unescape(item) for item in re.findall("<li>(.*?)</li>", shown)] == lines
+        assert judgement_text(model).count(in_short(assumptions(pinned=False))) == 1
+        assert judgement_record(model)["assumed"] == lines
+    unjudged = SmileRegressor(increasing=["debt"], **{**QUICK, "certify_limit": 0}).fit(X, X.debt.rename("y"))
+    assert "Assumed" not in judgement_text(unjudged) + page(gather(unjudged)) + card(gather(unjudged))
+    assert judgement_record(unjudged)["assumed"] == []
+
+
+def test_every_assumption_has_its_row_on_the_trust_page():
+    table = (Path(__file__).parents[2] / "docs" / "trust.md").read_text()
+    table = table.split("## What is left to trust")[1].split("\n\n")[1]
+    rows = [line for line in table.splitlines() if line.startswith("| ")]
+    for item in (*assumptions(pinned=True), *once_signed(assumptions())):
+        name = item.name.removesuffix(", if any")
+        assert any(name in row for row in rows), item
+    assert len(rows) == 1 + 8 and assumptions(pinned=True)[-1] not in once_signed(assumptions(pinned=True))
+
+
+def test_room_for_rounding_stands_in_the_sentence_wherever_it_is_shown(careful):
+    """The rows as checked, but for a bound that is above 0 by 7.4e-12, which room covers."""
+    model, room = copy.copy(careful), Fraction(74, 10**13)
+    certificate = careful.certificate_
+    claims = tuple(
+        replace(
+            claim, rows=tuple(replace(row, bound=row.rhs + room, margin=Fraction(0), room=room) for row in claim.rows)
+        )
+        for claim in certificate.report.claims
+    )
+    wider = replace(certificate, report=replace(certificate.report, claims=claims))
+    model._judgement = replace(careful._judgement, certificate=wider, verdict=verdict(wider))
+    assert wider.accepted and wider.rooms == (room,)
+    said = "Raising 'debt', everything else equal, never lowers the log-odds of 'loan' = 'bad' by more than 7.4e-12."
+    found = gather(model)
+    texts = [wider.statement, judgement_text(model), page(found), card(found), model._repr_html_()]
+    texts = [html.unescape(text.replace("\\", "")) for text in texts]
+    for text in texts:
+        assert said in text and "The same holds for the probability" not in text
+    for text in texts[:4]:
+        assert re.search("certified with 7.4e-12( in log-odds)? of room for rounding", text)
+    assert found.rules[0].formula.endswith("<= 0.0000000000074") and found.rules[0].formula in texts[2]
+    assert judgement_record(model)["claims"][0]["sentence"] == said
+    assert "none breaks a certified rule by more than its room for rounding." in texts[2]
+    assert "none breaks a certified rule." in page(gather(careful))
 
 
 # ---- which class ----------------------------------------------------------------------------------------------------
@@ -136,7 +207,8 @@ def test_no_trend_no_warning():
 
 
 def test_quality_is_kept_with_the_model(careful, tmp_path):
-    assert careful.quality_.steps == 3 and careful.quality_.numbers["accuracy"] > 0.8
+    trees = sum(record["phase"] == "trees" for record in careful.history_)
+    assert careful.quality_.steps == 3 + trees and careful.quality_.numbers["accuracy"] > 0.8
     assert careful.quality_.shortfall == ""
     careful.save(tmp_path / "m")
     loaded = smilenn.load(tmp_path / "m")
@@ -144,13 +216,14 @@ def test_quality_is_kept_with_the_model(careful, tmp_path):
     said = careful.quality_.sentence()
     assert said.startswith("On 240 training rows: accuracy 0.") and "AUC 0.9" in said
     assert said in judgement_text(loaded) and said in loaded._repr_html_()
+    assert loaded.explain().splitlines()[-1] == f"Quality: {said}"
     found = gather(loaded)
     assert found.standing == careful.quality_ and said in page(found)
     assert found.but == "" and "Certified." in card(found)
 
 
 def test_rows_that_were_held_out_are_measured():
-    plain = {**QUICK, "encoder": "none", "hidden": 3, "embedding": 2, "backbone_sizes": (4,)}
+    plain = {**QUICK, "network": Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,))}
     model = SmileRegressor(increasing=["debt"], validation_fraction=0.25, **plain).fit(X, X.debt.rename("y"))
     assert model.quality_.held_out and model.quality_.rows == 60
 
@@ -158,16 +231,20 @@ def test_rows_that_were_held_out_are_measured():
 def test_a_model_no_better_than_the_mean_says_so_in_the_same_breath():
     noise = pd.Series(np.random.default_rng(3).normal(size=240), name="y")
     model = SmileRegressor(increasing=["debt"], **QUICK).fit(X, noise)
-    model.quality_ = Standing(240, True, 5, {"r2": -0.012, "mean_absolute_error": 1.0,
-                                             "constant_mean_absolute_error": 1.0})  # fmt: skip
+    model.quality_ = Standing(
+        240, True, 5, {"r2": -0.012, "mean_absolute_error": 1.0, "constant_mean_absolute_error": 1.0}
+    )
     but = "but the model is no better than predicting the mean: R² = -0.01"
     assert judgement_text(model).splitlines()[0].startswith(f"Certified, {but}. This holds")
     found = gather(model)
     assert but in page(found) and "**Certified, but" in card(found) and but in model._repr_html_()
+    verdict, quality = model.explain().splitlines()[-3:-1]  # the last line advises
+    assert verdict.startswith("Verdict: certified") and verdict.endswith(f", {but}.")
+    assert quality.startswith("Quality: On 240 held-out rows: R² -0.012")
 
 
 def test_a_model_that_was_never_trained_says_so(monkeypatch):
-    monkeypatch.setattr(_Run, "over_time", lambda self: True)
+    monkeypatch.setattr(Clock, "over", lambda self: True)
     model = SmileRegressor(increasing=["debt"], time_limit=60.0, **QUICK).fit(X, X.debt.rename("y"))
     assert model.quality_.steps == 0
     assert "not one training step was completed (R² = " in judgement_text(model).splitlines()[0]

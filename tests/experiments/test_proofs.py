@@ -8,10 +8,11 @@ from typer.testing import CliRunner
 from smilenn.cli import app
 from smilenn.errors import SmileError
 from smilenn.experiments import proofs
-from smilenn.experiments.proofs import TOLD, Case, instance, peers, records, summary
+from smilenn.experiments.proof_cases import Case
+from smilenn.experiments.proofs import TOLD, instance, peers, records, summary
 from smilenn.problem import build
-from smilenn.prove.mip.reduced import ReducedMip
-from smilenn.prove.mip.solvers import installed
+from smilenn.provers.mip.reduced import ReducedMip
+from smilenn.provers.mip.solvers import installed
 
 
 def test_records_follow_the_contract():

@@ -21,25 +21,69 @@ STUDIES = [monotonicity.STUDY, robustness.STUDY, fairness.STUDY]
 def monotone_rows(tasks=monotonicity.TASKS, models=(*monotonicity.RECIPES, *monotonicity.PEERS), seeds=(0, 1)):
     rng = np.random.default_rng(0)
     rows = [
-        {"model": model, "alpha": alpha, "omega": omega, "seed": seed, "r2": 0.9 + 0.01 * seed, "limit": 0.95,
-         "below": 0.05 - 0.01 * seed, "fall": 0.0, "status": "proved" if model in monotonicity.RECIPES else "none",
-         "seconds": 1.0, "curve": rng.normal(size=401).tolist()}
-        for model in models for alpha, omega in tasks for seed in seeds
-    ]  # fmt: skip
+        {
+            "model": model,
+            "alpha": alpha,
+            "omega": omega,
+            "seed": seed,
+            "r2": 0.9 + 0.01 * seed,
+            "limit": 0.95,
+            "below": 0.05 - 0.01 * seed,
+            "fall": 0.0,
+            "status": "proved" if model in monotonicity.RECIPES else "none",
+            "seconds": 1.0,
+            "curve": rng.normal(size=401).tolist(),
+        }
+        for model in models
+        for alpha, omega in tasks
+        for seed in seeds
+    ]
     line = np.linspace(-1, 1, 401)
-    curve = {"title": "after training", "x": line.tolist(), "f": line.tolist(), "lower": line.tolist(),
-             "upper": (line + 1).tolist()}  # fmt: skip
-    return [*rows, {"model": "evolution", "seed": 0, "change": 0.13, "allowed": 0.1355, "status": "proved",
-                    "verdict": "proved by sweep", "seconds": 1.0, "curves": [curve] * 3}]  # fmt: skip
+    curve = {
+        "title": "after training",
+        "x": line.tolist(),
+        "f": line.tolist(),
+        "lower": line.tolist(),
+        "upper": (line + 1).tolist(),
+    }
+    return [
+        *rows,
+        {
+            "model": "evolution",
+            "seed": 0,
+            "change": 0.13,
+            "allowed": 0.1355,
+            "status": "proved",
+            "verdict": "proved by sweep",
+            "seconds": 1.0,
+            "curves": [curve] * 3,
+        },
+    ]
 
 
 def robust_rows(deltas=robustness.DELTAS, models=robustness.MODELS, data="mnist-zero"):
     return [
-        {"model": model, "delta": delta, "eps": 1.0, "seed": seed, "data": data, "clean": 0.99, "pgd": 0.95,
-         "verified": 0.9, "balanced_verified": 0.8, "status": "proved" if model in robustness.SMILE else "none",
-         "device": "cpu", "seconds": 2.0, "predict_seconds": 0.01, "clean_all": 0.98, "verified_all": 0.91}
-        for model in models for delta in deltas for seed in (0, 1)
-    ]  # fmt: skip
+        {
+            "model": model,
+            "delta": delta,
+            "eps": 1.0,
+            "seed": seed,
+            "data": data,
+            "clean": 0.99,
+            "pgd": 0.95,
+            "verified": 0.9,
+            "balanced_verified": 0.8,
+            "status": "proved" if model in robustness.SMILE else "none",
+            "device": "cpu",
+            "seconds": 2.0,
+            "predict_seconds": 0.01,
+            "clean_all": 0.98,
+            "verified_all": 0.91,
+        }
+        for model in models
+        for delta in deltas
+        for seed in (0, 1)
+    ]
 
 
 def fair_rows(sets=("compas", "law", "crime"), models=fairness.MODELS):
@@ -47,12 +91,23 @@ def fair_rows(sets=("compas", "law", "crime"), models=fairness.MODELS):
     for name in sets:
         epsilons, weights, _ = fairness.SETS[name]
         for model in models:
-            swept = [(e, None) for e in epsilons] if model in fairness.SMILE else (
-                [(None, w) for w in weights] if model == "certifair" else [(None, None)])  # fmt: skip
+            swept = (
+                [(e, None) for e in epsilons]
+                if model in fairness.SMILE
+                else ([(None, w) for w in weights] if model == "certifair" else [(None, None)])
+            )
             for eps, weight in swept:
-                row = {"model": model, "data": name, "seed": 0, "eps": eps, "weight": weight, "quality": 0.7,
-                       "variation": 0.5 * (eps or 0.4), "status": "none" if eps is None else "proved",
-                       "seconds": 1.0}  # fmt: skip
+                row = {
+                    "model": model,
+                    "data": name,
+                    "seed": 0,
+                    "eps": eps,
+                    "weight": weight,
+                    "quality": 0.7,
+                    "variation": 0.5 * (eps or 0.4),
+                    "status": "none" if eps is None else "proved",
+                    "seconds": 1.0,
+                }
                 if name != "crime":
                     row |= {"accuracy": 0.7, "balanced": 0.65, "auc": 0.72}
                 elif model in fairness.SMILE:
@@ -120,9 +175,10 @@ def test_figures_are_drawn_and_saved(study, make, tmp_path):
 def test_which_figures():
     names = {study.name: set(study.figures(ROWS[study.name]())) for study in STUDIES}
     assert names == {
-        "monotonicity": {"heatmap", "estimator", "evolution"}, "robustness": {"verified"},
+        "monotonicity": {"heatmap", "estimator", "evolution"},
+        "robustness": {"verified"},
         "fairness": {"scatter", "crime"},
-    }  # fmt: skip
+    }
     assert all(study.figures([]) == {} for study in STUDIES)
 
 
@@ -143,10 +199,16 @@ def test_aims_of_monotonicity():
 def test_aims_of_robustness():
     share = {"default": 0.997, "faithful": 0.99, "crown-ibp": 0.993, "agnostic": 0.0, "constant": 0.9}
     rows = [
-        row | {"verified": share[row["model"]], "clean": 0.999, "pgd": 0.998, "balanced_verified": 0.99,
-               "certified": row["model"] in robustness.SMILE}
+        row
+        | {
+            "verified": share[row["model"]],
+            "clean": 0.999,
+            "pgd": 0.998,
+            "balanced_verified": 0.99,
+            "certified": row["model"] in robustness.SMILE,
+        }
         for row in robust_rows()
-    ]  # fmt: skip
+    ]
     found = met(robustness.aims(rows))
     assert found.pop("our CROWN-IBP: verified") is False, "99.3 at δ = .01 is more than .5 from 99.9"
     assert len(found) == 9 and all(found.values())
@@ -155,8 +217,11 @@ def test_aims_of_robustness():
     assert not worse["default: verified"] and not worse["default"], "99.35 is below 99.5, and below 99.6 − .1 at .025"
     broken = [row | {"pgd": 0.5, "clean": 0.5} if row["model"] in robustness.SMILE else row for row in rows]
     assert sorted(key for key, value in met(robustness.aims(broken)).items() if not value) == [
-        "default: clean", "faithful: clean", "our CROWN-IBP: verified", "what is verified",
-    ]  # fmt: skip
+        "default: clean",
+        "faithful: clean",
+        "our CROWN-IBP: verified",
+        "what is verified",
+    ]
     assert robustness.aims(robust_rows(data="digits-zero")) == [], "the aims are about MNIST"
 
 
@@ -241,9 +306,11 @@ def test_measures():
     found = robust(logit, truth, np.array([1.0, 1.0, -1.0, 1.0]), np.abs(logit) > 1)
     assert found == {"clean": 0.75, "pgd": 0.5, "verified": 0.5, "balanced_verified": pytest.approx(2 / 3)}
     assert classified(logit, truth) == {
-        "accuracy": 0.75, "balanced": pytest.approx(5 / 6), "auc": 1.0,
+        "accuracy": 0.75,
+        "balanced": pytest.approx(5 / 6),
+        "auc": 1.0,
         "log_loss": pytest.approx(np.mean(np.log1p(np.exp([-2.0, -2.0, -0.5, 0.5])))),
-    }  # fmt: skip
+    }
     assert r2(truth, truth) == 1.0 and r2(truth, np.full(4, 0.75)) == 0.0
     assert fall(np.array([0.0, 1.0, 2.0])) == 0.0
     rows = [

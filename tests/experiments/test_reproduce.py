@@ -14,8 +14,8 @@ from smilenn.estimators.classifier import SmileClassifier
 from smilenn.experiments import evolution, fairness, monotonicity, reproduce, robustness
 from smilenn.experiments.recipe import store
 from smilenn.experiments.study import Options
-from smilenn.train import robust
 from smilenn.train.config import Config
+from smilenn.train.recipes import distances
 
 FILES = {"monotonicity.md", "monotonicity.json", "monotonicity.jsonl"}
 
@@ -34,8 +34,9 @@ def test_files_tables_and_figures(tmp_path):
     code, out, _ = smile("reproduce", "monotonicity", "--out", tmp_path, *FEW, "--only", "model=isotonic")
     assert code == 0
     assert {path.name for path in tmp_path.iterdir()} == FILES | {
-        "monotonicity-estimator.png", "monotonicity-estimator.pdf"
-    }  # fmt: skip
+        "monotonicity-estimator.png",
+        "monotonicity-estimator.pdf",
+    }
     (row,) = json.loads((tmp_path / "monotonicity.json").read_text())
     assert {"model", "alpha", "omega", "r2", "status", "seconds", "seed"} <= row.keys() and "curve" not in row
     assert row["status"] == "none" and row["r2"] == row["limit"] > 0.99
@@ -86,7 +87,7 @@ def test_interruption_keeps_finished_cells(tmp_path, monkeypatch):
         (["alchemy"], "There is no experiment 'alchemy'; there are: monotonicity, robustness, fairness, "),
         (["monotonicity", "--only", "model=best"], "There is no cell with model = 'best'"),
         (["monotonicity", "--only", "colour=red"], "No cell has a key 'colour'"),
-        (["monotonicity", "--device", "gpu"], "The device is 'auto', 'cpu' or 'cuda', not 'gpu'."),
+        (["monotonicity", "--device", "gpu"], "There is no device 'gpu'; there are: auto, cpu or cuda."),
         (["fairness", "--data-dir", "absent", "--quick", "--jobs", "1", "--only", "model=constant"], "not a folder"),
     ],
 )
@@ -101,9 +102,19 @@ def test_missing_data_names_the_file(tmp_path, monkeypatch):
     folder = tmp_path / "data"
     folder.mkdir()
     code, _, err = smile(
-        "reproduce", "fairness", "--out", tmp_path, "--data-dir", folder, "--quick", "--jobs", "1", "--quiet",
-        "--only", "model=constant",
-    )  # fmt: skip
+        "reproduce",
+        "fairness",
+        "--out",
+        tmp_path,
+        "--data-dir",
+        folder,
+        "--quick",
+        "--jobs",
+        "1",
+        "--quiet",
+        "--only",
+        "model=constant",
+    )
     assert "are kept in" not in err  # there are none
     assert code == 2 and "3 of 3 cells failed" in err and "compas/compas_deidentified.csv.gz" in err
 
@@ -143,7 +154,7 @@ def test_saved_models_are_estimator_folders(tmp_path, monkeypatch):
 
 def test_the_default_is_one_distance_net_for_all_deltas(tmp_path, monkeypatch):
     monkeypatch.setattr(robustness, "STEPS", 2)
-    monkeypatch.setitem(robust.SIZES, "cpu", ((16,), 8, 3e7))
+    monkeypatch.setitem(distances.SIZES, "cpu", ((16,), 8, 3e7))
     rows = robustness.compute("default", 0, True, options=Options(quick=True, models=tmp_path))
     assert [row["delta"] for row in rows] == list(robustness.DELTAS)
     assert all(row["certified"] and row["verified"] <= row["pgd"] <= row["clean"] for row in rows)

@@ -15,8 +15,18 @@ def rows(gap, spread=0.01):
     out = []
     for seed in range(4):
         for model, quality in (("default", 0.5 + gap + spread * (seed % 2)), ("boosting", 0.5), ("linear", 0.4)):
-            out.append({"model": model, "data": "diabetes", "seed": seed, "quality": quality, "r2": quality,
-                        "status": "none", "certified": False, "seconds": 1.0})  # fmt: skip
+            out.append(
+                {
+                    "model": model,
+                    "data": "diabetes",
+                    "seed": seed,
+                    "quality": quality,
+                    "r2": quality,
+                    "status": "none",
+                    "certified": False,
+                    "seconds": 1.0,
+                }
+            )
     return out
 
 
@@ -75,11 +85,19 @@ def test_random_fits_end_certified():
 
 def fits(count, certified=True, quality=0.5):
     return [
-        {"model": "default", "seed": seed, "properties": "Monotone(increasing=['n0']); Fair(protected=['g'], eps=0.1)",
-         "status": "proved" if certified else "unknown", "certified": certified, "quality": quality, "constant": 0.0,
-         "repair": 0.0, "seconds": 2.0}
+        {
+            "model": "default",
+            "seed": seed,
+            "properties": "Monotone(increasing=['n0']); Fair(protected=['g'], eps=0.1)",
+            "status": "proved" if certified else "unknown",
+            "certified": certified,
+            "quality": quality,
+            "constant": 0.0,
+            "repair": 0.0,
+            "seconds": 2.0,
+        }
         for seed in range(count)
-    ]  # fmt: skip
+    ]
 
 
 def test_the_report_of_random_fits_counts_by_property_and_names_the_others():

@@ -48,8 +48,13 @@ def saved(tmp_path):
 @pytest.mark.parametrize("auxiliaries", ["constant", "affine", "relu"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_round_trip_is_bit_identical(tmp_path, boxes, auxiliaries, dtype):
-    net = network(MLP(5, (7, 3), 4).to(dtype), boxes=boxes, auxiliaries=auxiliaries, outputs=("p", "q"),
-                  output_scale=[1e-3, 700.0])  # fmt: skip
+    net = network(
+        MLP(5, (7, 3), 4).to(dtype),
+        boxes=boxes,
+        auxiliaries=auxiliaries,
+        outputs=("p", "q"),
+        output_scale=[1e-3, 700.0],
+    )
     bundle.save_net(tmp_path / "model", net, model={"task": "regression"}, documents={"history.json": [1.5, None]})
     again, documents = bundle.load_net(tmp_path / "model")
     assert (again.predict(rows()) == net.predict(rows())).all()
@@ -150,8 +155,11 @@ def test_a_pinned_module_that_looks_at_other_rows_is_noticed(tmp_path):
 
 
 def test_pinned_modules_of_the_users_own(tmp_path):
-    branches = [Branch("", [2, 3, 4]), Branch("centre", [0, 1], [Pinned(Own(), 2)]),
-                Branch("known", [1], [Pinned(MLP(1, (3,), 2), 2)])]  # fmt: skip
+    branches = [
+        Branch("", [2, 3, 4]),
+        Branch("centre", [0, 1], [Pinned(Own(), 2)]),
+        Branch("known", [1], [Pinned(MLP(1, (3,), 2), 2)]),
+    ]
     net = network(MLP(5, (7,), 4), auxiliaries="affine", encoder=Encoder(DOMAIN, branches))
     bundle.save_net(tmp_path / "model", net)
     with pytest.raises(SmileError, match=r"branches 'centre' \(.*Own\); .*modules={'centre': …}"):
@@ -308,8 +316,15 @@ def test_strict_json(data, message):
         folder.parse_json(data, "x.json")
 
 
-@pytest.mark.parametrize("change", [lambda d: d["net"].pop("boxes"), lambda d: d["net"].update(output_scale=[3.0]),
-                                    lambda d: d.pop("net"), lambda d: d["net"].update(embedding=None)])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["net"].pop("boxes"),
+        lambda d: d["net"].update(output_scale=[3.0]),
+        lambda d: d.pop("net"),
+        lambda d: d["net"].update(embedding=None),
+    ],
+)
 def test_descriptions_that_do_not_fit(saved, change):
     document = json.loads((saved / "model.json").read_text())
     change(document)

@@ -13,11 +13,13 @@ from smilenn.properties import Fair
 
 
 def people(rows=300, seed=0):
-    domain = Domain((
-        Feature("income", "continuous", 0.0, 9.0, shift=4.0, mult=0.3),
-        Feature("owner", "binary"),
-        Feature("race", "category", categories=("a", "b", "c")),
-    ))  # fmt: skip
+    domain = Domain(
+        (
+            Feature("income", "continuous", 0.0, 9.0, shift=4.0, mult=0.3),
+            Feature("owner", "binary"),
+            Feature("race", "category", categories=("a", "b", "c")),
+        )
+    )
     rng = np.random.default_rng(seed)
     frame = domain.decode(domain.sample(rows, rng))
     return domain, frame, frame["income"].to_numpy(float) + 2.0 * (frame["race"] == "a") + rng.normal(size=rows) * 0.1

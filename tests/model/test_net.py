@@ -69,8 +69,10 @@ def test_select(z, lower, upper, expected):
 
 
 def test_select_passes_gradients_to_what_it_returns():
-    z, lower, upper = (t.requires_grad_() for t in (tensor(0.5, -1.0, 2.0, 0.0), tensor(0.0, 0.0, 0.0, 1.0),
-                                                     tensor(1.0, 1.0, 1.0, 0.0)))  # fmt: skip
+    z, lower, upper = (
+        t.requires_grad_()
+        for t in (tensor(0.5, -1.0, 2.0, 0.0), tensor(0.0, 0.0, 0.0, 1.0), tensor(1.0, 1.0, 1.0, 0.0))
+    )
     select(z, lower, upper).sum().backward()
     assert z.grad.tolist() == [1, 0, 0, 0]
     assert lower.grad.tolist() == [0, 1, 0, 1]
@@ -105,11 +107,24 @@ def test_a_gap_box_never_flips_not_even_in_floats(seed, powers, auxiliaries):
     assert bool((upper >= lower).all())
 
 
-@given(seed=st.integers(0, 10**6), boxes=st.sampled_from(["gap", "paper"]),
-       auxiliaries=st.sampled_from(["constant", "affine", "relu"]), skip=st.booleans())  # fmt: skip
+@given(
+    seed=st.integers(0, 10**6),
+    boxes=st.sampled_from(["gap", "paper"]),
+    auxiliaries=st.sampled_from(["constant", "affine", "relu"]),
+    skip=st.booleans(),
+)
 def test_snapshot_is_the_forward_box(seed, boxes, auxiliaries, skip):
-    net = SmileNet(DOMAIN, MLP(5, (3,), 4), 4, auxiliaries=auxiliaries, hidden=6, boxes=boxes, skip=skip,
-                   outputs=("p", "q"), output_scale=[0.3, 50.0])  # fmt: skip
+    net = SmileNet(
+        DOMAIN,
+        MLP(5, (3,), 4),
+        4,
+        auxiliaries=auxiliaries,
+        hidden=6,
+        boxes=boxes,
+        skip=skip,
+        outputs=("p", "q"),
+        output_scale=[0.3, 50.0],
+    )
     random_weights(net, seed, -1, 1)
     x = rows(50, seed)
     snapshot = net.snapshot()
@@ -206,8 +221,12 @@ def test_pathways_agree_with_forward():
     x = torch.as_tensor(rows())
     p = net.pathways(x)
     clipped, lower, upper, free = p.each()
-    for own, wanted in ((clipped, net(x)), (free, net.head(p.z)), (lower, net.head(p.z_lower)),
-                        (upper, net.head(p.z_upper))):  # fmt: skip
+    for own, wanted in (
+        (clipped, net(x)),
+        (free, net.head(p.z)),
+        (lower, net.head(p.z_lower)),
+        (upper, net.head(p.z_upper)),
+    ):
         assert torch.allclose(own, wanted, rtol=1e-14, atol=1e-14)
 
 

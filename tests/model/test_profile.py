@@ -86,9 +86,13 @@ def dyadic_net():
     net.gap.scale_(0.0)
     with torch.no_grad():
         for tensor, places in (
-            (net.lower.weight, 12), (net.lower.bias, 20), (net.lower.out, 12), (net.lower.const, 30),
-            (net.head_weight, 4), (net.head_bias, 4),
-        ):  # fmt: skip
+            (net.lower.weight, 12),
+            (net.lower.bias, 20),
+            (net.lower.out, 12),
+            (net.lower.const, 30),
+            (net.head_weight, 4),
+            (net.head_bias, 4),
+        ):
             tensor.copy_(torch.round(tensor * 2**places) / 2**places)
     net.set_profile("dyadic", 12)
     return net

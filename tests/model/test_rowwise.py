@@ -108,8 +108,9 @@ def test_in_order_has_the_same_bits_with_gradients_and_without():
 @pytest.mark.parametrize("inputs, width, outputs", [(7, 5, 2), (3, 33, 9), (17, 33, 1), (1, 5, 9)])
 def test_a_row_has_the_same_bits_at_every_place(threads, inputs, width, outputs, kind):
     """A block of 64 rows showed other bits at its end: the tails of matrix products and of tanh."""
-    module = nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, width), nn.Tanh(),
-                           nn.Linear(width, outputs)).to(TYPES[kind][0])  # fmt: skip
+    module = nn.Sequential(
+        nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, outputs)
+    ).to(TYPES[kind][0])
     pinned, row = Pinned(module, outputs), torch.randn(1, inputs, dtype=torch.float64)
     with torch.no_grad():
         alone = pinned.ordered(row)
@@ -137,9 +138,17 @@ def test_what_is_not_exactly_a_known_layer_is_asked_row_by_row():
     shadowed[1].forward = lambda y: y
     mixed[0].bias.data = mixed[0].bias.data.double()
     for module in (
-        hooked, shadowed, mixed, Mine(2, 2), nn.Sequential(nn.Linear(2, 2), nn.GELU()), nn.Linear(2, 2).bfloat16(),
-        parametrizations.weight_norm(nn.Linear(2, 2)), nn.Flatten(0), nn.LayerNorm((2, 2)), nn.BatchNorm1d(2),
-    ):  # fmt: skip
+        hooked,
+        shadowed,
+        mixed,
+        Mine(2, 2),
+        nn.Sequential(nn.Linear(2, 2), nn.GELU()),
+        nn.Linear(2, 2).bfloat16(),
+        parametrizations.weight_norm(nn.Linear(2, 2)),
+        nn.Flatten(0),
+        nn.LayerNorm((2, 2)),
+        nn.BatchNorm1d(2),
+    ):
         assert layers(module) is None
 
 

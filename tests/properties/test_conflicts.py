@@ -24,14 +24,18 @@ from smilenn import (
     SmileRegressor,
     SumAtMost,
     Symmetric,
-)  # fmt: skip
+)
 from smilenn.properties import ClaimSyntaxError, lower_all
 from smilenn.properties.conflicts import refuse_conflicts
 
-DOMAIN = Domain((
-    Feature("x", lo=0, hi=4), Feature("y", lo=0, hi=4), Feature("n", "integer", 0, 5),
-    Feature("g", "category", categories=("u", "v")),
-))  # fmt: skip
+DOMAIN = Domain(
+    (
+        Feature("x", lo=0, hi=4),
+        Feature("y", lo=0, hi=4),
+        Feature("n", "integer", 0, 5),
+        Feature("g", "category", categories=("u", "v")),
+    )
+)
 
 
 def found(*properties, outputs=("",)):
@@ -44,10 +48,12 @@ CONTRADICTIONS = [
     ((Monotone(["x"]), Custom(["a.out - b.out <= b.x - a.x"], ["a.x >= b.x"])), "Raising 'x'"),
     ((Lipschitz(["x"], 1), Safe(["x <= 0"], ["out <= 0"]), Safe(["x >= 4"], ["out >= 5"])), "at most 1 per unit"),
     ((Fair(["g"], 0.1), Safe(['g == "u"'], ["out <= 0"]), Safe(['g == "v"'], ["out >= 1"])), "Attribute-flip"),
-    ((Convex(["x"]), Safe(["x == 2"], ["out >= 1"]), Safe(["x <= 0"], ["out <= 0"]), Safe(["x >= 4"], ["out <= 0"])),
-     "Halfway"),
+    (
+        (Convex(["x"]), Safe(["x == 2"], ["out >= 1"]), Safe(["x <= 0"], ["out <= 0"]), Safe(["x >= 4"], ["out <= 0"])),
+        "Halfway",
+    ),
     ((Safe((), ["out <= 1", "out >= 2"]),), "cannot hold"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("properties", "said"), CONTRADICTIONS, ids=lambda value: None)
@@ -85,7 +91,7 @@ IMPLIED = [
     ((Monotone(["n"]), Custom(["a.out >= b.out"], ["a.n <= b.n"])), ["no dependence on 'n'"]),
     ((Monotone(["x"]), Fair(["g"], 0)), []),  # each alone says what it says
     ((Robust(0.5, 1), Lipschitz(["x"], 2), Bounded(0, 9)), []),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("properties", "said"), IMPLIED, ids=lambda value: None)
@@ -93,7 +99,7 @@ def test_what_properties_imply_together(properties, said):
     sentences = found(*properties)
     assert len(sentences) == len(said)
     for sentence, part in zip(sentences, said, strict=True):
-        assert part in sentence and sentence.startswith("Together these properties leave the output")
+        assert part in sentence and sentence.startswith("Together these properties leave the prediction")
 
 
 def test_random_claims_agree_with_a_function_that_satisfies_them():
@@ -107,7 +113,7 @@ def test_random_claims_agree_with_a_function_that_satisfies_them():
             Safe([f"{rng.normal():.3f} * x - y <= 3"], [f"out >= {line} - 0.001"]),
             Lipschitz(["x", "y"], round(float(np.abs(slope).max()) + 0.01, 3)),
             Monotone(["x"] if slope[0] > 0 else [], ["x"] if slope[0] <= 0 else []),
-        ]  # fmt: skip
+        ]
         assert found(*rules) == ()
 
 
@@ -117,5 +123,5 @@ def test_fit_refuses_and_explains():
     with pytest.raises(SmileError, match="No function satisfies these properties"):
         SmileRegressor(properties=[Bounded(0, 1), Safe(["x <= 1"], ["out >= 2"])]).fit(X, X["x"].to_numpy())
     model = SmileRegressor(properties=[Monotone(["x"]), Monotone(decreasing=["x"])], random_state=0)
-    model.set_params(certify_time_limit=5, time_limit=10).fit(X, X["y"].to_numpy())
+    model.set_params(certify_limit=5, time_limit=10).fit(X, X["y"].to_numpy())
     assert "no dependence on 'x'" in model.explain()

@@ -13,7 +13,8 @@ from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.properties import Custom, Fair, Monotone, Robust, Safe, ground, load_properties, read_toml
 from smilenn.properties.claim import Inequality, Term, row
-from smilenn.properties.language import ClaimSyntaxError, parse, parse_row
+from smilenn.properties.language import parse, parse_row
+from smilenn.properties.tokens import ClaimSyntaxError
 
 DOMAIN = Domain(
     (

@@ -150,6 +150,8 @@ ALL: list[tuple[Property, str, str]] = [
 @pytest.mark.parametrize(("item", "sentence", "formula"), ALL, ids=lambda v: getattr(v, "kind", ""))
 def test_words(item, sentence, formula):
     assert item.sentence() == sentence
+    named = sentence.replace("the output", "the predicted 'score'").replace("The output", "The predicted 'score'")
+    assert item.sentence("score") == named
     assert item.formula() == formula
 
 

@@ -9,13 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, Domain, Feature, LocalRobust, SmileClassifier, SmileError, SmileRegressor
+from smilenn import Config, Domain, Feature, LocalRobust, Network, SmileClassifier, SmileError, SmileRegressor
 from smilenn.properties import Outputs, ground, holds_exactly, property_from_json, read_toml
 
-DOMAIN = Domain((
-    Feature("x", lo=0, hi=10), Feature("n", "integer", 0, 5), Feature("flag", "binary"),
-    Feature("g", "category", categories=("u", "v", "w")),
-))  # fmt: skip
+DOMAIN = Domain(
+    (
+        Feature("x", lo=0, hi=10),
+        Feature("n", "integer", 0, 5),
+        Feature("flag", "binary"),
+        Feature("g", "category", categories=("u", "v", "w")),
+    )
+)
 POINT = {"x": 0.1, "n": 2, "flag": 1, "g": "v"}
 CLASSES = Outputs(("bad", "fair", "good"), ("bad", "fair", "good"))
 
@@ -129,9 +133,18 @@ def table(n: int = 240):
 def test_a_regression_is_certified_around_its_points():
     X, y = table()
     rule = LocalRobust(X.head(1), {"x": 0.4, "w": 0.1}, eps=0.5)
-    quick = Config(pretrain_epochs=8, epochs=3, learning_rate=1e-2, batch_size=64, posttrain_rounds=2,
-                   posttrain_seconds=2, least_quality=0.0)  # fmt: skip
-    model = SmileRegressor(properties=[rule], config=quick, hidden=3, embedding=1, backbone_sizes=(8,), random_state=0)
+    quick = Config(
+        pretrain_epochs=8,
+        epochs=3,
+        learning_rate=1e-2,
+        batch_size=64,
+        posttrain_rounds=2,
+        posttrain_seconds=2,
+        least_quality=0.0,
+    )
+    model = SmileRegressor(
+        properties=[rule], config=quick, network=Network(hidden=3, embedding=1, backbone_sizes=(8,)), random_state=0
+    )
     model.fit(X, y)
     assert model.verdict_.status == "proved"
     near = X.head(1).loc[np.zeros(400, dtype=int)].reset_index(drop=True)

@@ -25,17 +25,24 @@ from smilenn import (
 )
 from smilenn.properties import Outputs, property_from_json, read_toml
 
-DOMAIN = Domain((
-    Feature("income", lo=1, hi=9), Feature("annual debt", lo=0, hi=9),
-    Feature("race", "category", categories=("a", "b")),
-))  # fmt: skip
+DOMAIN = Domain(
+    (
+        Feature("income", lo=1, hi=9),
+        Feature("annual debt", lo=0, hi=9),
+        Feature("race", "category", categories=("a", "b")),
+    )
+)
 CLASSES = Outputs(("low", "middle", "high"), ("low", "middle", "high"))
 TWO = Outputs(("",), ("no", "yes"))
 NUMBERS = ("rent", "food", "fun stuff")
 
 DIRECTED = [
-    Monotone(["income"]), Convex(["income"]), Concave(["income"]), Dominates("income", "annual debt"), Bounded(-1, 1),
-]  # fmt: skip
+    Monotone(["income"]),
+    Convex(["income"]),
+    Concave(["income"]),
+    Dominates("income", "annual debt"),
+    Bounded(-1, 1),
+]
 BOTH_WAYS = [Robust(0.1, 1), Fair(["race"], 1), Lipschitz(["income"], 2), Symmetric(["income", "annual debt"], 1)]
 
 
@@ -100,20 +107,28 @@ def test_of_numbers_every_output_or_the_one_that_is_named():
 
 
 ROWS = {
-    Bounded(0, 3): ['-a.out["rent"] <= 0', 'a.out["rent"] <= 3', '-a.out["food"] <= 0', 'a.out["food"] <= 3',
-                    '-a.out["fun stuff"] <= 0', 'a.out["fun stuff"] <= 3'],
+    Bounded(0, 3): [
+        '-a.out["rent"] <= 0',
+        'a.out["rent"] <= 3',
+        '-a.out["food"] <= 0',
+        'a.out["food"] <= 3',
+        '-a.out["fun stuff"] <= 0',
+        'a.out["fun stuff"] <= 3',
+    ],
     Bounded(hi=2, output="food"): ['a.out["food"] <= 2'],
     Ordered(): ['a.out["rent"] - a.out["food"] <= 0', 'a.out["food"] - a.out["fun stuff"] <= 0'],
     Ordered(["food", "rent"]): ['a.out["food"] - a.out["rent"] <= 0'],
     Exclusive("rent", "food"): ['a.out["rent"] + a.out["food"] <= 0'],
-    Exclusive(["rent", "food", "fun stuff"]): ['a.out["rent"] + a.out["food"] <= 0',
-                                               'a.out["rent"] + a.out["fun stuff"] <= 0',
-                                               'a.out["food"] + a.out["fun stuff"] <= 0'],
+    Exclusive(["rent", "food", "fun stuff"]): [
+        'a.out["rent"] + a.out["food"] <= 0',
+        'a.out["rent"] + a.out["fun stuff"] <= 0',
+        'a.out["food"] + a.out["fun stuff"] <= 0',
+    ],
     SumAtMost(None, "income"): ['a.out["rent"] + a.out["food"] + a.out["fun stuff"] - a["income"] <= 0'],
     SumAtMost(["rent"], "annual debt"): ['a.out["rent"] - a["annual debt"] <= 0'],
     SumAtMost(["rent", "food"], "0.5 * income + 2"): ['a.out["rent"] + a.out["food"] - 0.5 * a["income"] <= 2'],
     SumAtMost(["rent", "food"], 7): ['a.out["rent"] + a.out["food"] <= 7'],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("prop", "rows"), ROWS.items(), ids=lambda v: repr(v)[:40])
@@ -146,9 +161,12 @@ def test_all_kinds_are_read_from_toml():
         limit = "0.1 * income"
     """
     assert read_toml(text) == (
-        Monotone(["income"], output="rent"), Bounded(0), Ordered(["rent", "food"]), Exclusive("rent", "food"),
+        Monotone(["income"], output="rent"),
+        Bounded(0),
+        Ordered(["rent", "food"]),
+        Exclusive("rent", "food"),
         SumAtMost(["rent", "food"], "0.1 * income"),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(

@@ -35,19 +35,32 @@ class Chromium:
         to_browser, self.out = os.pipe()
         self.inn, from_browser = os.pipe()
         command = [
-            binary, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-            "--hide-scrollbars", "--disable-extensions", "--disable-background-networking", "--remote-debugging-pipe",
-            f"--user-data-dir={self.profile}", "about:blank",
-        ]  # fmt: skip
+            binary,
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--hide-scrollbars",
+            "--disable-extensions",
+            "--disable-background-networking",
+            "--remote-debugging-pipe",
+            f"--user-data-dir={self.profile}",
+            "about:blank",
+        ]
 
         # The browser looks for its pipes at descriptors 3 and 4. A small shell moves them there, from numbers that no
         # other file of it has: the ends were first lifted above 9.
         high = [fcntl.fcntl(end, fcntl.F_DUPFD, 20) for end in (to_browser, from_browser)]
         script = f'exec "$@" 3<&{high[0]} 4>&{high[1]}'
         self.process = subprocess.Popen(
-            ["bash", "-c", script, "bash", *command], pass_fds=high, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
+            ["bash", "-c", script, "bash", *command],
+            pass_fds=high,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         for end in (to_browser, from_browser, *high):
             os.close(end)
         self.buffer, self.count, self.session = b"", 0, None

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, Fair, Monotone, Robust, SmileClassifier, SmileRegressor
+from smilenn import Config, Fair, Monotone, Network, Robust, SmileClassifier, SmileRegressor
 from smilenn.estimators.trend import TrendWarning
 
 QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=64, posttrain_rounds=5)
-SMALL = {"hidden": 3, "embedding": 2, "backbone_sizes": (4,), "config": QUICK, "random_state": 0}
+SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,)), "config": QUICK, "random_state": 0}
 HOSTILE = '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 
 
@@ -70,7 +70,7 @@ def hostile():
     )
     y = pd.Series(np.where(x > 0.5, HOSTILE, "<b>no</b>"), name="</title><script>window.hacked=1</script>")
     with pytest.warns(TrendWarning):
-        model = SmileClassifier(increasing=[HOSTILE], protected={"a\nb\x1b[31m": 5}, **SMALL).fit(frame, y)
+        model = SmileClassifier(increasing=[HOSTILE], properties=Fair(["a\nb\x1b[31m"], 5), **SMALL).fit(frame, y)
     return model, frame, y
 
 

@@ -29,8 +29,13 @@ def test_every_tab_opens_its_part(browser, file):
 def test_keys_move_between_tabs(browser, file):
     browser.look(file)
     browser.click("#tab-summary")
-    for key, section in (("ArrowRight", "quality"), ("ArrowLeft", "summary"), ("ArrowLeft", "training"),
-                         ("Home", "summary"), ("End", "training")):  # fmt: skip
+    for key, section in (
+        ("ArrowRight", "quality"),
+        ("ArrowLeft", "summary"),
+        ("ArrowLeft", "training"),
+        ("Home", "summary"),
+        ("End", "training"),
+    ):
         browser.press(key)
         assert browser.ask(SHOWN) == [section]
         assert browser.ask("document.activeElement.id") == f"tab-{section}"

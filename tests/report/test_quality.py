@@ -85,7 +85,14 @@ def test_right_decisions_that_nothing_turns():
     found = measure(y, logit, domain, np.zeros((4, 1)), task="binary", unturned=np.abs(logit) > 1)
     (both,) = (m for m in found.metrics if m.name == CERTIFIED)
     assert both.model.value == 0.5 and both.constant == 0.5 and both.higher_is_better
-    three = measure(np.eye(3), np.eye(3), domain, np.zeros((3, 1)), task="multiclass", names="abc",
-                    unturned=np.array([True, False, True]))  # fmt: skip
+    three = measure(
+        np.eye(3),
+        np.eye(3),
+        domain,
+        np.zeros((3, 1)),
+        task="multiclass",
+        names="abc",
+        unturned=np.array([True, False, True]),
+    )
     assert three.metrics[-1].name == CERTIFIED and three.metrics[-1].model.value == 2 / 3
     assert all(m.name != CERTIFIED for m in measure(y, logit, domain, np.zeros((4, 1)), task="binary").metrics)

@@ -28,9 +28,21 @@ def snapshot(domain: Domain, rng, *, hidden=3, embedding=2, outputs=1, boxes="ga
         second, slope[1] = 0.3 * np.abs(second), 0.0
     names = ("",) if outputs == 1 else tuple(f"y{i}" for i in range(outputs))
     return Snapshot(
-        domain, boxes, weight, bias, 0.1 * rng.normal(size=n), slope[0], lower, 0.1 * np.abs(rng.normal(size=n)),
-        slope[1], second, rng.normal(size=(outputs, n)), rng.normal(size=outputs), names, np.ones(outputs),
-    )  # fmt: skip
+        domain,
+        boxes,
+        weight,
+        bias,
+        0.1 * rng.normal(size=n),
+        slope[0],
+        lower,
+        0.1 * np.abs(rng.normal(size=n)),
+        slope[1],
+        second,
+        rng.normal(size=(outputs, n)),
+        rng.normal(size=outputs),
+        names,
+        np.ones(outputs),
+    )
 
 
 def problem(what: Property | Claim, domain: Domain, seed: int = 0, **shape) -> Problem:

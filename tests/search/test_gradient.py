@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from smilenn.domain import Domain, Feature
 from smilenn.problem import build
 from smilenn.properties import Claim, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Safe, Symmetric, row
-from smilenn.prove.mip.reduced import ReducedMip
+from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.search.gradient import _Net, _starts, ascend, search
 from smilenn.search.oracle import Oracle
 from smilenn.search.polish import polish
@@ -162,10 +162,15 @@ def peak(make, width, m=6):
     values = {
         "hidden_weight": np.concatenate([np.ones((1, m)), np.eye(m), -np.eye(m)]),
         "hidden_bias": np.concatenate([[10.0], np.full(m, -0.4), np.full(m, 0.4)]),
-        "lower_const": np.zeros(1), "lower_slope": np.zeros((1, m)), "lower_out": lower,
-        "second_const": np.array([width]), "second_slope": np.zeros((1, m)), "second_out": second,
-        "head_weight": np.ones((1, 1)), "head_bias": np.zeros(1),
-    }  # fmt: skip
+        "lower_const": np.zeros(1),
+        "lower_slope": np.zeros((1, m)),
+        "lower_out": lower,
+        "second_const": np.array([width]),
+        "second_slope": np.zeros((1, m)),
+        "second_out": second,
+        "head_weight": np.ones((1, 1)),
+        "head_bias": np.zeros(1),
+    }
     return build(Monotone(increasing=list(range(m))).lower(domain)[0], replace(s, **values))
 
 

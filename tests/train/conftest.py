@@ -135,6 +135,16 @@ def members(problem: Problem, count: int, seed: int = 0) -> np.ndarray:
 def make() -> SimpleNamespace:
     """The builders above."""
     return SimpleNamespace(
-        QUICK=QUICK, Case=Case, box=box, people=people, wave=wave, unfair=unfair, plane=plane, slopes=slopes, bowl=bowl,
-        several=several, same=same, members=members,
-    )  # fmt: skip
+        QUICK=QUICK,
+        Case=Case,
+        box=box,
+        people=people,
+        wave=wave,
+        unfair=unfair,
+        plane=plane,
+        slopes=slopes,
+        bowl=bowl,
+        several=several,
+        same=same,
+        members=members,
+    )

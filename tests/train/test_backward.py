@@ -22,9 +22,14 @@ def network(boxes: str = "gap", outputs: int = 1, sizes: tuple[int, ...] = (5, 4
     torch.manual_seed(7)
     domain = Domain.box([-1.0] * inputs, [2.0] * inputs)
     net = SmileNet(
-        domain, MLP(inputs, sizes, 3).double(), 3, outputs=[f"y{k}" for k in range(outputs)], hidden=4,
-        boxes=boxes, output_scale=4.0,  # type: ignore[arg-type]
-    )  # fmt: skip
+        domain,
+        MLP(inputs, sizes, 3).double(),
+        3,
+        outputs=[f"y{k}" for k in range(outputs)],
+        hidden=4,
+        boxes=boxes,
+        output_scale=4.0,  # type: ignore[arg-type]
+    )
     with torch.no_grad():  # embeddings inside, above and below their boxes; some without any width, or flipped
         net.backbone[-1].weight.mul_(4.0)  # type: ignore[index, operator, union-attr]
         net.backbone[-1].bias.copy_(torch.tensor([-1.0, -0.5, 0.0]))  # type: ignore[index, operator, union-attr]
@@ -44,7 +49,7 @@ def data(kind: str, rows: int, inputs: int = 3):
     noise = rng.normal(size=(rows, KINDS[kind]))
     y = {"mse": noise, "bce": noise > 0, "several": noise > 0, "quantiles": np.repeat(noise[:, :1], 2, axis=1)}.get(
         kind, np.eye(3)[rng.integers(0, 3, size=rows)]
-    )  # fmt: skip
+    )
     y = torch.tensor(np.asarray(y, dtype=np.float64))
     weight = torch.tensor(rng.uniform(0.1, 3.0, size=rows))
     names = {"several": "bce", "quantiles": Quantiles((0.1, 0.8))}

@@ -18,9 +18,10 @@ from smilenn.train.config import Config
 from smilenn.train.encoded import centres, members_loss, parameter_groups, seen, shares
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.fit import fit
+from smilenn.train.held import kept_rows
 from smilenn.train.losses import task_loss
-from smilenn.train.phases import Task
-from smilenn.train.recipe import encoded, kept_rows
+from smilenn.train.phases import Training
+from smilenn.train.recipes import Design, Task, recipe_for
 
 TWO = Outputs(("low", "high"), ())
 PROPERTIES = {
@@ -33,10 +34,13 @@ PROPERTIES = {
 
 def data(several: bool, rows: int = 90):
     rng = np.random.default_rng(4)
-    domain = Domain((
-        Feature("income", "continuous", 0.0, 9.0), Feature("debt", "continuous", 0.0, 5.0),
-        Feature("race", "category", categories=("u", "v")),
-    ))  # fmt: skip
+    domain = Domain(
+        (
+            Feature("income", "continuous", 0.0, 9.0),
+            Feature("debt", "continuous", 0.0, 5.0),
+            Feature("race", "category", categories=("u", "v")),
+        )
+    )
     race = rng.integers(0, 2, rows)
     x = np.column_stack([rng.uniform(0, 9, rows), rng.uniform(0, 5, rows), np.eye(2)[race]])
     y = np.sqrt(x[:, 0]) - 0.3 * x[:, 1] + 0.8 * race + rng.normal(0, 0.1, rows)
@@ -48,12 +52,11 @@ def network(case: str, members: int = 2, properties: Any = None) -> tuple[SmileN
     several = case.startswith("two")
     domain, x, y = data(several)
     outputs, stated = TWO if several else Outputs(), properties or PROPERTIES[case]
-    found = encoded(
-        domain, x, stated, output_scale=y.std(axis=0), start=y.mean(axis=0), classify=False, sizes=(5,),
-        outputs=outputs, y=y, members=members,
-    )  # fmt: skip
-    assert found is not None
-    return found.net.train(), x, y, lower_all(stated, domain, outputs)
+    claims, design = lower_all(stated, domain, outputs), Design(backbone_sizes=(5,), members=members)
+    wanted = Task.of(domain, x, claims, size=y.std(axis=0), start=y.mean(axis=0), outputs=outputs, y=y, design=design)
+    found = recipe_for(wanted)
+    assert found.family != "plain"
+    return found.net.train(), x, y, claims
 
 
 def optimizer(net: SmileNet, ensemble: Ensemble) -> torch.optim.Adam:
@@ -73,10 +76,10 @@ def test_same_bits_as_torch(case: str, members: int, weighted: str, kind: str) -
     raw, index = torch.tensor(x), torch.randperm(len(x))[:37]
     ensemble.keep(net.scale(raw))
     weight = torch.rand(len(x), dtype=torch.float64) if weighted == "all" else None
-    held = None if weighted == "none" else torch.tensor(
-        kept_rows(values[:, 0], net, 0.2, False, np.random.RandomState(0))
-    )  # fmt: skip
-    task = Task(raw, y, weight, task_loss(kind, y), None, (), Config(), 0, held)  # type: ignore[arg-type]
+    held = (
+        None if weighted == "none" else torch.tensor(kept_rows(values[:, 0], net, 0.2, False, np.random.RandomState(0)))
+    )
+    task = Training(raw, y, weight, task_loss(kind, y), None, (), Config(), 0, held)  # type: ignore[arg-type]
     batch_x, batch_y, w = task.rows(index)
     u = net.scale(batch_x)
     e = ensemble.outputs(u, index)

@@ -21,27 +21,33 @@ from smilenn import (
     SmileClassifier,
     SmileRegressor,
     Symmetric,
-)  # fmt: skip
+)
 from smilenn.certify.certify import certify
 from smilenn.estimators.trend import TrendWarning
 from smilenn.problem import build_all
-from smilenn.properties import Outputs
-from smilenn.prove.rules.signs import Signs
-from smilenn.train.asked import Asked, asked, directions
+from smilenn.properties import Outputs, lower_all
+from smilenn.provers.rules.signs import Signs
 from smilenn.train.config import Config
 from smilenn.train.curved import Units, merge_
-from smilenn.train.recipe import encoded
+from smilenn.train.recipes import Task, recipe_for
+from smilenn.train.recipes.shapes import Shape, directions, shapes
+from smilenn.train.recipes.stated import read
 from smilenn.train.spline import bounded
 
-DOMAIN = Domain((
-    Feature("a", lo=0, hi=3, shift=1.0, mult=0.3), Feature("b", lo=0, hi=1, shift=0.25, mult=0.7),
-    Feature("c", lo=-2, hi=2), Feature("n", "integer", 0, 9, mult=0.1),
-))  # fmt: skip
+DOMAIN = Domain(
+    (
+        Feature("a", lo=0, hi=3, shift=1.0, mult=0.3),
+        Feature("b", lo=0, hi=1, shift=0.25, mult=0.7),
+        Feature("c", lo=-2, hi=2),
+        Feature("n", "integer", 0, 9, mult=0.1),
+    )
+)
 QUICK = Config(epochs=15, learning_rate=3e-3, batch_size=512)
 
 
 def wanted(*properties):
-    (one,) = asked(DOMAIN, properties, Outputs(), np.ones((1, 1)))
+    stated = read(lower_all(properties, DOMAIN), Outputs(), DOMAIN)
+    (one,) = shapes(DOMAIN, stated, Outputs(), np.ones((1, 1)))
     return one
 
 
@@ -51,8 +57,11 @@ def test_what_properties_ask_of_a_unit():
     assert [wanted(Convex("a")).allows(s, up, mult) for s in (1, -1)] == [True, False]
     assert [wanted(Concave("a")).allows(s, up, mult) for s in (1, -1)] == [False, True]
     assert [wanted(Monotone(increasing="a")).allows(s, d, mult) for s in (1, -1) for d in (up, down)] == [
-        True, False, False, True,
-    ]  # fmt: skip
+        True,
+        False,
+        False,
+        True,
+    ]
     trade = wanted(Dominates("a", "b", Fraction(1, 2)))
     raw = np.array([1.0, 2.0, 0, 0]) / mult  # raising a by t and lowering b by t/2 changes nothing, but for rounding
     assert trade.allows(1, raw + 1e-9 * up, mult) and not trade.allows(1, raw - 1e-9 * up, mult)
@@ -65,12 +74,16 @@ def test_what_properties_ask_of_a_unit():
 @pytest.mark.parametrize(
     "properties",
     [
-        [Convex(["a", "b"])], [Concave("c"), Monotone(increasing="c")], [Symmetric(["a", "b"])],
-        [Dominates("a", "b", 3)], [Dominates("a", "b"), Dominates("b", "c", 2)],
-        [Symmetric(["a", "b"]), Dominates("a", "b")], [Symmetric(["a", "b", "c"])],
+        [Convex(["a", "b"])],
+        [Concave("c"), Monotone(increasing="c")],
+        [Symmetric(["a", "b"])],
+        [Dominates("a", "b", 3)],
+        [Dominates("a", "b"), Dominates("b", "c", 2)],
+        [Symmetric(["a", "b"]), Dominates("a", "b")],
+        [Symmetric(["a", "b", "c"])],
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_directions_are_allowed_and_so_are_their_combinations(properties):
     one, rng = wanted(*properties), np.random.default_rng(0)
     for side in (1, -1):
@@ -106,8 +119,8 @@ def test_random_weights_are_certified_once_they_are_kept(properties):
     """Nothing depends on training: units with any outputs, knots and context, put back in their place."""
     torch.manual_seed(1)
     x = DOMAIN.sample(200, np.random.default_rng(0))
-    found = encoded(DOMAIN, x, properties, output_scale=1.0, start=0.0, classify=False)
-    assert found is not None
+    found = recipe_for(Task.of(DOMAIN, x, lower_all(properties, DOMAIN)))
+    assert found.family == "curved"
     lower, units = found.net.lower, found.net.lower.keep
     assert isinstance(units, Units)
     fixed = lower.weight[:, units.encoded :].detach().clone()
@@ -210,4 +223,4 @@ def test_a_run_that_was_cut_off_continues_bit_for_bit_and_is_saved(tmp_path):
 
 
 def test_asked_of_nothing_allows_everything():
-    assert Asked().allows(-1, np.array([1.0, -2.0, 0.0, 3.0]), DOMAIN.mult)
+    assert Shape().allows(-1, np.array([1.0, -2.0, 0.0, 3.0]), DOMAIN.mult)

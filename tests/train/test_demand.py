@@ -6,8 +6,8 @@ import torch
 
 from smilenn.problem import build
 from smilenn.properties import Dominates, Monotone, Safe, Symmetric
-from smilenn.prove.portfolio import generate
-from smilenn.prove.prover import allowance
+from smilenn.provers.portfolio import generate
+from smilenn.provers.prover import allowance
 from smilenn.train.demand import demanding, flip_margin, unit
 
 CASES = ["wave", "unfair", "plane", "slopes", "bowl", "several"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from smilenn import Network
 from smilenn.certify.certify import certify
 from smilenn.datasets.digits import load_digits_zero
 from smilenn.domain import Domain
@@ -21,7 +22,8 @@ from smilenn.train.augment import augmented
 from smilenn.train.config import Config
 from smilenn.train.distances import recentre
 from smilenn.train.fit import fit
-from smilenn.train.robust import robust_net, robust_recipe
+from smilenn.train.recipes.distances import distance_net, sized_distance_net
+from smilenn.train.recipes.task import Design
 
 PIXELS = Domain.box([0.0] * 64, [1.0] * 64, [f"p{i}" for i in range(64)])
 DELTAS = (0.01, 0.05, 0.1)
@@ -36,7 +38,8 @@ def trained(config=CONFIG, units=(32,)):
     data = load_digits_zero("train")
     torch.manual_seed(0)
     properties = [Robust(delta, 2 * delta) for delta in DELTAS]
-    net, claims = robust_net(PIXELS, properties, small(units)), lower_all(properties, PIXELS)
+    claims = lower_all(properties, PIXELS)
+    net = distance_net(PIXELS, claims, small(units))
     x, y = data.frame.astype(np.float64), data.target.to_numpy(dtype=np.float64)
     return fit(net, x, y, claims, loss="bce", config=config), claims, x, y
 
@@ -73,7 +76,7 @@ def test_training_is_reproducible():
 def test_columns_with_unequal_delta_are_scaled_so_that_each_may_move_by_its_own():
     domain = Domain.box([0.0, 0.0, -1.0], [1.0, 4.0, 1.0], ["a", "b", "c"])
     properties = [Robust({"a": 0.1, "b": 1.0, "c": 0.05}, 0.5)]
-    net = robust_net(domain, properties).eval()
+    net = distance_net(domain, lower_all(properties, domain)).eval()
     rng = np.random.default_rng(0)
     reach = np.array([0.1, 1.0, 0.05])
     x = rng.uniform([0, 0, -1], [1, 4, 1], (4000, 3))
@@ -117,7 +120,7 @@ def test_an_interrupted_run_is_settled():
 
     data = load_digits_zero("train")
     properties = [Robust(0.05, 0.1)]
-    net = robust_net(PIXELS, properties, small((8,)))
+    net = distance_net(PIXELS, lower_all(properties, PIXELS), small((8,)))
     x, y = data.frame.astype(np.float64), data.target.to_numpy(dtype=np.float64)
     result = fit(net, x, y, lower_all(properties, PIXELS), loss="bce", config=CONFIG, callback=stop)
     assert result.interrupted
@@ -127,21 +130,24 @@ def test_an_interrupted_run_is_settled():
 
 def test_a_distance_net_needs_two_coordinates():
     with pytest.raises(SmileError, match="two coordinates, not by 3"):
-        robust_net(PIXELS, [Robust(0.1, 0.2)], robust_encoder(PIXELS, np.full(64, 0.1), units=(4,), outputs=3))
+        distance_net(
+            PIXELS, Robust(0.1, 0.2).lower(PIXELS), robust_encoder(PIXELS, np.full(64, 0.1), units=(4,), outputs=3)
+        )
 
 
 def test_sizes_go_by_the_machine_and_the_data():
     pixels = Domain.box([0.0] * 784, [1.0] * 784)
-    rule = [Robust(0.1, 1)]
-    big, long = robust_recipe(pixels, rule, 60_000, "cuda", image=True)
-    small, short = robust_recipe(pixels, rule, 60_000, "cpu", image=True)
+    rule, image = Robust(0.1, 1).lower(pixels), Design("image")
+    big, long = sized_distance_net(pixels, rule, 60_000, design=Design("image", device="cuda"))
+    small, short = sized_distance_net(pixels, rule, 60_000, design=image)
     assert big.encoder is not None and small.encoder is not None
     kinds = [[layer["kind"] for layer in made.describe()[0]["layers"]] for made in (big.encoder, small.encoder)]
     assert kinds == [["distance"] * 3, ["pool"] + ["distance"] * 3]
     assert (long.epochs, long.augment) == (80, "affine")
     assert (short.epochs, short.augment) == (4, "none")
-    assert robust_recipe(PIXELS, rule, 1_000, image=True)[1].augment == "affine"
-    assert robust_recipe(PIXELS, rule, 1_000)[1].augment == "none"
+    rule = Robust(0.1, 1).lower(PIXELS)
+    assert sized_distance_net(PIXELS, rule, 1_000, design=image)[1].augment == "affine"
+    assert sized_distance_net(PIXELS, rule, 1_000)[1].augment == "none"
 
 
 def test_config_knows_its_augmentations():
@@ -159,8 +165,8 @@ def test_a_share_of_epsilon_is_the_backbones(outputs):
     o = 1 if outputs is None else 3
     torch.manual_seed(0)
     encoder = robust_encoder(PIXELS, np.full(64, 0.1), units=(8,), outputs=max(2, o))
-    net = robust_net(PIXELS, properties, encoder, outputs, 0.5, ConvNet(8, (4, 8), 8, o)).eval()
     claims = lower_all(properties, PIXELS, outputs or ("",))
+    net = distance_net(PIXELS, claims, encoder, outputs, 0.5, ConvNet(8, (4, 8), 8, o)).eval()
     x = np.random.default_rng(0).uniform(size=(500, 64))
     recentre(net, torch.as_tensor(x))
     net.encoder.fit_box_(net.scale(torch.as_tensor(x)), 1.0)
@@ -184,7 +190,7 @@ def test_a_backbone_learns_beside_the_distances():
     x, y = data.frame.astype(np.float64), data.target.to_numpy(dtype=np.float64)
     torch.manual_seed(0)
     properties = [Robust(0.05, 0.5)]
-    net = robust_net(PIXELS, properties, small((8,)), None, 0.6, ConvNet(8, (8, 16), 16, 1))
+    net = distance_net(PIXELS, lower_all(properties, PIXELS), small((8,)), None, 0.6, ConvNet(8, (8, 16), 16, 1))
     before = [p.detach().clone() for p in net.backbone.parameters()]
     result = fit(net, x, y, lower_all(properties, PIXELS), loss="bce", config=CONFIG.replace(epochs=8, batch_size=16))
     assert result.verdict is not None and result.verdict.status == "proved"
@@ -198,10 +204,58 @@ def test_a_backbone_learns_beside_the_distances():
 @pytest.mark.parametrize("share", [-0.1, 1.0, 2])
 def test_shares_beyond_epsilon_are_refused(share):
     with pytest.raises(SmileError, match="share of ε"):
-        robust_net(PIXELS, [Robust(0.1, 0.2)], small((4,)), None, share)
+        distance_net(PIXELS, Robust(0.1, 0.2).lower(PIXELS), small((4,)), None, share)
 
 
 def test_a_share_needs_distances():
     x, y = np.random.default_rng(0).uniform(size=(60, 2)), np.arange(60) % 2
     with pytest.raises(SmileError, match="backbone_share is for distance nets"):
-        SmileClassifier(properties=[Monotone(increasing=[0])], backbone_share=0.2).fit(x, y)
+        SmileClassifier(properties=[Monotone(increasing=[0])], network=Network(backbone_share=0.2)).fit(x, y)
+
+
+def test_pixels_of_one_value_are_no_hindrance():
+    """Plain arrays of pixels: the corners of every digit are black."""
+    from sklearn.datasets import load_digits
+
+    x, y = load_digits(return_X_y=True)
+    x, y = x[:300] / 16, y[:300]
+    assert (np.ptp(x, axis=0) == 0).sum() > 3
+    config = Config(patience=None, epochs=2, batch_size=64, train_learning_rate=0.02, margin=0.3)
+    model = SmileClassifier(
+        properties=[Robust(0.05)], network=Network(encoder="image"), config=config, random_state=0
+    ).fit(x, y)
+    assert model.verdict_.status == "proved"
+    radius = model.certified_radius(x)
+    assert ((radius > 0.05 - 1e-12) == model.predict_certified(x)[1]).all()
+
+
+def test_a_mean_of_nets_moves_by_no_more_than_one(tmp_path):
+    """Three classes, two nets: the network that a GPU is given, made small."""
+    from smilenn.certify.network import certify_net
+    from smilenn.certify.reference import check as reference
+    from smilenn.train.recipes import distances
+
+    torch.manual_seed(0)
+    domain = Domain.box([0.0] * 5, [1.0] * 5, [f"x{i}" for i in range(5)])
+    outputs = Outputs(("a", "b", "c"), ("a", "b", "c"))
+    claims = lower_all([Robust(0.1, 1)], domain, outputs)
+    encoder = robust_encoder(domain, np.full(5, 0.1), units=(8, 8), outputs=3, nets=2)
+    distances.start_(encoder)
+    layers = [layer for layer in encoder.modules() if isinstance(layer, Distance)]
+    assert layers[1].weight[2, 2] == distances.SELF and [layer.centred for layer in layers] == [True, True, False] * 2
+    net = distance_net(domain, claims, encoder, outputs).eval()
+    encoder.fit_box_(torch.rand(50, 5, dtype=torch.float64))
+    saved = certify_net(net, claims, tmp_path / "m")
+    assert saved.verdict.status == "proved" and reference.check_folder(tmp_path / "m").status == "certified"
+    bounds = [row.bound for row in saved.certificate.report.claims[0].rows]
+    assert all(0.999 < bound <= 1 for bound in bounds)  # a margin takes all of ε, and no more
+
+
+def test_a_mean_of_nets_learns_each_by_itself():
+    from smilenn.train.distances import annealed, lead
+
+    assert annealed(0.0, several=True) == (8.0, 0.0) and annealed(0.03, several=True)[0] == 8.0
+    assert annealed(0.95, several=True) == (math.inf, 1.0) and annealed(0.9, several=False)[0] == math.inf
+    assert 8 < annealed(0.5, several=True)[0] < 258
+    f, y = torch.tensor([[1.0, 3.0, 2.5]]), torch.tensor([[0.0, 1.0, 0.0]])
+    assert lead(f, y, "largest").item() == 0.5

@@ -11,11 +11,27 @@ from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.encoders import Branch, Distance, Encoder
 from smilenn.model.net import SmileNet
-from smilenn.properties import Concave, Convex, Custom, Dominates, Fair, Lipschitz, Monotone, Robust, Safe, Symmetric
+from smilenn.properties import (
+    Concave,
+    Convex,
+    Custom,
+    Dominates,
+    Fair,
+    Lipschitz,
+    Monotone,
+    Outputs,
+    Robust,
+    Safe,
+    Symmetric,
+    lower_all,
+)
 from smilenn.train.config import Config
 from smilenn.train.encoded import centres, encoder_outputs
 from smilenn.train.fit import fit
-from smilenn.train.recipe import Way, encoded, kept_rows, roles
+from smilenn.train.held import kept_rows
+from smilenn.train.recipes import Task, recipe_for
+from smilenn.train.recipes.roles import Reading, roles
+from smilenn.train.recipes.stated import read
 from smilenn.verdict import Proved
 
 QUICK = Config(epochs=25, batch_size=64, learning_rate=3e-3)
@@ -23,14 +39,22 @@ QUICK = Config(epochs=25, batch_size=64, learning_rate=3e-3)
 
 def people(rows=400, seed=0):
     rng = np.random.default_rng(seed)
-    domain = Domain((
-        Feature("income", "continuous", 0.0, 8.0, shift=4.0, mult=0.5),
-        Feature("debt", "continuous", 0.0, 5.0, shift=2.5, mult=0.7),
-        Feature("race", "category", categories=("a", "b", "c")),
-    ))  # fmt: skip
+    domain = Domain(
+        (
+            Feature("income", "continuous", 0.0, 8.0, shift=4.0, mult=0.5),
+            Feature("debt", "continuous", 0.0, 5.0, shift=2.5, mult=0.7),
+            Feature("race", "category", categories=("a", "b", "c")),
+        )
+    )
     x = domain.sample(rows, rng)
     y = np.sqrt(x[:, 0]) - 0.4 * x[:, 1] + 0.5 * x[:, 2] + 0.3 * np.sin(2 * x[:, 1]) * (x[:, 0] > 4)
     return domain, x, y + 0.05 * rng.normal(size=rows)
+
+
+def encoded(domain, x, properties, **options):
+    """The network that keeps these properties by construction; None for the plain one."""
+    found = recipe_for(Task.of(domain, x, lower_all(properties, domain), **options))
+    return None if found.family == "plain" else found
 
 
 def r2(net, x, y):
@@ -40,7 +64,7 @@ def r2(net, x, y):
 def recipe(properties, seed=0):
     domain, x, y = people(seed=seed)
     torch.manual_seed(seed)
-    found = encoded(domain, x, properties, output_scale=float(y.std()), start=float(y.mean()), classify=False)
+    found = encoded(domain, x, properties, size=float(y.std()), start=float(y.mean()))
     assert found is not None
     claims = [claim for p in properties for claim in p.lower(domain)]
     return found, claims, x, y
@@ -159,7 +183,8 @@ def test_the_kinds_that_predict_best_together_are_kept():
     held = kept_rows(y, found.net, 0.1, False, np.random.RandomState(0))
     done = fit(found.net, x, y, claims, config=QUICK, held=held)
     names = {name.rstrip("0123456789") for name in (b.name for b in done.net.encoder.branches)}
-    assert done.chosen and set(done.chosen.split(" (")[0].split(" and ")) == names
+    said = dict(part.split()[::-1] for part in done.chosen.split(" (")[0].split(" + "))
+    assert set(said) == names and abs(sum(map(float, said.values())) - 1) < 0.03
     assert 0 < done.held_out < 0.2
     assert torch.allclose(done.net.lower.slope.sum(), torch.ones((), dtype=torch.float64))
     assert isinstance(done.verdict, Proved)
@@ -187,18 +212,20 @@ def test_properties_without_a_recipe_get_none():
     domain, x, _ = people()
 
     def ask(*properties, classify=False):
-        return encoded(domain, x, properties, output_scale=1.0, start=0.0, classify=classify)
+        return encoded(domain, x, properties, classify=classify)
 
     assert ask() is None
-    assert ask(Custom(when=["a.debt == b.debt"], then=["a.out <= b.out"])) is None
-    assert ask(Monotone(increasing=["income"]), Custom(when=["a.debt == b.debt"], then=["a.out <= b.out"])) is None
+    steps = Custom(when=["a.debt - b.debt == 1"], then=["a.out <= b.out"])
+    assert ask(steps) is None
+    assert ask(Monotone(increasing=["income"]), steps) is None
+    assert ask(Convex(["income"]), steps) is None
     assert ask(Fair(["race"], 0.1, delta="5%")) is None
     few = ask(Robust(0.1, 1.0), classify=True)
     assert few is not None and "distance" not in few.reasons
     pixels = Domain.box([0.0] * 64, [1.0] * 64)
-    many = encoded(pixels, np.zeros((2, 64)), [Robust(0.1, 1.0)], output_scale=1.0, start=0.0, classify=False)
+    many = encoded(pixels, np.zeros((2, 64)), [Robust(0.1, 1.0)], classify=False)
     assert many is None  # a number from many columns: too many units
-    found = encoded(pixels, np.zeros((2, 64)), [Robust(0.1, 1.0)], output_scale=1.0, start=0.0, classify=True)
+    found = encoded(pixels, np.zeros((2, 64)), [Robust(0.1, 1.0)], classify=True)
     assert found is not None and "distance" in found.reasons
 
 
@@ -232,7 +259,7 @@ def test_what_is_convex_and_concave_is_linear_from_the_least_squares_line_on():
     x = domain.sample(300, np.random.default_rng(0))
     y = 3.0 * x[:, 0] - 2.0 * x[:, 1] + 5.0
     properties = [Convex(["income", "debt"]), Concave(["income", "debt"]), Monotone(increasing=["debt"])]
-    options: dict = {"output_scale": 4.0, "start": float(y.mean()), "classify": False}
+    options: dict = {"size": 4.0, "start": float(y.mean())}
     found = encoded(domain, x, properties[:2], y=y, **options)
     assert found is not None and np.abs(found.net.predict(x)[:, 0] - y).max() < 0.5
     claims = [claim for p in properties[:2] for claim in p.lower(domain)]
@@ -244,17 +271,21 @@ def test_what_is_convex_and_concave_is_linear_from_the_least_squares_line_on():
 
 def test_roles_of_features():
     domain, *_ = people()
-    found = roles(domain, [Dominates("income", "debt"), Fair(["race"], 0.5)])
+
+    def asked(*properties):
+        return roles(domain, read(lower_all(properties, domain), Outputs(), domain))
+
+    found = asked(Dominates("income", "debt"), Fair(["race"], 0.5))
     assert found is not None and found.curved == ("income", "debt")
-    assert found.ways == (Way(frozenset(), frozenset(), frozenset({"income", "debt", "race"})),)
+    assert found.readings == (Reading(frozenset(), frozenset(), frozenset({"income", "debt", "race"})),)
     assert found.width == 0
-    found = roles(domain, [Symmetric(["income", "debt"], 2.0), Fair(["race"], 0.2)])
-    assert found is not None and found.ways[0].without == {"income", "debt", "race"} and not found.curved
+    found = asked(Symmetric(["income", "debt"], 2.0), Fair(["race"], 0.2))
+    assert found is not None and found.readings[0].without == {"income", "debt", "race"} and not found.curved
     assert found.width == pytest.approx(0.98 * 0.2)
-    found = roles(domain, [Convex(["debt"]), Symmetric(["income", "debt"])])
+    found = asked(Convex(["debt"]), Symmetric(["income", "debt"]))
     assert found is not None and not found.linear and found.curved == ("income", "debt")
-    found = roles(domain, [Convex(["debt"]), Concave(["debt"]), Lipschitz("income", 1)])
+    found = asked(Convex(["debt"]), Concave(["debt"]), Lipschitz("income", 1))
     assert found is not None and found.passed == {"income", "debt"}
     assert found.linear == {"debt"} and found.curved == ("income",)
-    found = roles(domain, [Convex(["debt"]), Fair(["debt"], 0.0)])
-    assert found is not None and not found.curved and found.ways[0].without == {"debt"}
+    found = asked(Convex(["debt"]), Fair(["debt"], 0.0))
+    assert found is not None and not found.curved and found.readings[0].without == {"debt"}

@@ -14,7 +14,7 @@ from smilenn.train.config import Config
 from smilenn.train.encoded import members_loss
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.losses import task_loss
-from smilenn.train.phases import Task
+from smilenn.train.phases import Training
 
 KINDS = [Kind("deep", 5, (6, 4)), Kind("sharp", 5, (3,), 10.0, 0.5), Kind("fine", 8, (2,))]
 
@@ -102,7 +102,7 @@ def test_the_loss_of_all_members_is_the_mean_of_their_losses(weighted, kept):
     weight = torch.rand(40, dtype=torch.float64) if weighted else None
     held = torch.rand(40, 3) < 0.3 if kept else None
     index = torch.randperm(40)[:20]
-    task = Task(y, y, weight, task_loss("mse", y, weight), None, (), Config(), 0, held)
+    task = Training(y, y, weight, task_loss("mse", y, weight), None, (), Config(), 0, held)
     own = None if weight is None else weight[index]
     found = members_loss(task, each, y[index], own, held, index)
     losses = []

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from smilenn.problem import build
-from smilenn.prove.portfolio import generate
+from smilenn.provers.portfolio import generate
+from smilenn.reason import Reason, Why
 from smilenn.train import feasible
 from smilenn.train.feasible import start_feasible
 from smilenn.train.generator import Generator
@@ -89,6 +90,6 @@ def test_a_start_that_is_feasible_already_is_left_alone(make):
 
 
 def test_a_prover_without_a_bound_does_not_flatten_the_model(make, monkeypatch):
-    monkeypatch.setattr(feasible, "generate", lambda *_, **__: Maximum(np.inf, complete=False, note="time limit"))
+    monkeypatch.setattr(feasible, "generate", lambda *_, **__: Maximum(np.inf, stopped=Why(Reason.TIME)))
     before, after = started(make.plane())
     assert make.same(before, after)

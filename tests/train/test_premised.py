@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from smilenn import Bounded, Config, Domain, Feature, Monotone, Safe, SmileRegressor
+from smilenn import Bounded, Config, Domain, Feature, Monotone, Network, Safe, SmileRegressor
 from smilenn.problem import build_all
 from smilenn.properties.premise import holds_exactly
 from smilenn.properties.spec import lower_all
@@ -92,8 +92,8 @@ def test_whatever_the_backbone_the_rows_hold_on_the_premise_and_not_beside_it():
 
 
 def test_every_row_is_proved_in_few_leaves():
-    from smilenn.prove.tree.branch import Branch
-    from smilenn.prove.tree.tree import leaves
+    from smilenn.provers.tree.branch import Branch
+    from smilenn.provers.tree.tree import leaves
 
     claims, net = made([rule()])
     assert net is not None
@@ -163,9 +163,12 @@ class Recurrent(nn.Module):
 def test_a_backbone_of_ones_own_is_free_inside_the_box():
     x = np.random.default_rng(0).uniform(-1, 1, (300, 2))
     model = SmileRegressor(
-        properties=[Safe(["x <= 0"], ["out <= 0.1"])], domain=DOMAIN, random_state=0,
-        config=Config(epochs=3, batch_size=64), backbone=lambda inputs, size: Recurrent(size).double(),
-    ).fit(pd.DataFrame(x, columns=["x", "y"]), x.sum(axis=1))  # fmt: skip
+        properties=[Safe(["x <= 0"], ["out <= 0.1"])],
+        domain=DOMAIN,
+        random_state=0,
+        config=Config(epochs=3, batch_size=64),
+        network=Network(backbone=lambda inputs, size: Recurrent(size).double()),
+    ).fit(pd.DataFrame(x, columns=["x", "y"]), x.sum(axis=1))
     assert isinstance(model.net_.backbone, Recurrent) and model.verdict_.status == "proved"
     assert model.violation_bound_ == 0.0
 

@@ -8,7 +8,7 @@ from smilenn.domain import Domain, Feature
 from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
 from smilenn.properties import Convex, Fair, Lipschitz, Monotone, Robust, Safe
-from smilenn.prove.model import prove
+from smilenn.provers.model import prove
 from smilenn.train.config import Config
 from smilenn.train.fit import fit
 from smilenn.train.repair import repair
@@ -18,19 +18,29 @@ QUICK = Config(generator_limit=5.0)
 
 
 def space():
-    return Domain([
-        Feature("income", "continuous", 0.0, 9.0, shift=4.0, mult=0.5),
-        Feature("age", "integer", 18.0, 60.0, shift=40.0, mult=0.1),
-        Feature("owner", "binary", 0.0, 1.0),
-        Feature("race", "category", categories=("a", "b", "c")),
-    ])  # fmt: skip
+    return Domain(
+        [
+            Feature("income", "continuous", 0.0, 9.0, shift=4.0, mult=0.5),
+            Feature("age", "integer", 18.0, 60.0, shift=40.0, mult=0.1),
+            Feature("owner", "binary", 0.0, 1.0),
+            Feature("race", "category", categories=("a", "b", "c")),
+        ]
+    )
 
 
 def wild(seed, *, boxes="gap", auxiliaries="relu", skip=False):
     torch.manual_seed(seed)
     domain = space()
-    net = SmileNet(domain, MLP(domain.size, (4,), 3), 3, hidden=6, boxes=boxes, auxiliaries=auxiliaries,
-                   output_scale=7.0, skip=skip)  # fmt: skip
+    net = SmileNet(
+        domain,
+        MLP(domain.size, (4,), 3),
+        3,
+        hidden=6,
+        boxes=boxes,
+        auxiliaries=auxiliaries,
+        output_scale=7.0,
+        skip=skip,
+    )
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))
@@ -45,9 +55,12 @@ CLAIMS = {
     "robust": lambda d: Robust(0.1, 0.3).lower(d),
     "lipschitz": lambda d: Lipschitz(["income"], 0.05).lower(d),
     "safe": lambda d: Safe(then=["-0.5 <= out <= 1.5"]).lower(d),
-    "many": lambda d: [*Monotone(increasing=["income"]).lower(d), *Fair(["race"], 0.2).lower(d),
-                       *Safe(when=["age >= 30"], then=["-3 <= out <= 3"]).lower(d)],
-}  # fmt: skip
+    "many": lambda d: [
+        *Monotone(increasing=["income"]).lower(d),
+        *Fair(["race"], 0.2).lower(d),
+        *Safe(when=["age >= 30"], then=["-3 <= out <= 3"]).lower(d),
+    ],
+}
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -73,7 +86,7 @@ def test_a_network_that_holds_is_left_alone():
 def test_shrinking_keeps_as_much_as_the_bound_allows():
     """The proved maximum ends just below ε, not far below."""
     from smilenn.problem import build
-    from smilenn.prove.portfolio import generate
+    from smilenn.provers.portfolio import generate
 
     net, x = wild(1)
     (claim,) = Robust(0.1, 0.3).lower(net.domain)

@@ -56,12 +56,22 @@ def whole(make):
 @pytest.mark.parametrize(
     ("name", "phase", "step"),
     [
-        ("paper", "pretrain", 1), ("paper", "pretrain", 5), ("paper", "train", 1), ("paper", "train", 6),
-        ("paper", "train", 8), ("paper", "posttrain", 1), ("paper", "posttrain", 2), ("paper", "posttrain", 4),
-        ("fair", "pretrain", 3), ("fair", "train", 1), ("fair", "train", 2), ("fair", "train", 4),
-        ("fair", "posttrain", 1), ("fair", "posttrain", 4),
+        ("paper", "pretrain", 1),
+        ("paper", "pretrain", 5),
+        ("paper", "train", 1),
+        ("paper", "train", 6),
+        ("paper", "train", 8),
+        ("paper", "posttrain", 1),
+        ("paper", "posttrain", 2),
+        ("paper", "posttrain", 4),
+        ("fair", "pretrain", 3),
+        ("fair", "train", 1),
+        ("fair", "train", 2),
+        ("fair", "train", 4),
+        ("fair", "posttrain", 1),
+        ("fair", "posttrain", 4),
     ],
-)  # fmt: skip
+)
 def test_a_run_cut_off_after_a_unit_ends_with_the_same_bits(make, whole, tmp_path, name, phase, step):
     case, seed = scenario(make, name)
     file = tmp_path / "run.safetensors"
@@ -246,10 +256,18 @@ def newer(file, old):
 
 @pytest.mark.parametrize(
     "damage",
-    [halved, flipped, edited, foreign, newer, lambda f, _: f.write_bytes(b""), lambda f, _: f.write_text("hello"),
-     lambda f, _: f.mkdir()],
+    [
+        halved,
+        flipped,
+        edited,
+        foreign,
+        newer,
+        lambda f, _: f.write_bytes(b""),
+        lambda f, _: f.write_text("hello"),
+        lambda f, _: f.mkdir(),
+    ],
     ids=["halved", "flipped bit", "edited", "foreign", "newer", "empty", "text", "folder"],
-)  # fmt: skip
+)
 def test_a_corrupt_checkpoint_is_refused(make, checkpoint, tmp_path, damage):
     case, seed = scenario(make, "fair")
     file = tmp_path / "run"

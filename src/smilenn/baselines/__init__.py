@@ -9,15 +9,15 @@ from smilenn.baselines.descent import Descent
 from smilenn.baselines.isotonic import fit_isotonic
 from smilenn.baselines.lipschitz_residual import fit_lipschitz_residual
 from smilenn.baselines.monotone_weights import fit_monotone_weights
-from smilenn.baselines.network import Network, Predictor
+from smilenn.baselines.network import Predictor, ScaledModule
 from smilenn.baselines.pgd import pgd_margin
 from smilenn.baselines.unaware import fit_unaware
 
 __all__ = [
     "Descent",
-    "Network",
     "Predictor",
     "Ramp",
+    "ScaledModule",
     "fit_agnostic",
     "fit_boosting",
     "fit_certifair",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from torch import nn
 
 from smilenn.baselines.descent import Descent, output_units, task_loss
-from smilenn.baselines.network import Network
+from smilenn.baselines.network import ScaledModule
 from smilenn.datasets.base import Task
 from smilenn.datasets.prepare import Prepared
 from smilenn.model.backbones import MLP
@@ -25,17 +25,17 @@ def mlp(sizes: Sequence[int]) -> Backbone:
 
 def build(
     data: Prepared, backbone: Backbone, embedding: int, task: Task, columns: Sequence[int] | None = None
-) -> Network:
+) -> ScaledModule:
     """Backbone and head with fresh weights; call `Descent.start` before."""
     mean, scale = output_units(task, data.y)
     inputs = data.domain.size if columns is None else len(columns)
     module = nn.Sequential(backbone(inputs, embedding), nn.Linear(embedding, 1))
-    return Network(data.domain, module, columns=columns, mean=mean, scale=scale)
+    return ScaledModule(data.domain, module, columns=columns, mean=mean, scale=scale)
 
 
 def fit_agnostic(
     data: Prepared, backbone: Backbone, embedding: int, *, task: Task, descent: Descent | None = None
-) -> Network:
+) -> ScaledModule:
     """Train backbone and head; the epoch with the smallest held-out loss is kept."""
     descent = Descent() if descent is None else descent
     descent.start()

@@ -16,7 +16,7 @@ import torch
 from smilenn.baselines.agnostic import build, mlp
 from smilenn.baselines.descent import Descent, task_loss
 from smilenn.baselines.layers import layers_of
-from smilenn.baselines.network import Network
+from smilenn.baselines.network import ScaledModule
 from smilenn.baselines.symbolic import symbolic
 from smilenn.datasets.base import Task
 from smilenn.datasets.prepare import Prepared
@@ -24,9 +24,15 @@ from smilenn.errors import SmileError
 
 
 def fit_certifair(
-    data: Prepared, protected: str, weight: float, sizes: Sequence[int], embedding: int, *,
-    task: Task, descent: Descent | None = None,
-) -> Network:  # fmt: skip
+    data: Prepared,
+    protected: str,
+    weight: float,
+    sizes: Sequence[int],
+    embedding: int,
+    *,
+    task: Task,
+    descent: Descent | None = None,
+) -> ScaledModule:
     """Train with λ = `weight`; `protected` is a yes/no feature. The epoch with the smallest held-out loss is kept."""
     if not 0.0 <= weight <= 1.0:
         raise SmileError(f"CertiFair's weight lies between 0 and 1, not {weight}.")
@@ -44,7 +50,7 @@ def fit_certifair(
     return descent.run(net, data, loss, loss)
 
 
-def spread(net: Network, protected: str, u: torch.Tensor) -> torch.Tensor:
+def spread(net: ScaledModule, protected: str, u: torch.Tensor) -> torch.Tensor:
     """mean | UB(race = 1) − LB(race = 0) | over the boxes of rows u [B, m], in the module's units."""
     domain = net.domain
     (race,) = domain.indices(protected)

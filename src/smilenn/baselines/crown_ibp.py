@@ -22,7 +22,7 @@ from smilenn.baselines.crown import crown
 from smilenn.baselines.descent import Descent
 from smilenn.baselines.interval import interval
 from smilenn.baselines.layers import layers_of
-from smilenn.baselines.network import Network
+from smilenn.baselines.network import ScaledModule
 from smilenn.datasets.prepare import Prepared
 from smilenn.errors import SmileError
 
@@ -47,9 +47,14 @@ class Ramp:
 
 
 def fit_crown_ibp(
-    data: Prepared, delta: float, backbone: Backbone, embedding: int, *,
-    ramp: Ramp | None = None, descent: Descent | None = None,
-) -> Network:  # fmt: skip
+    data: Prepared,
+    delta: float,
+    backbone: Backbone,
+    embedding: int,
+    *,
+    ramp: Ramp | None = None,
+    descent: Descent | None = None,
+) -> ScaledModule:
     """Train a classifier of y ∈ {0, 1} whose decisions are robust to changes of every input by at most `delta`.
 
     Of the epochs after the ramp the one with the smallest robust loss on held-out rows is kept.
@@ -74,14 +79,17 @@ def fit_crown_ibp(
     def judge(u: torch.Tensor, y: torch.Tensor, share: float) -> torch.Tensor:
         if share < ramp.ramped:  # bounds at a smaller δ are not comparable
             return torch.tensor(float("inf"))
-        batches = [torch.maximum(*lower_bounds(net, u[i : i + 512], y[i : i + 512, 0], delta))
-                   for i in range(0, len(u), 512)]  # fmt: skip
+        batches = [
+            torch.maximum(*lower_bounds(net, u[i : i + 512], y[i : i + 512, 0], delta)) for i in range(0, len(u), 512)
+        ]
         return F.softplus(-torch.cat(batches)).mean()
 
     return descent.run(net, data, loss, judge)
 
 
-def lower_bounds(net: Network, x: torch.Tensor, y: torch.Tensor, delta: float) -> tuple[torch.Tensor, torch.Tensor]:
+def lower_bounds(
+    net: ScaledModule, x: torch.Tensor, y: torch.Tensor, delta: float
+) -> tuple[torch.Tensor, torch.Tensor]:
     """IBP's and CROWN-IBP's lower bound of s·f on B_δ(x), each [B]; x [B, m], y [B] of 0 and 1."""
     lower = torch.maximum(x - delta, net.u_lo)
     upper = torch.minimum(x + delta, net.u_hi)
@@ -93,7 +101,7 @@ def lower_bounds(net: Network, x: torch.Tensor, y: torch.Tensor, delta: float) -
 
 
 @torch.no_grad()
-def verify(net: Network, x: np.ndarray, y: np.ndarray, delta: float, batch: int = 256) -> np.ndarray:
+def verify(net: ScaledModule, x: np.ndarray, y: np.ndarray, delta: float, batch: int = 256) -> np.ndarray:
     """Which rows keep the right decision under every change of at most `delta`, as far as the bounds show; [n] bool.
 
     x [n, m] raw, y [n] of 0 and 1. What is not verified need not be wrong.

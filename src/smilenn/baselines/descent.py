@@ -12,7 +12,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from smilenn.baselines.network import Network
+from smilenn.baselines.network import ScaledModule
 from smilenn.datasets.base import Task
 from smilenn.datasets.prepare import Prepared
 from smilenn.errors import SmileError
@@ -41,9 +41,14 @@ class Descent:
         torch.manual_seed(self.seed)
 
     def run(
-        self, net: Network, data: Prepared, loss: Loss, judge: Loss | None, *,
+        self,
+        net: ScaledModule,
+        data: Prepared,
+        loss: Loss,
+        judge: Loss | None,
+        *,
         after_step: Callable[[], None] | None = None,
-    ) -> Network:  # fmt: skip
+    ) -> ScaledModule:
         """Train `net` in place on the training rows and return it.
 
         `loss` and `judge` take model units u [B, k], targets y [B, 1] and the share of the training done; `judge` is
@@ -74,7 +79,7 @@ class Descent:
         return net.eval()
 
 
-def task_loss(net: Network, task: Task) -> Loss:
+def task_loss(net: ScaledModule, task: Task) -> Loss:
     """Mean binary cross-entropy of logits, or mean squared error in units of the target's spread."""
 
     def loss(u: torch.Tensor, y: torch.Tensor, _: float) -> torch.Tensor:
@@ -91,7 +96,7 @@ def output_units(task: Task, y: np.ndarray) -> tuple[float, float]:
     return (0.0, 1.0) if task == "binary" else (float(y.mean()), spread if spread > 0 else 1.0)
 
 
-def _tensors(net: Network, x: np.ndarray, y: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+def _tensors(net: ScaledModule, x: np.ndarray, y: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
     with torch.no_grad():
         u = net.scale(torch.as_tensor(x, device=net.shift.device))
     return u, torch.as_tensor(y, device=u.device).to(u.dtype)[:, None]

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from smilenn.baselines.descent import Descent, output_units, task_loss
-from smilenn.baselines.network import Network
+from smilenn.baselines.network import ScaledModule
 from smilenn.datasets.base import Task
 from smilenn.datasets.prepare import Prepared
 from smilenn.errors import SmileError
@@ -71,13 +71,18 @@ class LipschitzResidual(nn.Module):
 
 
 def fit_lipschitz_residual(
-    data: Prepared, signs: Sequence[int], slope: float, *, sizes: Sequence[int] = (32, 32),
-    task: Task = "regression", descent: Descent | None = None,
-) -> Network:  # fmt: skip
+    data: Prepared,
+    signs: Sequence[int],
+    slope: float,
+    *,
+    sizes: Sequence[int] = (32, 32),
+    task: Task = "regression",
+    descent: Descent | None = None,
+) -> ScaledModule:
     """Train; `slope` bounds the slope per model unit, in units of the target's spread (a logit: in itself)."""
     descent = Descent() if descent is None else descent
     descent.start()
     mean, scale = output_units(task, data.y)
-    net = Network(data.domain, LipschitzResidual(signs, sizes, slope), mean=mean, scale=scale)
+    net = ScaledModule(data.domain, LipschitzResidual(signs, sizes, slope), mean=mean, scale=scale)
     loss = task_loss(net, task)
     return descent.run(net, data, loss, loss)

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from smilenn.baselines.descent import Descent, output_units, task_loss
-from smilenn.baselines.network import Network
+from smilenn.baselines.network import ScaledModule
 from smilenn.datasets.base import Task
 from smilenn.datasets.prepare import Prepared
 from smilenn.errors import SmileError
@@ -60,13 +60,17 @@ def monotone_net(signs: Sequence[int], sizes: Sequence[int]) -> nn.Sequential:
 
 
 def fit_monotone_weights(
-    data: Prepared, signs: Sequence[int], *, sizes: Sequence[int] = (32, 32), task: Task = "regression",
+    data: Prepared,
+    signs: Sequence[int],
+    *,
+    sizes: Sequence[int] = (32, 32),
+    task: Task = "regression",
     descent: Descent | None = None,
-) -> Network:  # fmt: skip
+) -> ScaledModule:
     """Train; `signs` holds −1, 0 or 1 per coordinate of the domain."""
     descent = Descent() if descent is None else descent
     descent.start()
     mean, scale = output_units(task, data.y)
-    net = Network(data.domain, monotone_net(signs, sizes), mean=mean, scale=scale)
+    net = ScaledModule(data.domain, monotone_net(signs, sizes), mean=mean, scale=scale)
     loss = task_loss(net, task)
     return descent.run(net, data, loss, loss)

@@ -26,7 +26,7 @@ class Predictor(Protocol):
         ...
 
 
-class Network(nn.Module):
+class ScaledModule(nn.Module):
     """A module with its scaling.
 
     Parameters
@@ -43,16 +43,25 @@ class Network(nn.Module):
     u_hi: torch.Tensor
 
     def __init__(
-        self, domain: Domain, module: nn.Module, *,
-        columns: Sequence[int] | None = None, mean: float = 0.0, scale: float = 1.0,
-    ) -> None:  # fmt: skip
+        self,
+        domain: Domain,
+        module: nn.Module,
+        *,
+        columns: Sequence[int] | None = None,
+        mean: float = 0.0,
+        scale: float = 1.0,
+    ) -> None:
         super().__init__()
         self.domain, self.module = domain, module
         self.columns = list(range(domain.size)) if columns is None else list(columns)
         self.mean, self.scale_out = float(mean), float(scale)
         parameter = next(module.parameters())
-        for name, value in (("shift", domain.shift), ("mult", domain.mult),
-                            ("u_lo", domain.scale(domain.lo)), ("u_hi", domain.scale(domain.hi))):  # fmt: skip
+        for name, value in (
+            ("shift", domain.shift),
+            ("mult", domain.mult),
+            ("u_lo", domain.scale(domain.lo)),
+            ("u_hi", domain.scale(domain.hi)),
+        ):
             self.register_buffer(name, torch.tensor(value, dtype=parameter.dtype), persistent=False)
 
     def scale(self, x: torch.Tensor) -> torch.Tensor:

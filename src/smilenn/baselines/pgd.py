@@ -16,10 +16,21 @@ from smilenn.errors import SmileError
 
 
 def pgd_margin(
-    f: Callable[[torch.Tensor], torch.Tensor], x: np.ndarray, y: np.ndarray, delta: float, *,
-    lo: float = 0.0, hi: float = 1.0, steps: int = 100, restarts: int = 1, step: float | None = None,
-    batch: int = 1000, seed: int = 0, device: str = "cpu", dtype: torch.dtype = torch.float64,
-) -> np.ndarray:  # fmt: skip
+    f: Callable[[torch.Tensor], torch.Tensor],
+    x: np.ndarray,
+    y: np.ndarray,
+    delta: float,
+    *,
+    lo: float = 0.0,
+    hi: float = 1.0,
+    steps: int = 100,
+    restarts: int = 1,
+    step: float | None = None,
+    batch: int = 1000,
+    seed: int = 0,
+    device: str = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> np.ndarray:
     """The smallest s·f found within δ of each row, [n]; negative where the attack flipped the decision.
 
     f maps inputs [B, m] to logits [B, 1] and is differentiable; x [n, m], y [n] of 0 and 1. `step` is η, by default

@@ -9,15 +9,20 @@ from collections.abc import Sequence
 
 from smilenn.baselines.agnostic import Backbone, build
 from smilenn.baselines.descent import Descent, task_loss
-from smilenn.baselines.network import Network
+from smilenn.baselines.network import ScaledModule
 from smilenn.datasets.base import Task
 from smilenn.datasets.prepare import Prepared
 
 
 def fit_unaware(
-    data: Prepared, protected: Sequence[str], backbone: Backbone, embedding: int, *,
-    task: Task, descent: Descent | None = None,
-) -> Network:  # fmt: skip
+    data: Prepared,
+    protected: Sequence[str],
+    backbone: Backbone,
+    embedding: int,
+    *,
+    task: Task,
+    descent: Descent | None = None,
+) -> ScaledModule:
     """Train on the coordinates of all features but `protected`."""
     descent = Descent() if descent is None else descent
     dropped = {index for name in protected for index in data.domain.indices(name)}

@@ -1,28 +1,65 @@
-"""What a certificate's claims speak of in the user's words, and what its word "certified" takes for granted."""
+"""What a certificate's claims speak of in the user's words, and what its word "certified" takes for granted.
+
+The list of assumptions is made here and nowhere else. Statement, report and card print the lines; a terminal prints
+the names in one line; the trust page (docs/trust.md) has a row for each.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from smilenn.domain import Domain
 from smilenn.properties.forms import Outputs
 
-PINNED = "pinned modules give equal rows equal bits"
+HEADING = "Assumed, not checked:"
+PAGE = "docs/trust.md"  # where each assumption stands with what guards it
 
 
-def assumptions(*, pinned: bool | None = None) -> tuple[str, ...]:
-    """What is assumed and not checked, one short line each.
+@dataclass(frozen=True)
+class Assumption:
+    """Something that nobody checks: its name, and a line that says it."""
 
-    `pinned` says whether the network has pinned modules, None where nobody knows.
+    name: str
+    line: str
+
+
+PROCESS = Assumption("the process that predicts", "the program runs IEEE float64, rounding to nearest, in one process")
+TORCH = Assumption("PyTorch's elementwise arithmetic", "PyTorch's elementwise operations and sums are as documented")
+PINNED = Assumption("pinned modules", "pinned modules give equal rows equal bits")
+PERHAPS_PINNED = Assumption("pinned modules, if any", f"{PINNED.line}, where the model has any")
+TABLE = Assumption("the way from a table to inputs", "the mapping from table columns to inputs is that of model.json")
+ORIGIN = Assumption(
+    "who made the folder",
+    "the files come from whom you think: no signature was checked (smile check --key checks one)",
+)
+KEY = Assumption("who keeps the key", "nobody but whom you think has the private key of the signature")
+
+
+def assumptions(*, pinned: bool | None = None) -> tuple[Assumption, ...]:
+    """What is assumed and not checked; `pinned`: whether the network has pinned modules, None where nobody knows."""
+    modules = {True: (PINNED,), None: (PERHAPS_PINNED,), False: ()}[pinned]
+    return (PROCESS, TORCH, *modules, TABLE, ORIGIN)
+
+
+def once_signed(assumed: Iterable[Assumption]) -> tuple[Assumption, ...]:
+    """The same where the folder's signature was checked."""
+    return tuple(KEY if item is ORIGIN else item for item in assumed)
+
+
+def in_short(assumed: Iterable[Assumption]) -> str:
+    """The names in one line, and where to read about them.
+
+    >>> in_short(assumptions(pinned=False)[:2])
+    "Assumed, not checked: the process that predicts, PyTorch's elementwise arithmetic (docs/trust.md)."
     """
-    modules = {True: (PINNED,), None: (f"{PINNED}, where the model has any",), False: ()}[pinned]
-    return (
-        "the program runs IEEE float64, rounding to nearest, in one process",
-        "PyTorch's elementwise operations and sums are as documented",
-        *modules,
-        "the mapping from table columns to inputs is that of model.json",
-        "the files come from whom you think: no signature was checked (smile check --key checks one)",
-    )
+    return f"{HEADING} {', '.join(item.name for item in assumed)} ({PAGE})."
+
+
+def describes_pinned(net: Mapping[str, Any]) -> bool:
+    """Whether a network as model.json describes it (`net`) has pinned modules."""
+    return any(layer["kind"] == "pinned" for branch in net.get("encoder") or () for layer in branch["layers"])
 
 
 @dataclass(frozen=True)
@@ -31,4 +68,4 @@ class About:
 
     outputs: Outputs | None = None
     domain: Domain | None = None
-    assumed: tuple[str, ...] = field(default_factory=assumptions)
+    assumed: tuple[Assumption, ...] = field(default_factory=assumptions)

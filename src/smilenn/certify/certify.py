@@ -12,26 +12,28 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from smilenn.certify.certificate import ClaimProof, dump, model_digest
+from smilenn.certify.certificate import dump, model_digest
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.emit import Emitted, emit, emit_claim, mirrored
 from smilenn.certify.process import check_apart
 from smilenn.certify.stated import most_room
 from smilenn.certify.verdicts import Certificate
+from smilenn.errors import SmileError
 from smilenn.model.bundle import certified_tensors, save_net
 from smilenn.model.folder import read_folder, write_folder
 from smilenn.problem import build_all
 from smilenn.progress import Progress
 from smilenn.properties.cases import case_claims
 from smilenn.properties.claim import Claim
-from smilenn.prove.cases import known_cases
-from smilenn.prove.tree.tree import Trees
+from smilenn.provers.cases import known_cases
+from smilenn.provers.proof import ClaimProof
+from smilenn.provers.tree.tree import Trees
+from smilenn.rounding import two_digits
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
@@ -55,6 +57,10 @@ def certify(
     `callback` is told before every claim and at the end; `since` is the time that the work took before. After Ctrl-C
     no more is searched, and what was found by then is checked. What the checker refuses is returned as refused.
     """
+    from smilenn.model.seal import foreign_part
+
+    if reason := foreign_part(net):
+        raise SmileError(f"There is no certificate: {reason}.")
     claims, begun = tuple(claims), perf_counter()
     trees = Trees() if trees is None else trees
     snapshot = net.snapshot()
@@ -81,20 +87,28 @@ def certify(
         )
     notes = tuple(note for entry in emitted for note in entry.notes)
     model = model_digest(net.describe(), certified_tensors(net), table)
-    with tempfile.TemporaryDirectory(prefix="smilenn-") as place:
-        folder = Path(place) / "model"
-        save_net(folder, net, model={} if table is None else {"table": table})
-        files, report = _checked(folder, model, [entry.proof for entry in emitted], net.profile)
-        if report.status == "unknown":
-            scales = dict(zip(net.outputs, net.output_scale.tolist(), strict=True))
-            together = zip(emitted, claims, report.claims, strict=True)
-            relaxed = [_with_room(entry.proof, claim, found.rows, scales) for entry, claim, found in together]
-            if any(proof.room for proof in relaxed):
-                files, report = _checked(folder, model, relaxed, net.profile)
+    files, report = _accepted(net, claims, [entry.proof for entry in emitted], model, table)
     interrupted = any(entry.interrupted for entry in emitted)
     certificate = Certificate(files, report, claims, model, notes, perf_counter() - begun, interrupted)
     tell("the checker accepts" if certificate.accepted else certificate.shortfall)
     return certificate
+
+
+def _accepted(
+    net: SmileNet, claims: Sequence[Claim], proofs: Sequence[ClaimProof], model: str, table: Mapping[str, Any] | None
+) -> tuple[dict[str, bytes], Report]:
+    """The proofs as files with what the checker says of them; with room for rounding where that alone is missing."""
+    with tempfile.TemporaryDirectory(prefix="smilenn-") as place:
+        folder = Path(place) / "model"
+        save_net(folder, net, model={} if table is None else {"table": table})
+        files, report = _checked(folder, model, proofs, net.profile)
+        if report.status == "unknown":
+            scales = dict(zip(net.outputs, net.output_scale.tolist(), strict=True))
+            together = zip(proofs, claims, report.claims, strict=True)
+            relaxed = [_with_room(proof, claim, found.rows, scales) for proof, claim, found in together]
+            if any(proof.room for proof in relaxed):
+                files, report = _checked(folder, model, relaxed, net.profile)
+    return files, report
 
 
 def _checked(folder: Path, model: str, proofs: Sequence[ClaimProof], profile: str) -> tuple[dict[str, bytes], Report]:
@@ -107,13 +121,6 @@ def _with_room(proof: ClaimProof, claim: Claim, rows: Sequence[RowReport], scale
     """The same proof with room where rounding alone was missing; clauses have none."""
     room = []
     for row, stated in zip(rows, claim.rows, strict=False):
-        wanted = _two_digits(row.excess) if row.excess > 0 else Fraction(0)
+        wanted = two_digits(row.excess) if row.excess > 0 else Fraction(0)
         room.append(wanted if wanted <= min(most_room(stated, scales), 2 * row.margin) else Fraction(0))
     return replace(proof, room=room) if any(room) else proof
-
-
-def _two_digits(value: Fraction) -> Fraction:
-    """The smallest decimal of two significant digits that is ≥ value > 0."""
-    context = Context(prec=2, rounding=ROUND_CEILING)
-    up = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return Fraction(up)

@@ -34,18 +34,23 @@ from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import cmp_to_key, lru_cache, reduce
+from itertools import islice
 from operator import le, mul, or_, sub
 from typing import Any
 
 MIB = 1 << 20
 NODES, WORK = 1 << 24, 1 << 33
 ENCODING = 4  # units of work per number of an encoder, for every claim
+LEAVES = 256  # of a tree whose leaves are compared pair by pair
 LAYERS, SIZE = 64, 1 << 30  # layers of a branch of an encoder; the largest size that may stand in model.json
 DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
 LEMMAS = 1 << 22  # slopes h that the lemmas of a row may have in all
 USES = 24  # y, how often a leaf uses a lemma, is a multiple of 2^-24
 ALL = 255  # the copy byte of splits that concern all copies
 LONG = 1 << 12  # binary digits of numbers that a unit of work covers
+FINE = 100  # SQRT and UP are multiples of 2^-100
+GRID, BROAD = 40, 20  # weights of a contraction are multiples of 2^-40 below 2^20, its balance below 2^40
+TOGETHER = 128  # columns of a contraction that share packed rows
 FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
 PROPERTIES = "properties.json"  # compared with the certificate's claims, where it is listed
 META = "__metadata__"  # an entry of a safetensors header that is no tensor
@@ -192,6 +197,7 @@ def _check(folder: str) -> Report:
     if PROPERTIES in files:
         compare_claims(parse(files[PROPERTIES], PROPERTIES), content["claims"])
     claims, reader = [], Reader(data)
+    reader.work -= net.encoder.once if net.encoder else 0
     for entry in content["claims"]:
         claims.append(check_claim(net, entry, reader, version))
     need(reader.end == len(data), "certificate.bin holds bytes that no row uses")
@@ -811,7 +817,7 @@ class Encoder(Space):
 
     def __init__(self, given: Domain, branches: Any, weights: Weights) -> None:
         need(isinstance(branches, list) and branches, "the encoder has no branches")
-        self.given, self.weights = given, weights
+        self.given, self.weights, self.effort, self.once = given, weights, 0, 0
         self.source: list[int | None] = []
         self.branches: list[tuple[Ints, list[dict[str, Any]]]] = []
         names, features, taken, groups = [], [], set(given.features), []
@@ -852,6 +858,8 @@ class Encoder(Space):
             "kinks": "size convex",
             "pool": "side block",
             "distance": "inputs outputs",
+            "contract": "inputs units",
+            "trees": "inputs trees nodes sets",
             "pinned": "outputs module",
         }
         need(len(layers) <= LAYERS, "a branch of the encoder has too many layers")
@@ -862,7 +870,7 @@ class Encoder(Space):
             need(is_object(given, "kind", *keys[str(kind)].split()), "a layer of the encoder is malformed")
             layer = dict(given)
             out.append(layer)
-            sizes = [value for key, value in layer.items() if key not in ("kind", "source", "module")]
+            sizes = [value for key, value in layer.items() if key not in ("kind", "source", "module", "trees", "sets")]
             need(is_sizes(sizes), "a layer of the encoder has a malformed size")
             place, inputs, outputs = f"{prefix}{number}.", layer.get("inputs", width), layer.get("outputs", width)
             if kind == "ramps":
@@ -882,6 +890,12 @@ class Encoder(Space):
                 need(number == len(layers) - 1, "a pinned module is not the last layer of its branch")
                 need(outputs <= len(self.weights.raw.get("encoder.lo", ())), "a pinned module has too many outputs")
                 self.weights.loose += (place + "module.",)
+            elif kind == "trees":
+                need(inputs == width, "a layer of the encoder has another size")
+                outputs = self.read_trees(place, layer, width)
+            elif kind == "contract":
+                need(inputs == width, "a layer of the encoder has another size")
+                self.read_contraction(place, layer, width)
             else:
                 extra = layer.get("base", 0)
                 need(extra in (0, base), "a layer appends something else than the first layer's outputs")
@@ -894,20 +908,99 @@ class Encoder(Space):
             width, base = outputs, base or outputs
         return out, width
 
-    def elements(self) -> int:
-        """How many numbers its tensors hold."""
-        return sum(len(self.weights.raw[name]) // 8 for name in self.weights.asked if name.startswith("encoder."))
+    def read_trees(self, place: str, layer: dict[str, Any], width: int) -> int:
+        """The trees of a layer, and how many outputs it has."""
+        counts, sets, nodes = layer["trees"], layer["sets"], layer["nodes"]
+        need(is_sizes(counts) and counts and min(counts) > 0, "a layer of trees has an output without trees")
+        need(isinstance(sets, list), "a set of a layer of trees is malformed")
+        for places in sets:
+            good = is_sizes(places) and places == sorted(set(places)) and places and places[-1] < width
+            need(good, "a set of a layer of trees is malformed")
+        split, e = self.weights.numbers(place + "split", [nodes])
+        known = e == 0 and all(-1 <= asked < width + len(sets) for asked in split)
+        need(known, "a node of a tree asks for something that is not there")
+        number, layer["e"] = self.weights.numbers(place + "number", [nodes])
+        layer["bias"] = self.weights.fractions(place + "bias", [len(counts)])
+        layer["forest"] = forest = grown(split, number)
+        complete = len(forest) == sum(counts) and sum(len(tree.split) for tree in forest) == nodes
+        need(complete, "the nodes of a layer of trees do not make up its trees")
+        self.effort += ENCODING * sum(map(len, sets))
+        self.effort += sum(tree.leaves * tree.depths for tree in forest if tree.leaves <= LEAVES)
+        return len(counts)
 
-    def spreads(self, start: list[Spread]) -> list[Spread]:
-        """All coordinates of e from the inputs in raw units."""
+    def read_contraction(self, place: str, layer: dict[str, Any], width: int) -> None:
+        """A layer that moves no two inputs apart; what is kept of it are norms."""
+        units = layer["units"]
+        need(units >= 1, "a contraction has no units")
+        self.once += width * units * units // 64
+        need(self.once <= WORK, "the contractions would take too long to check")
+        flat, e = self.weights.numbers(place + "weight", [width, units])
+        balance, grid = self.weights.numbers(place + "balance", [units])
+        short = e <= GRID and max(map(abs, flat)) < 1 << BROAD + e
+        need(short and grid <= GRID and max(balance) < 1 << GRID + grid, "the numbers of a contraction are too long")
+        bias, gain = (self.weights.fractions(place + part, [units]) for part in ("bias", "gain"))
+        need(min(gain) >= 0 and min(balance) > 0, "the gain or balance of a contraction has the wrong sign")
+        rows = [flat[i : i + units] for i in range(0, len(flat), units)]
+        sums, squares = gram(rows, balance)
+        for g, total, q in zip(gain, sums, balance, strict=True):
+            need(g.numerator * total <= 2 * q * g.denominator << 2 * e, "a layer called a contraction is none")
+        still, common = integers([g * max(b, Fraction(0)) for g, b in zip(gain, bias, strict=True)])
+        moved = sum(dot(row, still) ** 2 for row in rows)  # ‖W·(g ∘ max(b, 0))‖², what the layer makes of zero
+        layer["still"] = root(Fraction(moved, common * common << 2 * e))
+        layer["norms"] = [root(Fraction(square, 1 << 2 * e)) for square in squares]
+        layer["bias"], layer["gain"] = bias, gain
+
+    def work(self) -> int:
+        """§6: what it costs to find out what the layers leave of a premise."""
+        own = (name for name in self.weights.asked if name.startswith("encoder."))
+        return self.effort + ENCODING * sum(len(self.weights.raw[name]) // 8 for name in own)
+
+    def spreads(self, start: list[Spread], ball: dict[int, Fraction] | None) -> tuple[list[Spread], list[Part]]:
+        """All coordinates of e from the inputs in raw units, and what branches with layers say of the norm.
+
+        `ball` has δ of its coordinates that are not pinned; it is None where there are no two copies.
+        """
         out: list[Spread] = []
+        parts: list[Part] = []
         for columns, layers in self.branches:
             y, base = [self.scaled(i, start[i]) for i in columns], []
+            norm = self.begun(columns, y, ball)
             for layer in layers:
-                y = getattr(self, layer["kind"])(layer, y + base if layer.get("base") else y)
+                y, norm = self.step(layer, y + base if layer.get("base") else y, norm)
                 base = base or y
+            if layers:
+                parts.append(Part(range(len(out), len(out) + len(y)), norm))
             out += y
-        return [s if i is not None else self.cut(s, at) for at, (i, s) in enumerate(zip(self.source, out, strict=True))]
+        cut = [s if i is not None else self.cut(s, at) for at, (i, s) in enumerate(zip(self.source, out, strict=True))]
+        return cut, parts
+
+    def begun(self, columns: Ints, y: list[Spread], ball: dict[int, Fraction] | None) -> Norm:
+        """§3.1: axes and rest of u."""
+        zero = Fraction(0)
+        if ball is None:
+            return Norm([zero] * len(y), None, None)
+        axes, rest = [self.given.mult[i] * ball.get(i, zero) for i in columns], zero
+        for i, s in zip(columns, y, strict=True):
+            rest += 2 * self.given.scale[i].error if i in ball else apart(s)
+        return Norm(axes, rest, None)
+
+    def step(self, layer: dict[str, Any], y: list[Spread], norm: Norm) -> tuple[list[Spread], Norm]:
+        """One layer: what it leaves of spreads, axes and rest."""
+        kind = layer["kind"]
+        if kind == "contract":
+            return self.contract(layer, y, norm)
+        out = self.distance(layer, y, norm.most) if kind == "distance" else getattr(self, kind)(layer, y)
+        if norm.rest is None or kind == "kinks":
+            return out, replace(norm, size=None)
+        zeros = [Fraction(0)] * len(out)
+        if kind == "pinned":
+            return out, Norm(zeros, None, None)
+        if kind == "ramps" and len(set(layer["source"])) == len(layer["source"]):
+            lines = list(zip(layer["source"], layer["start"], layer["rate"], strict=True))
+            errors = sum(2 * ramp_error(y[i], start, rate) for i, start, rate in lines)
+            axes = [rate * norm.axes[i] for i, _, rate in lines]
+            return out, Norm(axes, max(layer["rate"]) * norm.rest + errors, None)
+        return out, Norm(zeros, root(sum((apart(s) ** 2 for s in out), Fraction(0))), None)
 
     def scaled(self, i: int, s: Spread) -> Spread:
         """Input i in model units."""
@@ -925,9 +1018,7 @@ class Encoder(Space):
         out = []
         for i, start, rate in zip(layer["source"], layer["start"], layer["rate"], strict=True):
             s = y[i]
-            d = max(start - s.lo, s.hi - start)
-            need(d * rate < HUGE and d < HUGE, "the encoder may overflow")
-            error = ((1 + U) ** 2 - 1) * d * rate + 2 * ETA * (1 + rate + d)
+            error = ramp_error(s, start, rate)
             ends = rate * s.low - 2 * error, rate * s.high + 2 * error
             out.append(settled(Fraction(0), Fraction(1), *ends, s.rises, s.falls))
         return out
@@ -975,9 +1066,10 @@ class Encoder(Space):
                 out += self.sums([[1] * len(part)], len(part), [Fraction(0)], part, len(part))
         return out
 
-    def distance(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
-        """max_i |y_i − w_ji| + b_j"""
-        size, most = max(max(-s.lo, s.hi) for s in y), max(max(-s.low, s.high) for s in y)
+    def distance(self, layer: dict[str, Any], y: list[Spread], norm: Fraction | None) -> list[Spread]:
+        """max_i |y_i − w_ji| + b_j; no difference exceeds the norm of all of them"""
+        size, most = max(max(-s.lo, s.hi) for s in y), max(map(apart, y))
+        most = most if norm is None else min(most, norm)
         same, out = all(s.rises and s.falls for s in y), []
         for row, b in zip(layer["rows"], layer["bias"], strict=True):
             far = Fraction(max(map(abs, row)), 1 << layer["e"]) + size
@@ -986,10 +1078,240 @@ class Encoder(Space):
             out.append(settled(b - error, far + b + error, *ends, same, same))
         return out
 
+    def contract(self, layer: dict[str, Any], y: list[Spread], norm: Norm) -> tuple[list[Spread], Norm]:
+        """y − W·(g ∘ max(Wᵀy + b, 0))"""
+        size = root(sum((max(-s.lo, s.hi) ** 2 for s in y), Fraction(0))) if norm.size is None else norm.size
+        error = contraction_error(layer, len(y), size)
+        size += layer["still"] + error
+        same, zero = all(s.rises and s.falls for s in y), Fraction(0)
+        far = 2 * size if norm.most is None else up(norm.most) + 2 * error
+        out = [settled(-size, size, -far, far, same, same)] * len(y)
+        axes, rest = [zero if same or norm.rest is None else far] * len(y), None if norm.rest is None else zero
+        return out, Norm(axes, rest, size)
+
+    def trees(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
+        """((b + v_1) + v_2) + …, each v the leaf of a tree"""
+        unit, forest, out = 1 << layer["e"], iter(layer["forest"]), []
+        parts = [[s] for s in y] + [[y[i] for i in places] for places in layer["sets"]]
+        questions = [question(part, unit) for part in parts]
+        for count, b in zip(layer["trees"], layer["bias"], strict=True):
+            found = [tree_spread(tree, questions) for tree in islice(forest, count)]
+            lo, hi, low, high = (Fraction(sum(column), unit) for column in zip(*found, strict=True))
+            size = Fraction(sum(max(-least, most) for least, most, _, _ in found), unit)
+            error = rounding(count, size + abs(b), Fraction(count), size)
+            need(size + abs(b) + error < HUGE, "the encoder may overflow")
+            rises, falls = all(v[2] >= 0 for v in found), all(v[3] <= 0 for v in found)
+            out.append(settled(lo + b - error, hi + b + error, low - 2 * error, high + 2 * error, rises, falls))
+        return out
+
     def pinned(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """Any function: the same bits if nothing that it reads may differ; the box bounds it."""
         same, huge = all(s.rises and s.falls for s in y), Fraction(HUGE - 1)
         return [settled(-huge, huge, -2 * huge, 2 * huge, same, same)] * layer["outputs"]
+
+
+@dataclass(frozen=True)
+class Norm:
+    """Δy = S·t + r with ‖t‖ ≤ 1 and ‖r‖ ≤ `rest` (None: nothing is known); `size` bounds ‖y‖ after a contraction."""
+
+    axes: list[Fraction]
+    rest: Fraction | None
+    size: Fraction | None
+
+    @property
+    def most(self) -> Fraction | None:
+        """N ≥ ‖Δy‖."""
+        return None if self.rest is None else max(self.axes) + self.rest
+
+
+@dataclass(frozen=True)
+class Part:
+    """The coordinates of e that a branch with layers makes, and what it says of their difference."""
+
+    places: range
+    norm: Norm
+
+
+def root(value: Fraction) -> Fraction:
+    """SQRT: the least n·2^-100 whose square is not below the value."""
+    square = -((-value.numerator << 2 * FINE) // value.denominator)
+    n = math.isqrt(square)
+    return Fraction(n + (n * n < square), 1 << FINE)
+
+
+def up(value: Fraction) -> Fraction:
+    """UP: the least multiple of 2^-100 that is not below the value."""
+    return Fraction(-((-value.numerator << FINE) // value.denominator), 1 << FINE)
+
+
+def apart(s: Spread) -> Fraction:
+    """The largest difference of a coordinate."""
+    return max(-s.low, s.high)
+
+
+def ramp_error(s: Spread, start: Fraction, rate: Fraction) -> Fraction:
+    """What rounding does to (y − start)·rate."""
+    d = max(start - s.lo, s.hi - start)
+    need(d * rate < HUGE and d < HUGE, "the encoder may overflow")
+    return ((1 + U) ** 2 - 1) * d * rate + 2 * ETA * (1 + rate + d)
+
+
+def contraction_error(layer: dict[str, Any], inputs: int, size: Fraction) -> Fraction:
+    """E: the norm of what rounding adds to a contraction at inputs of norm ≤ `size`."""
+    norms, units = layer["norms"], len(layer["norms"])
+    first, second = ((n + 5) * U / (1 - (n + 5) * U) for n in (inputs, units))
+    carried = total = sizes = Fraction(0)
+    for w, b, g in zip(norms, layer["bias"], layer["gain"], strict=True):
+        z = w * size + abs(b)
+        e = first * z + (1 + first) * ETA * (3 * inputs + 3 + inputs * w + inputs * size)
+        f = g * e + (U * g + ETA) * (z + e) + ETA * (1 + g)
+        c = g * z + f
+        need(z + e < HUGE and c < HUGE, "the encoder may overflow")
+        carried, total, sizes = carried + w * f, total + w * c, sizes + c
+    tiny = inputs * (1 + second) * ETA * (3 * units + 3 + sum(norms) + sizes)
+    error = up(carried + second * (total + size) + tiny)
+    need(total + size + error < HUGE, "the encoder may overflow")
+    return error
+
+
+def gram(rows: list[Ints], factors: Ints) -> tuple[Ints, Ints]:
+    """Σ_l |(WᵀW)_jl|·factors_l and (WᵀW)_jj for every column j of W, given by its rows.
+
+    A row is packed into one whole number, a field for every column, so that one product serves a whole row. WᵀW is
+    symmetric: columns left of a block of columns are not computed again.
+    """
+    columns, units, most = list(zip(*rows, strict=True)), len(factors), max(abs(v) for row in rows for v in row)
+    width = (2 * len(rows) * most * most).bit_length() // 8 + 1  # bytes of a field, which has a sign
+    bits, half = 8 * width, 1 << 8 * width - 1
+    packed = [int.from_bytes(b"".join((v + half).to_bytes(width, "little") for v in row), "little") for row in rows]
+    sums, squares = [0] * units, [0] * units
+    for start in range(0, units, TOGETHER):
+        halves = int.from_bytes(half.to_bytes(width, "little") * (units - start), "little")
+        right = [(number >> bits * start) - halves for number in packed]
+        for j in range(start, min(start + TOGETHER, units)):
+            data = (sum(map(mul, columns[j], right)) + halves).to_bytes(width * (units - start), "little")
+            ends = range(width * (j - start), len(data), width)
+            line = [abs(int.from_bytes(data[at : at + width], "little") - half) for at in ends]
+            squares[j] = line[0]
+            sums[j] += dot(line, factors[j:])
+            by = factors[j]
+            sums[j + 1 :] = [total + v * by for total, v in zip(sums[j + 1 :], line[1:], strict=True)]
+    return sums, squares
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Nodes in preorder: what each asks (−1: a leaf) and its threshold or value; leaves, and their depths summed."""
+
+    split: Ints
+    number: Ints
+    leaves: int
+    depths: int
+
+
+def grown(split: Ints, number: Ints) -> list[Tree]:
+    """All complete trees that the nodes make up, one after the other."""
+    out: list[Tree] = []
+    start, leaves, depths, ahead = 0, 0, 0, [0]  # ahead: depths of nodes that have a parent and are still to come
+    for at, asked in enumerate(split, 1):
+        depth = ahead.pop()
+        if asked >= 0:
+            ahead += [depth + 1] * 2
+        else:
+            leaves, depths = leaves + 1, depths + depth
+        if not ahead:
+            out.append(Tree(split[start:at], number[start:at], leaves, depths))
+            start, leaves, depths, ahead = at, 0, 0, [0]
+    return out
+
+
+Question = tuple[int, int, int, int]  # range and difference of what is asked, times the unit of thresholds
+Four = tuple[int, int, int, int]  # range and difference of a tree's value, times the same unit
+
+
+def question(part: list[Spread], unit: int) -> Question:
+    """The largest of some coordinates. Ends are rounded so that comparing them with thresholds stays exact."""
+    lo, hi = max(s.lo for s in part), max(s.hi for s in part)
+    low, high = min(s.low for s in part), max(s.high for s in part)
+    return math.ceil(lo * unit), math.ceil(hi * unit), math.floor(low * unit), math.ceil(high * unit)
+
+
+def tree_spread(tree: Tree, questions: list[Question]) -> Four:
+    """Node by node, from the leaves up; leaf against leaf where that does not show an order."""
+    done: list[Four] = []  # of subtrees: the last one is the next node's left one
+    for asked, number in zip(reversed(tree.split), reversed(tree.number), strict=True):
+        if asked < 0:
+            done.append((number, number, 0, 0))
+            continue
+        left, right = done.pop(), done.pop()
+        lo, hi, low, high = questions[asked]
+        if hi <= number:
+            done.append(left)
+        elif lo > number:
+            done.append(right)
+        else:
+            done.append(joined(left, right, low < 0, high > 0))
+    (found,) = done
+    lo, hi, low, high = found
+    if low < 0 < high and tree.leaves <= LEAVES:
+        low, high = by_pairs(open_leaves(tree, questions), questions)
+    return lo, hi, low, high
+
+
+def joined(left: Four, right: Four, back: bool, on: bool) -> Four:
+    """A node whose copies may part: copy 1 to the right (`on`), to the left (`back`)."""
+    lo, hi, low, high = min(left[0], right[0]), max(left[1], right[1]), min(left[2], right[2]), max(left[3], right[3])
+    if on:
+        low, high = min(low, right[0] - left[1]), max(high, right[1] - left[0])
+    if back:
+        low, high = min(low, left[0] - right[1]), max(high, left[1] - right[0])
+    return lo, hi, low, high
+
+
+Leaves = list[tuple[int, dict[int, tuple[int | None, int | None]]]]  # value; by question (a, b], None without an end
+
+
+def open_leaves(tree: Tree, questions: list[Question]) -> Leaves:
+    """The leaves that can be reached, with what their paths say."""
+    out: Leaves = []
+    ahead: list[dict[int, tuple[int | None, int | None]] | None] = [{}]  # None: cannot be reached
+    for asked, number in zip(tree.split, tree.number, strict=True):
+        path = ahead.pop()
+        if asked < 0:
+            out += [] if path is None else [(number, path)]
+            continue
+        left = right = None
+        if path is not None:
+            lo, hi, _, _ = questions[asked]
+            above, upto = path.get(asked, (None, None))
+            if lo <= number:
+                left = {**path, asked: (above, number if upto is None else min(upto, number))}
+            if hi > number:
+                right = {**path, asked: (number if above is None else max(above, number), upto)}
+        ahead += [right, left]
+    return out
+
+
+def by_pairs(leaves: Leaves, questions: list[Question]) -> tuple[int, int]:
+    """The range of v_q − v_p over leaves p of copy 2 and q of copy 1 that two inputs of the premise may reach."""
+    low = high = 0
+    for p, second in leaves:
+        for q, first in leaves:
+            if (q - p < low or q - p > high) and pair(second, first, questions):
+                low, high = min(low, q - p), max(high, q - p)
+    return low, high
+
+
+def pair(second: dict[int, Any], first: dict[int, Any], questions: list[Question]) -> bool:
+    """Whether every question leaves a difference z_1 − z_2 that lies between a_1 − b_2 and b_1 − a_2."""
+    for asked, (a, b) in second.items():
+        if asked in first:
+            (c, d), (_, _, low, high) = first[asked], questions[asked]
+            if (a is not None and d is not None and low >= d - a) or (
+                b is not None and c is not None and high <= c - b
+            ):
+                return False
+    return True
 
 
 # ---- 3. the claim and its premise -----------------------------------------------------------------------------------
@@ -1034,7 +1356,8 @@ class Claim:
 
     def __init__(self, claim: Any) -> None:
         keys = ("copies", "when", "then", "others", "equal", "free", "sentence")
-        need(is_object(claim, *keys) or is_object(claim, *keys, "either"), "a claim is malformed")
+        more = {"either", "ball"} & set(claim) if isinstance(claim, dict) else ()
+        need(is_object(claim, *keys, *more), "a claim is malformed")
         need(is_int(claim["copies"]) and 1 <= claim["copies"] <= 4, "a claim is malformed")
         need(claim["others"] in ("equal", "free") and isinstance(claim["sentence"], str), "a claim is malformed")
         need(is_texts(claim["equal"]) and is_texts(claim["free"]), "a claim is malformed")
@@ -1048,8 +1371,18 @@ class Claim:
             need(len(clause) > 1 and all(op == "<=" for _, op, _ in clause), "a clause has no alternatives, or an ==")
         need(self.then or self.either, "a claim has no conclusion")
         rows = (*self.when, *self.then, *(row for clause in self.either for row in clause))
-        self.size = sum(1 + len(terms) for terms, _, _ in rows)
-        self.common = common_denominator(1, (v for terms, _, rhs in rows for v in (rhs, *(term[0] for term in terms))))
+        self.ball = self.read_ball(claim["ball"]) if "ball" in claim else {}
+        self.size = sum(1 + len(terms) for terms, _, _ in rows) + len(self.ball)
+        numbers = [v for terms, _, rhs in rows for v in (rhs, *(term[0] for term in terms))]
+        self.common = common_denominator(1, (*numbers, *self.ball.values()))
+
+    def read_ball(self, pairs: Any) -> dict[str, Fraction]:
+        """δ by name."""
+        good = self.k == 2 and isinstance(pairs, list) and pairs
+        need(good and all(is_texts(pair) and len(pair) == 2 for pair in pairs), "the ball of a claim is malformed")
+        ball = {name: rational(text) for name, text in pairs}
+        need(len(ball) == len(pairs) and min(ball.values()) > 0, "the ball of a claim is malformed")
+        return ball
 
 
 def claim_digest(claim: Any, version: int) -> str:
@@ -1078,13 +1411,20 @@ class Premise:
         self.when = claim.when
         self.rows = [(self.merged(terms), op == "==", rhs) for terms, op, rhs in self.when]
         self.rows += [({(c, i): Fraction(side)}, False, side * at) for c, i, at, side in path]
+        self.ball = {self.coordinate(name): delta for name, delta in claim.ball.items()}
+        bad = [i for i in self.ball if net.given.whole[i]]
+        need(len(self.ball) == len(claim.ball) and not bad, "a ball is over different continuous coordinates")
+        for i, delta in self.ball.items():
+            self.rows += [({(0, i): Fraction(side), (1, i): Fraction(-side)}, False, delta) for side in (1, -1)]
         self.ground()
+        self.parts: list[Part] = []
+        self.axes = {i: delta for i, delta in self.ball.items() if not self.pinned[i]}
         if net.encoder:
             self.encode(net.encoder)
         self.scale = 1 << net.ex
         for denominator in {v.denominator for side in (self.lo, self.hi, self.delta) for line in side for v in line}:
             self.scale = math.lcm(self.scale, denominator)
-            need(self.scale.bit_length() < BITS, "the bounds of a claim have too large a common denominator")
+            need(self.scale.bit_length() <= BITS, "the bounds of a claim have too large a common denominator")
         digits = self.scale.bit_length() + common.bit_length() + 2 * net.e + net.em
         self.weight = 1 + digits // LONG  # of a unit of work: long numbers take long
 
@@ -1176,7 +1516,9 @@ class Premise:
             rises, falls = (self.pinned[i] or (ordered and v) for v in (low >= 0, high <= 0))
             start.append(Spread(lo, hi, low, high, rises, falls))
         place = {i: at for at, i in enumerate(encoder.source) if i is not None}
-        passing = list(zip(encoder.source, encoder.spreads(start), strict=True))
+        spreads, self.parts = encoder.spreads(start, self.axes if k == 2 else None)
+        self.axes = {place[i]: delta for i, delta in self.axes.items() if i in place}
+        passing = list(zip(encoder.source, spreads, strict=True))
         self.lo = [[s.lo if i is None else line[i] for i, s in passing] for line in self.lo]
         self.hi = [[s.hi if i is None else line[i] for i, s in passing] for line in self.hi]
         self.delta = [(s.low, s.high) if i is None else self.delta[i] for i, s in passing] if k == 2 else []
@@ -1188,7 +1530,7 @@ class Premise:
         """Coordinates with one value in all copies."""
         net, claim, m = self.net.given, self.claim, self.net.given.m
         equal = {i for name in set(claim["equal"]) for i in net.lookup(name)}
-        named = {term[3] for terms, _, _ in self.when for term in terms}
+        named = {term[3] for terms, _, _ in self.when for term in terms}.union(dict(claim.get("ball", ())))
         free = {i for name in named.union(claim["free"]) for i in net.lookup(name)}
         free |= {i for group in net.groups if free.intersection(group) for i in group}
         if self.k == 1:
@@ -1215,6 +1557,9 @@ class Premise:
             (*coefs, right), _ = integers([*terms.values(), rhs])
             total = sum(a * points[c][i] for a, (c, i) in zip(coefs, terms, strict=True)) - (right << e)
             need(total <= 0 and (not same or total == 0), reason)
+        if self.ball:
+            shares = ((witness[0][i] - witness[1][i]) / delta for i, delta in self.ball.items())
+            need(sum(share**2 for share in shares) <= 1, reason)
 
     def allows(self, c: int, group: range) -> int:
         """The categories that copy c may take, as a bit mask."""
@@ -1342,7 +1687,7 @@ class Reader:
 
     def encode(self, net: Net, size: int = 0) -> None:
         """§6: what it costs to find out what an encoder leaves of a premise; of a case also to read its claim again."""
-        self.work -= size + (ENCODING * net.encoder.elements() if net.encoder else 0)
+        self.work -= size + (net.encoder.work() if net.encoder else 0)
         need(self.work >= 0, "the claims would take too long to check")
 
     def split(self, place: int) -> tuple[int, int, int]:
@@ -2026,6 +2371,36 @@ def signs_rule(goal: Goal, reader: Reader) -> Fraction:
     return Fraction(0)
 
 
+# ---- 4.6 ball rule --------------------------------------------------------------------------------------------------
+
+
+def ball_rule(goal: Goal) -> Fraction:
+    """const + q·(e_1 − e_2) by Cauchy and Schwarz, branch by branch."""
+    premise, net = goal.premise, goal.premise.net
+    plain = premise.k == 2 and not net.paper and not net.units and not net.grid
+    need(plain, "the ball rule is for two copies of a network without hidden units")
+    psi = goal.compose(0, premise.scale)
+    need(psi.q[0] == [-v for v in psi.q[1]], "the ball rule is for differences")
+    q = [Fraction(v, psi.slope_scale) for v in psi.q[0]]
+    places = {i for part in premise.parts for i in part.places}
+
+    def length(values: Iterable[Fraction]) -> Fraction:
+        return root(sum((v * v for v in values), Fraction(0)))
+
+    def strips(found: Iterable[int]) -> Fraction:
+        return sum((max(q[i] * premise.delta[i][0], q[i] * premise.delta[i][1]) for i in found), Fraction(0))
+
+    bound = Fraction(psi.const, psi.value_scale) + length(q[i] * delta for i, delta in premise.axes.items())
+    bound += strips(i for i in range(net.m) if i not in places and i not in premise.axes)
+    for part in premise.parts:
+        known, own = strips(part.places), [q[i] for i in part.places]
+        if part.norm.rest is not None:
+            stretched = length(v * axis for v, axis in zip(own, part.norm.axes, strict=True))
+            known = min(known, stretched + part.norm.rest * length(own))
+        bound += known
+    return bound
+
+
 # ---- 5. the rounding margin -----------------------------------------------------------------------------------------
 
 U, ETA, HUGE = Fraction(1, 1 << 53), Fraction(1, 1 << 126), 1 << 1000
@@ -2238,6 +2613,9 @@ def check_rows(premise: Premise, conclusion: list[Row], proofs: Any, reader: Rea
             bound = margin = order_rule(goal)
         elif rule == "signs" and is_object(proof, "rule"):
             bound = signs_rule(goal, reader)
+        elif rule == "ball" and is_object(proof, "rule"):
+            reader.spend(1, premise)
+            bound = ball_rule(goal)
         else:
             need(rule == "mirror" and is_object(proof, "rule", "of"), "a row's proof is malformed")
             of = proof["of"]
@@ -2325,9 +2703,22 @@ def row_texts(rows: Sequence[Row]) -> list[str]:
     return said + [row_text(row) for row, shape in zip(rows, shapes, strict=True) if shape not in many]
 
 
+def ball_text(ball: dict[str, Fraction]) -> str:
+    """``norm2(a["x"] - b["x"], …) <= 0.3``, each difference divided by its δ where these are not all the same."""
+    names, same = list(ball), len(set(ball.values())) == 1
+    first, last = access("*"), number(ball[names[0]]) if same else "1"
+    if same and len(names) > MANY:
+        shown = f"{quoted(names[0])}, {quoted(names[1])}, … {quoted(names[-1])}"
+        return f'norm2(a{first} - b{first} for each of {len(names)} features in place of "*": {shown}) <= {last}'
+    lines = [f"a{access(name)} - b{access(name)}" for name in names]
+    lines = lines if same else [f"({t}) / {number(v)}" for t, v in zip(lines, ball.values(), strict=True)]
+    return f"norm2({', '.join(lines)}) <= {last}"
+
+
 def formula(claim: Claim) -> str:
     """The claim in symbols, made from its rows."""
     names, parts = "abcd"[: claim.k], row_texts(claim.when)
+    parts += [ball_text(claim.ball)] if claim.ball else []
     if claim.k > 1:
         parts += [" == ".join(copy + access(name) for copy in names) for name in claim.text["equal"]]
         parts += [f"{quoted(name)} free" for name in claim.text["free"]]

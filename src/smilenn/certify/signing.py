@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from smilenn.errors import AlteredError, SmileError
-from smilenn.model.folder import SIGNATURE, dump_json, parse_json, read_folder, read_manifest
+from smilenn.model.folder import SIGNATURE, dump_json, parse_json, read_file, read_folder, read_manifest
 
 FORMAT, VERSION = "smilenn-signature", 1
 MOST_BYTES = 4096  # of signature.json
+FIELD = 2**255 - 19
 
 
 def sign(folder: Path | str, key: Path | str) -> str:
@@ -83,6 +84,8 @@ def new_key(private: Path | str) -> str:
 def public_key(key: Path | str) -> str:
     """A public key in hexadecimal, from a PEM file (of the public or the private key) or from its digits."""
     if isinstance(key, str) and re.fullmatch("[0-9a-fA-F]{64}", key):
+        if _of_small_order(bytes.fromhex(key)):
+            raise SmileError("The public key has a small order, so anybody can sign for it; ask for the real one.")
         return key.lower()
     serialization, ed25519, _ = _library()
     data = _read(Path(key))
@@ -92,7 +95,19 @@ def public_key(key: Path | str) -> str:
         found = _private(Path(key)).public_key()
     if not isinstance(found, ed25519.Ed25519PublicKey):
         raise SmileError(f"{str(key)!r} holds no Ed25519 key; make one with smile sign --new-key.")
-    return found.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw).hex()
+    digits = found.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw).hex()
+    return public_key(digits)
+
+
+def _of_small_order(key: bytes) -> bool:
+    """Whether a point (x, y) of −x² + y² = 1 + d·x²y² has order 8 or less, in whatever way its y is written.
+
+    Such a point, times the hash of a message, is the same for one message in eight: its signatures say nothing. Order 1
+    and 2: y = ±1. Order 4: y = 0. Order 8: twice the point has y = 0, so x² = −y², so d·y⁴ + 2y² = 1.
+    """
+    y = int.from_bytes(key, "little") % (1 << 255)  # the last bit is the sign of x
+    d = -121665 * pow(121666, -1, FIELD)
+    return y * (y * y - 1) * (d * y**4 + 2 * y * y - 1) % FIELD == 0
 
 
 def _private(path: Path) -> Any:
@@ -119,7 +134,7 @@ def _entry(place: Path) -> dict[str, str]:
     """The content of signature.json, every key and value as the specification has it."""
     if not stat.S_ISREG(place.lstat().st_mode) or place.stat().st_size > MOST_BYTES:
         raise AlteredError(f"{str(place)!r} is not a regular file of a signature; sign the folder again.")
-    entry = parse_json(_read(place), str(place))
+    entry = parse_json(read_file(place, MOST_BYTES), str(place))
     good = isinstance(entry, dict) and set(entry) == {"format", "version", "key", "signature"}
     good = good and entry["format"] == FORMAT and entry["version"] is VERSION
     for name, digits in (("key", 64), ("signature", 128)):

@@ -21,9 +21,10 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.folder import parse_json
 from smilenn.properties.claim import Claim, Inequality
-from smilenn.properties.forms import ROLES, Outputs
-from smilenn.properties.spec import lower_all, properties_from_json
-from smilenn.properties.wording import output_words
+from smilenn.properties.forms import ROLES, Outputs, class_name
+from smilenn.properties.naming import output_words
+from smilenn.properties.spec import lower_all
+from smilenn.properties.unregistered import stated_properties, unregistered_note
 
 MODEL, PROPERTIES = "model.json", "properties.json"
 ROUNDING = Fraction(1, 10**9)  # of a right side, or of an output's scale: what may be called rounding
@@ -33,36 +34,77 @@ def most_room(stated: Inequality, scales: Mapping[str, float]) -> Fraction:
     """What rounding may be granted to a row: 10^-9 of its right side or, where that is 0, of its outputs' scale.
 
     The scales are those that training gave the outputs, by name, and the largest counts. A range computed from the
-    weights would excuse whatever large weights do.
+    weights would excuse whatever large weights do. An output whose terms cancel, as files may have it, does not count.
+    The only output of a network may also be called ''.
     """
-    named = {term.name for term in stated.terms if term.kind == "out"}
-    known = [s for name, s in scales.items() if name in named or (named == {""} and len(scales) == 1)]
-    return ROUNDING * (abs(stated.rhs) or Fraction(max(known, default=0.0)))
+    only = next(iter(scales)) if len(scales) == 1 else ""
+    found: dict[tuple[int, str], Fraction] = {}
+    for term in stated.terms:
+        if term.kind == "out":
+            key = term.copy, term.name or only
+            found[key] = found.get(key, Fraction(0)) + term.coef
+    named = {name for (_, name), coef in found.items() if coef}
+    return ROUNDING * (
+        abs(stated.rhs) or Fraction(max((s for name, s in scales.items() if name in named), default=0.0))
+    )
 
 
 def uncovered(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> str:
     """Why the certificate does not cover all that properties.json states, as part of a sentence; empty if it does.
 
-    A folder without properties.json states its claims in the certificate alone.
+    A folder without properties.json states its claims in the certificate alone. A property whose class is not
+    registered here is what its claims say, which the checker compares with the certificate's (`unregistered`).
     """
+    try:
+        model = parse_json(files[MODEL], MODEL)
+        domain, outputs, columns = _space(model)
+        if wrong := _misnamed(model, outputs):
+            return wrong
+    except (SmileError, LookupError, TypeError, ValueError, AttributeError):
+        return "model.json does not say what its inputs and outputs are"
     if PROPERTIES not in files:
         return ""
     try:
         document = parse_json(files[PROPERTIES], PROPERTIES)
-        stated = properties_from_json(document["properties"])
-        model = parse_json(files[MODEL], MODEL)
-        domain, outputs, columns = _space(model)
-        claims = lower_all(stated, domain, outputs, columns)
+        claims = lower_all(stated_properties(document), domain, outputs, columns)
     except SmileError as error:
         return f"properties.json states what this version cannot translate ({str(error).rstrip('.')})"
     except (LookupError, TypeError, ValueError, AttributeError):
         return "properties.json states no properties that can be read"
     if not all(claim in proved for claim in claims):
         return "properties.json states properties that the certificate does not prove"
-    table = model.get("table", {})
-    if "task" in table and table.get("meaning") != [output_words(outputs, name) for name in outputs.names]:
+    return ""
+
+
+def _misnamed(model: Mapping[str, Any], outputs: Outputs) -> str:
+    """Why labels or words in model.json are not those of its outputs, as part of a sentence; empty if they are.
+
+    A checker reads neither classes nor target, and repeats the meaning of the outputs as it is stored. A table with
+    neither has words of its own; so has the clamp of another model's log-odds.
+    """
+    if outputs.misnamed:
+        return "the classes in model.json are not those that its outputs decide between"
+    table = model.get("table")
+    if table is None:  # version 1 has neither meaning nor the names of classes under a digest
+        return ""
+    if "class_outputs" in table and outputs.classes and outputs.classes != tuple(map(class_name, table["classes"])):
+        return "the classes in model.json are not those that its outputs are named after"
+    meaning = [output_words(outputs, name) for name in outputs.names]
+    clamped = [f"{words}, clamped" for words in meaning]
+    spoken = "task" in table or bool(outputs.classes or outputs.target)
+    if spoken and table.get("meaning") not in ((meaning,) if "task" in table else (meaning, clamped)):
         return "the meaning of the outputs in model.json is not that of its task, target and classes"
     return ""
+
+
+def unregistered(files: Mapping[str, bytes]) -> str:
+    """The sentence on properties whose classes are not registered here; empty where all are, or none is stated."""
+    if PROPERTIES not in files:
+        return ""
+    try:
+        return unregistered_note(parse_json(files[PROPERTIES], PROPERTIES))
+    except (LookupError, TypeError, ValueError, AttributeError):  # unreadable: `uncovered` says so
+        return ""
 
 
 def _space(model: Mapping[str, Any]) -> tuple[Domain, Outputs, list[str] | None]:
@@ -97,11 +139,11 @@ def first_version(
     net = parse_json(files[MODEL], MODEL)["net"]
     scales = dict(zip(net["outputs"], net["output_scale"], strict=True))
     claims = tuple(
-        replace(found, rows=tuple(
-            _moved(row, wanted, scales) for row, wanted in zip(found.rows, claim.heads, strict=True)
-        ))
+        replace(
+            found, rows=tuple(_moved(row, wanted, scales) for row, wanted in zip(found.rows, claim.heads, strict=True))
+        )
         for found, claim in zip(report.claims, stated, strict=True)
-    )  # fmt: skip
+    )
     good = all(row.holds for claim in claims for row in claim.rows)
     return replace(report, claims=claims, status="certified" if good else "unknown"), stated
 

@@ -1,16 +1,19 @@
 """A certificate as a person reads it: what holds, for which inputs, up to what, and what is taken for granted.
 
-Every sentence is made from the rows of a claim (properties/wording.py). What a user or a file wrote beside a claim
-stands below it as a comment that nobody has checked.
+Every sentence is made from the rows of a claim (properties/wording.py). Where a row holds only up to some room for
+rounding, the sentence is that of the row with its room: it says what was checked, not what was asked. What a user or a
+file wrote beside a claim stands below it as a comment that nobody has checked.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from smilenn.certify.about import About
+from smilenn.certify.about import HEADING, About, Assumption
 from smilenn.certify.verdicts import claim_words
 from smilenn.domain import Domain
+from smilenn.properties.alike import alike, names_of, told_apart
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
 from smilenn.properties.wording import beside, comment, say, values_note
@@ -25,7 +28,7 @@ def statement(
     certificate: Certificate,
     outputs: Outputs | None = None,
     domain: Domain | None = None,
-    assumed: Sequence[str] | None = None,
+    assumed: Sequence[Assumption] | None = None,
 ) -> str:
     """The domain, every claim with its bound, what is assumed, and the certificate's name; one line each.
 
@@ -36,13 +39,14 @@ def statement(
     about: About = certificate.about
     outputs, domain = outputs or about.outputs, domain or about.domain
     lines = ["For all inputs of the domain, whatever the backbone does:"]
-    for claim, bound, holds in zip(certificate.claims, certificate.bounds, certificate.holds, strict=True):
-        said, *more = claim_lines(claim, outputs, domain)
-        lines += [f"- {said} {claim_words(bound, holds)}", *(f"  {line}" for line in more)]
+    for i, claim in enumerate(certificate.claims):
+        said, *more = claim_lines(claim, outputs, domain, certificate.rooms[i])
+        word = claim_words(certificate.bounds[i], certificate.holds[i])
+        lines += [f"- {said} [{word}]", *(f"  {line}" for line in more)]
     lines.append(f"The domain: {'; '.join(certificate.report.domain if domain is None else ranges(domain))}.")
     lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256}).")
-    lines.append("Assumed, not checked:")
-    lines += [f"- {line}" for line in (about.assumed if assumed is None else assumed)]
+    lines.append(HEADING)
+    lines += [f"- {item.line}" for item in (about.assumed if assumed is None else assumed)]
     return "\n".join(lines)
 
 
@@ -52,31 +56,35 @@ def ranges(domain: Domain) -> list[str]:
     for feature in domain.features:
         whole = " (whole numbers)" if feature.kind == "integer" else ""
         if feature.categories:
-            out.append(f"{feature.name!r} one of {', '.join(map(repr, feature.categories))}")
+            out.append(f"{feature.name!r} one of {', '.join(map(repr, feature.values))}")
         elif feature.kind == "binary":
             out.append(f"{feature.name!r} 0 or 1")
         else:
             out.append(f"{feature.name!r} in [{feature.lo!r}, {feature.hi!r}]{whole}")
-    return out
+    names = alike(names_of(None, None, domain))
+    return [told_apart(line, names) for line in out]
 
 
-def claim_lines(claim: Claim, outputs: Outputs | None, domain: Domain | None) -> list[str]:
-    """The claim's sentence, then what follows for probabilities, then a comment; the last two where there are any."""
-    return [
-        claim_sentence(claim, outputs, domain),
-        *filter(None, (beside(claim, outputs, domain), comment(claim, outputs, domain))),
-    ]
+def claim_lines(
+    claim: Claim, outputs: Outputs | None, domain: Domain | None, room: Fraction = Fraction(0)
+) -> list[str]:
+    """The claim's sentence, then what follows for probabilities, then a comment; the last two where there are any.
+
+    `room` is what the rows were granted for rounding.
+    """
+    follows = beside(claim.with_room(room), outputs, domain)
+    return [claim_sentence(claim, outputs, domain, room), *filter(None, (follows, comment(claim, outputs, domain)))]
 
 
-def claim_sentence(claim: Claim, outputs: Outputs | None, domain: Domain | None) -> str:
+def claim_sentence(claim: Claim, outputs: Outputs | None, domain: Domain | None, room: Fraction = Fraction(0)) -> str:
     """The sentence of the rows, with the user's own values of the text columns that the claim changes or compares.
 
     >>> from smilenn.domain import Feature
     >>> from smilenn.properties import Fair
-    >>> domain = Domain((Feature("smoker", "binary", categories=("no", "yes")), Feature("x")))
-    >>> claim_sentence(Fair("smoker", 1).lower(domain)[0], None, domain)
-    "Attribute-flip fairness: changing 'smoker' alone changes the output by at most 1. ('smoker': 'no' or 'yes'.)"
+    >>> domain = Domain((Feature("cat", "binary", categories=("no", "yes")), Feature("x")))
+    >>> claim_sentence(Fair("cat", 1).lower(domain)[0], Outputs(target="cost", role="number"), domain)
+    "Attribute-flip fairness: changing 'cat' alone changes the predicted 'cost' by at most 1. ('cat': 'no' or 'yes'.)"
     """
     note = "" if domain is None else values_note(claim, domain)
-    sentence = say(claim, outputs, domain)
+    sentence = say(claim.with_room(room), outputs, domain)
     return f"{sentence} ({note}.)" if note else sentence

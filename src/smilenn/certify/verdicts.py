@@ -8,21 +8,24 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import warnings
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
 from typing import Any
 
-from smilenn.certify.about import About
+from smilenn.certify.about import About, Assumption, assumptions, describes_pinned, once_signed
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.process import check_apart
-from smilenn.certify.stated import first_version, uncovered
+from smilenn.certify.stated import MODEL, first_version, uncovered, unregistered
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import parse_json, read_folder, read_manifest
 from smilenn.properties.claim import Claim
+from smilenn.properties.unregistered import UnregisteredWarning
+from smilenn.reason import Reason, Whys, because, sentence, told
+from smilenn.rounding import round_up, shown_bound
 from smilenn.verdict import Proved, Rejected, Unknown, Verdict
 
 METHOD = "exact check of the certificate"
@@ -41,14 +44,14 @@ class Certificate:
     notes : why a proof search stopped early, where one did.
     seconds : what proving and checking took.
     interrupted : whether Ctrl-C cut a search off.
-    about : what the claims speak of in the user's words, and what is assumed; for `statement` only.
+    about : what the claims speak of in the user's words, and what is assumed.
     """
 
     files: dict[str, bytes]
     report: Report
     claims: tuple[Claim, ...]
     model: str
-    notes: tuple[str, ...] = ()
+    notes: Whys = ()
     seconds: float = 0.0
     interrupted: bool = False
     about: About = field(default_factory=About)
@@ -78,7 +81,17 @@ class Certificate:
         """
         if not self.report.claims:
             return tuple(math.inf for _ in self.claims)
-        return tuple(rounded_up(max(map(_over, found.rows))) for found in self.report.claims)
+        return tuple(round_up(max(map(_over, found.rows))) for found in self.report.claims)
+
+    @cached_property
+    def rooms(self) -> tuple[Fraction, ...]:
+        """The room that each claim takes for rounding, the largest of its rows; 0 for one that is not certified."""
+        if not self.report.claims:
+            return tuple(Fraction(0) for _ in self.claims)
+        return tuple(
+            max(map(_over, found.rows)) if holds else Fraction(0)
+            for found, holds in zip(self.report.claims, self.holds, strict=True)
+        )
 
     @property
     def bound(self) -> float:
@@ -89,16 +102,21 @@ class Certificate:
     def rounding(self) -> float:
         """The room that certified rows take for rounding, the largest of it; 0.0 in most cases."""
         rows = (row for claim in self.report.claims for row in claim.rows)
-        return rounded_up(max((_over(row) for row in rows if row.holds), default=Fraction(0)))
+        return round_up(max((_over(row) for row in rows if row.holds), default=Fraction(0)))
+
+    @property
+    def why(self) -> Whys:
+        """Why the checker did not certify; nothing if it did."""
+        if self.accepted:
+            return ()
+        if self.report.status != "unknown":
+            return because(Reason.PROOF_REFUSED, self.report.reason)
+        return self.notes or because(Reason.PROOF_OPEN)
 
     @property
     def shortfall(self) -> str:
-        """Why the checker did not certify, as part of a sentence; empty if it did."""
-        if self.accepted:
-            return ""
-        if self.report.status != "unknown":
-            return f"the checker refused the proof ({self.report.reason})"
-        return "; ".join(dict.fromkeys(self.notes)) or "the proof leaves a violation open"
+        """`why` as part of a sentence; empty if the checker certified."""
+        return sentence(self.why)
 
     @property
     def statement(self) -> str:
@@ -109,12 +127,15 @@ class Certificate:
 
 
 def claim_words(bound: float, holds: bool, unit: str = "") -> str:
-    """``[certified]``, ``[certified up to 7.4e-12, for rounding]`` or ``[not certified: … at most 0.3]``."""
+    """``certified``, ``certified with 7.4e-12 of room for rounding`` or ``not certified: … at most 0.3``.
+
+    The sentence that it stands beside has the room in it (statement.py, `claim_lines`).
+    """
     if holds:
-        return f"[certified up to {shown_bound(bound)}{unit}, for rounding]" if bound else "[certified]"
+        return f"certified with {shown_bound(bound)}{unit} of room for rounding" if bound else "certified"
     if math.isinf(bound):
-        return "[not certified: no bound was checked]"
-    return f"[not certified: may fail, by at most {shown_bound(bound)}{unit}]"
+        return "not certified: no bound was checked"
+    return f"not certified: may fail, by at most {shown_bound(bound)}{unit}"
 
 
 def check(folder: str | PathLike[str], *, reference: bool = False, key: str | PathLike[str] | None = None) -> Verdict:
@@ -123,14 +144,29 @@ def check(folder: str | PathLike[str], *, reference: bool = False, key: str | Pa
     Returns `Proved` (certified), `Unknown` with the bound that was checked, or `Rejected` with the reason. A missing or
     unreadable file raises `SmileError`. With `reference` the slow checker runs as well and must find the same. With
     `key`, a public key as a PEM file or in hexadecimal, a folder that this key has not signed is rejected.
+
+    The verdict is on the claims of the folder. That they are those of its properties is checked too, but for properties
+    whose class is not registered here (`register_property`): an `UnregisteredWarning` names them.
     """
-    return inspect(folder, reference=reference, key=key)[0]
+    found = inspect(folder, reference=reference, key=key).verdict
+    if not isinstance(found, Rejected) and (note := unregistered(read_folder(os.fspath(folder)))):
+        warnings.warn(note, UnregisteredWarning, stacklevel=2)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """A verdict with the checker's report where it accepted the files, and what that report assumes."""
+
+    verdict: Verdict
+    report: Report | None = None
+    assumed: tuple[Assumption, ...] = ()
 
 
 def inspect(
     folder: str | PathLike[str], *, reference: bool = False, key: str | PathLike[str] | None = None
-) -> tuple[Verdict, Report | None]:
-    """As `check`, with the checker's report where it accepted the files."""
+) -> Inspection:
+    """As `check`, with the report."""
     signed = ""
     if key is not None:
         from smilenn.certify.signing import verify
@@ -138,20 +174,21 @@ def inspect(
         try:
             signed = verify(os.fspath(folder), os.fspath(key))
         except AlteredError as error:
-            return Rejected(METHOD, reason=str(error).rstrip(".")), None
-    found = examine(folder)
+            return Inspection(Rejected(METHOD, why=told(str(error).rstrip("."))))
+    found, report = _examined(folder)
     if isinstance(found, Rejected):
-        return found, None
-    report = found.report if isinstance(found, Certificate) else check_apart(folder)
+        return Inspection(found)
     if signed and report.manifest != signed:
-        return Rejected(METHOD, reason="the folder was changed while it was checked"), None
+        return Inspection(Rejected(METHOD, why=because(Reason.CHANGED_MEANWHILE)))
     if reference:
         from smilenn.certify.reference.check import check_folder as second
 
-        if not _alike(check_apart(folder) if report.version == 1 else report, second(folder)):
-            why = "the two checkers disagree; please report this certificate as a bug"
-            return Rejected(METHOD, reason=why), None
-    return (verdict(found) if isinstance(found, Certificate) else found), report
+        if not _alike(report, second(folder)):
+            return Inspection(Rejected(METHOD, why=because(Reason.CHECKERS_DISAGREE)))
+    if not isinstance(found, Certificate):
+        return Inspection(found, report)
+    assumed = once_signed(found.about.assumed) if signed else found.about.assumed
+    return Inspection(verdict(found), found.report, assumed)
 
 
 def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
@@ -159,39 +196,50 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
 
     `Unknown` where properties are stated that the certificate does not cover.
     """
+    return _examined(folder)[0]
+
+
+def _examined(folder: str | PathLike[str]) -> tuple[Certificate | Rejected | Unknown, Report]:
+    """The same, with the report of the one check that was made."""
     report = check_apart(folder)
     if report.status == "unreadable":
         raise SmileError(report.reason)
     if report.status == "refused":
-        return Rejected(METHOD, reason=report.reason)
-    files = read_folder(os.fspath(folder))
-    if report.manifest != read_manifest(os.fspath(folder))["digest"] or (
-        report.certificate != hashlib.sha256(files[JSON_NAME]).hexdigest()
-    ):
+        return Rejected(METHOD, why=told(report.reason)), report
+    manifest = read_manifest(os.fspath(folder))
+    files = read_folder(os.fspath(folder), manifest)  # of the very manifest that the checker has read
+    if report.manifest != manifest["digest"] or report.certificate != hashlib.sha256(files[JSON_NAME]).hexdigest():
         raise SmileError(f"{os.fspath(folder)!r} was changed while it was read; check it again.")
+    return _held_against(files, report), report
+
+
+def _held_against(files: dict[str, bytes], report: Report) -> Certificate | Rejected | Unknown:
+    """What the checker accepted, as far as it covers what the folder states."""
     content = parse_json(files[JSON_NAME], JSON_NAME)
     proved = tuple(Claim.from_json(entry["claim"]) for entry in content["claims"])
     own = {name: files[name] for name in (JSON_NAME, BINARY_NAME)}
     if report.version == 1:
         raised = first_version(report, files, proved)
         if raised is None:
-            return Rejected(METHOD, reason="the certificate holds other claims than properties.json")
+            return Rejected(METHOD, why=because(Reason.OTHER_PROPERTIES))
         report, proved = raised
     missing = uncovered(files, proved)
     if missing:
-        return Unknown(METHOD, reason=missing)
-    return Certificate(own, report, proved, content["weights" if report.version == 1 else "model"])
+        return Unknown(METHOD, why=told(missing))
+    pinned = describes_pinned(parse_json(files[MODEL], MODEL)["net"])
+    about = About(assumed=assumptions(pinned=pinned))
+    return Certificate(own, report, proved, content["weights" if report.version == 1 else "model"], about=about)
 
 
 def verdict(certificate: Certificate) -> Verdict:
     """What the checker said as a verdict on the claims as stated."""
     if certificate.report.status == "refused":
-        return Rejected(METHOD, reason=certificate.report.reason)
+        return Rejected(METHOD, why=told(certificate.report.reason))
     if certificate.accepted:
         assert certificate.report.excess is not None
-        bound = rounded_up(certificate.report.excess)
+        bound = round_up(certificate.report.excess)
         return Proved(METHOD, bound, tolerance=certificate.rounding, certificate=certificate.sha256)
-    return Unknown(METHOD, certificate.bound, reason="the certificate proves this bound and no less")
+    return Unknown(METHOD, certificate.bound, why=because(Reason.LARGER_BOUND))
 
 
 def _over(row: RowReport) -> Fraction:
@@ -208,17 +256,3 @@ def _alike(report: Report, other: Any) -> bool:
         for one in (report, other)
     ]
     return report.status == other.status and rows[0] == rows[1]
-
-
-def shown_bound(bound: float) -> str:
-    """A bound with two digits, or with three rounded up: what is printed is never smaller than what was checked."""
-    short = f"{bound:.2g}"
-    if Fraction(short) >= Fraction(bound) * (1 - Fraction(1, 2**52)):  # `bound` is the float of a number of two digits
-        return short
-    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(bound):g}"
-
-
-def rounded_up(value: Fraction) -> float:
-    """The float next above a rational, or the rational itself if it is a float."""
-    near = float(value)
-    return near if Fraction(near) >= value else math.nextafter(near, math.inf)

@@ -2,7 +2,8 @@
 
 Nothing slow is imported before a command runs: ``smile --help`` answers without torch.
 
-Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input, 3 unknown, 130 interrupted.
+Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input, 3 unknown or never trained, 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from typing import Annotated
 import typer
 
 from smilenn._version import __version__
-from smilenn.cli import options, paths
+from smilenn.cli import auditing, options, paths
+from smilenn.cli.config_file import ConfigFile
 from smilenn.cli.guard import Guarded, failed
 from smilenn.cli.options import (
+    DEVICES,
     EXPERIMENTS,
     JOBS,
     NA,
     PROVERS,
     SUBJECTS,
-    TABLE,
     Json,
     KeepNA,
     Model,
@@ -31,6 +33,7 @@ from smilenn.cli.options import (
     check_choice,
     choices,
 )
+from smilenn.cli.screen import HelpAll
 
 app = typer.Typer(
     name="smile",
@@ -58,7 +61,7 @@ def smile(
     """Neural networks that provably obey a rule everywhere: monotone, fair, robust.
 
     Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input, 3 unknown (the checked bound is
-    printed), 130 interrupted.
+    printed) or not one training step completed, 130 interrupted.
     """
 
 
@@ -94,21 +97,15 @@ def fit(
     certify_limit: options.CertifyLimit = 60.0,
     checkpoint: options.Checkpoint = None,
     start: options.From = None,
+    config: ConfigFile = None,
     quiet: Quiet = False,
     json: Json = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Train on a table, prove and certify the properties and save the model."""
-    paths.check_new_folder(out)
-    paths.check_table(data)
-    for file in spec or ():
-        paths.check_rules(file)
-    if start is not None:
-        paths.check_model(start)
-    if checkpoint is not None:
-        paths.check_new_file(checkpoint, "--checkpoint", read=(data, *(spec or ())))
-    from smilenn.cli import fitting as command
+    from smilenn.cli.fit_request import Request, checked
 
-    request = command.Request(
+    request = Request(
         data=data,
         target=tuple(target),
         out=out,
@@ -140,31 +137,27 @@ def fit(
         keep_na=tuple(keep_na or ()),
         class_weight=tuple(class_weight or ()),
     )
-    raise typer.Exit(command.run(request, quiet=quiet, json=json))
+    source = checked(request)  # options, paths and header, at once
+    from smilenn.cli.preparing import prepare
+
+    prepared = prepare(request, source)  # rules and rows, without torch
+    from smilenn.cli import fitting as command
+
+    raise typer.Exit(command.run(request, prepared, quiet=quiet, json=json))
 
 
 @app.command()
 def predict(
     model: Model,
-    data: Annotated[Path, typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False)],
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE",
-            help="The CSV file to write: prediction[, probability[, certified]], or one column for each "
-            "of several targets, labels or quantiles.",
-            show_default=False,
-        ),
-    ],
-    id: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the output, first; repeat.")
-    ] = None,
+    data: options.NewRows,
+    out: options.Predictions,
+    id: options.Copied = None,
     na: NA = None,
     keep_na: KeepNA = None,
     out_of_bounds: Annotated[Outside, typer.Option(help="Rows outside the domain; auto: the model's way.")] = (
         Outside.auto
     ),
-    chunk: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 50_000,
+    chunk: options.Chunk = 50_000,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -172,15 +165,15 @@ def predict(
 
     For classifiers with --robust or --fair the column `certified` says which labels no such change can turn.
     """
-    paths.check_model(model)
-    paths.check_table(data)
-    paths.check_new_file(out, "--out", read=(data,))
-    from smilenn.cli import predicting as command
+    from smilenn.cli.predict_request import Request, checked
 
-    request = command.Request(
+    request = Request(
         model, data, out, out_of_bounds.value, tuple(id or ()), tuple(na or ()), tuple(keep_na or ()), chunk
     )
-    raise typer.Exit(command.run(request, quiet=quiet, json=json))
+    source = checked(request)
+    from smilenn.cli import predicting as command
+
+    raise typer.Exit(command.run(request, source, quiet=quiet, json=json))
 
 
 @app.command()
@@ -212,6 +205,12 @@ def check(
     reference: Annotated[
         bool, typer.Option("--reference", help="Run the slow reference checker too; both must agree.")
     ] = False,
+    verified: Annotated[
+        bool,
+        typer.Option(
+            "--verified", help="Run the proved checker too (`make verified`); exit code 3 if it does not certify."
+        ),
+    ] = False,
     key: Annotated[
         Path | None,
         typer.Option(
@@ -222,10 +221,17 @@ def check(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check the certificate of a model in exact arithmetic, from the files; nothing is searched."""
+    """Check the certificate of a model or an audit in exact arithmetic, from the files; nothing is searched."""
+    if auditing.is_audit(model):
+        raise typer.Exit(auditing.check(model, reference=reference, quiet=quiet, json=json))
+    paths.check_certificate(model)
+    if key is not None:
+        from smilenn.certify.signing import public_key
+
+        public_key(str(key))
     from smilenn.cli import checking as command
 
-    raise typer.Exit(command.run(model, reference=reference, key=key, quiet=quiet, json=json))
+    raise typer.Exit(command.run(model, reference=reference, verified=verified, key=key, quiet=quiet, json=json))
 
 
 @app.command()
@@ -261,7 +267,7 @@ def report(
     na: NA = None,
     keep_na: KeepNA = None,
     card: Annotated[Path | None, typer.Option(help="A Markdown model card to write.", show_default="none")] = None,
-    name: Annotated[str | None, typer.Option(help="The title.", show_default="the folder's name")] = None,
+    name: options.Title = None,
     references: Annotated[
         bool, typer.Option("--references", help="Train references: no rules, unaware, other ε. Takes its time.")
     ] = False,
@@ -273,17 +279,12 @@ def report(
     json: Json = False,
 ) -> None:
     """Write a report: rules and verdict, quality, accuracy against guarantee, slices, the tightest pairs."""
-    paths.check_model(model)
-    if data is not None:
-        paths.check_table(data)
-    for option, place in (("--out", out), ("--card", card)):
-        if place is not None:
-            paths.check_new_file(place, option, read=(data,))
+    from smilenn.cli.report_request import Request, check
+
+    request = Request(model, data, out, card, name, references, seconds, image, tuple(na or ()), tuple(keep_na or ()))
+    check(request)
     from smilenn.cli import reporting as command
 
-    request = command.Request(
-        model, data, out, card, name, references, seconds, image, tuple(na or ()), tuple(keep_na or ())
-    )
     raise typer.Exit(command.run(request, quiet=quiet, json=json))
 
 
@@ -318,7 +319,7 @@ def bench(
         list[str] | None,
         typer.Option(metavar="PEER", help="A peer, paper-highs; repeat.", show_default="all that are installed"),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Networks per case or recipe.")] = 3,
+    seeds: Annotated[int, typer.Option(metavar="COUNT", min=1, help="Networks per case or recipe.")] = 3,
     limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="For each solve of a peer.")] = 20.0,
     plot: Annotated[
         Path | None, typer.Option(help="Measure over sizes and draw this figure.", show_default="none")
@@ -331,12 +332,10 @@ def bench(
     """Times in one run: training and predicting with a guarantee; or provers against the paper's model."""
     from smilenn.cli import benching as command
 
-    raise typer.Exit(
-        command.run(
-            subject, case=case or (), job=job or (), peer=peer or (), seeds=seeds, limit=limit, plot=plot,
-            data_dir=data_dir, json=json,
-        )
-    )  # fmt: skip
+    request = command.Request(
+        subject, tuple(case or ()), tuple(job or ()), tuple(peer or ()), seeds, limit, plot, data_dir
+    )
+    raise typer.Exit(command.run(request, json=json))
 
 
 @app.command()
@@ -346,7 +345,7 @@ def reproduce(
     ],
     out: Annotated[Path, typer.Option(help="The folder for cells, rows, tables and figures.", show_default=False)],
     quick: Annotated[bool, typer.Option("--quick", help="Small data and few epochs: minutes on two cores.")] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Cells that run at the same time, one thread each.")] = 2,
+    jobs: options.Jobs = 2,
     seed: Annotated[
         list[int] | None, typer.Option(metavar="SEED", min=0, help="A seed; repeat.", show_default="the experiment's")
     ] = None,
@@ -356,11 +355,8 @@ def reproduce(
     data_dir: Annotated[
         Path | None, typer.Option(help="The folder of the data files.", show_default="SMILENN_DATA, the cache")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda; auto takes a GPU where there is one.")] = "auto",
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="A dask scheduler's address, or local.", show_default="this machine"),
-    ] = None,
+    device: options.Device = "auto",
+    cluster: options.Cluster = None,
     save_models: Annotated[bool, typer.Option("--save-models", help="Keep the models in OUT/models.")] = False,
     reuse_models: Annotated[
         bool, typer.Option("--reuse-models", help="Take models from OUT/models, certifying them, where there are any.")
@@ -374,17 +370,18 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments: every table and figure, with baselines; finished cells are kept."""
     check_choice(experiment, EXPERIMENTS, "experiment")
+    check_choice(device, DEVICES, "device")
+    paths.check_folder(out, "--out")
     from smilenn.cli import reproducing as command
     from smilenn.experiments.study import Options
 
     models = out / "models" if save_models or reuse_models else None
     chosen = Options(quick, tuple(seed or ()), data_dir, device, models, reuse_models)
-    raise typer.Exit(
-        command.run(
-            experiment, out, chosen, jobs=jobs, only=tuple(only or ()), cluster=cluster, with_figures=not no_figures,
-            finished=finished, quiet=quiet, json=json,
-        )
-    )  # fmt: skip
+    drawn = {"with_figures": not no_figures, "finished": finished, "quiet": quiet, "json": json}
+    raise typer.Exit(command.run(experiment, out, chosen, jobs=jobs, only=tuple(only or ()), cluster=cluster, **drawn))
+
+
+app.command()(auditing.audit)
 
 
 def main() -> None:

@@ -5,67 +5,106 @@ Times as tables of ratios, or as JSON lines.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from smilenn.cli.options import SUBJECTS, check_choice
 from smilenn.errors import SmileError
-from smilenn.experiments import overhead, prediction
-from smilenn.experiments.proofs import CASES, JOBS, LARGE, SCALING, USUAL, Job, draw, line, records, summary
+from smilenn.experiments.proof_cases import CASES, JOBS, LARGE, SCALING, USUAL, Case, Job
 
 LONG = {"training": "train", "prediction": "predict"}  # what subjects were called once
 
 
-def run(
-    subject: str, *, case: Sequence[str], job: Sequence[str], peer: Sequence[str], seeds: int, limit: float,
-    plot: Path | None, data_dir: Path | None, json: bool,
-) -> int:  # fmt: skip
+@dataclass(frozen=True)
+class Request:
+    """The options of the command."""
+
+    subject: str = "all"
+    case: tuple[str, ...] = ()
+    job: tuple[str, ...] = ()
+    peer: tuple[str, ...] = ()
+    seeds: int = 3
+    limit: float = 20.0
+    plot: Path | None = None
+    data_dir: Path | None = None
+
+
+def run(request: Request, *, json: bool) -> int:
     """Measure and print; the exit code is 0 whatever the ratios are."""
-    subject = LONG.get(subject, subject)
+    subject = LONG.get(request.subject, request.subject)
     check_choice(subject, SUBJECTS, "benchmark")
-    for name in job:
+    for name in request.job:
         check_choice(name, JOBS, "job")
-    if subject != "proof":
-        if case or job or peer or plot is not None:
-            raise SmileError("--case, --job, --peer and --plot belong to smile bench proof; leave them out.")
-        if subject in ("all", "train"):
-            training(seeds, data_dir, json)
-        if subject in ("all", "predict"):
-            _prediction(json)
-        return 0
-    known = {c.name: c for c in (*CASES, *SCALING, *LARGE)}
-    for name in case:
-        check_choice(name, tuple(known), "case")
-    chosen = [known[name] for name in case] or list(SCALING if plot else CASES)
-    jobs: Sequence[Job] = [name for name in JOBS if name in job] or (["prove"] if plot else list(USUAL))
-    if plot is not None and not plot.absolute().parent.is_dir():
-        raise SmileError(f"There is no folder {str(plot.absolute().parent)!r} for the plot; make it first.")
-    if plot is not None and "prove" not in jobs:
-        raise SmileError("The plot shows the job prove; leave --job out, or add --job prove.")
+    if subject == "proof":
+        return proof(request, json)
+    if request.case or request.job or request.peer or request.plot is not None:
+        raise SmileError("--case, --job, --peer and --plot belong to smile bench proof; leave them out.")
+    if subject in ("all", "train"):
+        training(request.seeds, request.data_dir, json)
+    if subject in ("all", "predict"):
+        prediction(json)
+    return 0
+
+
+def proof(request: Request, json: bool) -> int:
+    """Provers side by side on trained networks; a line for each as it ends, then a table of means."""
+    chosen, jobs = chosen_cases(request), chosen_jobs(request)
+    from smilenn.experiments.proofs import draw, line, records
+
     rows = []
-    for entry in records(chosen, seeds=seeds, limit=limit, against=peer, jobs=jobs):
+    for entry in records(chosen, seeds=request.seeds, limit=request.limit, against=request.peer, jobs=jobs):
         rows.append(entry)
         if json:
             typer.echo(line(entry))
         else:
             typer.echo(f"{entry['case']} seed {entry['seed']} {entry['peer']}: {entry['ratio']:.1f}", err=True)
     if not json:
-        heads = ("ours s", "peer s", "ratio", "least", "nodes")
-        typer.echo(f"{'case':26s} {'peer':16s} " + " ".join(f"{head:>9s}" for head in heads) + "  finished")
-        for s in summary(rows):
-            values = (s["ours_s"], s["peer_s"], s["ratio"], s["least"], s["nodes"])
-            done = f"{s['ours_done']}/{s['seeds']} against {s['peer_done']}/{s['seeds']}"
-            typer.echo(f"{s['case']:26s} {s['peer']:16s} " + " ".join(f"{v:9.4g}" for v in values) + f"  {done}")
-    if plot is not None:
-        draw(rows, plot)
+        print_means(rows)
+    if request.plot is not None:
+        draw(rows, request.plot)
     return 0
+
+
+def chosen_cases(request: Request) -> list[Case]:
+    """The cases that are named, or those that a table or a plot is made of."""
+    known = {case.name: case for case in (*CASES, *SCALING, *LARGE)}
+    for name in request.case:
+        check_choice(name, tuple(known), "case")
+    return [known[name] for name in request.case] or list(CASES if request.plot is None else SCALING)
+
+
+def chosen_jobs(request: Request) -> list[Job]:
+    """The jobs that are named, or the usual ones; a plot shows one of them."""
+    named: list[Job] = [name for name in JOBS if name in request.job]
+    if request.plot is None:
+        return named or list(USUAL)
+    if not request.plot.absolute().parent.is_dir():
+        raise SmileError(f"There is no folder {str(request.plot.absolute().parent)!r} for the plot; make it first.")
+    if named and "prove" not in named:
+        raise SmileError("The plot shows the job prove; leave --job out, or add --job prove.")
+    return named or ["prove"]
+
+
+def print_means(rows: list[dict[str, Any]]) -> None:
+    """A line for each case and peer."""
+    from smilenn.experiments.proofs import summary
+
+    heads = ("ours s", "peer s", "ratio", "least", "nodes")
+    typer.echo(f"{'case':26s} {'peer':16s} " + " ".join(f"{head:>9s}" for head in heads) + "  finished")
+    for s in summary(rows):
+        values = (s["ours_s"], s["peer_s"], s["ratio"], s["least"], s["nodes"])
+        done = f"{s['ours_done']}/{s['seeds']} against {s['peer_done']}/{s['seeds']}"
+        typer.echo(f"{s['case']:26s} {s['peer']:16s} " + " ".join(f"{v:9.4g}" for v in values) + f"  {done}")
 
 
 def training(seeds: int, data_dir: Path | None, json: bool) -> int:
     """Seconds of a fit with its guarantee and of plain training, and their ratio, for each recipe."""
+    from smilenn.experiments import overhead
+
     rows = []
     if not json:
         typer.echo(f"{'recipe':12s} {'seed':>4s} {'seconds':>8s} {'epochs':>6s} {'plain s':>8s} {'ratio':>6s}  verdict")
@@ -81,10 +120,12 @@ def training(seeds: int, data_dir: Path | None, json: bool) -> int:
     return 0
 
 
-def _prediction(json: bool) -> int:
+def prediction(json: bool) -> int:
     """Seconds for 1,000 images and their ratios."""
-    seconds = prediction.measure()
-    parts = (("seconds for 1,000 images", seconds), ("ratio", prediction.ratios(seconds)))
+    from smilenn.experiments.prediction import measure, ratios
+
+    seconds = measure()
+    parts = (("seconds for 1,000 images", seconds), ("ratio", ratios(seconds)))
     if json:
         typer.echo(dumps({"seconds": seconds, "ratios": parts[1][1]}))
         return 0

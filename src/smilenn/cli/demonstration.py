@@ -14,10 +14,9 @@ import pandas as pd
 import typer
 
 from smilenn.certify import check as checker
-from smilenn.certify.verdicts import check
-from smilenn.cli.guard import INTERRUPTED
+from smilenn.cli.guard import INTERRUPTED, exit_code
 from smilenn.cli.spoken import in_options
-from smilenn.cli.words import cell_list, domain_text, judgement_text
+from smilenn.cli.words import cell_list, domain_text, judgement_record, judgement_text
 from smilenn.datasets.credit import make_credit
 from smilenn.datasets.split import split
 from smilenn.domain import Domain
@@ -29,9 +28,9 @@ from smilenn.progress import display, duration
 from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair, Monotone
 from smilenn.properties.spec import lower_all
-from smilenn.prove.record import verdict_to_json
 from smilenn.report.standing import Standing, measured, steps_of
 from smilenn.report.write import write_report
+from smilenn.rounding import shown_bound
 from smilenn.verdict import Verdict
 
 ROWS = 1500
@@ -40,7 +39,7 @@ EPS = 1.0  # points of the score that the protected attribute may move
 
 
 def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
-    """Train, certify, save, load and look; the exit code is the verdict's. As `json`, one object at the end."""
+    """Train, certify, save, load and look; the exit code is that of `fit`. As `json`, one object at the end."""
     import torch
 
     quiet = quiet or json
@@ -83,36 +82,44 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     say(cell_list(few.assign(score=test.target.head(5), predicted=loaded.predict(few).round(1))))
     say("\n6. What if? One applicant, changed in one thing at a time:")
     say(cell_list(what_if(loaded, test.frame.iloc[[0]])))
-    if model.verdict_.status == "proved":
-        say(f"   Nobody's score falls by earning more, nor moves by more than {EPS:g} through race: that is certified.")
+    if loaded.verdict_.exit_code == 0:
+        room = f", up to {shown_bound(loaded.verdict_.bound)} for rounding" if loaded.verdict_.bound > 0 else ""
+        rules = f"Nobody's score falls by earning more, nor moves by more than {EPS:g} through race{room}"
+        say(f"   {rules}: that is certified.")
     say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
     if loaded.certificate_ is None:
         tell(f"\nThe model is in {str(folder)!r}. It has no certificate: {in_options(loaded.certificate_note_)}")
-        verdict = loaded.verdict_
     else:
-        verdict = say_checked(folder, say, tell)
+        say_checked(folder, loaded.verdict_, say, tell)
+    verdict = loaded.verdict_
     page = folder.with_name(f"{folder.name}-report.html")
     say("\n8. A report to look at; for comparison, models with other rules and with none are trained.")
     try:
         with display("off" if quiet else "auto") as show:
             write_report(
-                loaded, page, test.frame, test.target, name="Credit score", held_out=True,
-                train=(train.frame, train.target), seconds=REFERENCE_SECONDS, callback=show,
-            )  # fmt: skip
+                loaded,
+                page,
+                test.frame,
+                test.target,
+                name="Credit score",
+                held_out=True,
+                train=(train.frame, train.target),
+                seconds=REFERENCE_SECONDS,
+                callback=show,
+            )
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: no report was written; the model is saved in {str(folder)!r}.")
         return INTERRUPTED
     tell(f"   The report: {page}")
     if json:
-        said = {"model": str(folder), "report": str(page), "quality": numbers, **verdict_to_json(verdict)}
-        typer.echo(json_module.dumps(without_infinities(said)))
-    return verdict.exit_code
+        said = {"model": str(folder), "report": str(page), "quality": numbers, **judgement_record(loaded)}
+        typer.echo(json_module.dumps(without_infinities(said), ensure_ascii=False))
+    return exit_code(verdict, loaded.quality_)
 
 
-def say_checked(folder: Path, say: Callable[[str], Any], tell: Callable[[str], Any]) -> Verdict:
-    """Check the folder's certificate from its files, say how others can, give the checker's verdict."""
+def say_checked(folder: Path, verdict: Verdict, say: Callable[[str], Any], tell: Callable[[str], Any]) -> None:
+    """What the checker said of the folder when it was loaded, and how others can ask it."""
     say("\n7. Trust is not needed: the folder holds a certificate, and a small program checks it in exact arithmetic.")
-    verdict = check(folder)
     tell(f"   The checker, on {str(folder)!r}: {verdict.sentence()}.")
     say("   It reads the files only, and nothing of the training. To run it yourself:")
     place, file = shlex.quote(str(folder)), shlex.quote(str(checker.__file__))
@@ -120,7 +127,6 @@ def say_checked(folder: Path, say: Callable[[str], Any], tell: Callable[[str], A
     say(f"     python -m smilenn.certify.check {place}")
     say("   or, where this package is not installed, copy its one file, which needs nothing but Python:")
     say(f"     cp {file} check.py && python check.py {place}")
-    return verdict
 
 
 def what_if(model: SmileRegressor | SmileClassifier, person: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The one place where errors become sentences and exit codes."""
+"""The one place where errors become sentences, and errors and verdicts exit codes."""
 
 from __future__ import annotations
 
@@ -8,16 +8,45 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
+from smilenn.cli.screen import hide_rare
 from smilenn.cli.spoken import in_options
 from smilenn.errors import AlteredError, SmileError
 
-ALTERED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+if TYPE_CHECKING:
+    from smilenn.report.standing import Standing
+    from smilenn.verdict import Verdict
+
+ALTERED, BAD_INPUT, UNTRAINED, INTERRUPTED = 1, 2, 3, 130
+# options of earlier versions and words of Python's or of other libraries, and what does the same here
+INSTEAD = {
+    "--certify-time-limit": "--certify-limit",
+    "--monotonic-cst": "--increasing or --decreasing",
+    "--monotone-constraints": "--increasing or --decreasing",
+    "--properties": "--spec",
+    "--protected": "--fair COLUMN:EPS",
+    "--random-state": "--seed",
+    "--test-size": "--test",
+}
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer does not export it; some versions bring their own
+
+
+def exit_code(verdict: Verdict, quality: Standing | None) -> int:
+    """The verdict's exit code, but never 0 for a model that is known not to have completed one step of training."""
+    untrained = quality is not None and quality.steps == 0
+    return verdict.exit_code or (UNTRAINED if untrained else 0)
+
+
+def _flags_without_values(options: list[Any]) -> list[Any]:
+    """Options that take no value say nothing of one: help would call it a <bool>."""
+    for option in options:
+        if isinstance(option, TyperOption) and option.is_flag and option.metavar is None:
+            option.metavar = ""
+    return options
 
 
 class Guarded(TyperGroup):
@@ -30,6 +59,18 @@ class Guarded(TyperGroup):
             return super().parse_args(ctx, [argument for argument in args if argument != "--debug"])
         except UsageError as error:
             raise _misused(error) from None
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options, as help shows them."""
+        return _flags_without_values(super().get_params(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name, its options as help shows them."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _flags_without_values(command.get_params(ctx))
+            hide_rare(command)
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -50,6 +91,9 @@ def _misused(error: Any) -> Exception:
     if type(error).__name__ == "NoArgsIsHelpError":
         return error
     text = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    name = getattr(error, "option_name", None)
+    if name in INSTEAD and text.startswith("No such option"):
+        text = f"No such option: {name}; write {INSTEAD[name]}"
     context: Any = error.ctx
     command = "smile" if context is None or context.parent is None else f"smile {context.info_name}"
     typer.echo(f"smile: {text}; see {command} --help.", err=True)

@@ -44,9 +44,10 @@ class Outside(StrEnum):
 
 
 # choices by name: help and errors list them in this order, in these words
-PROVERS = ("auto", "closed-form", "sweep", "signs", "branch", "mip", "paper-mip")
+PROVERS = ("auto", "order", "signs", "closed-form", "sweep", "slopes", "mip", "branch", "paper-mip")
 SUBJECTS = ("all", "train", "predict", "proof")
 JOBS = ("opt", "prove", "find", "match")
+DEVICES = ("auto", "cpu", "cuda")
 EXPERIMENTS = ("monotonicity", "robustness", "fairness", "tabular", "random", "trace", "all")
 
 
@@ -76,37 +77,39 @@ NA = Annotated[
 KeepNA = Annotated[
     list[str] | None,
     typer.Option(
-        "--keep-na", metavar="TEXT", help="A text such as None that is a value, not missing; repeat.",
+        "--keep-na",
+        metavar="TEXT",
+        help="A text such as None that is a value, not missing; repeat.",
         rich_help_panel=DATA,
     ),
-]  # fmt: skip
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no explanations.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.", show_default=False)]
 
 # ---- smile fit ----
 
-Rows = Annotated[Path, typer.Argument(metavar="TABLE", help=f"The rows to learn from: {TABLE}", show_default=False)]
+Rows = Annotated[
+    Path, typer.Argument(metavar="TABLE", help="CSV (also .gz), Parquet, or - for standard input.", show_default=False)
+]
 Target = Annotated[
     list[str],
-    typer.Option(metavar="COLUMN", help="The column to predict; repeat for several.", show_default=False),
+    typer.Option(metavar="COLUMN", help="The column to predict; repeat.", show_default=False),
 ]
-NewFolder = Annotated[
-    Path, typer.Option(metavar="FOLDER", help="The model folder to write; must not exist.", show_default=False)
-]
+NewFolder = Annotated[Path, typer.Option(metavar="FOLDER", help="The model folder to write.", show_default=False)]
 Increasing = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Predictions must rise in this column; repeat.", rich_help_panel=RULES),
+    typer.Option(metavar="COLUMN", help="Predictions rise in this column; repeat.", rich_help_panel=RULES),
 ]
 Decreasing = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Predictions must fall in this column; repeat.", rich_help_panel=RULES),
+    typer.Option(metavar="COLUMN", help="Predictions fall in this column; repeat.", rich_help_panel=RULES),
 ]
 Fair = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN:EPS",
-        help="Changing this column alone changes the output by at most EPS; repeat.",
+        help="This column alone changes predictions (log-odds of classes) by at most EPS; repeat.",
         rich_help_panel=RULES,
     ),
 ]
@@ -114,14 +117,13 @@ Robust = Annotated[
     list[str] | None,
     typer.Option(
         metavar="DELTA[:EPS]",
-        help="Changing all numbers by at most DELTA (or a share of their range, 5%) changes the output by at most "
-        "EPS (classification: default 1, on the logit).",
+        help="Changing all numbers by DELTA (or 5% of their range) changes predictions by at most EPS (log-odds: 1).",
         rich_help_panel=RULES,
     ),
 ]
 Spec = Annotated[
     list[Path] | None,
-    typer.Option(metavar="FILE", help="A TOML file with further properties; repeat.", rich_help_panel=RULES),
+    typer.Option(metavar="FILE", help="A TOML file with more rules; repeat.", rich_help_panel=RULES),
 ]
 Output = Annotated[
     str | None,
@@ -143,7 +145,7 @@ Positive = Annotated[
 ]
 TaskOption = Annotated[
     Task,
-    typer.Option(help="auto: texts and two values are classes, other numbers a regression.", rich_help_panel=DATA),
+    typer.Option(metavar="TASK", help=f"{choices(tuple(Task))}.", rich_help_panel=DATA),
 ]
 Quantile = Annotated[
     list[float] | None,
@@ -159,11 +161,11 @@ ClassWeight = Annotated[
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Leave this column out, whatever it holds; repeat.", rich_help_panel=DATA),
+    typer.Option(metavar="COLUMN", help="Leave this column out; repeat.", rich_help_panel=DATA),
 ]
 LeftOut = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="An identifier: not learned from; repeat.", rich_help_panel=DATA),
+    typer.Option(metavar="COLUMN", help="An identifier, not learned from; repeat.", rich_help_panel=DATA),
 ]
 Category = Annotated[
     list[str] | None,
@@ -173,44 +175,61 @@ Bounds = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN:LO:HI",
-        help="The range of a column; default: the data's + 5 %. Repeat.",
+        help="A column's range (the data's + 5 %); repeat.",
         rich_help_panel=DATA,
     ),
 ]
 MissingOption = Annotated[
     Missing,
-    typer.Option(help="Missing cells: refuse them, or fill in the median or most frequent text.", rich_help_panel=DATA),
+    typer.Option(metavar="HOW", help=f"Missing cells: {choices(tuple(Missing))}.", rich_help_panel=DATA),
 ]
-Test = Annotated[float, typer.Option(help="Share of the rows held out to measure the quality.", rich_help_panel=DATA)]
-BoxesOption = Annotated[Boxes, typer.Option(help="Flip-free boxes, or the paper's.", rich_help_panel=TRAINING)]
+Test = Annotated[
+    float,
+    typer.Option(metavar="SHARE", help="Share of rows held out to measure quality.", rich_help_panel=DATA),
+]
+BoxesOption = Annotated[
+    Boxes,
+    typer.Option(metavar="NAME", help=f"Boxes of the network: {choices(tuple(Boxes))}.", rich_help_panel=TRAINING),
+]
 Seed = Annotated[
     int,
-    typer.Option(help="Same seed, same model (on the same machine and versions).", rich_help_panel=TRAINING),
+    typer.Option(metavar="SEED", help="Same seed, same model.", rich_help_panel=TRAINING),
 ]
 Epochs = Annotated[
     int | None,
     typer.Option(
-        help="Epochs of pretraining and of training, each.", show_default="the recipe's", rich_help_panel=TRAINING
+        metavar="COUNT",
+        help="Epochs of pretraining and of training, each.",
+        show_default="the recipe's",
+        rich_help_panel=TRAINING,
     ),
 ]
 Restarts = Annotated[
     int,
-    typer.Option(min=1, help="Train this many networks and keep the best proved one.", rich_help_panel=TRAINING),
+    typer.Option(
+        metavar="COUNT", min=1, help="Train this many networks and keep the best proved one.", rich_help_panel=TRAINING
+    ),
 ]
 Threads = Annotated[
     int,
-    typer.Option(min=1, help="Threads for training; the result depends on it.", rich_help_panel=TRAINING),
+    typer.Option(
+        metavar="COUNT", min=1, help="Threads for training; the result depends on it.", rich_help_panel=TRAINING
+    ),
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="Stop training after so long.", show_default="none", rich_help_panel=TRAINING),
+    typer.Option(
+        metavar="SECONDS",
+        help="Time limit for everything.",
+        show_default="none",
+        rich_help_panel=TRAINING,
+    ),
 ]
 CertifyLimit = Annotated[
     float,
     typer.Option(
         metavar="SECONDS",
-        min=0.0,
-        help="Time limit for the certificate search afterwards; 0 skips it.",
+        help="Time limit for the certificate; 0 skips it.",
         rich_help_panel=TRAINING,
     ),
 ]
@@ -232,4 +251,28 @@ From = Annotated[
         show_default="none",
         rich_help_panel=TRAINING,
     ),
+]
+
+# ---- other commands ----
+
+NewRows = Annotated[Path, typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False)]
+Predictions = Annotated[
+    Path,
+    typer.Option(
+        metavar="FILE",
+        help="The CSV file to write: prediction[, probability[, certified]], or one column for each of several "
+        "targets, labels or quantiles.",
+        show_default=False,
+    ),
+]
+Copied = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the output, first; repeat.")
+]
+Chunk = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Rows in memory at a time.")]
+Title = Annotated[str | None, typer.Option(metavar="TEXT", help="The title.", show_default="the folder's name")]
+Jobs = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Cells that run at the same time, one thread each.")]
+Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu or cuda; auto takes a GPU where there is one.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="A dask scheduler's address, or local.", show_default="this machine"),
 ]

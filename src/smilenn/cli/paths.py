@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from smilenn.errors import SmileError
+from smilenn.model.folder import MANIFEST, read_manifest
+
+CERTIFICATE = "certificate.json"
 
 
 def check_model(folder: Path) -> None:
-    """A model folder to read is there; what is in it is checked by reading it."""
-    if not folder.exists():
-        raise SmileError(f"There is no model folder {str(folder)!r}; check the path or fit a model first.")
+    """A model folder to read is there and has a manifest; what is in it is checked by reading it."""
+    read_manifest(folder)
 
 
 def check_table(path: Path) -> None:
@@ -31,6 +33,21 @@ def check_rules(path: Path) -> None:
     """A file of properties is there."""
     if not path.is_file():
         raise SmileError(f"--spec: {str(path)!r} cannot be read: there is no such file; check the path.")
+
+
+def check_folder(folder: Path, option: str) -> None:
+    """A folder to write into is none yet or a folder."""
+    if folder.exists() and not folder.is_dir():
+        raise SmileError(f"{option}: {str(folder)!r} is a file; name a folder.")
+    _check_parent(folder)
+
+
+def check_certificate(folder: Path) -> None:
+    """A model folder to check has a certificate; whether files belong together is for the checker to say."""
+    if not (folder / MANIFEST).exists():
+        read_manifest(folder)  # a missing folder, or one that is none, is said as elsewhere
+    if not (folder / CERTIFICATE).exists():
+        raise SmileError(f"{str(folder)!r} has no certificate.json; `smile prove` writes one where it can.")
 
 
 def check_new_folder(folder: Path) -> None:

@@ -7,38 +7,24 @@ import os
 import time
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import typer
 
+from smilenn.cli.noted import check_header
+from smilenn.cli.predict_request import Request
 from smilenn.cli.rows import category_names
 from smilenn.cli.source import Source
-from smilenn.cli.starting import find_source, read_training
 from smilenn.cli.table import FIRST_ROW, read_chunks
-from smilenn.errors import SmileError, listed
+from smilenn.domain import OutOfBounds
+from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.steady import steady
 from smilenn.estimators.store import load
 from smilenn.progress import PLAIN_EVERY, Progress, display
-from smilenn.properties.library import Fair, Robust
 from smilenn.report.write import replaced
-
-
-@dataclass(frozen=True)
-class Request:
-    """The options of the command."""
-
-    model: Path
-    data: Path
-    out: Path
-    out_of_bounds: str = "auto"
-    ids: tuple[str, ...] = ()
-    na: tuple[str, ...] = ()
-    keep_na: tuple[str, ...] = ()
-    chunk: int = 50_000
 
 
 @dataclass
@@ -54,15 +40,14 @@ class Moved:
         return f"{self.first}; {self.count} of {rows} rows {were} moved to the edge of the domain."
 
 
-def run(request: Request, *, quiet: bool, json: bool) -> int:
+def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
     """Write the columns of `predictions` for every row; the file appears only when all rows are done."""
     begun = time.perf_counter()
     estimator = load(request.model)
-    if request.out_of_bounds != "auto":
-        estimator.outside_ = request.out_of_bounds  # type: ignore[assignment]
-    source = find_source(request.data, read_training(request.model), request.na, request.keep_na)
-    columns = needed_columns(estimator, source, request.ids)
-    change = changes(estimator)
+    # the estimator's own way is part of what was certified, and stays as it is
+    outside: OutOfBounds = estimator.outside_ if request.out_of_bounds == "auto" else request.out_of_bounds  # type: ignore[assignment]
+    check_header(source, estimator.domain_.columns, request.ids)
+    change = changes(estimator, outside)
     if change is not None and not np.isfinite(change).all():
         warnings.warn(
             f"No label is certified: {estimator.certificate_note_ or 'no bound carries to all inputs.'}", stacklevel=1
@@ -74,11 +59,11 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
         replaced(request.out) as temporary,
         open(temporary, "w", encoding="utf-8", newline="") as file,
     ):
-        for first, frame in read_chunks(source, request.chunk, names, only=columns):
+        for first, frame in read_chunks(source, request.chunk, names, only={*estimator.domain_.columns, *request.ids}):
             try:
-                x = inside(estimator, frame, first, moved)
+                x = inside(estimator, frame, first, moved, outside)
             except SmileError as error:
-                raise SmileError(f"{source.name}: {error}") from None
+                raise SmileError(f"{source.name}: {source.as_shown(str(error))}") from None
             predicted = predictions(estimator, estimator.outputs_at(x), change)
             for place, name in enumerate(request.ids):
                 if name in predicted.columns:
@@ -92,7 +77,8 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
                 show(Progress("predict", last - FIRST_ROW, seconds=spent, message=f"{last - FIRST_ROW} rows"))
         file.flush()
         os.fsync(file.fileno())
-    say(request, estimator, last - FIRST_ROW, moved, quiet=quiet, json=json)
+    moved.first = source.as_shown(moved.first)
+    say(request, estimator, last - FIRST_ROW, moved, warned=outside == "warn", quiet=quiet, json=json)
     return 0
 
 
@@ -102,6 +88,7 @@ def say(
     rows: int,
     moved: Moved,
     *,
+    warned: bool,
     quiet: bool,
     json: bool,
 ) -> None:
@@ -113,32 +100,19 @@ def say(
         binary = isinstance(estimator, SmileClassifier) and estimator.task == "binary"
         whose = f" The probability is that of {estimator.positive_class!r}." if binary else ""  # type: ignore[union-attr]
         typer.echo(f"{rows} predictions written to {str(request.out)!r}.{whose}")
-    if moved.count and (estimator.outside_ == "warn" or not quiet):
+    if moved.count and (warned or not quiet):
         typer.echo(f"smile: warning: {moved.sentence(rows)}", err=True)
 
 
-def needed_columns(estimator: SmileRegressor | SmileClassifier, source: Source, ids: tuple[str, ...]) -> set[str]:
-    """The columns to read: the model's, and identifiers, which must not be called like a prediction."""
-    for option, names in (("the model needs", estimator.domain_.columns), ("--id names", ids)):
-        absent = [name for name in names if name not in source.header]
-        if absent:
-            noun = "column" if len(absent) == 1 else "columns"
-            raise SmileError(
-                f"{source.name} lacks the {noun} {listed(absent)}, which {option}; it has {listed(source.header, 20)}."
-            )
-    twice = [name for name in ids if ids.count(name) > 1]
-    if twice:
-        raise SmileError(f"--id {twice[0]} was given twice; name each column once.")
-    return {*estimator.domain_.columns, *ids}
-
-
-def inside(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int, moved: Moved) -> np.ndarray:
+def inside(
+    estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, first: int, moved: Moved, way: OutOfBounds
+) -> np.ndarray:
     """The rows of a chunk as the network sees them, [n, m]; rows that are moved into the domain are counted."""
     domain, x = estimator.domain_, estimator.read_rows(frame, first_row=first)
     outside = (x < domain.lo) | (x > domain.hi)
     if not outside.any():
         return x
-    mode = "raise" if estimator.outside_ == "raise" else "clamp"
+    mode = "raise" if way == "raise" else "clamp"
     clamped = domain.clamp(x, out_of_bounds=mode, first_row=first)
     if not moved.first:
         row, i = (int(v) for v in np.argwhere(outside)[0])
@@ -148,10 +122,11 @@ def inside(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, fir
     return clamped
 
 
-def changes(estimator: SmileRegressor | SmileClassifier) -> np.ndarray | None:
+def changes(estimator: SmileRegressor | SmileClassifier, outside: OutOfBounds) -> np.ndarray | None:
     """How far `Robust` and `Fair` properties let a classifier's logits or margins move, as checked; or None."""
-    stated = any(isinstance(item, (Robust, Fair)) for item in estimator.all_properties())
-    return estimator.largest_changes() if isinstance(estimator, SmileClassifier) and stated else None
+    if not isinstance(estimator, SmileClassifier) or not estimator.changing_claims():
+        return None
+    return estimator.largest_changes(outside)
 
 
 def predictions(

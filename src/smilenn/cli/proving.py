@@ -8,13 +8,14 @@ from pathlib import Path
 import typer
 
 from smilenn.certify.statement import claim_lines
+from smilenn.cli.guard import exit_code
 from smilenn.cli.words import judgement_record, judgement_text
 from smilenn.estimators.store import load, replace_verdict
 from smilenn.progress import display
 
 
 def run(model: Path, *, prover: str, time_limit: float, again: bool, quiet: bool, json: bool) -> int:
-    """Prove the claims in the folder, write verdict and certificate there, give the verdict's exit code.
+    """Prove the claims in the folder, write verdict and certificate there, give the exit code of `fit`.
 
     A certificate that is there already was checked by loading; it is not proved a second time unless `again` is asked
     for or a prover named.
@@ -38,4 +39,4 @@ def run(model: Path, *, prover: str, time_limit: float, again: bool, quiet: bool
         typer.echo(judgement_text(estimator))
         if estimator.certificate_ is not None:
             say(f"To check it from the files: smile check {model}")
-    return estimator.verdict_.exit_code
+    return exit_code(estimator.verdict_, estimator.quality_)

@@ -14,19 +14,34 @@ from smilenn.progress import display
 
 
 def run(
-    experiment: str, out: Path, options: Options, *,
-    jobs: int, only: tuple[str, ...], cluster: str | None, with_figures: bool, finished: bool, quiet: bool,
+    experiment: str,
+    out: Path,
+    options: Options,
+    *,
+    jobs: int,
+    only: tuple[str, ...],
+    cluster: str | None,
+    with_figures: bool,
+    finished: bool,
+    quiet: bool,
     json: bool = False,
-) -> int:  # fmt: skip
+) -> int:
     """Run one experiment or all, print the tables and name the files; as `json`, one object an experiment."""
     names = list(STUDIES) if experiment == "all" else [study(experiment).name]
     for name in names:
         try:
             with display("off" if quiet or json else "auto") as show:
                 written = reproduce(
-                    name, out, options, jobs=jobs, only=only, cluster=cluster, with_figures=with_figures,
-                    finished=finished, callback=show,
-                )  # fmt: skip
+                    name,
+                    out,
+                    options,
+                    jobs=jobs,
+                    only=only,
+                    cluster=cluster,
+                    with_figures=with_figures,
+                    finished=finished,
+                    callback=show,
+                )
         except KeyboardInterrupt:
             typer.echo(
                 f"smile: interrupted; finished cells are kept in {out / name}.jsonl: the same command goes on.",

@@ -4,6 +4,8 @@ The form is read from the first bytes, not from the name. Of the separators ``,`
 cuts the first rows into as many cells as the header, the widest of several, the comma of equals. Beside another
 separator than the comma, ``1,5`` is a number with a decimal comma, if that is certain: no cell of the first rows is
 written with a decimal point, and in one of them the digits after the comma cannot be thousands.
+
+The header of a CSV file is read without pandas, so that an option that names no column is answered at once.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ import re
 import shutil
 import sys
 import tempfile
-import warnings
 import weakref
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -24,12 +25,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Literal
 
-import pandas as pd
-
 from smilenn.errors import SmileError, listed
 
 STANDARD_INPUT = Path("-")
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+FIRST_ROW = 2  # of the data, as a spreadsheet numbers it: the header is row 1
 SAMPLE = 1000  # rows from which the separator and the decimal sign are read
 UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)*$")  # what pandas calls a column without a name
 COMMA, POINT = re.compile(r"[+-]?\d+,\d+$"), re.compile(r"[+-]?\d+\.\d+$")
@@ -42,14 +42,16 @@ Form = Literal["csv", "gzip", "parquet"]
 class Source:
     """A table that can be read more than once: its columns, how its cells are separated, which texts mean "missing".
 
-    A column without a name is called ``Unnamed: 0`` by its place, as pandas does. `keep` holds the temporary file of
-    the standard input, which is removed with this object.
+    A column without a name is called ``Unnamed: 0`` by its place, as pandas does. Names lose the blanks around them;
+    `written` has them as they stand in the file. `keep` holds the temporary file of the standard input, which is
+    removed with this object.
     """
 
     path: Path
     name: str
     form: Form = "csv"
     header: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
     separator: str = ","
     decimal: str = "."
     missing: tuple[str, ...] = MISSING
@@ -77,8 +79,33 @@ class Source:
 
     def rows(self) -> Iterator[list[str]]:
         """The cells of a CSV file as they are written, header first, without blank lines."""
+        return (row for _, row in self._numbered())
+
+    def _numbered(self) -> Iterator[tuple[int, list[str]]]:
+        """The same, with the numbers that a spreadsheet shows: blank lines count."""
         with self.text() as file:
-            yield from (row for row in csv.reader(file, delimiter=self.separator) if row)
+            for number, row in enumerate(csv.reader(file, delimiter=self.separator), 1):
+                if row and not (len(row) == 1 and row[0].isspace()):
+                    yield number, row
+
+    def row_number(self, index: int) -> int:
+        """The number that a spreadsheet shows for row `index` of the data, counted from 0 without blank lines."""
+        if self.form == "parquet":
+            return FIRST_ROW + index
+        return next(itertools.islice(self._numbered(), index + 1, None), (FIRST_ROW + index, []))[0]
+
+    def as_shown(self, message: str) -> str:
+        """A message whose first words name a row, counted without blank lines, with the row's number as above."""
+        return re.sub(r"^Row (\d+)", lambda found: f"Row {self.row_number(int(found[1]) - FIRST_ROW)}", message)
+
+    def keeping(self, names: Collection[str]) -> Source:
+        """The source with the blanks that belong to these names, as a model has them."""
+        pairs = zip(self.header, self.written, strict=True)
+        return replace(self, header=tuple(full if full in names else short for short, full in pairs))
+
+    def trimmed(self) -> list[str]:
+        """The names that lost blanks, as they are written."""
+        return [full for short, full in zip(self.header, self.written, strict=True) if full.strip() and short != full]
 
     def digest(self) -> str:
         """SHA-256 of the bytes, hexadecimal."""
@@ -110,41 +137,17 @@ def readable(source: Source) -> Iterator[None]:
     try:
         if source.path.is_dir():
             raise SmileError(f"{name} is a folder; give a CSV file.")
-        with warnings.catch_warnings():
-            # a row longer than the header would otherwise lose its last cells
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            yield
+        yield
     except FileNotFoundError:
         raise SmileError(f"There is no file {name}; check the path.") from None
     except UnicodeDecodeError:
         raise SmileError(f"{name} is not a text file in UTF-8; save it as CSV in UTF-8.") from None
-    except pd.errors.EmptyDataError:
-        raise SmileError(f"{name} is empty; give a CSV file with a header and rows.") from None
-    except pd.errors.ParserWarning:
-        raise SmileError(f"{name} has a row with more cells than the header; check its separators.") from None
-    except (pd.errors.ParserError, csv.Error) as error:
-        reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
-        raise SmileError(f"{name} is not a readable CSV file: {reason}.") from None
+    except csv.Error as error:
+        raise SmileError(f"{name} is not a readable CSV file: {' '.join(str(error).split())}.") from None
     except (EOFError, gzip.BadGzipFile):
         raise SmileError(f"{name} is cut off or not a gzip file; compress it again.") from None
     except OSError as error:
         raise SmileError(f"{name} cannot be read: {error.strerror or error}.") from None
-
-
-def read_parquet(source: Source) -> pd.DataFrame:
-    """A Parquet file as a frame, by pyarrow or else by polars."""
-    try:
-        import pyarrow  # noqa: F401  # pandas reads through it
-    except ModuleNotFoundError:
-        try:
-            import polars
-        except ModuleNotFoundError:
-            raise SmileError(
-                f"{source.name} is a Parquet file, which pyarrow reads; pip install pyarrow, or save it as CSV."
-            ) from None
-        table = polars.read_parquet(source.path)
-        return pd.DataFrame({name: table[name].to_numpy() for name in table.columns})
-    return pd.read_parquet(source.path).reset_index(drop=True)
 
 
 class _Received:
@@ -165,8 +168,10 @@ def _described(source: Source) -> Source:
     with open(source.path, "rb") as file:
         first = file.read(4)
     if first == b"PAR1":
+        from smilenn.cli.parquet import read_parquet  # which imports pandas
+
         found = replace(source, form="parquet")
-        return replace(found, header=_named(found, [str(name) for name in read_parquet(found).columns]))
+        return _named(found, [str(name) for name in read_parquet(found).columns])
     if first == b"PK\x03\x04":
         raise SmileError(f"{source.name} is a spreadsheet or an archive; save its table as CSV in UTF-8.")
     source = replace(source, form="gzip" if first[:2] == b"\x1f\x8b" else "csv")
@@ -177,7 +182,7 @@ def _described(source: Source) -> Source:
     source = replace(source, separator=separator_of(sample))
     rows = list(csv.reader(sample, delimiter=source.separator))
     cells = [cell.strip() for row in rows[1:] for cell in row] if source.separator != "," else []
-    return replace(source, header=_named(source, rows[0]), decimal=_decimal(source, cells))
+    return replace(_named(source, rows[0]), decimal=_decimal(source, cells))
 
 
 def separator_of(lines: list[str]) -> str:
@@ -208,8 +213,11 @@ def _decimal(source: Source, cells: list[str]) -> str:
     return ","
 
 
-def _named(source: Source, names: list[str]) -> tuple[str, ...]:
-    """The header with a name for a first column that has none; elsewhere that is an error."""
+def _named(source: Source, written: list[str]) -> Source:
+    """The source with these names, without the blanks around them, and one for a first column that has none; elsewhere
+    that is an error.
+    """
+    names = [name.strip() for name in written]
     if "" in names[1:]:
         raise SmileError(f"Column {names.index('', 1) + 1} of {source.name} has no name; name it in the header.")
-    return tuple("Unnamed: 0" if name == "" else name for name in names)
+    return replace(source, header=tuple(name or "Unnamed: 0" for name in names), written=tuple(written))

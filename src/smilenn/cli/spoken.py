@@ -11,8 +11,11 @@ from collections.abc import Callable
 
 PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # the domain
-    (r"; widen the bounds or choose out_of_bounds='clamp'", "; widen the domain (--bounds of smile fit), or let smile "
-     "predict move such rows to its edge: --out-of-bounds clamp"),
+    (
+        r"; widen the bounds or choose out_of_bounds='clamp'",
+        "; widen the domain (--bounds of smile fit), or let smile "
+        "predict move such rows to its edge: --out-of-bounds clamp",
+    ),
     (r"(?<![-\w'])bounds (names|gives) ", r"--bounds \1 "),
     (r"Row (\d+), column ('.*?') is missing \(NaN\)", r"Row \1, column \2 is missing"),
     # the target
@@ -27,7 +30,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^class_weight ", "--class-weight "),
     # training
     (r"^time_limit ", "--time-limit "),
-    (r"certify_time_limit", "--certify-limit"),
+    (r"certify_limit", "--certify-limit"),
     (r"^random_state ", "--seed "),
     (r"^restarts ", "--restarts "),
     (r"^Config\.(pretrain_)?epochs ", "--epochs "),
@@ -52,10 +55,12 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"; build it and pass backbone=… when loading", "; only Python code that builds it can load this model"),
     (r"; build them and pass modules=\{.*\} when loading", "; only Python code that builds them can load this model"),
     (r"; pass the backbone it was saved with", "; only Python code with the backbone it was saved with can load it"),
-    (r"; save it again, or read the bare network with smilenn\.model\.bundle\.load_net", "; save it again"),
+    (r"; save it again, or open the bare network with smilenn\.open_net", "; save it again"),
+    (r"a network without an estimator; open it with smilenn\.open_net", "a bare network, which Python alone opens"),
+    (r"; import the module that registers them( \(.*?\))? first to", r"; only Python code that registers them\1 can"),
     (r"holds a (\w+); this version knows 'SmileRegressor', 'SmileClassifier'", r"holds a \1, which Python alone loads"),
     (r"; call torch\.set_flush_denormal\(False\)", "; run it on another machine, or on the CPU"),
-)  # fmt: skip
+)
 COMPILED = tuple((re.compile(pattern), words) for pattern, words in PHRASES)
 
 

@@ -9,18 +9,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from smilenn.certify.about import in_short
 from smilenn.certify.statement import claim_lines, claim_sentence
-from smilenn.certify.verdicts import claim_words, shown_bound
+from smilenn.certify.verdicts import claim_words
 from smilenn.cli.spoken import in_options
 from smilenn.domain import Domain
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.model.folder import without_infinities
 from smilenn.progress import duration
+from smilenn.properties.alike import names_of, told_apart
 from smilenn.properties.claim import COPIES
-from smilenn.properties.wording import comment, output_words
-from smilenn.prove.record import verdict_to_json
+from smilenn.properties.naming import output_words
+from smilenn.properties.wording import comment
+from smilenn.provers.record import verdict_to_json
 from smilenn.report.findings import UNITS
+from smilenn.rounding import shown_bound
 from smilenn.verdict import Counterexample, Proved, Unknown, Violated
 
 MOST_FEATURES = 24  # longer counterexamples show only what differs between the copies
@@ -52,7 +56,7 @@ def shown(value: Any) -> str:
 def inputs_table(x: np.ndarray, domain: Domain, outputs: Mapping[str, np.ndarray]) -> str:
     """Input tuples x [k, m] side by side in the user's columns, with output rows [k] below; differing ones first."""
     frame = domain.decode(x)
-    units = {feature.name: f" ({feature.unit})" if feature.unit else "" for feature in domain.features}
+    units = {feature.name: f" ({feature.unit_words})" if feature.unit else "" for feature in domain.features}
     rows = [
         (f"{name}{units.get(str(name), '')}", [shown(value) for value in frame[name]], bool(frame[name].nunique() > 1))
         for name in frame.columns
@@ -94,11 +98,13 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
     if isinstance(verdict, Unknown) and verdict.reason:
         lines.append(f"Why: {in_options(verdict.reason).rstrip('.')}.")
     if certificate is not None:
-        for claim, bound, holds in zip(certificate.claims, certificate.bounds, certificate.holds, strict=True):
-            said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_)
-            lines += [f"  - {said} {claim_words(bound, holds, unit)}", *(f"    {line}" for line in more)]
+        for i, claim in enumerate(certificate.claims):
+            said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_, certificate.rooms[i])
+            word = claim_words(certificate.bounds[i], certificate.holds[i], unit)
+            lines += [f"  - {said} [{word}]", *(f"    {line}" for line in more)]
         took = f"; proof and check took {duration(certificate.seconds)}" if certificate.seconds else ""
         lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256[:12]}…){took}.")
+        lines.append(in_short(certificate.about.assumed))
     if estimator.quality_ is not None:
         lines.append(estimator.quality_.sentence())
     return "\n".join(lines)
@@ -124,8 +130,9 @@ def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, A
         for claim in estimator.claims_
     ]
     if certificate is not None:
-        for entry, holds, bound in zip(claims, certificate.holds, certificate.bounds, strict=True):
-            entry |= {"certified": holds, "bound": bound}
+        for i, claim in enumerate(certificate.claims):
+            claims[i]["sentence"] = claim_sentence(claim, outputs, domain, certificate.rooms[i])
+            claims[i] |= {"certified": certificate.holds[i], "bound": certificate.bounds[i]}
     record = verdict_to_json(estimator.verdict_) | {
         "bound": estimator.violation_bound_,
         "certified": certificate is not None and certificate.accepted,
@@ -133,6 +140,7 @@ def judgement_record(estimator: SmileRegressor | SmileClassifier) -> dict[str, A
         "note": in_options(estimator.certificate_note_),
         "shortfall": "" if quality is None else quality.shortfall,
         "claims": claims,
+        "assumed": [] if certificate is None else [item.line for item in certificate.about.assumed],
     }
     for name in ("sentence", "reason"):
         if isinstance(record.get(name), str):
@@ -153,7 +161,8 @@ def _capital(sentence: str) -> str:
 
 def logit_words(eps: float) -> str:
     """ε on a logit in words a person understands."""
-    return f"odds change by a factor of at most {math.exp(eps):.3g}, a probability by at most {math.tanh(eps / 4):.1%}"
+    points = math.ceil(math.tanh(eps / 4) * 1000 * (1 + 1e-12)) / 10
+    return f"odds change by a factor of at most {shown_bound(math.exp(eps))}, a probability by at most {points:.1f}%"
 
 
 def cell_list(frame: pd.DataFrame) -> str:
@@ -167,10 +176,10 @@ def domain_text(domain: Domain) -> str:
     """The domain in one line: ``'income' 0 to 211; 'region': 'east', 'north'``."""
     parts = []
     for feature in domain.features:
-        unit = f" {feature.unit}" if feature.unit else ""
+        unit = f" {feature.unit_words}" if feature.unit else ""
         if feature.categories:
-            parts.append(f"{feature.name!r}: {', '.join(map(repr, feature.categories))}")
+            parts.append(f"{feature.name!r}: {', '.join(map(repr, feature.values))}")
         else:
-            parts.append(f"{feature.name!r} {feature.lo:g} to {feature.hi:g}{unit}")
+            parts.append(f"{feature.name!r} {feature.range_words}{unit}")
     more = f" and {len(parts) - 12} further features" if len(parts) > 12 else ""
-    return "; ".join(parts[:12]) + more
+    return told_apart("; ".join(parts[:12]), names_of(None, None, domain)) + more

@@ -36,10 +36,23 @@ RAW = DataFile(
 
 # The columns of the table without personal data, in its order; the last two are computed from dates.
 KEPT = (
-    "sex", "age", "age_cat", "race", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count",
-    "days_b_screening_arrest", "c_charge_degree", "decile_score", "score_text", "v_decile_score", "v_score_text",
-    "is_recid", "two_year_recid",
-)  # fmt: skip
+    "sex",
+    "age",
+    "age_cat",
+    "race",
+    "juv_fel_count",
+    "juv_misd_count",
+    "juv_other_count",
+    "priors_count",
+    "days_b_screening_arrest",
+    "c_charge_degree",
+    "decile_score",
+    "score_text",
+    "v_decile_score",
+    "v_score_text",
+    "is_recid",
+    "two_year_recid",
+)
 DATES = ("in_custody", "out_custody", "c_jail_in", "c_jail_out")
 
 # Text columns with their values; where there are two, they become 0 and 1 in this order.

@@ -41,18 +41,27 @@ ROWS, COLUMNS = 1994, 96
 
 @overload
 def fetch_crime(
-    race: Race = "binary", data_dir: str | os.PathLike[str] | None = None, *,
-    download_if_missing: bool = True, return_X_y: Literal[False] = ...,
-) -> Dataset[pd.DataFrame]: ...  # fmt: skip
+    race: Race = "binary",
+    data_dir: str | os.PathLike[str] | None = None,
+    *,
+    download_if_missing: bool = True,
+    return_X_y: Literal[False] = ...,
+) -> Dataset[pd.DataFrame]: ...
 @overload
 def fetch_crime(
-    race: Race = "binary", data_dir: str | os.PathLike[str] | None = None, *,
-    download_if_missing: bool = True, return_X_y: Literal[True],
-) -> tuple[pd.DataFrame, pd.Series]: ...  # fmt: skip
+    race: Race = "binary",
+    data_dir: str | os.PathLike[str] | None = None,
+    *,
+    download_if_missing: bool = True,
+    return_X_y: Literal[True],
+) -> tuple[pd.DataFrame, pd.Series]: ...
 def fetch_crime(
-    race: Race = "binary", data_dir: str | os.PathLike[str] | None = None, *,
-    download_if_missing: bool = True, return_X_y: bool = False,
-) -> Dataset[pd.DataFrame] | tuple[pd.DataFrame, pd.Series]:  # fmt: skip
+    race: Race = "binary",
+    data_dir: str | os.PathLike[str] | None = None,
+    *,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+) -> Dataset[pd.DataFrame] | tuple[pd.DataFrame, pd.Series]:
     """1,994 communities, target ``ViolentCrimesPerPop`` in [0, 1], race protected as the module's first lines say.
 
     Files: ``crime/communities.data.gz`` and ``crime/communities.names`` below `data_dir`, else SMILENN_DATA, else the

@@ -36,18 +36,27 @@ REPEATED = ("enroll", "asian", "black", "hispanic", "white", "missingrace", "urm
 
 @overload
 def fetch_law(
-    version: Version = "bar", data_dir: str | os.PathLike[str] | None = None, *,
-    download_if_missing: bool = True, return_X_y: Literal[False] = ...,
-) -> Dataset[pd.DataFrame]: ...  # fmt: skip
+    version: Version = "bar",
+    data_dir: str | os.PathLike[str] | None = None,
+    *,
+    download_if_missing: bool = True,
+    return_X_y: Literal[False] = ...,
+) -> Dataset[pd.DataFrame]: ...
 @overload
 def fetch_law(
-    version: Version = "bar", data_dir: str | os.PathLike[str] | None = None, *,
-    download_if_missing: bool = True, return_X_y: Literal[True],
-) -> tuple[pd.DataFrame, pd.Series]: ...  # fmt: skip
+    version: Version = "bar",
+    data_dir: str | os.PathLike[str] | None = None,
+    *,
+    download_if_missing: bool = True,
+    return_X_y: Literal[True],
+) -> tuple[pd.DataFrame, pd.Series]: ...
 def fetch_law(
-    version: Version = "bar", data_dir: str | os.PathLike[str] | None = None, *,
-    download_if_missing: bool = True, return_X_y: bool = False,
-) -> Dataset[pd.DataFrame] | tuple[pd.DataFrame, pd.Series]:  # fmt: skip
+    version: Version = "bar",
+    data_dir: str | os.PathLike[str] | None = None,
+    *,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+) -> Dataset[pd.DataFrame] | tuple[pd.DataFrame, pd.Series]:
     """Students with target ``pass_bar``, or applicants with target ``admit``; protected ``race``.
 
     Files: ``law/law_school_clean.csv.gz`` or ``law/lawschs1_1.dta`` below `data_dir`, else SMILENN_DATA, else the

@@ -40,9 +40,14 @@ class Prepared:
 
 
 def prepare(
-    train: Dataset, test: Dataset, *, seed: int = 0, held: float = 0.1, scaling: Scaling = "unit",
+    train: Dataset,
+    test: Dataset,
+    *,
+    seed: int = 0,
+    held: float = 0.1,
+    scaling: Scaling = "unit",
     bounds: Mapping[str, tuple[float, float]] | None = None,
-) -> Prepared:  # fmt: skip
+) -> Prepared:
     """Encode two parts of a data set; `held` is the share of training rows kept for choices.
 
     >>> from smilenn.datasets import make_credit, split

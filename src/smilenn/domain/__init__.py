@@ -2,7 +2,7 @@
 
 from smilenn.domain.box import Domain, OutOfBounds
 from smilenn.domain.feature import Feature, Kind
-from smilenn.domain.learn import Scaling
-from smilenn.domain.table import as_frame
+from smilenn.domain.learn import Scaling, check_learning
+from smilenn.domain.table import as_array, as_frame
 
-__all__ = ["Domain", "Feature", "Kind", "OutOfBounds", "Scaling", "as_frame"]
+__all__ = ["Domain", "Feature", "Kind", "OutOfBounds", "Scaling", "as_array", "as_frame", "check_learning"]

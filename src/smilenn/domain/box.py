@@ -12,7 +12,6 @@ members are 0 or 1 and sum to one). Two units are used throughout the package:
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ import pandas as pd
 
 from smilenn.domain.encode import encode as encode_feature
 from smilenn.domain.feature import Feature, Kind
-from smilenn.domain.learn import Scaling, learn
+from smilenn.domain.learn import Scaling, check_learning, learn
 from smilenn.domain.table import as_frame
 from smilenn.errors import SmileError, listed
 
@@ -52,6 +51,10 @@ class Domain:
             twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
             if twice:
                 raise SmileError(f"The {kind} {listed(twice)} appears twice; give every column a name of its own.")
+        known = {feature.name for feature in self.features}
+        shared = [column for f in self.features for column in f.columns if column in known and column != f.name]
+        if shared:  # a rule that names it would speak of one of the two, and a reader of the table mean the other
+            raise SmileError(f"The feature {listed(shared)} has the name of another one's column; rename it.")
 
     # ---- construction -------------------------------------------------------------------------------------------
 
@@ -88,36 +91,20 @@ class Domain:
         frame = as_frame(data)
         kinds, bounds, groups, units = dict(kinds or {}), dict(bounds or {}), dict(groups or {}), dict(units or {})
         member_of = {str(column): name for name, columns in groups.items() for column in columns}
-        names = set(frame.columns) - set(member_of) | set(groups)
-        for what, mapping in (("kinds", kinds), ("bounds", bounds), ("units", units)):
-            unknown = sorted(set(mapping) - names)
-            if unknown:
-                raise SmileError(
-                    f"{what} names {listed(unknown)}, which is not a column; columns: {listed(sorted(names))}."
-                )
-        absent = [column for column in member_of if column not in frame.columns]
-        if absent:
-            raise SmileError(f"groups names {listed(absent)}, which is not a column; columns: {listed(frame.columns)}.")
-        if len(frame) == 0:
-            raise SmileError("The data has no rows; give at least one.")
-        if not 0 <= margin < math.inf:
-            raise SmileError(f"margin is {margin}; give a share of the range that is 0 or more, such as 0.05.")
-        if scaling not in ("unit", "standard", "none"):
-            raise SmileError(f"scaling is {scaling!r}; choose 'unit', 'standard' or 'none'.")
+        _refuse_names(frame, member_of, groups, {"kinds": kinds, "bounds": bounds, "units": units})
+        _refuse_options(frame, margin, scaling)
         features: list[Feature] = []
-        seen: set[str] = set()
+        seen: set[str] = set()  # groups; a column of the same name is another feature, and refused as such
         for column in frame.columns:
             group = member_of.get(column)
             if group is None:
-                feature = learn(column, frame[column], kinds.get(column), bounds.get(column), margin, scaling, named)
+                of = kinds.get(column), bounds.get(column)
+                features.append(learn(column, frame[column], *of, margin, scaling, named))
             elif group not in seen:
                 seen.add(group)
                 columns = tuple(str(c) for c in groups[group])
-                feature = Feature(group, "category", categories=columns, columns=columns)
-            else:
-                continue
-            features.append(replace(feature, unit=units.get(feature.name, "")))
-        return cls(tuple(features))
+                features.append(Feature(group, "category", categories=columns, columns=columns))
+        return cls(tuple(replace(feature, unit=units.get(feature.name, "")) for feature in features))
 
     # ---- coordinates --------------------------------------------------------------------------------------------
 
@@ -304,3 +291,26 @@ class Domain:
         if not isinstance(data, Mapping) or set(data) != {"features"} or not isinstance(data["features"], list):
             raise SmileError("A domain is described by one key, 'features', holding a list.")
         return cls(tuple(Feature.from_json(feature) for feature in data["features"]))
+
+
+def _refuse_names(
+    frame: pd.DataFrame,
+    member_of: Mapping[str, str],
+    groups: Mapping[str, Any],
+    options: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Options may name columns and groups only."""
+    names = set(frame.columns) - set(member_of) | set(groups)
+    for what, mapping in options.items():
+        if unknown := sorted(set(mapping) - names):
+            raise SmileError(
+                f"{what} names {listed(unknown)}, which is not a column; columns: {listed(sorted(names))}."
+            )
+    if absent := [column for column in member_of if column not in frame.columns]:
+        raise SmileError(f"groups names {listed(absent)}, which is not a column; columns: {listed(frame.columns)}.")
+
+
+def _refuse_options(frame: pd.DataFrame, margin: float, scaling: str) -> None:
+    if len(frame) == 0:
+        raise SmileError("The data has no rows; give at least one.")
+    check_learning(margin, scaling)

@@ -13,40 +13,43 @@ from smilenn.errors import SmileError, listed
 def encode(feature: Feature, frame: pd.DataFrame, first_row: int) -> np.ndarray:
     """The coordinates of one feature, [n, 1] or [n, categories]."""
     if feature.kind == "category" and feature.columns:
-        block = np.stack([numbers(frame[c], c, first_row) for c in feature.columns], axis=1)
-        bad = np.flatnonzero(~(((block == 0) | (block == 1)).all(axis=1) & (block.sum(axis=1) == 1)))
-        if bad.size:
-            raise SmileError(
-                f"Row {first_row + int(bad[0])}: exactly one of the columns {listed(feature.columns)} "
-                f"must be 1; correct it."
-            )
-        return block
-    series = frame[feature.name]
+        return _one_hot(feature, frame, first_row)
     if feature.categories:
-        if series.isna().any():
-            row = first_row + int(np.flatnonzero(series.isna().to_numpy())[0])
-            raise SmileError(f"Row {row}, column {feature.name!r} is missing (NaN); drop the row or fill it in.")
-        codes = _codes(feature.categories, labels(series))
-        bad = np.flatnonzero(codes < 0)
-        if bad.size:
-            raise SmileError(
-                f"Row {first_row + int(bad[0])}, column {feature.name!r} holds the unknown category "
-                f"{str(series.iloc[int(bad[0])])!r}; correct it or drop the row (known: {listed(feature.categories)})."
-            )
-        if feature.kind == "binary":
-            return codes.astype(np.float64)[:, None]
-        return np.eye(len(feature.categories))[codes]
-    values = numbers(series, feature.name, first_row)
-    if feature.kind in ("integer", "binary"):
-        bad = np.flatnonzero(values != np.rint(values))
-        if feature.kind == "binary":
-            bad = np.flatnonzero((values != 0) & (values != 1))
-        if bad.size:
-            wanted = "0 or 1" if feature.kind == "binary" else "a whole number"
-            raise SmileError(
-                f"Row {first_row + int(bad[0])}, column {feature.name!r} holds {values[bad[0]]:g}; it must be {wanted}."
-            )
+        return _labelled(feature, frame[feature.name], first_row)
+    values = numbers(frame[feature.name], feature.name, first_row)
+    allowed, wanted = {
+        "binary": ((values == 0) | (values == 1), "0 or 1"),
+        "integer": (values == np.rint(values), "a whole number"),
+    }.get(feature.kind, (np.ones(len(values), dtype=bool), ""))
+    if not allowed.all():
+        bad = int(np.flatnonzero(~allowed)[0])
+        raise SmileError(f"Row {first_row + bad}, column {feature.name!r} holds {values[bad]:g}; it must be {wanted}.")
     return values[:, None]
+
+
+def _one_hot(feature: Feature, frame: pd.DataFrame, first_row: int) -> np.ndarray:
+    """A category that comes as columns of 0 and 1."""
+    block = np.stack([numbers(frame[c], c, first_row) for c in feature.columns], axis=1)
+    bad = np.flatnonzero(~(((block == 0) | (block == 1)).all(axis=1) & (block.sum(axis=1) == 1)))
+    if bad.size:
+        columns = listed(feature.columns)
+        raise SmileError(f"Row {first_row + int(bad[0])}: exactly one of the columns {columns} must be 1; correct it.")
+    return block
+
+
+def _labelled(feature: Feature, series: pd.Series, first_row: int) -> np.ndarray:
+    """A category or binary feature that comes as texts."""
+    if series.isna().any():
+        row = first_row + int(np.flatnonzero(series.isna().to_numpy())[0])
+        raise SmileError(f"Row {row}, column {feature.name!r} is missing (NaN); drop the row or fill it in.")
+    codes = _codes(feature.categories, labels(series))
+    bad = np.flatnonzero(codes < 0)
+    if bad.size:
+        raise SmileError(
+            f"Row {first_row + int(bad[0])}, column {feature.name!r} holds the unknown category "
+            f"{str(series.iloc[int(bad[0])])!r}; correct it or drop the row (known: {listed(feature.categories)})."
+        )
+    return codes.astype(np.float64)[:, None] if feature.kind == "binary" else np.eye(len(feature.categories))[codes]
 
 
 def _codes(categories: tuple[str, ...], cells: pd.Series) -> np.ndarray:

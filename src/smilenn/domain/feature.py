@@ -45,34 +45,47 @@ class Feature:
         if self.kind not in KINDS:
             raise SmileError(f"Feature {self.name!r} has the kind {self.kind!r}; choose one of {listed(KINDS)}.")
         for label in ("categories", "columns"):
-            values = getattr(self, label)
-            if isinstance(values, str):
-                raise SmileError(f"Feature {self.name!r} has {label} = {values!r}; give a list of texts.")
-            object.__setattr__(self, label, tuple(str(value) for value in values))
+            self._read_texts(label)
         for label in ("lo", "hi", "shift", "mult"):
-            given = getattr(self, label)
-            if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
-                raise SmileError(f"Feature {self.name!r} has {label} = {given!r}; give a finite number.")
-            object.__setattr__(self, label, float(given) + 0.0)  # + 0.0: no negative zero
+            self._read_number(label)
+        self._check_range()
+        if self.kind in ("binary", "category"):
+            self._check_labels()
+        elif self.categories:
+            raise SmileError(f"Feature {self.name!r} is {self.kind} but lists categories; make it a category.")
+        if self.columns and (self.kind != "category" or len(self.columns) != len(self.categories)):
+            raise SmileError(f"Feature {self.name!r}: give one encoded column per category.")
+
+    def _read_texts(self, label: str) -> None:
+        values = getattr(self, label)
+        if isinstance(values, str):
+            raise SmileError(f"Feature {self.name!r} has {label} = {values!r}; give a list of texts.")
+        object.__setattr__(self, label, tuple(str(value) for value in values))
+
+    def _read_number(self, label: str) -> None:
+        given = getattr(self, label)
+        if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
+            raise SmileError(f"Feature {self.name!r} has {label} = {given!r}; give a finite number.")
+        object.__setattr__(self, label, float(given) + 0.0)  # + 0.0: no negative zero
+
+    def _check_range(self) -> None:
         if self.lo > self.hi:
             raise SmileError(f"Feature {self.name!r} has lo = {self.lo:g} above hi = {self.hi:g}; swap the two.")
         if self.mult <= 0:
             raise SmileError(f"Feature {self.name!r} has mult = {self.mult:g}; a scale must be positive.")
         if self.kind == "integer" and (self.lo != round(self.lo) or self.hi != round(self.hi)):
             raise SmileError(f"Integer feature {self.name!r} needs whole bounds, not [{self.lo:g}, {self.hi:g}].")
-        if self.kind in ("binary", "category"):
-            if (self.lo, self.hi, self.shift, self.mult) != (0.0, 1.0, 0.0, 1.0):
-                raise SmileError(f"Feature {self.name!r} is {self.kind}: its bounds are 0 and 1 and it is not scaled.")
-            if len(set(self.categories)) != len(self.categories):
-                raise SmileError(f"Feature {self.name!r} lists a category twice: {listed(self.categories)}.")
+
+    def _check_labels(self) -> None:
+        """Of a binary feature or a category: bounds 0 and 1, and texts that fit its kind."""
+        if (self.lo, self.hi, self.shift, self.mult) != (0.0, 1.0, 0.0, 1.0):
+            raise SmileError(f"Feature {self.name!r} is {self.kind}: its bounds are 0 and 1 and it is not scaled.")
+        if len(set(self.categories)) != len(self.categories):
+            raise SmileError(f"Feature {self.name!r} lists a category twice: {listed(self.categories)}.")
         if self.kind == "binary" and len(self.categories) not in (0, 2):
             raise SmileError(f"Binary feature {self.name!r} needs two texts or none, not {len(self.categories)}.")
-        if self.kind in ("continuous", "integer") and self.categories:
-            raise SmileError(f"Feature {self.name!r} is {self.kind} but lists categories; make it a category.")
         if self.kind == "category" and not self.categories:
             raise SmileError(f"Category {self.name!r} has no categories; list its values.")
-        if self.columns and (self.kind != "category" or len(self.columns) != len(self.categories)):
-            raise SmileError(f"Feature {self.name!r}: give one encoded column per category.")
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -85,6 +98,28 @@ class Feature:
     def raw_columns(self) -> tuple[str, ...]:
         """Columns of the data frame it is read from."""
         return self.columns or (self.name,)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What its categories are called in sentences: the columns that carry them where there are such, since what is
+        certified is about the columns; else themselves.
+        """
+        return self.columns or self.categories
+
+    @property
+    def range_words(self) -> str:
+        """Bounds as reports show them, to the last digit: rounded, they would be those of a larger domain.
+
+        >>> Feature("income", lo=0, hi=1234567.89).range_words
+        '0 to 1234567.89'
+        """
+        return " to ".join(repr(end).removesuffix(".0") for end in (self.lo, self.hi))
+
+    @property
+    def unit_words(self) -> str:
+        """The unit as reports show it: a word as it is, all else in quotes, so that it passes for no sentence."""
+        word = self.unit.isprintable() and not any(c in " '\"" for c in self.unit)
+        return self.unit if word else repr(self.unit)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary; `from_json` gives the same feature back."""

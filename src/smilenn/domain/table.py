@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from smilenn.errors import SmileError, listed
+
+EXACT = 2.0**53  # up to here float64 holds every whole number
 
 
 def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -23,9 +26,9 @@ def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
         try:
             frame = data.to_pandas()
         except ModuleNotFoundError:  # polars converts through pyarrow, which need not be there
-            frame = pd.DataFrame({name: data[name].to_numpy() for name in data.columns})
+            frame = pd.DataFrame({name: _cells(data[name]) for name in data.columns})
     else:
-        array = np.asarray(data)
+        array = as_array(data)
         if array.ndim != 2:
             raise SmileError(f"The data has {array.ndim} dimensions; give a table with rows and columns.")
         if columns is not None and array.shape[1] != len(columns):
@@ -38,6 +41,21 @@ def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
         twice = sorted(set(frame.columns[frame.columns.duplicated()]))
         raise SmileError(f"The data has the column {listed(twice)} twice; keep one of them.")
     return frame
+
+
+def as_array(data: Any) -> np.ndarray:
+    """Anything that NumPy reads as an array; a masked cell is a missing one, whatever lies behind its mask."""
+    if not np.ma.is_masked(data):
+        return np.asarray(data)
+    cells = np.array(np.ma.getdata(data), dtype=object)
+    cells[np.ma.getmaskarray(data)] = np.nan
+    return cells
+
+
+def _cells(column: Any) -> Any:
+    """A column of polars: the cells themselves where NumPy would have them as floats that they are not."""
+    values = column.to_numpy()
+    return values if values.dtype.kind != "f" or column.dtype.is_float() else pd.Series(column.to_list(), dtype=object)
 
 
 def labels(series: pd.Series) -> pd.Series:
@@ -73,12 +91,20 @@ def is_text(series: pd.Series) -> bool:
 
 
 def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
-    """A numeric column as float64; missing, infinite or text cells raise with their row."""
+    """A numeric column as float64; missing, infinite or text cells raise with their row, and so do numbers of a wider
+    type that float64 does not hold: a difference of 1 between two cells must not become one of 2.
+    """
     if pd.api.types.is_bool_dtype(series):
         series = series.astype(float)
-    if pd.api.types.is_datetime64_any_dtype(series) or pd.api.types.is_timedelta64_dtype(series):
+    if pd.api.types.is_complex_dtype(series):
+        raise SmileError(f"Column {name!r} holds complex numbers; give real ones.")
+    dates = pd.api.types.is_datetime64_any_dtype(series) or pd.api.types.is_timedelta64_dtype(series)
+    if dates or isinstance(series.dtype, pd.PeriodDtype):
         raise SmileError(f"Column {name!r} holds dates or durations; turn it into numbers, such as days, first.")
-    values = pd.to_numeric(series, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    found = pd.to_numeric(series, errors="coerce")
+    if pd.api.types.is_complex_dtype(found):
+        raise SmileError(f"Column {name!r} holds complex numbers; give real ones.")
+    values = found.to_numpy(dtype=np.float64, na_value=np.nan)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         row, cell = int(bad[0]), series.iloc[int(bad[0])]
@@ -89,4 +115,41 @@ def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
                 f"Row {first_row + row}, column {name!r} holds the text {cell!r} among numbers; correct the cell."
             )
         raise SmileError(f"Row {first_row + row}, column {name!r} is {cell}; give a finite number.")
+    rounded = _rounded(series, values)
+    if rounded is not None:
+        raise SmileError(
+            f"Row {first_row + rounded}, column {name!r} holds {series.iloc[rounded]}, which float64 rounds to "
+            f"{values[rounded]:.0f}; subtract an offset, or use larger units."
+        )
     return values
+
+
+def _rounded(series: pd.Series, values: np.ndarray) -> int | None:
+    """The first row whose cell float64 does not hold: a long float, or a whole number beyond 2⁵³ of whatever type.
+
+    Decimals are none: whatever is written with a point or an exponent means the nearest float.
+    """
+    if pd.api.types.is_float_dtype(series):
+        found = np.flatnonzero(series.to_numpy() != values) if series.dtype == np.longdouble else np.empty(0)
+        return int(found[0]) if len(found) else None
+    large = set(np.flatnonzero(np.abs(values) >= EXACT).tolist())
+    if is_text(series):
+        large |= {row for row, cell in enumerate(series) if type(cell) is np.longdouble}
+    return next((row for row in sorted(large) if not _held(series.iloc[row], values[row])), None)
+
+
+def _held(cell: Any, value: float) -> bool:
+    """Whether `value` is the number that a cell holds; a decimal is the float nearest to it."""
+    if type(cell) is np.longdouble:
+        return bool(cell == value)
+    return whole_number(cell) in (None, int(value))
+
+
+def whole_number(cell: Any) -> int | None:
+    """The whole number that a cell holds, None for another one."""
+    try:
+        if isinstance(cell, Decimal):
+            return int(cell) if cell == cell.to_integral_value() else None
+        return int(cell) if isinstance(cell, (int, np.integer, str, bytes)) else None
+    except ValueError:
+        return None

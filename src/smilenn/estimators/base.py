@@ -3,7 +3,7 @@
     X ─▶ Domain ─▶ x [n, m]        properties ─▶ claims        y ─▶ output scale and head bias
                         SmileNet ─▶ train.fit ─▶ certificate, checked ─▶ verdict_
 
-`__init__` only stores; training.py chooses the network and trains it.
+`__init__` only stores (parameters.py); train/recipes/ chooses the network and train/restarts.py trains it.
 
 With fewer than `LEAST_ROWS` (200) rows equal ones are merged and the rest is put in order: what is learned then depends
 neither on the order of the rows nor on whether a row is repeated or weighted. One batch holds them all.
@@ -11,7 +11,6 @@ neither on the order of the rows nor on whether a row is repeated or weighted. O
 
 from __future__ import annotations
 
-import html
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -19,173 +18,103 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
-from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
-from smilenn.certify.statement import claim_lines
-from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
-from smilenn.errors import SmileError
-from smilenn.estimators.checks import (
-    LEAST_ROWS,
-    check_device,
-    check_inputs,
-    check_target,
-    check_weights,
-    merged,
-    scaled_note,
-)
-from smilenn.estimators.example import example_html
+from smilenn.domain import Domain, OutOfBounds
+from smilenn.estimators.checks import check_inputs, merged, scaled_note
 from smilenn.estimators.hidden import refuse_hidden
 from smilenn.estimators.judged import Judged
-from smilenn.estimators.missing import Fill, Missing, filled, learn_fill
-from smilenn.estimators.outside import all_carried
+from smilenn.estimators.missing import Fill, Missing, filled
+from smilenn.estimators.options import Columns, Network, network_of
+from smilenn.estimators.outside import Outside, outside_mode
+from smilenn.estimators.parameters import Parameters, check_parameters
+from smilenn.estimators.quality import quality_of
+from smilenn.estimators.reading import read_table
+from smilenn.estimators.rules import Directions, Names, Stated, all_stated
 from smilenn.estimators.start import check_columns, check_task, fitted_start
 from smilenn.estimators.tabled import table_of
-from smilenn.estimators.targets import Target, Task
-from smilenn.estimators.training import train
+from smilenn.estimators.targets import Target, TaskName
 from smilenn.estimators.trend import TrendWarning, contradictions
 from smilenn.progress import Progress, display
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.forms import Outputs
-from smilenn.properties.library import Fair, Monotone, Robust
-from smilenn.properties.spec import as_property, lower_all
-from smilenn.report.standing import Standing, measured, spaced, steps_of
+from smilenn.properties.library import Robust
+from smilenn.properties.spec import lower_all
+from smilenn.report.standing import Standing
 from smilenn.train.config import Config
+from smilenn.train.settings import LEAST_ROWS, Settings
 
 if TYPE_CHECKING:
-    from torch import nn
-
-    from smilenn.model.auxiliaries import AuxiliaryKind
-    from smilenn.model.encoders import Encoder
-    from smilenn.model.snapshot import Boxes
-
-EncoderMaker = Callable[[Domain, np.ndarray], "Encoder"]
+    from smilenn.model.net import SmileNet
+    from smilenn.train.recipes import Design
+    from smilenn.train.restarts import Trained
 
 
-class SmileEstimator(Judged, BaseEstimator):
+class SmileEstimator(Judged, Parameters):
     """Base of the two estimators.
 
     Parameters
     ----------
-    properties : properties (`Monotone`, `Fair`, …) or claims that must hold.
+    properties : a property (`Monotone`, `Fair`, …) or claim that must hold, or a list of them.
     increasing, decreasing : columns in which the prediction must rise (fall); short for `Monotone`.
-    protected : column → ε; short for `Fair`.
-    domain : the input space, if it is known; else it is learned from X with the four options that follow.
-    bounds, kinds, groups, margin, scaling : as in `Domain.from_data`.
-    encoder : what stands before the auxiliaries: ``auto`` chooses by the properties (`explain` says what and why),
-        ``image`` too, knowing that the columns are the pixels of a square image (distance nets for `Robust`), ``none``
-        is the paper's network without one; or an `Encoder` over `domain`, or a function (domain, u [n, m] in
-        model units) → `Encoder`, whose coordinates are averaged. With other `boxes` or `auxiliaries` than
-        the default ``auto`` is ``none``; with a `backbone` too, unless a fixed box around it implies the properties.
-    boxes, auxiliaries, hidden, embedding : the enforcement part of a network without encoder, see `SmileNet`.
-    backbone : a function (inputs, embedding) → module; None for a multilayer perceptron of `backbone_sizes`.
-    backbone_share : of ε, what distance nets leave to a backbone, from 0 to less than 1. It decides where the distances
-        are unsure: better on inputs as they are, fewer of them verified. Elsewhere ε is shared without being asked.
-    members : networks of each kind in the ensembles that ``auto`` chooses; fewer are faster and mostly a little worse
-        (docs/performance.md has the measured trade-off).
+    monotonic_cst : the same in scikit-learn's form: a dictionary column → 1 (rising), -1 (falling) or 0, or a list with
+        one such number for each column.
+    domain : the input space. None learns it from X; `Columns` says how to learn it, as does a dictionary of its
+        options; a `Domain` is taken as it is.
+    network : how the network is built, a `Network`; None lets the properties decide.
     config : constants of the training, a `Config`.
+    missing : ``raise`` on missing cells, or ``fill`` them by the lower median or the most frequent text of the training
+        rows; a certificate speaks of complete rows, and a filled row is the one it was filled to.
     out_of_bounds : what `predict` does with rows outside the domain: ``clamp``, ``raise``, ``warn`` (and clamp), or
         ``auto``: clamp if that carries every property to the whole input space, else raise.
-    time_limit : seconds for everything, all restarts together: training, repair, proof and certificate.
-    certify_time_limit : seconds for the search for a certificate, within `time_limit` where there is one; checking it
-        takes a fraction of that. When they are over, the best bound reached is checked instead. 0: no certificate.
-    random_state : seed or generator.
+    time_limit : seconds for everything, all restarts together: training, repair, proof and certificate. When training's
+        share is over, no further epoch begins and no further restart: a limit that is too short trains nothing, and the
+        verdict says so. Proof and certificate have a second each in any case.
+    certify_limit : seconds for the search for a certificate, within `time_limit` where there is one; checking it takes
+        a fraction of that. When they are over, the best bound reached is checked instead. 0: no certificate.
     validation_fraction : share of the rows that choose the best state. Without encoder none below 200 rows, which are
         also trained on as one batch unless `config` asks for smaller ones; with an ensemble each part of it has its own
         share, so that every row is learned from (none below 20 rows).
-    missing : ``raise`` on missing cells, or ``fill`` them by the lower median or the most frequent text of the training
-        rows; a certificate speaks of complete rows, and a filled row is the one it was filled to.
+    restarts : how many networks to train; one whose auxiliaries die in pretraining does not count.
+    random_state : seed or generator.
     verbose : 0 silent, 1 shows progress on the standard error stream.
     device : torch device for training.
-    restarts : how many networks to train; one whose auxiliaries die in pretraining does not count.
     """
 
-    def __init__(
-        self,
-        *,
-        properties: Sequence[Property | Claim] = (),
-        increasing: Sequence[str | int] = (),
-        decreasing: Sequence[str | int] = (),
-        protected: Mapping[str, float] | None = None,
-        domain: Domain | None = None,
-        bounds: Mapping[str, tuple[float, float]] | None = None,
-        kinds: Mapping[str, Kind] | None = None,
-        groups: Mapping[str, Sequence[str]] | None = None,
-        margin: float = 0.05,
-        scaling: Scaling = "unit",
-        encoder: Literal["auto", "image", "none"] | Encoder | EncoderMaker = "auto",
-        boxes: Boxes = "gap",
-        auxiliaries: AuxiliaryKind = "relu",
-        hidden: int = 16,
-        embedding: int = 8,
-        backbone: Callable[[int, int], nn.Module] | None = None,
-        backbone_sizes: Sequence[int] = (32, 32),
-        backbone_share: float = 0.0,
-        members: int = 4,
-        config: Config | None = None,
-        out_of_bounds: OutOfBounds | Literal["auto"] = "auto",
-        time_limit: float | None = None,
-        certify_time_limit: float = 60.0,
-        random_state: int | np.random.RandomState | None = None,
-        validation_fraction: float = 0.1,
-        missing: Missing = "raise",
-        verbose: int = 0,
-        device: str = "cpu",
-        restarts: int = 1,
-    ) -> None:
-        self.properties = properties
-        self.increasing = increasing
-        self.decreasing = decreasing
-        self.protected = protected
-        self.domain = domain
-        self.bounds = bounds
-        self.kinds = kinds
-        self.groups = groups
-        self.margin = margin
-        self.scaling: Scaling = scaling
-        self.encoder = encoder
-        self.boxes: Boxes = boxes
-        self.auxiliaries: AuxiliaryKind = auxiliaries
-        self.hidden = hidden
-        self.embedding = embedding
-        self.backbone = backbone
-        self.backbone_sizes = backbone_sizes
-        self.backbone_share = backbone_share
-        self.members = members
-        self.config = config
-        self.out_of_bounds: OutOfBounds | Literal["auto"] = out_of_bounds
-        self.time_limit = time_limit
-        self.certify_time_limit = certify_time_limit
-        self.random_state = random_state
-        self.validation_fraction = validation_fraction
-        self.missing: Missing = missing
-        self.verbose = verbose
-        self.device = device
-        self.restarts = restarts
+    properties: Stated
+    increasing: Names
+    decreasing: Names
+    monotonic_cst: Directions
+    domain: Domain | Columns | Mapping[str, Any] | None
+    network: Network | None
+    config: Config | None
+    missing: Missing
+    out_of_bounds: Outside
+    time_limit: float | None
+    certify_limit: float
+    validation_fraction: float
+    restarts: int
+    random_state: int | np.random.RandomState | None
+    verbose: int
+    device: str
 
     # ---- properties ---------------------------------------------------------------------------------------------
 
     def all_properties(self) -> tuple[Property, ...]:
         """`properties` and what the short forms stand for."""
-        out = [as_property(item) for item in self.properties]
-        if _some(self.increasing) or _some(self.decreasing):
-            named = {"increasing": self.increasing, "decreasing": self.decreasing}
-            out.append(Monotone(**named, output=self._short_output()))  # type: ignore[arg-type]
-        out += [Fair((name,), eps) for name, eps in (self.protected or {}).items()]
-        return tuple(out)
+        return all_stated(self.properties, self.increasing, self.decreasing, self.monotonic_cst, self._short_output())
 
     def table(self) -> dict[str, Any]:
         """How columns become inputs and what the outputs mean, JSON-ready; a certificate's digest covers it."""
         return table_of(self)
 
     def _short_output(self) -> str | None:
-        """The output that `increasing` and `decreasing` speak of; None for the only one, or all."""
+        """The output that the short forms speak of; None for the only one, or all."""
         return None
 
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
@@ -220,7 +149,7 @@ class SmileEstimator(Judged, BaseEstimator):
 
     @property
     @abstractmethod
-    def task(self) -> Task:
+    def task(self) -> TaskName:
         """What is predicted; a classifier's is known once it is fitted."""
 
     @abstractmethod
@@ -250,38 +179,18 @@ class SmileEstimator(Judged, BaseEstimator):
         certification follow, in the certification itself only the check of what was found.
         """
         begun = perf_counter()
-        self._check_parameters()
+        check_parameters(self)
         before = None if start is None else fitted_start(self, start)
-        kind = type(self).__name__
-        named = isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas")
-        frame = check_inputs(X, kind, None if self.domain is None or named else self.domain.columns)
-        values, target_name, names = check_target(frame, y, kind)
-        weight = check_weights(sample_weight, len(frame))
-        frame, values, weight = frame[weight > 0], values[weight > 0], weight[weight > 0]
-        if len(frame) == 1:
-            raise SmileError("The data has one sample only (n_samples = 1) that counts; give at least two rows.")
-        fill = learn_fill(frame) if self.missing == "fill" else {}
-        frame = filled(frame, fill)
-        columns = tuple(frame.columns)
-        domain = self.domain if before is None else check_columns(before, columns)
-        if domain is None:
-            domain = Domain.from_data(
-                frame if named else frame.to_numpy(), kinds=self.kinds, bounds=self.bounds, groups=self.groups,
-                margin=self.margin, scaling=self.scaling,
-            )  # fmt: skip
-        target = self.read_target(values, names).called(target_name)
-        try:
-            claims = self.lower_on(self.all_properties(), domain, columns, target.outputs)
-        except SmileError as error:
-            if named:
-                raise
-            hint = "X is an array, so its columns are called as above; a data frame keeps names, and a scaler in front "
-            raise SmileError(f"{error} ({hint}does with set_output(transform='pandas').)") from None
+        read = read_table(self, X, y, sample_weight)
+        frame, columns = read.frame, read.columns
+        domain = read.domain(self) if before is None else check_columns(before, columns)
+        target = self.read_target(read.values, read.names).called(read.target_name)
+        claims = read.claims(self, domain, target.outputs)
         implied = refuse_conflicts(claims, domain, target.outputs.names)
         if before is not None:
             check_task(before, target, claims)
-        outside = self._outside(claims, domain)
-        x = domain.encode(frame, out_of_bounds=outside)
+        outside = outside_mode(self.out_of_bounds, claims, domain)
+        x, weight = domain.encode(frame, out_of_bounds=outside), read.weight
         for found in contradictions(claims, domain, x, target):
             warnings.warn(found.sentence(), TrendWarning, stacklevel=2)
         rows = (x, target.y)
@@ -290,33 +199,61 @@ class SmileEstimator(Judged, BaseEstimator):
             target = replace(target, y=numbers)
         target, weight = self._start(target, weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
-            chosen, seed, reasons, held = train(
-                self, domain, x, target, claims, columns, weight, show, checkpoint,
-                None if before is None else before.net_,
-            )  # fmt: skip
+            trained = self._train(
+                domain, x, target, claims, weight, show, checkpoint, None if before is None else before.net_
+            )
+            chosen = trained.fit
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
             self.net_, self.history_, self.outputs_ = chosen.net, chosen.history, target.outputs
-            self.seed_, self.seconds_, self.interrupted_ = seed, chosen.seconds, chosen.interrupted
-            self.reasons_ = " ".join([*implied, reasons]) + scaled_note(frame)
-            self.target_name_, self.fill_ = target_name, fill
+            self.seed_, self.seconds_, self.interrupted_ = trained.seed, chosen.seconds, chosen.interrupted
+            self.reasons_ = " ".join([*implied, trained.reasons]) + scaled_note(frame)
+            self.target_name_, self.fill_ = read.target_name, read.fill
             self.n_features_in_, self.n_iter_ = frame.shape[1], len(chosen.history)
             if target.classes is not None:
                 self.classes_ = target.classes
-            if named:
+            if read.named:
                 self.feature_names_in_ = np.array(frame.columns, dtype=object)
-            self.quality_ = self._standing(*rows, held)
+            self.quality_ = quality_of(self, *rows, trained.held)
             left = None if self.time_limit is None else begun + self.time_limit - perf_counter()
             self._conclude(chosen.verdict, show, left, chosen.trees)
         return self
 
-    def _standing(self, x: np.ndarray, y: np.ndarray, held: np.ndarray) -> Standing:
-        """The quality on the rows of x [n, m] that were held out ([n] bool), or on all where none were."""
-        chosen = np.flatnonzero(held) if held.any() else np.arange(len(x))
-        chosen = chosen[spaced(len(chosen))]
-        seen = y[~held] if held.any() else y
-        output = self.net_.predict(x[chosen])
-        numbers = measured(self.task, self.outputs_.names, y[chosen], output, seen)
-        return Standing(len(chosen), bool(held.any()), steps_of(self.history_), numbers)
+    def _train(
+        self,
+        domain: Domain,
+        x: np.ndarray,
+        target: Target,
+        claims: tuple[Claim, ...],
+        weight: np.ndarray,
+        callback: Callable[[Progress], None] | None,
+        checkpoint: Path | str | None,
+        start: SmileNet | None,
+    ) -> Trained:
+        """The best of the restarts, as `best_run` has it; x [n, m] raw training rows."""
+        from smilenn.train.recipes import Task
+        from smilenn.train.restarts import Labelled, best_run
+
+        assert target.scale is not None and target.start is not None
+        task = Task.of(
+            domain,
+            x,
+            claims,
+            size=target.scale,
+            start=target.start,
+            classify=target.classes is not None,
+            outputs=target.outputs,
+            y=target.y,
+            design=self._design(),
+        )
+        settings = Settings(self.restarts, self.random_state, self.validation_fraction, self.time_limit, self.config)
+        labelled = Labelled(target.y, target.strata, weight, target.loss)
+        return best_run(task, labelled, settings, callback=callback, checkpoint=checkpoint, start=start)
+
+    def _design(self) -> Design:
+        """What the parameters say of the network."""
+        from smilenn.train.recipes import Design
+
+        return Design(**network_of(self.network).get_params(), device=str(self.device))
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 
@@ -350,7 +287,9 @@ class SmileEstimator(Judged, BaseEstimator):
         return None
 
     def explain(self) -> str:
-        """Which encoder, auxiliaries, numbers and provers were chosen, why, and what repair has cost; one a line."""
+        """What was chosen and why (encoder, auxiliaries, numbers, provers), what repair has cost, verdict and quality;
+        one a line.
+        """
         from smilenn.estimators.explain import explain
 
         self._check_fitted()
@@ -358,20 +297,10 @@ class SmileEstimator(Judged, BaseEstimator):
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram, with the verdict below it once there is one."""
+        from smilenn.estimators.notebook import verdict_html
+
         diagram = estimator_html_repr(self)
-        if "net_" not in vars(self):
-            return diagram
-        colour = {"proved": "#1a7f37", "violated": "#cf222e"}.get(self.verdict_.status, "#9a6700")
-        lines = [self.verdict_.sentence()]
-        if self.quality_ is not None:
-            but = self.quality_.shortfall
-            lines = [f"{lines[0]}, but {but}" if but else lines[0], self.quality_.sentence()]
-        for claim in self.claims_:
-            lines += claim_lines(claim, self.outputs_, self.domain_)
-        text = "<br>".join(html.escape(line) for line in lines)
-        example = self.counterexample()
-        text += "" if example is None else example_html(example, len(self.domain_.columns))
-        return f'{diagram}<div style="border-left: 4px solid {colour}; padding-left: 0.6em">{text}</div>'
+        return diagram + verdict_html(self) if "net_" in vars(self) else diagram
 
     def __sklearn_tags__(self) -> Any:
         """Missing cells are accepted where `missing` fills them."""
@@ -410,7 +339,7 @@ class SmileEstimator(Judged, BaseEstimator):
             self, path, X, y, card_path=card, name=name, held_out=held_out, train=train, seconds=seconds, image=image
         )
 
-    # ---- checks -------------------------------------------------------------------------------------------------
+    # ---- what fit sets -----------------------------------------------------------------------------------------
 
     domain_: Domain
     outputs_: Outputs
@@ -425,31 +354,3 @@ class SmileEstimator(Judged, BaseEstimator):
     fill_: Fill
     quality_: Standing | None
     classes_: np.ndarray
-
-    def _outside(self, claims: tuple[Claim, ...], domain: Domain) -> OutOfBounds:
-        if self.out_of_bounds != "auto":
-            return self.out_of_bounds
-        return "clamp" if all_carried(claims, domain) else "raise"
-
-    def _check_parameters(self) -> None:
-        if self.out_of_bounds not in ("auto", "clamp", "raise", "warn"):
-            raise SmileError(f"out_of_bounds is 'auto', 'clamp', 'raise' or 'warn', not {self.out_of_bounds!r}.")
-        if not 0.0 <= self.validation_fraction < 1.0:
-            raise SmileError(f"validation_fraction must lie in [0, 1), not {self.validation_fraction}.")
-        check_device(self.device)
-        if self.missing not in ("raise", "fill"):
-            raise SmileError(f"missing is 'raise' or 'fill', not {self.missing!r}.")
-        for name in ("restarts", "embedding", "members"):
-            if getattr(self, name) < 1:
-                raise SmileError(f"{name} must be at least 1, not {getattr(self, name)}.")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise SmileError(f"time_limit must be more than 0 seconds, not {self.time_limit}.")
-        if not self.certify_time_limit >= 0:
-            raise SmileError(f"certify_time_limit must be 0 seconds or more, not {self.certify_time_limit}.")
-        if isinstance(self.random_state, (int, np.integer)) and not 0 <= self.random_state < 2**32:
-            raise SmileError(f"random_state must be a whole number from 0 to 2³² − 1, not {self.random_state}.")
-
-
-def _some(names: Sequence[str | int] | int) -> bool:
-    """Whether a column is named; a position may be 0."""
-    return isinstance(names, int) or len(names) > 0

@@ -6,7 +6,6 @@ import math
 import numbers
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,10 @@ import pandas as pd
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from smilenn.domain import as_frame
+from smilenn.domain import as_array, as_frame
 from smilenn.errors import SmileError, listed
 
 SCALED = 1e-9  # what rounding leaves of a mean of 0 and a deviation of 1
-LEAST_ROWS = 200  # with fewer training rows nothing is held out, and equal rows are merged in a fixed order
 
 
 class CellTypeError(SmileError, TypeError):
@@ -30,7 +28,7 @@ def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -
     if sparse.issparse(X):
         raise CellTypeError("Sparse data is not supported; pass a data frame or X.toarray().")
     if not isinstance(X, pd.DataFrame) and not hasattr(X, "to_pandas"):
-        array = np.asarray(X)
+        array = as_array(X)
         if np.iscomplexobj(array):
             raise SmileError("Complex data not supported; give real numbers.")
         if array.ndim == 1:
@@ -70,7 +68,7 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
     names = () if table is None else tuple(str(name) for name in table.columns)
     given = getattr(y, "name", None) if table is None else names[0] if len(names) == 1 else ""
     name = given if isinstance(given, str) else ""
-    values = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y if table is None else table.to_numpy())
+    values = y.to_numpy() if isinstance(y, pd.Series) else as_array(y if table is None else table.to_numpy())
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected; its one column is used.",
@@ -90,6 +88,8 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
     missing = np.argwhere(pd.isna(values))
     if missing.size:
         raise SmileError(f"Row {int(missing[0][0])} of the target is missing (NaN); drop the row or fill it in.")
+    if "" in names:
+        raise SmileError(f"Column {names.index('')} of the target has no name; rules speak of outputs by name.")
     if values.ndim == 2 and not names:
         names = tuple(f"y{i}" for i in range(values.shape[1]))
     return values, "" if name in frame.columns else name, names
@@ -186,18 +186,3 @@ def check_device(device: str) -> None:
         raise SmileError(f"device {device!r} is none that torch knows; use 'cpu' or 'cuda'.") from None
     if known.type == "cuda" and (known.index or 0) >= torch.cuda.device_count():
         raise SmileError(f"device {device!r} is not there: torch sees {torch.cuda.device_count()} GPUs; use 'cpu'.")
-
-
-def held_out(strata: np.ndarray, share: float, rng: np.random.RandomState) -> np.ndarray:
-    """[n] bool: a random share of the rows, of each class in `strata` [n]."""
-    held = np.zeros(len(strata), dtype=bool)
-    for value in np.unique(strata):
-        members = np.flatnonzero(strata == value)
-        held[rng.permutation(members)[: round(share * len(members))]] = True
-    return held
-
-
-def numbered(checkpoint: Path | str, i: int, restarts: int) -> Path:
-    """A checkpoint file for each restart."""
-    path = Path(checkpoint)
-    return path if restarts == 1 else path.with_name(f"{path.name}.{i}")

@@ -13,52 +13,66 @@ and compares what it says with the folder's self-test.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from smilenn.certify.about import About, assumptions
 from smilenn.certify.certify import certify
 from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
-from smilenn.estimators.judgement import Judgement, certified_part, current
-from smilenn.estimators.recall import FIRST_PINNED
+from smilenn.estimators.judgement import Judgement, bound, certified_part, current, withdrawn
+from smilenn.estimators.options import Columns, domain_of
+from smilenn.estimators.parameters import Parameters, stored
+from smilenn.estimators.targets import class_names
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
 from smilenn.model.folder import parse_json, read_folder
 from smilenn.model.net import SmileNet
 from smilenn.model.selftest import unsteady
+from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair
+from smilenn.properties.naming import output_words
 from smilenn.properties.spec import properties_to_json
+from smilenn.reason import Reason, because
 from smilenn.verdict import Unknown, Verdict
 
 CUT = 1e-12  # probabilities nearer to 0 or 1 are moved there: a logit is a number
 
 
-class Clamped(BaseEstimator, ABC):
+class Clamped(Parameters, ABC):
     """What both share.
 
     Parameters
     ----------
     model : an unfitted scikit-learn estimator (or pipeline) that takes data frames.
     protected : columns that may change the output by at most `eps`, together; they have finitely many values.
-    domain : the inputs the certificate speaks of; learned from X without one.
+    domain : the inputs the certificate speaks of, as in `SmileRegressor`: None or `Columns` learns them from X.
     """
 
+    model: Any
+    protected: Sequence[str]
+    eps: float
+    domain: Domain | Columns | Mapping[str, Any] | None
+
+    @stored
     def __init__(
-        self, model: Any, protected: Sequence[str] = (), eps: float = 0.1, *, domain: Domain | None = None
+        self,
+        model: Any,
+        protected: Sequence[str] = (),
+        eps: float = 0.1,
+        *,
+        domain: Domain | Columns | Mapping[str, Any] | None = None,
     ) -> None:
-        self.model = model
-        self.protected = protected
-        self.eps = eps
-        self.domain = domain
+        """Store the parameters."""
 
     @abstractmethod
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
@@ -68,18 +82,22 @@ class Clamped(BaseEstimator, ABC):
         """Fit the model to a data frame and its target, clamp it and certify the clamp."""
         if not isinstance(X, pd.DataFrame):
             raise SmileError("A clamped model names its protected columns; give a data frame.")
+        given = domain_of(self.domain)
         fresh: Any = clone(self.model)
         self.model_ = fresh.fit(X, y)
-        self.domain_ = Domain.from_data(X) if self.domain is None else self.domain
+        self.domain_ = given.learned(X) if isinstance(given, Columns) else given
         if hasattr(self.model_, "classes_"):
             self.classes_ = self.model_.classes_
         self.n_features_in_, self.feature_names_in_ = X.shape[1], np.array(X.columns, dtype=object)
         self.dtypes_ = dict(X.dtypes)
         self.net_ = clamp_fair(self._predicted, self.domain_, list(self.protected), float(self.eps), X)
         claims = self._property().lower(self.net_.domain)
-        certificate = _steady_only(certify(self.net_, claims, table=self.table()), self.net_)
-        unknown = Unknown(METHOD, reason=certificate.shortfall)
-        self._judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
+        proved = replace(certify(self.net_, claims, table=self.table()), about=About(assumed=assumptions(pinned=True)))
+        certificate = _steady_only(proved, self.net_)
+        unknown = Unknown(METHOD, why=certificate.why)
+        judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
+        self._judgement = bound(judgement, self, self.net_, self.net_.domain, claims, self.table())
+        self._tested = self.model_
         return self
 
     @property
@@ -94,8 +112,10 @@ class Clamped(BaseEstimator, ABC):
 
     def _judged(self) -> Judgement:
         check_is_fitted(self, "net_")
+        if self._judgement.binding and self.model_ is not self._tested:  # that a call repeats was seen of the other one
+            return withdrawn(Reason.CHANGED)
         claims = self._property().lower(self.net_.domain)
-        return current(self._judgement, self.net_, claims, self.table())
+        return current(self._judgement, self, self.net_, self.net_.domain, claims, self.table())
 
     def table(self) -> dict[str, Any]:
         """How the columns of a frame become inputs, JSON-ready; the certificate's digest covers it."""
@@ -106,7 +126,8 @@ class Clamped(BaseEstimator, ABC):
         }
         if hasattr(self, "classes_"):
             table["classes"], table["classes_dtype"] = self.classes_.tolist(), self.classes_.dtype.str
-            table["meaning"] = [f"the log-odds of '{self.classes_[1]}', clamped"]
+            outputs = Outputs(classes=class_names(self.classes_))
+            table["meaning"] = [f"{output_words(outputs, '')}, clamped"]
         return table
 
     def _property(self) -> Fair:
@@ -123,10 +144,13 @@ class Clamped(BaseEstimator, ABC):
         params = {"protected": list(self.protected), "eps": float(self.eps)}
         claims = [claim.to_json() for claim in self._property().lower(self.net_.domain)]
         save_net(
-            folder, self.net_, model={"estimator": type(self).__name__, "params": params, "table": self.table()},
+            folder,
+            self.net_,
+            model={"estimator": type(self).__name__, "params": params, "table": self.table()},
             documents={"properties.json": {"properties": properties_to_json([self._property()]), "claims": claims}},
-            extra=self.certificate_.files, overwrite=overwrite,
-        )  # fmt: skip
+            extra=self.certificate_.files,
+            overwrite=overwrite,
+        )
 
     @classmethod
     def load(cls, folder: Path | str, model: Any) -> Self:
@@ -150,16 +174,19 @@ class Clamped(BaseEstimator, ABC):
         foreign, centre = parts(out._predicted, out.domain_, out.protected)
         out.net_, _ = load_net(folder, backbone=foreign, modules={CENTRE: centre})
         if first:
-            out._judgement = Judgement(Unknown(reason=FIRST_PINNED))
+            out._judgement = Judgement(Unknown(why=because(Reason.FIRST_PINNED)))
             return out
         found = examine(Path(folder))
-        stated = [claim.to_json() for claim in out._property().lower(out.net_.domain)]
+        claims = out._property().lower(out.net_.domain)
+        stated = [claim.to_json() for claim in claims]
         if not isinstance(found, Certificate) or [claim.to_json() for claim in found.claims] != stated:
             reason = "it proves other claims" if isinstance(found, Certificate) else found.reason
             raise AlteredError(f"The certificate in {str(folder)!r} does not check: {reason}; fit the clamp again.")
         if found.model != certified_part(out.net_, out.table()):
             raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
-        out._judgement = Judgement(checked_verdict(found), found)
+        judgement = Judgement(checked_verdict(found), found)
+        out._judgement = bound(judgement, out, out.net_, out.net_.domain, claims, out.table())
+        out._tested = model
         return out
 
     def outputs(self, X: pd.DataFrame) -> np.ndarray:

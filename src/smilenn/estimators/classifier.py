@@ -7,30 +7,27 @@ labels [n, o]     one logit f_i a label:        yes where f_i > 0, each for itse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
+from smilenn.domain import Domain, OutOfBounds
 from smilenn.errors import SmileError, listed
-from smilenn.estimators.base import EncoderMaker, SmileEstimator
+from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.missing import Missing
+from smilenn.estimators.options import Columns, Network
+from smilenn.estimators.outside import Outside
+from smilenn.estimators.parameters import stored
+from smilenn.estimators.radius import Norm, radii, refuse_without_steps, steps_of
+from smilenn.estimators.rules import Directions, Names, Stated
 from smilenn.estimators.sigmoid import probability
 from smilenn.estimators.steady import largest_changes, steady
-from smilenn.estimators.targets import Target, Task, class_names, decisions, started_decisions
-from smilenn.properties.base import Property
+from smilenn.estimators.targets import Target, TaskName, class_names, decisions, started_decisions
 from smilenn.properties.claim import Claim
-from smilenn.properties.library import Fair, Robust
+from smilenn.properties.recognise import limits_change
 from smilenn.train.config import Config
-
-if TYPE_CHECKING:
-    from torch import nn
-
-    from smilenn.model.auxiliaries import AuxiliaryKind
-    from smilenn.model.encoders import Encoder
-    from smilenn.model.snapshot import Boxes
 
 DEFAULT_EPS = 1.0  # ε is a gauge on a logit: scaling the logit scales it
 
@@ -49,74 +46,33 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         ``classes_[1]``. `decision_function` and `predict_proba` do not depend on it.
     """
 
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None
+    positive: Any
+
+    @stored
     def __init__(
         self,
         *,
-        properties: Sequence[Property | Claim] = (),
-        increasing: Sequence[str | int] = (),
-        decreasing: Sequence[str | int] = (),
-        protected: Mapping[str, float] | None = None,
-        domain: Domain | None = None,
-        bounds: Mapping[str, tuple[float, float]] | None = None,
-        kinds: Mapping[str, Kind] | None = None,
-        groups: Mapping[str, Sequence[str]] | None = None,
-        margin: float = 0.05,
-        scaling: Scaling = "unit",
-        encoder: Literal["auto", "image", "none"] | Encoder | EncoderMaker = "auto",
-        boxes: Boxes = "gap",
-        auxiliaries: AuxiliaryKind = "relu",
-        hidden: int = 16,
-        embedding: int = 8,
-        backbone: Callable[[int, int], nn.Module] | None = None,
-        backbone_sizes: Sequence[int] = (32, 32),
-        backbone_share: float = 0.0,
-        members: int = 4,
+        properties: Stated = (),
+        increasing: Names = (),
+        decreasing: Names = (),
+        monotonic_cst: Directions = None,
+        domain: Domain | Columns | Mapping[str, Any] | None = None,
+        network: Network | None = None,
         config: Config | None = None,
-        out_of_bounds: OutOfBounds | Literal["auto"] = "auto",
-        time_limit: float | None = None,
-        certify_time_limit: float = 60.0,
-        random_state: int | np.random.RandomState | None = None,
-        validation_fraction: float = 0.1,
         missing: Missing = "raise",
+        out_of_bounds: Outside = "auto",
+        time_limit: float | None = None,
+        certify_limit: float = 60.0,
+        validation_fraction: float = 0.1,
+        restarts: int = 1,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         device: str = "cpu",
-        restarts: int = 1,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         positive: Any = None,
     ) -> None:
-        super().__init__(
-            properties=properties,
-            increasing=increasing,
-            decreasing=decreasing,
-            protected=protected,
-            domain=domain,
-            bounds=bounds,
-            kinds=kinds,
-            groups=groups,
-            margin=margin,
-            scaling=scaling,
-            encoder=encoder,
-            boxes=boxes,
-            auxiliaries=auxiliaries,
-            hidden=hidden,
-            embedding=embedding,
-            backbone=backbone,
-            backbone_sizes=backbone_sizes,
-            backbone_share=backbone_share,
-            members=members,
-            config=config,
-            out_of_bounds=out_of_bounds,
-            time_limit=time_limit,
-            certify_time_limit=certify_time_limit,
-            random_state=random_state,
-            validation_fraction=validation_fraction,
-            missing=missing,
-            verbose=verbose,
-            device=device,
-            restarts=restarts,
-        )
-        self.class_weight = class_weight
-        self.positive = positive
+        """Store the parameters."""
 
     def _default_eps(self) -> float:
         return DEFAULT_EPS
@@ -128,7 +84,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         return tags
 
     @property
-    def task(self) -> Task:
+    def task(self) -> TaskName:
         """``binary``, ``multiclass`` or ``multilabel``; ``binary`` before `fit`."""
         if "outputs_" not in vars(self) or len(self.outputs_.names) == 1:
             return "binary" if "outputs_" not in vars(self) or self.outputs_.classes else "multilabel"
@@ -181,11 +137,31 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         logits = self.outputs(X)
         return self.decided(logits), steady(logits, self.largest_changes(), margins=self.task == "multiclass")
 
+    def certified_radius(self, X: Any, norm: Norm = "inf") -> np.ndarray:
+        """How far each row may move before its label can change, [n], in the units of the columns; 0 if not at all.
+
+        `norm` is "inf", each column by itself, or 2, all together. Every `Robust` of that norm with one delta for its
+        columns counts, by whole multiples of its delta (radius.py): state a small delta for fine steps.
+        """
+        self._check_fitted()
+        several = self.task == "multiclass"
+        if self.task == "multilabel":
+            raise SmileError("A radius is that of one label; of several labels ask predict_certified.")
+        found = [steps_of(claim, self.outputs_, self.domain_, norm) for claim in self.changing_claims()]
+        steps = [one for one in found if one is not None]
+        refuse_without_steps(steps, norm)
+        logits, certificate = self.outputs(X), self._judged().certificate
+        out = np.zeros(len(logits))
+        for one in steps:
+            change = largest_changes(certificate, [one.claim], self.outputs_, self.domain_, self.outside_)
+            out = np.maximum(out, radii(logits, change, one, margins=several))
+        return out
+
     def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
         """Which decisions behind logits [n, o] no change that `Robust` and `Fair` speak of can turn, [n] (of labels:
         none of them); None where no such rule was stated.
         """
-        if not any(isinstance(item, (Robust, Fair)) for item in self.all_properties()):
+        if not self.changing_claims():
             return None
         logits = outputs[:, 0] if outputs.shape[1] == 1 else outputs
         found = steady(logits, self.largest_changes(), margins=self.task == "multiclass")
@@ -197,13 +173,28 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         """
         return float(self.largest_changes().max())
 
-    def largest_changes(self) -> np.ndarray:
-        """The same for each logit [o], or of several classes for each margin [o, o]."""
-        self._check_fitted()
-        named = [item for item in self.all_properties() if isinstance(item, (Robust, Fair))]
-        if not named:
+    def largest_changes(self, outside: OutOfBounds | None = None) -> np.ndarray:
+        """The same for each logit [o], or of several classes for each margin [o, o].
+
+        `outside` is what will happen to rows outside the domain, if it is not what `predict` does: where they raise, a
+        bound need not hold for them.
+        """
+        claims = self.changing_claims()
+        if not claims:
             raise SmileError("Certified labels need a property that bounds changes; fit with a Robust or Fair one.")
-        return largest_changes(self.certificate_, self.lower(named), self.outputs_, self.domain_, self.outside_)
+        judgement = self._judged()
+        way = self.outside_ if outside is None else outside
+        known = vars(self).get("_known_changes")
+        if known is None or known[0] is not judgement or known[1] != (claims, way):
+            # bounding the margins of many classes takes longer than predicting a row
+            found = largest_changes(judgement.certificate, claims, self.outputs_, self.domain_, way)
+            known = self._known_changes = judgement, (claims, way), found
+        return known[2].copy()
+
+    def changing_claims(self) -> tuple[Claim, ...]:
+        """The claims that bound how far outputs change, as `Robust` and `Fair` do, by name or by hand."""
+        self._check_fitted()
+        return tuple(c for c in self.claims_ if limits_change(c, self.outputs_, self.domain_))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities: of the classes [n, classes], of the labels [n, o].

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from smilenn.properties.claim import COPIES
-from smilenn.properties.wording import output_words
+from smilenn.properties.naming import output_words
 
 if TYPE_CHECKING:
     from smilenn.domain import Domain

@@ -1,12 +1,12 @@
-"""What was chosen for a fitted estimator and why, in words: network, numbers, provers, and what repair has cost."""
+"""What was chosen for a fitted estimator and why, in words: network, numbers, provers, repair, verdict, quality."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smilenn.errors import printable
 from smilenn.problem import build_all
-from smilenn.prove.portfolio import choose
-from smilenn.prove.rules.order import ordered
+from smilenn.provers.rules.table import choose
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
@@ -21,12 +21,13 @@ PROFILES = {
 def explain(estimator: SmileEstimator) -> str:
     """Sentences, one a line."""
     net = estimator.net_
-    lines = [estimator.reasons_, _auxiliaries(estimator), PROFILES[net.profile]]
+    # of a loaded model these are texts of its folder, which nobody checks
+    noted = [f"As training noted it: {printable(estimator.reasons_)}"] if estimator.reasons_ else []
+    lines = [*noted, _auxiliaries(estimator), PROFILES[net.profile]]
     found: dict[str, int] = {}
     for problem in build_all([claim for claim in estimator.claims_ if not claim.either], net.snapshot()):
         for row in problem.rows:
-            signs = ordered(problem, row)
-            why = "the signs of the weights: no search" if signs else choose(problem, row).reason
+            why = choose(problem, row).reason
             found[why] = found.get(why, 0) + 1
     for claim in estimator.claims_:
         if claim.either:
@@ -38,8 +39,14 @@ def explain(estimator: SmileEstimator) -> str:
     for record in estimator.history_:
         if record["phase"] == "repair":
             what = {"regression": "R²", "quantiles": "the pinball loss, as a share"}.get(estimator.task, "accuracy")
-            lines.append(f"Repair: {record['repair']}, which cost {record.get('cost', 0.0):.3f} of {what}.")
-    lines.append(f"Verdict: {estimator.verdict_.sentence()}.")
+            lines.append(
+                f"Repair: {printable(str(record['repair']))}, which cost {record.get('cost', 0.0):.3f} of {what}."
+            )
+    quality = estimator.quality_
+    but = f", but {quality.shortfall}" if quality is not None and quality.shortfall else ""
+    lines.append(f"Verdict: {estimator.verdict_.sentence()}{but}.")
+    if quality is not None:
+        lines.append(f"Quality: {quality.sentence()}")
     return "\n".join(lines)
 
 

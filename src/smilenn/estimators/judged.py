@@ -12,13 +12,14 @@ from sklearn.exceptions import NotFittedError
 from smilenn.certify.about import About, assumptions
 from smilenn.certify.verdicts import Certificate
 from smilenn.estimators.example import example_frame
-from smilenn.estimators.judgement import CHANGED, INTERRUPTED, Judgement, current, judge, unjudged
+from smilenn.estimators.judgement import Judgement, bound, current, judge, unjudged
 from smilenn.model.bundle import has_pinned
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
-from smilenn.prove.model import prove
-from smilenn.prove.tree.tree import Trees
+from smilenn.provers.model import prove
+from smilenn.provers.tree.tree import Trees
+from smilenn.reason import Reason, because, has, sentence
 from smilenn.verdict import Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Judged(ABC):
     that was proved of the old ones is repeated.
     """
 
-    certify_time_limit: float
+    certify_limit: float
     net_: SmileNet
     domain_: Domain
     claims_: tuple[Claim, ...]
@@ -58,7 +59,7 @@ class Judged(ABC):
 
     @verdict_.setter
     def verdict_(self, verdict: Verdict) -> None:
-        self._judgement = Judgement(verdict, None, "the verdict was set from outside, without a certificate")
+        self._conclude_with(Judgement(verdict, None, because(Reason.SET_FROM_OUTSIDE)))
 
     @property
     def certificate_(self) -> Certificate | None:
@@ -71,7 +72,7 @@ class Judged(ABC):
     @property
     def certificate_note_(self) -> str:
         """Why there is no accepted certificate, one sentence; empty where there is one."""
-        note = self._judged().note
+        note = sentence(self._judged().why)
         return f"{note[0].upper()}{note[1:]}." if note else ""
 
     @property
@@ -103,9 +104,7 @@ class Judged(ABC):
 
     def _judged(self) -> Judgement:
         self._check_fitted()
-        if self.domain_ != self.net_.domain:  # rows would reach the network by another way than was certified
-            return Judgement(Unknown(reason=CHANGED), None, CHANGED)
-        return current(self._judgement, self.net_, self.claims_, self.table())
+        return current(self._judgement, self, self.net_, self.domain_, self.claims_, self.table())
 
     def _conclude(
         self,
@@ -118,22 +117,28 @@ class Judged(ABC):
 
         After Ctrl-C what was found by then counts, as far as it was checked.
         """
-        self._judgement = unjudged(found, INTERRUPTED)
+        self._conclude_with(unjudged(found, because(Reason.CERTIFICATION_INTERRUPTED)))
         if _interrupted(found):
             self.interrupted_ = True
             return
-        limit = min(self.certify_time_limit, AFTER_CTRL_C) if self.interrupted_ else self.certify_time_limit
+        limit = min(self.certify_limit, AFTER_CTRL_C) if self.interrupted_ else self.certify_limit
         limit = limit if left is None else min(limit, max(LEAST_SECONDS, left))
         try:
-            self._judgement = judge(
-                self.net_, self.claims_, found, time_limit=limit, callback=show, since=self.seconds_, trees=trees,
+            judgement = judge(
+                self.net_,
+                self.claims_,
+                found,
+                time_limit=limit,
+                callback=show,
+                since=self.seconds_,
+                trees=trees,
                 table=self.table(),
-            )  # fmt: skip
+            )
+            self._conclude_with(judgement)
         except KeyboardInterrupt:
             self.interrupted_ = True
         certificate = self._judgement.certificate
         self.interrupted_ = self.interrupted_ or (certificate is not None and certificate.interrupted)
-        self._explained()
 
     def certify(
         self,
@@ -144,34 +149,40 @@ class Judged(ABC):
     ) -> Verdict:
         """Search for a counterexample, prove and certify the network as it is now; sets and returns ``verdict_``.
 
-        `time_limit` seconds for the prover and as many for the certificate; None takes ``certify_time_limit``. A
+        `time_limit` seconds for the prover and as many for the certificate; None takes ``certify_limit``. A
         network that was changed is evaluated in plain float64 from now on: a profile without rounding was made for the
         old weights. Ctrl-C is raised and leaves the judgement as it was.
         """
-        if self._judged().note == CHANGED:
+        if has(self._judged().why, Reason.CHANGED):
             self.net_.set_profile("f64-aux")
-        limit = self.certify_time_limit if time_limit is None else time_limit
+        limit = self.certify_limit if time_limit is None else time_limit
         trees = Trees()
         found = prove(self, prover=prover, time_limit=limit, trees=trees) if self.claims_ else None
         if _interrupted(found):
             raise KeyboardInterrupt
         since = 0.0 if found is None else found.seconds
         judgement = judge(
-            self.net_, self.claims_, found, time_limit=limit, callback=callback, since=since, trees=trees,
+            self.net_,
+            self.claims_,
+            found,
+            time_limit=limit,
+            callback=callback,
+            since=since,
+            trees=trees,
             table=self.table(),
-        )  # fmt: skip
+        )
         if judgement.certificate is not None and judgement.certificate.interrupted:
             raise KeyboardInterrupt
-        self._judgement = judgement
-        self._explained()
+        self._conclude_with(judgement)
         return self.verdict_
 
-    def _explained(self) -> None:
-        """Tell the certificate what its claims speak of, so that its statement names classes, target and values."""
-        certificate = self._judgement.certificate
+    def _conclude_with(self, judgement: Judgement) -> None:
+        """Take a judgement on the network as it is now; its statement names classes, target and values."""
+        certificate = judgement.certificate
         if certificate is not None:
             about = About(self.outputs_, self.net_.domain, assumptions(pinned=has_pinned(self.net_)))
-            self._judgement = replace(self._judgement, certificate=replace(certificate, about=about))
+            judgement = replace(judgement, certificate=replace(certificate, about=about))
+        self._judgement = bound(judgement, self, self.net_, self.domain_, self.claims_, self.table())
 
     def _check_fitted(self) -> None:
         if "net_" not in vars(self):
@@ -180,4 +191,4 @@ class Judged(ABC):
 
 def _interrupted(found: Verdict | None) -> bool:
     """Whether the prover was stopped by Ctrl-C, which it reports instead of raising."""
-    return isinstance(found, Unknown) and found.reason.startswith("interrupted")
+    return isinstance(found, Unknown) and found.because(Reason.INTERRUPTED)

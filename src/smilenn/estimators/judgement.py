@@ -8,7 +8,11 @@
     the model breaks the claim    violated: the counterexample stands, whatever was checked beside it
 
 A prover's word alone is never passed on as proved, unless no certificate was asked for; it is then named as what it is.
-A judgement speaks of the network it was made on: `current` withdraws it where the certified part was changed since.
+
+A judgement is about the network it was made on. `bound` compares the two in full, by the digests that prover and
+certificate name network and claims by, and puts a seal on them (model/seal.py). `current`, which every read of
+``verdict_`` asks, compares the seal with network and claims as they are, and withdraws the judgement where they differ.
+So a read costs a comparison of the certified part and the claims with copies: nothing is serialised and nothing hashed.
 """
 
 from __future__ import annotations
@@ -21,36 +25,64 @@ from typing import TYPE_CHECKING, Any
 
 from smilenn.certify.verdicts import METHOD, Certificate
 from smilenn.certify.verdicts import verdict as checked_verdict
+from smilenn.domain import Domain
 from smilenn.errors import SmileError
+from smilenn.problem import digest
 from smilenn.progress import Progress
-from smilenn.properties.claim import Claim
-from smilenn.prove.tree.tree import Trees
+from smilenn.properties.claim import Claim, plain
+from smilenn.provers.tree.tree import Trees
+from smilenn.reason import Reason, Whys, because, has, told
 from smilenn.verdict import Proved, Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
     from smilenn.model.net import SmileNet
+    from smilenn.model.seal import Seal
 
 logger = logging.getLogger(__name__)
 
-CHANGED = "the network was changed after it was judged; call certify() to judge it as it is now"
-OTHER_CLAIMS = "the claims were changed after they were judged; call certify() to judge those of now"
-NOT_ASKED = "no certificate was asked for (certify_time_limit is 0)"
-NO_PROPERTY = "no property was asked for"
-INTERRUPTED = "the certification was interrupted"
+
+@dataclass(frozen=True, eq=False)
+class Sealed:
+    """What a judgement was made on: network, domain, claims, table, and the class of the estimator that says it.
+
+    `claims` are copies: a claim is frozen, but whoever wants to can write to it all the same.
+    """
+
+    net: Seal
+    domain: tuple[Any, ...]
+    claims: tuple[Claim, ...]
+    table: dict[str, Any] | None
+    owner: type
 
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """A verdict, the certificate that bears it (None without one) and, without an accepted one, the reason."""
+    """A verdict, the certificate that bears it (None without one) and, without an accepted one, the reason.
+
+    `sealed` is what it was made on; a judgement on a network without it is withdrawn.
+    """
 
     verdict: Verdict
     certificate: Certificate | None = None
-    note: str = ""
+    why: Whys = ()
+    sealed: Sealed | None = None
+
+    @property
+    def binding(self) -> bool:
+        """Whether it says anything of particular weights."""
+        return (
+            bool(self.verdict.weights) or self.certificate is not None or isinstance(self.verdict, (Proved, Violated))
+        )
 
 
-def unjudged(found: Verdict | None, note: str) -> Judgement:
+def unjudged(found: Verdict | None, why: Whys) -> Judgement:
     """What is to be said before, or without, a check: nothing is proved and no bound was checked."""
-    return Judgement(Unknown(reason=NO_PROPERTY), None, NO_PROPERTY) if found is None else _concluded(found, None, note)
+    return withdrawn(Reason.NO_PROPERTY) if found is None else _concluded(found, None, why)
+
+
+def withdrawn(reason: Reason) -> Judgement:
+    """Nothing is known, for this reason."""
+    return Judgement(Unknown(why=because(reason)), None, because(reason))
 
 
 def judge(
@@ -71,11 +103,11 @@ def judge(
     trained network.
     """
     if found is None:
-        return unjudged(None, NO_PROPERTY)
-    if reason := _unsteady(net):
-        return _concluded(found, None, reason)
+        return unjudged(None, ())
+    if unfit := _unfit(net):
+        return _concluded(found, None, told(unfit))
     if time_limit <= 0:
-        return Judgement(found, None, NOT_ASKED)
+        return Judgement(found, None, because(Reason.NOT_ASKED))
     from smilenn.certify.certify import certify
 
     try:
@@ -83,64 +115,134 @@ def judge(
             net, claims, time_limit=time_limit, callback=callback, since=since, trees=trees, table=table
         )
     except SmileError as error:
-        return _concluded(found, None, str(error).rstrip("."))
+        return _concluded(found, None, told(str(error).rstrip(".")))
     except Exception as error:  # hours of training end here: a bug in the emission must not lose the model
         logger.exception("the certification failed")
         what = " ".join(f"{type(error).__name__}: {error}".split())
-        return _concluded(found, None, f"the certification failed by an error that should not happen ({what})")
-    if not certificate.report.claims:
-        return _concluded(found, None, certificate.shortfall)
-    return _concluded(found, certificate, certificate.shortfall)
+        return _concluded(found, None, because(Reason.FAILED, what))
+    return _concluded(found, certificate if certificate.report.claims else None, certificate.why)
 
 
-def _unsteady(net: SmileNet) -> str:
-    """Why equal rows may get different bits from the encoder, which every proof takes for impossible; else empty."""
+def _unfit(net: SmileNet) -> str:
+    """Why no proof can speak of the network: code of the user's own, or an encoder that gives equal rows other bits."""
+    from smilenn.model.seal import foreign_part
     from smilenn.model.selftest import unsteady
 
     try:
-        return unsteady(net)
+        return foreign_part(net) or unsteady(net)
     except SmileError as error:
         return str(error).rstrip(".")
 
 
-def _concluded(found: Verdict, certificate: Certificate | None, note: str) -> Judgement:
+def _concluded(found: Verdict, certificate: Certificate | None, why: Whys) -> Judgement:
     """The table at the top of this file."""
     seconds = found.seconds + (certificate.seconds if certificate is not None else 0.0)
     bound = math.inf if certificate is None else certificate.bound
     if isinstance(found, Violated):
-        return Judgement(replace(found, bound=bound, seconds=seconds), certificate, note)
+        return Judgement(replace(found, bound=bound, seconds=seconds), certificate, why)
     if certificate is not None and certificate.accepted:
         verdict = checked_verdict(certificate)
         return Judgement(replace(verdict, seconds=seconds, weights=found.weights, claims=found.claims), certificate)
-    reason, point = note, None
-    if isinstance(found, Proved):
-        reason = f"{note}; {found.method} finds no violation in floating point"
-    elif isinstance(found, Unknown):
-        point = found.point
-        if certificate is not None and found.reason:  # both searches failed, and the prover's says it best
-            reason = found.reason
-        elif math.isfinite(found.bound):
-            reason = f"{note}; {found.method} bounds it by {found.violation_bound:.3g} in floating point"
     method = METHOD if certificate is not None else found.method
-    verdict = Unknown(method, bound, seconds, reason, point, weights=found.weights, claims=found.claims)
-    return Judgement(verdict, certificate, note)
+    point = found.point if isinstance(found, Unknown) else None
+    whole = _with_floats(found, certificate is not None, why)
+    verdict = Unknown(method, bound, seconds, whole, point, weights=found.weights, claims=found.claims)
+    return Judgement(verdict, certificate, why)
+
+
+def _with_floats(found: Verdict, checked: bool, why: Whys) -> Whys:
+    """Why there is no certificate, and what the prover has to say beside it."""
+    if isinstance(found, Proved):
+        return (*why, *because(Reason.FLOATS_PROVE, found.method))
+    if checked and isinstance(found, Unknown) and found.why:  # both searches failed, and the prover's says it best
+        return found.why
+    if math.isfinite(found.bound):
+        return (*why, *because(Reason.FLOATS_BOUND, found.method, f"{found.violation_bound:.3g}"))
+    return why
+
+
+def bound(
+    judgement: Judgement,
+    owner: object,
+    net: SmileNet,
+    domain: Domain,
+    claims: Sequence[Claim],
+    table: dict[str, Any] | None,
+) -> Judgement:
+    """The judgement with a seal on `net`, claims and table as they are now, if it is about these; else without one.
+
+    `owner` is the estimator that will say it. The seal is taken first: whatever changes while the digests are computed,
+    the next read notices.
+    """
+    from smilenn.model.seal import frame, seal
+
+    taken = seal(net) if judgement.binding and domain == net.domain else None
+    copies = tuple(map(plain, claims))
+    if taken is None or not _about(judgement, net, copies, table):
+        return replace(judgement, sealed=None)
+    return replace(judgement, sealed=Sealed(taken, frame(domain), copies, table, type(owner)))
+
+
+def _about(judgement: Judgement, net: SmileNet, claims: tuple[Claim, ...], table: Mapping[str, Any] | None) -> bool:
+    """Whether verdict and certificate name `net`, `claims` and `table`, and `net` is as it is described.
+
+    Without a certificate the verdict alone says what it is about, and may not speak of a certificate.
+    """
+    from smilenn.model.seal import is_as_described
+
+    verdict, certificate = judgement.verdict, judgement.certificate
+    try:
+        if not _named(verdict, certificate is None, net, claims):
+            return False
+        if certificate is None:
+            return not (isinstance(verdict, Proved) and verdict.certificate)
+        same = certificate.claims == claims and certificate.model == certified_part(net, table)
+        return same and is_as_described(net)
+    except SmileError:  # weights that are not finite, or a gap below zero
+        return False
+
+
+def _named(verdict: Verdict, alone: bool, net: SmileNet, claims: tuple[Claim, ...]) -> bool:
+    """Whether the digests of a verdict are those of `net` and `claims`; `alone` a proof or a violation has both."""
+    needed = alone and isinstance(verdict, (Proved, Violated))
+    if (needed or verdict.weights) and verdict.weights != net.snapshot().digest:
+        return False
+    return not (needed or verdict.claims) or verdict.claims == tuple(digest(claim, net.domain) for claim in claims)
 
 
 def current(
-    judgement: Judgement, net: SmileNet, claims: Sequence[Claim], table: Mapping[str, Any] | None = None
+    judgement: Judgement,
+    owner: object,
+    net: SmileNet,
+    domain: Domain,
+    claims: Sequence[Claim],
+    table: dict[str, Any] | None,
 ) -> Judgement:
-    """The judgement if it speaks of `net`, its table and the claims as they are now; else that it does not."""
-    verdict, certificate = judgement.verdict, judgement.certificate
-    try:
-        changed = net.hooked or (bool(verdict.weights) and verdict.weights != net.snapshot().digest)
-        changed = changed or (certificate is not None and certificate.model != certified_part(net, table))
-    except SmileError:  # weights that are not finite, or a gap below zero
-        changed = True
-    if changed:
-        return Judgement(Unknown(reason=CHANGED), None, CHANGED)
-    if certificate is not None and certificate.claims != tuple(claims):
-        return Judgement(Unknown(reason=OTHER_CLAIMS), None, OTHER_CLAIMS)
+    """The judgement if `net`, domain, table and claims are those it was made on; else that they were changed."""
+    sealed, certificate = judgement.sealed, judgement.certificate
+    if not judgement.binding:
+        return judgement
+    if sealed is None and has(judgement.why, Reason.SET_FROM_OUTSIDE):
+        return withdrawn(Reason.SET_ABOUT_OTHERS)
+    if not _unchanged(sealed, owner, net, domain, table):
+        return withdrawn(Reason.CHANGED)
+    stated = tuple(claims)
+    if sealed is None or sealed.claims != stated or (certificate is not None and certificate.claims != stated):
+        return withdrawn(Reason.OTHER_CLAIMS)
     return judgement
+
+
+def _unchanged(
+    sealed: Sealed | None, owner: object, net: SmileNet, domain: Domain, table: dict[str, Any] | None
+) -> bool:
+    from smilenn.model.seal import frame, reworked, seal
+
+    if sealed is None or sealed.table != table or sealed.domain != frame(domain):
+        return False
+    if sealed.owner is not type(owner) or reworked(owner):
+        return False
+    taken = seal(net)
+    return taken is not None and taken.matches(sealed.net)
 
 
 def certified_part(net: SmileNet, table: Mapping[str, Any] | None) -> str:

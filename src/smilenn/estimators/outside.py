@@ -13,11 +13,14 @@ bounds, rows over inputs and premises that couple features are not carried: thos
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Literal
 
-from smilenn.domain import Domain
+from smilenn.domain import Domain, OutOfBounds
 from smilenn.properties.claim import Claim, Inequality
+
+Outside = OutOfBounds | Literal["auto"]
 
 
 def clamping_carries(claim: Claim, domain: Domain) -> bool:
@@ -85,3 +88,10 @@ def _harder(terms: dict[tuple[int, int], Fraction], ordered: set[tuple[int, int,
         if (negative, positive, i) not in ordered:
             return False
     return True
+
+
+def outside_mode(asked: Outside, claims: Sequence[Claim], domain: Domain) -> OutOfBounds:
+    """What to do with rows outside the domain: as asked, or clamp them if that carries every claim, else raise."""
+    if asked != "auto":
+        return asked
+    return "clamp" if all_carried(claims, domain) else "raise"

@@ -14,26 +14,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smilenn.certify.network import found_certificate
 from smilenn.certify.stated import first_digest
-from smilenn.certify.verdicts import Certificate, examine
+from smilenn.certify.verdicts import Certificate
 from smilenn.certify.verdicts import verdict as checked_verdict
-from smilenn.errors import AlteredError, printable
-from smilenn.estimators.judgement import NO_PROPERTY, Judgement, certified_part
-from smilenn.model.bundle import certified_tensors, has_pinned
-from smilenn.model.folder import read_manifest
+from smilenn.errors import AlteredError
+from smilenn.estimators.judgement import Judgement, certified_part, unjudged
+from smilenn.model.bundle import certified_tensors
 from smilenn.problem import digest
-from smilenn.prove.realise import replay
-from smilenn.verdict import Rejected, Unknown, Verdict, Violated
+from smilenn.provers.realise import replay
+from smilenn.reason import Reason, because
+from smilenn.verdict import Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
-    from smilenn.model.net import SmileNet
-
-NO_CERTIFICATE = "the folder holds no certificate, so nothing was checked; call certify()"
-FIRST_PINNED = (
-    "the model was saved in format version 1, which gave equal rows of a pinned module unequal bits; certify or fit it "
-    "again"
-)
 
 
 def recall(folder: Path, estimator: SmileEstimator, noted: Verdict, certificate: bool) -> Judgement:
@@ -41,8 +35,8 @@ def recall(folder: Path, estimator: SmileEstimator, noted: Verdict, certificate:
     net, claims = estimator.net_, estimator.claims_
     about = {"weights": net.snapshot().digest, "claims": tuple(digest(claim, net.domain) for claim in claims)}
     if not claims:
-        return Judgement(Unknown(reason=NO_PROPERTY), None, NO_PROPERTY)
-    found = _found(folder, net) if certificate else NO_CERTIFICATE
+        return unjudged(None, ())
+    found = found_certificate(folder, net) if certificate else because(Reason.NO_CERTIFICATE)
     known = found if isinstance(found, Certificate) else None
     if known is not None and known.claims == claims:
         known = replace(known, claims=claims)  # the same rows, with the comments that properties.json has
@@ -55,20 +49,11 @@ def recall(folder: Path, estimator: SmileEstimator, noted: Verdict, certificate:
     if example is not None:
         bound = float("inf") if known is None else known.bound
         verdict: Verdict = Violated(noted.method, bound, noted.seconds, counterexample=example, **about)
-        return Judgement(verdict, known, "" if known is None else known.shortfall)
-    if known is None:
-        return Judgement(Unknown(reason=str(found), **about), None, str(found))
+        return Judgement(verdict, known, () if known is None else known.why)
+    if not isinstance(found, Certificate) or known is None:
+        why = () if isinstance(found, Certificate) else found
+        return Judgement(Unknown(why=why, **about), None, why)
     if known.accepted:
         return Judgement(replace(checked_verdict(known), seconds=noted.seconds, **about), known)
-    why = printable(noted.reason) if isinstance(noted, Unknown) and noted.reason else known.shortfall
+    why = noted.why if isinstance(noted, Unknown) and noted.why else known.why
     return Judgement(Unknown(checked_verdict(known).method, known.bound, noted.seconds, why, **about), known, why)
-
-
-def _found(folder: Path, net: SmileNet) -> Certificate | str:
-    """The certificate as the checker finds it, or why there is none that counts."""
-    if has_pinned(net) and read_manifest(folder)["version"] == 1:
-        return FIRST_PINNED
-    found = examine(folder)
-    if isinstance(found, Rejected):
-        raise AlteredError(f"The certificate in {str(folder)!r} does not check: {found.reason}; fit the model again.")
-    return found.reason if isinstance(found, Unknown) else found

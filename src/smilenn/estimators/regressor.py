@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from smilenn.domain import Domain, Kind, OutOfBounds, Scaling
+from smilenn.domain import Domain
 from smilenn.errors import SmileError
-from smilenn.estimators.base import EncoderMaker, SmileEstimator
+from smilenn.estimators.base import SmileEstimator
+from smilenn.estimators.levels import read_levels
 from smilenn.estimators.missing import Missing
-from smilenn.estimators.targets import Target, Task, numbers, read_levels, started_numbers
+from smilenn.estimators.options import Columns, Network
+from smilenn.estimators.outside import Outside
+from smilenn.estimators.parameters import stored
+from smilenn.estimators.rules import Directions, Names, Stated
+from smilenn.estimators.targets import Target, TaskName, numbers, started_numbers
 from smilenn.properties.base import Property
-from smilenn.properties.claim import Claim
 from smilenn.properties.outputs import Ordered
 from smilenn.train.config import Config
-
-if TYPE_CHECKING:
-    from torch import nn
-
-    from smilenn.model.auxiliaries import AuxiliaryKind
-    from smilenn.model.encoders import Encoder
-    from smilenn.model.snapshot import Boxes
 
 
 class SmileRegressor(RegressorMixin, SmileEstimator):
@@ -38,79 +35,38 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
         cross (`Ordered` is added to the properties).
 
     >>> from smilenn.estimators.regressor import SmileRegressor
-    >>> SmileRegressor(increasing=["income"]).all_properties()[0].sentence()
-    "Raising 'income', everything else equal, never lowers the output."
+    >>> SmileRegressor(increasing=["income"]).all_properties()[0].sentence("price")
+    "Raising 'income', everything else equal, never lowers the predicted 'price'."
     """
 
+    quantiles: Sequence[float] | None
+
+    @stored
     def __init__(
         self,
         *,
-        properties: Sequence[Property | Claim] = (),
-        increasing: Sequence[str | int] = (),
-        decreasing: Sequence[str | int] = (),
-        protected: Mapping[str, float] | None = None,
-        domain: Domain | None = None,
-        bounds: Mapping[str, tuple[float, float]] | None = None,
-        kinds: Mapping[str, Kind] | None = None,
-        groups: Mapping[str, Sequence[str]] | None = None,
-        margin: float = 0.05,
-        scaling: Scaling = "unit",
-        encoder: Literal["auto", "image", "none"] | Encoder | EncoderMaker = "auto",
-        boxes: Boxes = "gap",
-        auxiliaries: AuxiliaryKind = "relu",
-        hidden: int = 16,
-        embedding: int = 8,
-        backbone: Callable[[int, int], nn.Module] | None = None,
-        backbone_sizes: Sequence[int] = (32, 32),
-        backbone_share: float = 0.0,
-        members: int = 4,
+        properties: Stated = (),
+        increasing: Names = (),
+        decreasing: Names = (),
+        monotonic_cst: Directions = None,
+        domain: Domain | Columns | Mapping[str, Any] | None = None,
+        network: Network | None = None,
         config: Config | None = None,
-        out_of_bounds: OutOfBounds | Literal["auto"] = "auto",
-        time_limit: float | None = None,
-        certify_time_limit: float = 60.0,
-        random_state: int | np.random.RandomState | None = None,
-        validation_fraction: float = 0.1,
         missing: Missing = "raise",
+        out_of_bounds: Outside = "auto",
+        time_limit: float | None = None,
+        certify_limit: float = 60.0,
+        validation_fraction: float = 0.1,
+        restarts: int = 1,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         device: str = "cpu",
-        restarts: int = 1,
         quantiles: Sequence[float] | None = None,
     ) -> None:
-        super().__init__(
-            properties=properties,
-            increasing=increasing,
-            decreasing=decreasing,
-            protected=protected,
-            domain=domain,
-            bounds=bounds,
-            kinds=kinds,
-            groups=groups,
-            margin=margin,
-            scaling=scaling,
-            encoder=encoder,
-            boxes=boxes,
-            auxiliaries=auxiliaries,
-            hidden=hidden,
-            embedding=embedding,
-            backbone=backbone,
-            backbone_sizes=backbone_sizes,
-            backbone_share=backbone_share,
-            members=members,
-            config=config,
-            out_of_bounds=out_of_bounds,
-            time_limit=time_limit,
-            certify_time_limit=certify_time_limit,
-            random_state=random_state,
-            validation_fraction=validation_fraction,
-            missing=missing,
-            verbose=verbose,
-            device=device,
-            restarts=restarts,
-        )
-        self.quantiles = quantiles
+        """Store the parameters."""
 
     @property
-    def task(self) -> Task:
+    def task(self) -> TaskName:
         """``regression`` or ``quantiles``."""
         return "regression" if self.quantiles is None else "quantiles"
 

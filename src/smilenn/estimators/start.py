@@ -8,7 +8,7 @@ network               the same parameters where they shape it; train/warm.py loo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
+from smilenn.estimators.options import Network, domain_of, network_of
 from smilenn.properties.claim import Claim
 from smilenn.properties.wording import say
 
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
     from smilenn.estimators.targets import Target
 
-# parameters of the network
-SHAPE = ("encoder", "boxes", "auxiliaries", "hidden", "embedding", "backbone_sizes", "backbone_share", "members")
-DOMAIN = ("bounds", "kinds", "groups")  # parameters of a domain that is learned
+CODE = "backbone"  # an option of the network that is code; its tensors are compared instead
+DOMAIN = ("bounds", "kinds", "groups")  # options of a domain that is learned
 FIT_ANEW = "; fit anew, without a start."
 
 
@@ -41,26 +41,30 @@ def fitted_start(estimator: SmileEstimator, start: SmileEstimator | Path | str) 
         )
     if "net_" not in vars(start):
         raise SmileError("The model to start from is not fitted; fit it, or load a saved one.")
-    ours, theirs = estimator.get_params(deep=False), start.get_params(deep=False)
-    for name in SHAPE:
-        one, other = _plain(ours[name]), _plain(theirs[name])
-        if name == "encoder" and not isinstance(one, str) and not isinstance(other, str):
-            continue  # their tensors decide
-        if one != other:
-            raise SmileError(f"The model to start from was fitted with {name}={other!r}, not {one!r}{FIT_ANEW}")
-    for name in DOMAIN:
-        if ours[name] and _plain(ours[name]) != _plain(theirs[name]):
-            raise SmileError(f"The model to start from brings its own domain, with other {name}; leave {name} out.")
-    if estimator.domain is not None and estimator.domain != start.domain_:
-        raise SmileError(f"The model to start from was fitted on another domain{FIT_ANEW}")
+    _check_network(network_of(estimator.network), network_of(start.network))
+    _check_domain(estimator.domain, start)
     return start
 
 
-def _plain(value: Any) -> Any:
-    """Lists as tuples, inside a dictionary too."""
-    if isinstance(value, Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
-    return tuple(value) if isinstance(value, (list, tuple)) else value
+def _check_network(ours: Network, theirs: Network) -> None:
+    for name, one in ours.get_params().items():
+        other = getattr(theirs, name)
+        given = name == "encoder" and not isinstance(one, str) and not isinstance(other, str)
+        if name != CODE and not given and one != other:  # the tensors of what is given decide
+            raise SmileError(f"The model to start from was fitted with {name}={other!r}, not {one!r}{FIT_ANEW}")
+
+
+def _check_domain(domain: Any, start: SmileEstimator) -> None:
+    """A domain is the start's; options of one that is learned are those that the start learned its own with."""
+    ours, theirs = domain_of(domain), domain_of(start.domain)
+    if isinstance(ours, Domain):
+        if ours != start.domain_:
+            raise SmileError(f"The model to start from was fitted on another domain{FIT_ANEW}")
+        return
+    for name in DOMAIN:
+        one = getattr(ours, name)
+        if one and (isinstance(theirs, Domain) or one != getattr(theirs, name)):
+            raise SmileError(f"The model to start from brings its own domain, with other {name}; leave {name} out.")
 
 
 def check_columns(start: SmileEstimator, columns: Sequence[str]) -> Domain:

@@ -15,14 +15,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
-from smilenn.certify.verdicts import Certificate, rounded_up
+from smilenn.certify.verdicts import Certificate
 from smilenn.domain import Domain, OutOfBounds
 from smilenn.estimators.outside import clamping_carries
-from smilenn.properties.claim import Claim
+from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.forms import Outputs
+from smilenn.rounding import round_up
 
 
 def largest_change(
@@ -45,14 +47,27 @@ def largest_changes(
     for claim in claims:
         own = np.full(most.shape, -math.inf)
         for row, value in zip(claim.rows, _checked(certificate, claim, domain, outside), strict=True):
-            places = [outputs.names.index(t.name) for t in row.terms if t.kind == "out" and t.copy == 0]
-            for at in (tuple(places), tuple(reversed(places))):
-                own[at] = max(own[at], value)
+            found = _place(row, outputs, margins=own.ndim == 2)
+            if found is None:
+                continue
+            places, size = found
+            change = value if size == 1 or math.isinf(value) else round_up(Fraction(value) / size)
+            for at in (places, tuple(reversed(places))):
+                own[at] = max(own[at], change)
         own[own < 0] = math.inf
         if own.ndim == 2:
             np.fill_diagonal(own, 0.0)
         most = np.maximum(most, own)
     return most
+
+
+def _place(row: Inequality, outputs: Outputs, *, margins: bool) -> tuple[tuple[int, ...], Fraction] | None:
+    """(i,) of a row about ±c·f_i, or (i, j) of one about ±c·(f_i − f_j), and c; None for a row about another form."""
+    terms = [term for term in row.terms if term.kind == "out" and term.copy == 0]
+    coefficients = [term.coef for term in terms]
+    if len(terms) != (2 if margins else 1) or (margins and sum(coefficients)):
+        return None
+    return tuple(outputs.names.index(term.name) for term in terms), abs(coefficients[0])
 
 
 def _checked(certificate: Certificate | None, claim: Claim, domain: Domain, outside: OutOfBounds) -> list[float]:
@@ -61,7 +76,7 @@ def _checked(certificate: Certificate | None, claim: Claim, domain: Domain, outs
     if certificate is None or claim not in certificate.claims or not carried or claim.either:
         return [math.inf] * len(claim.rows)
     rows = certificate.report.claims[certificate.claims.index(claim)].rows
-    return [max(0.0, rounded_up(row.bound + row.margin)) for row in rows]
+    return [max(0.0, round_up(row.bound + row.margin)) for row in rows]
 
 
 def steady(logits: np.ndarray, change: float | np.ndarray, *, margins: bool = False) -> np.ndarray:

@@ -13,17 +13,17 @@ Everything but a `backbone` function is restored; a network with a backbone of t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.errors import AlteredError, SmileError, listed, printable
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.kept import from_json, to_json
 from smilenn.estimators.recall import recall
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.tabled import take_table
@@ -31,10 +31,14 @@ from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.folder import dump_json, parse_json, read_folder, without_infinities, write_folder
 from smilenn.problem import digest
 from smilenn.properties.claim import Claim
-from smilenn.properties.spec import as_property, properties_from_json, properties_to_json
-from smilenn.prove.record import verdict_from_json, verdict_to_json
+from smilenn.properties.spec import as_property
+from smilenn.properties.unregistered import (
+    UnregisteredWarning,
+    properties_document,
+    unregistered_note,
+)
+from smilenn.provers.record import verdict_from_json, verdict_to_json
 from smilenn.report.standing import Standing
-from smilenn.train.config import Config
 from smilenn.verdict import Proved, Violated
 
 if TYPE_CHECKING:
@@ -43,13 +47,6 @@ if TYPE_CHECKING:
 PROPERTIES, VERDICT, HISTORY = "properties.json", "verdict.json", "history.json"
 CERTIFICATE = (JSON_NAME, BINARY_NAME)
 CLASSES: dict[str, type[SmileEstimator]] = {"SmileRegressor": SmileRegressor, "SmileClassifier": SmileClassifier}
-# stored as they are; the others need words of their own (properties, config) or are code or part of the network
-PLAIN = (
-    "increasing", "decreasing", "protected", "bounds", "kinds", "groups", "margin", "scaling", "boxes", "auxiliaries",
-    "hidden", "embedding", "backbone_sizes", "backbone_share", "members", "out_of_bounds", "time_limit",
-    "certify_time_limit", "validation_fraction", "missing", "verbose", "device", "restarts",
-)  # fmt: skip
-OWN = ("quantiles", "positive")  # of one of the estimators
 
 
 def save(
@@ -68,12 +65,9 @@ def save(
         "reasons": estimator.reasons_,
         "quality": None if estimator.quality_ is None else estimator.quality_.to_json(),
     }
-    model = {"estimator": type(estimator).__name__, "params": _params(estimator), "table": estimator.table()}
+    model = {"estimator": type(estimator).__name__, "params": to_json(estimator), "table": estimator.table()}
     documents = {
-        PROPERTIES: {
-            "properties": properties_to_json(map(as_property, estimator.complete(estimator.all_properties()))),
-            "claims": [claim.to_json() for claim in estimator.claims_],
-        },
+        PROPERTIES: _document(estimator),
         VERDICT: verdict_document(estimator),
         HISTORY: without_infinities(estimator.history_),
         **(also or {}),
@@ -86,6 +80,16 @@ def save(
         extra=_certificate(estimator),
         overwrite=overwrite,
     )
+
+
+def _document(estimator: SmileEstimator) -> dict[str, Any]:
+    """The content of properties.json: the properties, and the claims they became when the model was fitted."""
+    properties = [as_property(item) for item in estimator.complete(estimator.all_properties())]
+    lowered = [estimator.lower([item]) for item in properties]
+    if tuple(claim for claims in lowered for claim in claims) != estimator.claims_:
+        raise SmileError("The properties were changed after fit, so they are not the fitted model's; fit it again.")
+    ends = [sum(map(len, lowered[:i])) for i in range(len(lowered) + 1)]  # claims_ has the comments of the fit
+    return properties_document(properties, [estimator.claims_[start:end] for start, end in pairwise(ends)])
 
 
 def _certificate(estimator: SmileEstimator) -> dict[str, bytes]:
@@ -116,9 +120,14 @@ def load(
     A certificate is checked again: "certified" is what the checker says now, and a model without one is unknown
     whatever was noted when it was saved. A missing or unreadable file raises `SmileError`; a changed one, or a
     certificate of another model or other claims, raises `AlteredError`.
+
+    A property whose class is not registered in this program (`register_property`) is loaded as the claims that it
+    became, with an `UnregisteredWarning`: what is certified stays certified, of the claims as they are written.
     """
     folder = Path(folder)
     net, documents = load_net(folder, backbone=backbone, modules=modules)
+    if "estimator" not in documents[MODEL]:
+        raise SmileError(f"{str(folder)!r} holds a network without an estimator; open it with smilenn.open_net.")
     for name in (PROPERTIES, VERDICT, HISTORY):
         if name not in documents:
             raise SmileError(f"The file {name!r} is missing in {str(folder)!r}; save the model again.")
@@ -126,10 +135,8 @@ def load(
     try:
         if model["estimator"] not in CLASSES:
             raise SmileError(f"{str(folder)!r} holds a {model['estimator']}; this version knows {listed(CLASSES)}.")
-        estimator = CLASSES[model["estimator"]](
-            **_from_params(model["params"]),
-            properties=_stated(documents[PROPERTIES]["properties"], model["params"]),
-        )
+        params = from_json(model["params"], documents[PROPERTIES], net.encoder)
+        estimator = CLASSES[model["estimator"]](**params)
         learned = model["learned"]
         estimator.net_, estimator.domain_ = net, net.domain
         estimator.claims_ = tuple(Claim.from_json(claim) for claim in documents[PROPERTIES]["claims"])
@@ -143,22 +150,21 @@ def load(
         estimator.quality_ = None if quality is None else Standing.from_json(quality)
         first = {"task": model.get("task", ""), **learned}  # as version 1 had it
         take_table(estimator, model.get("table", first), net.outputs)
-        if isinstance(estimator.encoder, str) and estimator.encoder == "given" and net.encoder is not None:
-            estimator.encoder = net.encoder
         stated = estimator.lower(estimator.all_properties())
         if stated != estimator.claims_:  # whatever their sentences say
             raise AlteredError(
                 f"{str(folder / PROPERTIES)!r} states properties that are not its claims; save the model again."
             )
-        estimator._judgement = recall(folder, estimator, noted, JSON_NAME in documents)
-        estimator._explained()
+        estimator._conclude_with(recall(folder, estimator, noted, JSON_NAME in documents))
+        if note := unregistered_note(documents[PROPERTIES]):
+            warnings.warn(f"{str(folder)!r}: {note}", UnregisteredWarning, stacklevel=2)
     except SmileError:
         raise
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         why = str(error).split("\n")[0]
         raise SmileError(
-            f"{str(folder)!r} does not describe an estimator ({why}); save it again, or read the bare network with "
-            "smilenn.model.bundle.load_net."
+            f"{str(folder)!r} does not describe an estimator ({why}); save it again, or open the bare network with "
+            "smilenn.open_net."
         ) from None
     return estimator  # type: ignore[return-value]
 
@@ -188,54 +194,3 @@ def replace_verdict(folder: Path | str, estimator: SmileEstimator) -> None:
     model = parse_json(files[MODEL], MODEL) | {"table": estimator.table()}  # folders of version 1 have none
     files |= {MODEL: dump_json(model), VERDICT: dump_json(verdict_document(estimator)), **_certificate(estimator)}
     write_folder(folder, files, overwrite=True)
-
-
-def _params(estimator: SmileEstimator) -> dict[str, Any]:
-    params = estimator.get_params(deep=False)
-    out: dict[str, Any] = {name: _plain(params[name]) for name in (*PLAIN, *OWN) if name in params}
-    state = params["random_state"]
-    out["random_state"] = int(state) if isinstance(state, (int, np.integer)) else None
-    if "class_weight" in params:  # labels are no keys of JSON
-        wanted = params["class_weight"]
-        out["class_weight"] = (
-            [[_plain(k), _plain(v)] for k, v in wanted.items()] if isinstance(wanted, dict) else wanted
-        )
-    out["encoder"] = params["encoder"] if isinstance(params["encoder"], str) else "given"
-    out["config"] = None if params["config"] is None else asdict(params["config"])
-    # the short forms are parameters of their own: only the properties that were listed are listed again
-    out["listed_properties"] = len(params["properties"])
-    return out
-
-
-def _plain(value: Any) -> Any:
-    """Numbers, texts, lists and dictionaries that JSON knows."""
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(entry) for entry in value]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _from_params(stored: dict[str, Any]) -> dict[str, Any]:
-    params = {
-        name: stored[name] for name in (*PLAIN, *OWN, "encoder", "random_state") if name in stored
-    }  # others came later
-    for name in ("increasing", "decreasing", "backbone_sizes"):
-        if isinstance(params.get(name), list):
-            params[name] = tuple(params[name])
-    for name in ("bounds", "groups"):
-        if params.get(name) is not None:
-            params[name] = {key: tuple(value) for key, value in params[name].items()}
-    if "class_weight" in stored:
-        wanted = stored["class_weight"]
-        params["class_weight"] = {key: value for key, value in wanted} if isinstance(wanted, list) else wanted
-    config = stored["config"]
-    known = {field.name for field in fields(Config)}
-    if config is not None:
-        params["config"] = Config(**{key: value for key, value in config.items() if key in known})
-    return params
-
-
-def _stated(properties: Any, params: dict[str, Any]) -> tuple[Any, ...]:
-    """The properties that were listed, without those the short forms add."""
-    return properties_from_json(properties)[: params["listed_properties"]]

@@ -15,7 +15,7 @@ import numpy as np
 from smilenn.errors import AlteredError
 from smilenn.estimators.targets import class_names
 from smilenn.properties.forms import ROLES, Outputs
-from smilenn.properties.wording import output_words
+from smilenn.properties.naming import output_words
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
@@ -52,6 +52,8 @@ def take_table(estimator: SmileEstimator, table: Mapping[str, Any], outputs: tup
     classes = table.get("class_outputs", table.get("classes", ()))
     role = ROLES.get(table.get("task", ""), "output")
     estimator.outputs_ = Outputs(outputs, tuple(str(name) for name in classes), estimator.target_name_, role)
+    if estimator.outputs_.misnamed:
+        raise AlteredError("The classes of model.json are not those that its outputs decide between; save it again.")
     if "classes" in table:
         estimator.classes_ = np.array(table["classes"], dtype=np.dtype(table["classes_dtype"]))
         named = class_names(estimator.classes_) if estimator.classes_.ndim == 1 else ()

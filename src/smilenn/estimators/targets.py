@@ -12,15 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.checks import class_weights
-from smilenn.properties.forms import ROLES, Outputs
+from smilenn.estimators.levels import read_levels
+from smilenn.properties.forms import ROLES, Outputs, class_name
 
-Task = Literal["regression", "quantiles", "binary", "multiclass", "multilabel"]
+if TYPE_CHECKING:
+    from smilenn.train.losses import LossKind
+
+TaskName = Literal["regression", "quantiles", "binary", "multiclass", "multilabel"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +34,7 @@ class Target:
     """
 
     y: np.ndarray
-    task: Task
+    task: TaskName
     outputs: Outputs
     classes: np.ndarray | None = None
     levels: tuple[float, ...] = ()
@@ -42,6 +46,14 @@ class Target:
         return replace(self, outputs=replace(self.outputs, target=name))
 
     @property
+    def loss(self) -> LossKind:
+        """What training minimises."""
+        from smilenn.train.losses import Quantiles
+
+        losses: dict[str, LossKind] = {"regression": "mse", "multiclass": "ce", "quantiles": Quantiles(self.levels)}
+        return losses.get(self.task, "bce")
+
+    @property
     def strata(self) -> np.ndarray:
         """The class of every row, [n] whole numbers; all the same where there are none."""
         if self.task == "multiclass":
@@ -51,9 +63,7 @@ class Target:
 
 def class_names(classes: np.ndarray) -> tuple[str, ...]:
     """Classes as names of outputs: whole numbers without a point. Two classes never share a name."""
-    names = tuple(
-        str(int(c)) if isinstance(c, (float, np.floating)) and float(c).is_integer() else str(c) for c in classes
-    )
+    names = tuple(map(class_name, classes))
     if len(set(names)) < len(names):
         raise SmileError(f"Two of the classes {listed(names, 20)} have the same name; rename one of them.")
     return names
@@ -84,20 +94,6 @@ def numbers(y: np.ndarray, names: Sequence[str], levels: Sequence[float] | None)
     return Target(
         repeated, "quantiles", Outputs(tuple(f"q{level:g}" for level in wanted), role=ROLES["quantiles"]), levels=wanted
     )
-
-
-def read_levels(levels: Sequence[float]) -> tuple[float, ...]:
-    """Levels of quantiles, rising and between 0 and 1."""
-    try:
-        found = tuple(float(level) for level in levels)
-    except (TypeError, ValueError):
-        raise SmileError(f"quantiles is {levels!r}; give levels between 0 and 1, such as [0.1, 0.5, 0.9].") from None
-    named = {f"{level:g}" for level in found}  # levels that differ by less than their names tell are the same
-    if len(named) < max(2, len(found)) or not all(0.0 < q < 1.0 for q in found) or list(found) != sorted(found):
-        raise SmileError(
-            f"quantiles is {list(found)}; give two or more rising levels between 0 and 1, such as [0.1, 0.5, 0.9]."
-        )
-    return found
 
 
 def started_numbers(target: Target, weight: np.ndarray) -> Target:
@@ -138,6 +134,14 @@ def decisions(y: np.ndarray, names: Sequence[str]) -> Target:
         raise SmileError(
             "Unknown label type: the target mixes numbers and texts; give every class one kind of name."
         ) from None
+    plain = [label.item() if isinstance(label, np.generic) else label for label in classes.tolist()]
+    classes = np.array(plain, dtype=object) if classes.dtype == object else classes
+    odd = [label for label in plain if not isinstance(label, (str, int, float))]
+    if odd:  # a file keeps neither dates nor bytes nor longer floats, and a certificate covers what a file keeps
+        raise SmileError(
+            f"Unknown label type: the target holds the class {str(odd[0])!r} ({type(odd[0]).__name__}); give numbers, "
+            "texts or truth values."
+        )
     if len(classes) == 1:
         raise SmileError(f"The target has one class only, {str(classes[0])!r}; a classifier needs two.")
     called = class_names(classes)

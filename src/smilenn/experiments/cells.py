@@ -32,9 +32,14 @@ Row = dict[str, Any]
 
 
 def run_cells(
-    compute: Callable[..., list[Row]], cells: Sequence[Cell], out: Path | None = None, jobs: int = 2, *,
-    cluster: str | None = None, callback: Callable[[Progress], None] | None = None,
-) -> list[Row]:  # fmt: skip
+    compute: Callable[..., list[Row]],
+    cells: Sequence[Cell],
+    out: Path | None = None,
+    jobs: int = 2,
+    *,
+    cluster: str | None = None,
+    callback: Callable[[Progress], None] | None = None,
+) -> list[Row]:
     """Rows of all cells, in the cells' order: those found in `out` and those computed now, `jobs` at a time.
 
     `cluster` is the address of a dask scheduler, or "local" for a cluster of `jobs` workers on this machine; `callback`
@@ -45,8 +50,7 @@ def run_cells(
     begun = time.perf_counter()
     done = read_cells(out) if out is not None else {}
     missing = {key_of(cell): cell for cell in cells if key_of(cell) not in done}
-    finished = len({key_of(cell) for cell in cells}) - len(missing)
-    steps, failures = finished + len(missing), []
+    steps, failures = len({key_of(cell) for cell in cells}), list[Row]()
     logger.info("%d cells, %d to do", steps, len(missing))
     if out is not None and missing:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -55,28 +59,40 @@ def run_cells(
         tasks = (delayed(_one)(compute, dict(cell)) for cell in missing.values())
         # unordered: a finished cell is written at once, not when all before it are finished too
         results: Iterable[Row] = Parallel(return_as="generator_unordered", **options)(tasks) if missing else ()  # type: ignore[assignment]
-        for record in results:
-            finished += 1
-            message = " ".join(str(value) for value in record["cell"].values() if not isinstance(value, bool))
+        for finished, record in enumerate(results, steps - len(missing) + 1):
+            message = _told(record, failures)
             if "error" in record:
-                known = any(other["error"] == record["error"] for other in failures)
-                message += ": failed as before" if known else f": {record['error']}"
                 failures.append(record)
             else:
                 done[key_of(record["cell"])] = record
-                if out is not None:
-                    with out.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps(record) + "\n")
+                _append(out, record)
             if callback is not None:
                 callback(Progress("cells", finished, steps, seconds=time.perf_counter() - begun, message=message))
     if failures:
-        first = failures[0]
-        some = out is not None and len(failures) < steps
-        kept = f" The finished ones are kept in {str(out)!r}; the same command goes on from there." if some else ""
-        raise SmileError(
-            f"{len(failures)} of {steps} cells failed; the first, {_words(first['cell'])}, with: {first['error']}{kept}"
-        )
+        raise _failed(failures, steps, out)
     return [row for cell in cells for row in done[key_of(cell)]["rows"]]
+
+
+def _told(record: Row, failures: Sequence[Row]) -> str:
+    """A finished cell in a line; an error that was told before is not repeated."""
+    message = " ".join(str(value) for value in record["cell"].values() if not isinstance(value, bool))
+    if "error" not in record:
+        return message
+    known = any(other["error"] == record["error"] for other in failures)
+    return f"{message}: failed as before" if known else f"{message}: {record['error']}"
+
+
+def _append(out: Path | None, record: Row) -> None:
+    if out is not None:
+        with out.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+
+
+def _failed(failures: Sequence[Row], steps: int, out: Path | None) -> SmileError:
+    first, some = failures[0], out is not None and len(failures) < steps
+    kept = f" The finished ones are kept in {str(out)!r}; the same command goes on from there." if some else ""
+    what = f"the first, {_words(first['cell'])}, with: {first['error']}{kept}"
+    return SmileError(f"{len(failures)} of {steps} cells failed; {what}")
 
 
 def machine() -> Row:

@@ -41,7 +41,7 @@ from smilenn.errors import SmileError, listed
 from smilenn.experiments import figures
 from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.measures import chosen, classified, mean, proved, r2
-from smilenn.experiments.recipe import Recipe, store
+from smilenn.experiments.recipe import Setup, store
 from smilenn.experiments.study import Aim, Options, Study, all_certified, outcome, paired
 from smilenn.experiments.tables import markdown, mean_and_spread, number, seconds
 from smilenn.properties.library import Fair
@@ -106,28 +106,28 @@ def load(name: str, options: Options) -> Dataset[pd.DataFrame]:
 
 
 def compute(
-    model: str, data: str, seed: int, quick: bool, eps: float | None = None, weight: float | None = None, *,
+    model: str,
+    data: str,
+    seed: int,
+    quick: bool,
+    eps: float | None = None,
+    weight: float | None = None,
+    *,
     options: Options,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """One cell: quality and other metrics on test rows, variation, status and seconds."""
     if model not in MODELS:
         raise SmileError(f"There is no model {model!r}; models are {listed(MODELS, 9)}.")
     dataset = load(data, options)
     train, test = split(dataset, seed=seed)
     parts = prepare(train, test, seed=seed)
-    batch = SETS[data][2]
     epochs = 10 if quick else 50
     start = time.perf_counter()
     status: Row = {"status": "none"}
     if model in SMILE:
         assert eps is not None
-        if model == "faithful":
-            config = Config.paper(pretrain_epochs=epochs, pretrain_patience=None, epochs=epochs, batch_size=batch)
-            recipe = Recipe("paper", hidden=HIDDEN, embedding=EMBEDDING, sizes=BACKBONE, config=config)
-        else:
-            recipe = Recipe(sizes=BACKBONE, config=Config(epochs=epochs, batch_size=batch) if quick else None)
-        property_ = Fair(dataset.protected, eps)
-        estimator = recipe.estimator(dataset.task, [property_], parts.domain, seed, options.device)
+        recipe = _recipe(model, epochs, SETS[data][2], quick)
+        estimator = recipe.estimator(dataset.task, [Fair(dataset.protected, eps)], parts.domain, seed, options.device)
         estimator.fit(train.frame, train.target)
         store(estimator, options.models, f"fairness-{data}-{model}-{eps}-{seed}")
         status, net = outcome(estimator.verdict_), estimator.net_
@@ -135,7 +135,7 @@ def compute(
         def predict(x: np.ndarray) -> np.ndarray:
             return net.predict(x)[:, 0]
     else:
-        descent = Descent(epochs=2 * epochs, batch=batch, seed=seed, device=options.device)
+        descent = Descent(epochs=2 * epochs, batch=SETS[data][2], seed=seed, device=options.device)
         predict = _peer(model, parts, dataset, weight, descent).predict
     took = time.perf_counter() - start
     output = predict(parts.x_test)
@@ -143,12 +143,27 @@ def compute(
     binary = dataset.task == "binary"
     metrics = classified(output, parts.y_test) if binary else {"r2": r2(parts.y_test, output)}
     row: Row = {
-        "model": model, "data": data, "seed": seed, "eps": eps, "weight": weight, **metrics,
-        "quality": metrics["accuracy" if binary else "r2"], "variation": float(change.max()), **status, "seconds": took,
-    }  # fmt: skip
+        "model": model,
+        "data": data,
+        "seed": seed,
+        "eps": eps,
+        "weight": weight,
+        **metrics,
+        "quality": metrics["accuracy" if binary else "r2"],
+        "variation": float(change.max()),
+        **status,
+        "seconds": took,
+    }
     if data == "crime" and model in SMILE:
         row["panel"] = [test.frame[PANEL[0]].tolist(), test.frame[PANEL[1]].tolist(), change.round(6).tolist()]
     return [row]
+
+
+def _recipe(model: str, epochs: int, batch: int, quick: bool) -> Setup:
+    if model == "faithful":
+        config = Config.paper(pretrain_epochs=epochs, pretrain_patience=None, epochs=epochs, batch_size=batch)
+        return Setup("paper", hidden=HIDDEN, embedding=EMBEDDING, sizes=BACKBONE, config=config)
+    return Setup(sizes=BACKBONE, config=Config(epochs=epochs, batch_size=batch) if quick else None)
 
 
 def _peer(model: str, parts: Prepared, dataset: Dataset, weight: float | None, descent: Descent) -> Predictor:
@@ -156,9 +171,7 @@ def _peer(model: str, parts: Prepared, dataset: Dataset, weight: float | None, d
         case "agnostic":
             return fit_agnostic(parts, mlp(BACKBONE), EMBEDDING, task=dataset.task, descent=descent)
         case "unaware":
-            return fit_unaware(
-                parts, dataset.protected, mlp(BACKBONE), EMBEDDING, task=dataset.task, descent=descent
-            )  # fmt: skip
+            return fit_unaware(parts, dataset.protected, mlp(BACKBONE), EMBEDDING, task=dataset.task, descent=descent)
         case "constant":
             return fit_constant(parts.y, dataset.task)
         case _:
@@ -168,9 +181,12 @@ def _peer(model: str, parts: Prepared, dataset: Dataset, weight: float | None, d
 
 
 def variation(
-    predict: Callable[[np.ndarray], np.ndarray], parts: Prepared, protected: tuple[str, ...], output: np.ndarray,
+    predict: Callable[[np.ndarray], np.ndarray],
+    parts: Prepared,
+    protected: tuple[str, ...],
+    output: np.ndarray,
     seed: int,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """The largest change of each test row's output when the protected features change, [n]."""
     domain, x = parts.domain, parts.x_test
     indices = [index for name in protected for index in domain.indices(name)]
@@ -193,40 +209,53 @@ def report(rows: list[Row], options: Options) -> str:
     ]
     for name in SETS:
         here = chosen(rows, data=name)
-        if not here:
-            continue
-        binary = "accuracy" in here[0]
-        lines = []
-        for model in MODELS:
-            group = chosen(here, model=model)
-            for key, value in sorted({(r["eps"], r["weight"]) for r in group}, key=str):
-                point = chosen(group, eps=key, weight=value)
-                swept = f"ε = {key:g}" if key is not None else f"λ = {value:g}" if value is not None else ""
-                extra = [mean_and_spread(point, metric) for metric in ("balanced", "auc")] if binary else []
-                lines.append([model, swept, mean_and_spread(point, "quality"), *extra,
-                              mean_and_spread(point, "variation"), *proved(point), seconds(point)])  # fmt: skip
-        middle = ["accuracy", "balanced", "AUC"] if binary else ["R²"]
-        parts += [f"## {name}", markdown(["model", "", *middle, "variation", "proved", "certified", "seconds"], lines)]
-        gaps = [
-            [f"{eps:g}", f"{gap:+.4f}", number(error), str(count), "yes" if gap >= -max(2 * error, AIM) else "no"]
-            for eps, gap, error, count in _against_agnostic(here)
-        ]
-        if gaps:
-            parts += [
-                "Paired difference of the default's quality to the network without a property (aim: ≥ −max(2 standard "
-                "errors, .005)):",
-                markdown(["ε", "difference", "standard error", "seeds", "aim met"], gaps),
-            ]
-        against = []
-        for weight, quality, limit, best in _against_certifair(here):
-            rest = [number(best[0]), f"{best[0] - quality:+.4f}", f"{best[2]:g}"] if best else ["none", "–", "–"]
-            against.append([f"{weight:g}", number(quality), number(limit), *rest])
-        if against:
-            parts += [
-                "For every CertiFair point the best default point with no larger variation (means over seeds):",
-                markdown(["λ", "quality", "variation", "default's quality", "difference", "at ε"], against),
-            ]
+        if here:
+            parts += [f"## {name}", _points(here), *_difference(here), *_comparison(here)]
     return "\n\n".join(parts)
+
+
+def _points(rows: list[Row]) -> str:
+    """Every model at every value of its parameter."""
+    binary, lines = "accuracy" in rows[0], []
+    for model in MODELS:
+        group = chosen(rows, model=model)
+        for eps, weight in sorted({(r["eps"], r["weight"]) for r in group}, key=str):
+            point = chosen(group, eps=eps, weight=weight)
+            swept = f"ε = {eps:g}" if eps is not None else f"λ = {weight:g}" if weight is not None else ""
+            metrics = ("quality", *(("balanced", "auc") if binary else ()), "variation")
+            values = [mean_and_spread(point, metric) for metric in metrics]
+            lines.append([model, swept, *values, *proved(point), seconds(point)])
+    middle = ["accuracy", "balanced", "AUC"] if binary else ["R²"]
+    return markdown(["model", "", *middle, "variation", "proved", "certified", "seconds"], lines)
+
+
+def _difference(rows: list[Row]) -> list[str]:
+    """The default against the network without a property."""
+    gaps = [
+        [f"{eps:g}", f"{gap:+.4f}", number(error), str(count), "yes" if gap >= -max(2 * error, AIM) else "no"]
+        for eps, gap, error, count in _against_agnostic(rows)
+    ]
+    if not gaps:
+        return []
+    return [
+        "Paired difference of the default's quality to the network without a property (aim: ≥ −max(2 standard "
+        "errors, .005)):",
+        markdown(["ε", "difference", "standard error", "seeds", "aim met"], gaps),
+    ]
+
+
+def _comparison(rows: list[Row]) -> list[str]:
+    """Every CertiFair point against the default."""
+    against = []
+    for weight, quality, limit, best in _against_certifair(rows):
+        rest = [number(best[0]), f"{best[0] - quality:+.4f}", f"{best[2]:g}"] if best else ["none", "–", "–"]
+        against.append([f"{weight:g}", number(quality), number(limit), *rest])
+    if not against:
+        return []
+    return [
+        "For every CertiFair point the best default point with no larger variation (means over seeds):",
+        markdown(["λ", "quality", "variation", "default's quality", "difference", "at ε"], against),
+    ]
 
 
 def _against_agnostic(rows: list[Row]) -> list[tuple[float, float, float, int]]:
@@ -261,52 +290,67 @@ def aims(rows: list[Row]) -> list[Aim]:
     out = all_certified(rows, SMILE)
     for name in SETS:
         here = chosen(rows, data=name)
-        gaps = _against_agnostic(here)
-        if gaps:
-            room = {eps: gap + max(2 * error, AIM) for eps, gap, error, _ in gaps}
-            tight = min(room, key=lambda eps: room[eps])
-            eps, gap, error, _ = next(line for line in gaps if line[0] == tight)
-            what = f"{name}: default less the network without a property, {len(gaps)} ε, {gaps[0][3]} seeds"
-            wanted = f"≥ {-max(2 * error, AIM):.4f} (at ε = {eps:g}, the tightest)"
-            out.append(Aim(what, wanted, f"{gap:+.4f}", room[tight] >= 0))
-        least = -LESS if here and "accuracy" in here[0] else -LESS_R2
-        against = _against_certifair(here) if chosen(here, model="default") else []
-        differences = [best[0] - quality if best else -math.inf for _, quality, _, best in against]
-        if differences:
-            what = f"{name}: best default point no less fair than a CertiFair point, less that point, {len(against)} λ"
-            got = f"{min(differences):+.4f} at least" if min(differences) > -math.inf else "no such point"
-            out.append(Aim(what, f"≥ {least:g}", got, min(differences) >= least))
+        out += [*_costs_nothing(name, here), *_no_better_point(name, here)]
     return out
+
+
+def _costs_nothing(name: str, rows: list[Row]) -> list[Aim]:
+    gaps = _against_agnostic(rows)
+    if not gaps:
+        return []
+    room = {eps: gap + max(2 * error, AIM) for eps, gap, error, _ in gaps}
+    tight = min(room, key=lambda eps: room[eps])
+    eps, gap, error, _ = next(line for line in gaps if line[0] == tight)
+    what = f"{name}: default less the network without a property, {len(gaps)} ε, {gaps[0][3]} seeds"
+    wanted = f"≥ {-max(2 * error, AIM):.4f} (at ε = {eps:g}, the tightest)"
+    return [Aim(what, wanted, f"{gap:+.4f}", room[tight] >= 0)]
+
+
+def _no_better_point(name: str, rows: list[Row]) -> list[Aim]:
+    against = _against_certifair(rows) if chosen(rows, model="default") else []
+    if not against:
+        return []
+    worst = min(best[0] - quality if best else -math.inf for _, quality, _, best in against)
+    least = -LESS if "accuracy" in rows[0] else -LESS_R2
+    what = f"{name}: best default point no less fair than a CertiFair point, less that point, {len(against)} λ"
+    got = f"{worst:+.4f} at least" if worst > -math.inf else "no such point"
+    return [Aim(what, f"≥ {least:g}", got, worst >= least)]
 
 
 def draw(rows: list[Row]) -> dict[str, Figure]:
     """Quality against variation for each data set; the Crime panels."""
     out = {}
-    panels: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for name in SETS:
-        here = chosen(rows, data=name)
-        models = [model for model in MODELS if model != "constant" and chosen(here, model=model)]
-        if models:
-            panels[name] = {
-                model: [(row["variation"], row["quality"]) for row in chosen(here, model=model)] for model in models
-            }
+    panels = {name: _scattered(chosen(rows, data=name)) for name in SETS}
+    panels = {name: points for name, points in panels.items() if points}
     if panels:
         out["scatter"] = figures.scatter(panels, "counterfactual variation", "accuracy, or R² for crime")
     crime = chosen(rows, data="crime")
-    grid = {}
-    for model in SMILE:
-        group = chosen(crime, model=model)
-        seed = min((row["seed"] for row in group), default=None)
-        picked = sorted(chosen(group, seed=seed), key=lambda row: row["eps"])
-        if picked:
-            grid[model] = [(f"ε = {row['eps']:g}", *row["panel"]) for row in picked]
+    grid = {model: _panel(chosen(crime, model=model)) for model in SMILE}
+    grid = {model: shown for model, shown in grid.items() if shown}
     if grid:
         out["crime"] = figures.panels(grid, *PANEL, colour="variation")
     return out
 
 
+def _scattered(rows: list[Row]) -> dict[str, list[tuple[float, float]]]:
+    models = [model for model in MODELS if model != "constant" and chosen(rows, model=model)]
+    return {model: [(row["variation"], row["quality"]) for row in chosen(rows, model=model)] for model in models}
+
+
+def _panel(rows: list[Row]) -> list[tuple]:
+    """Of the first seed, by ε."""
+    seed = min((row["seed"] for row in rows), default=None)
+    picked = sorted(chosen(rows, seed=seed), key=lambda row: row["eps"])
+    return [(f"ε = {row['eps']:g}", *row["panel"]) for row in picked]
+
+
 STUDY = Study(
-    "fairness", cells, compute, report, draw, aims,
+    "fairness",
+    cells,
+    compute,
+    report,
+    draw,
+    aims,
     "The epoch, and the kinds of networks in the default, are chosen on training rows kept aside for that; ε and λ are "
     "the paper's grids and nothing is chosen among them. Test rows are looked at once, for these tables.",
-)  # fmt: skip
+)

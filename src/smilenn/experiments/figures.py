@@ -18,10 +18,17 @@ if TYPE_CHECKING:
 
 Points = Sequence[tuple[float, float]]
 COLOURS = {
-    "faithful": "#3182bd", "default": "#d94801", "certifair": "#756bb1", "crown-ibp": "#756bb1",
-    "agnostic": "#636363", "unaware": "#31a354", "isotonic": "#31a354", "constant": "#969696",
-    "crown-ibp, paper": "#bcbddc", "smile, paper": "#9ecae1",
-}  # fmt: skip
+    "faithful": "#3182bd",
+    "default": "#d94801",
+    "certifair": "#756bb1",
+    "crown-ibp": "#756bb1",
+    "agnostic": "#636363",
+    "unaware": "#31a354",
+    "isotonic": "#31a354",
+    "constant": "#969696",
+    "crown-ibp, paper": "#bcbddc",
+    "smile, paper": "#9ecae1",
+}
 MARKERS = {"faithful": "s", "default": "o", "certifair": "^", "agnostic": "D", "unaware": "v", "crown-ibp": "^"}
 
 
@@ -131,9 +138,14 @@ def scatter(panels: Mapping[str, Mapping[str, Points]], xlabel: str, ylabel: str
     for axis, (title, models) in zip(axes[0], panels.items(), strict=True):
         for name, points in models.items():
             axis.scatter(
-                *np.array(points).T, s=22, alpha=0.75, color=COLOURS.get(name), marker=MARKERS.get(name, "."),
-                label=name, linewidths=0,
-            )  # fmt: skip
+                *np.array(points).T,
+                s=22,
+                alpha=0.75,
+                color=COLOURS.get(name),
+                marker=MARKERS.get(name, "."),
+                label=name,
+                linewidths=0,
+            )
         axis.set(title=title, xlabel=xlabel)
         _clean(axis)
     axes[0, 0].set_ylabel(ylabel)
@@ -144,8 +156,11 @@ def scatter(panels: Mapping[str, Mapping[str, Points]], xlabel: str, ylabel: str
 
 def panels(
     grid: Mapping[str, Sequence[tuple[str, Sequence[float], Sequence[float], Sequence[float]]]],
-    xlabel: str, ylabel: str, *, colour: str,
-) -> Figure:  # fmt: skip
+    xlabel: str,
+    ylabel: str,
+    *,
+    colour: str,
+) -> Figure:
     """A row of panels a model, each (title, x, y, value); one colour scale for all."""
     most = max(max(value) for row in grid.values() for _, _, _, value in row)
     figure, axes = _axes(len(grid), max(len(row) for row in grid.values()), (2.5, 2.5), sharex=True, sharey=True)

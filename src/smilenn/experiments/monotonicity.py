@@ -34,7 +34,7 @@ from smilenn.experiments import figures
 from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.evolution import EPS, evolve
 from smilenn.experiments.measures import chosen, fall, mean, proved, r2
-from smilenn.experiments.recipe import Recipe, store
+from smilenn.experiments.recipe import Setup, store
 from smilenn.experiments.study import Aim, Options, Study, all_certified, outcome
 from smilenn.experiments.tables import markdown, mean_and_spread, number, seconds
 from smilenn.properties.library import Monotone
@@ -51,8 +51,8 @@ GRID = np.linspace(-10.0, 10.0, 401)
 BASE: dict[str, Any] = {"pretrain_epochs": 1000, "pretrain_patience": 10, "batch_size": 64}
 QUICK = {"pretrain_epochs": 40, "epochs": 40, "posttrain_seconds": 30.0}
 RECIPES = {
-    "faithful": Recipe("paper", hidden=32, sizes=BACKBONE, config=Config.paper(**BASE, epochs=100), restarts=3),
-    "default": Recipe(config=None),
+    "faithful": Setup("paper", hidden=32, sizes=BACKBONE, config=Config.paper(**BASE, epochs=100), restarts=3),
+    "default": Setup(config=None),
 }
 PEERS = ("isotonic", "boosting", "weights", "lipschitz", "agnostic", "constant")
 SLOPES, RATES, FASTER = (2.0, 4.0, 8.0), (3e-3, 1e-2), (5e-3, 1e-2, 2e-2)  # tried on held-out rows
@@ -63,8 +63,10 @@ def cells(options: Options) -> list[Cell]:
     seeds = options.seeds or ((0,) if options.quick else (0, 1, 2, 3, 4))
     tasks = [
         {"model": model, "alpha": alpha, "omega": omega, "seed": seed, "quick": options.quick}
-        for model in (*RECIPES, *PEERS) for alpha, omega in TASKS for seed in seeds
-    ]  # fmt: skip
+        for model in (*RECIPES, *PEERS)
+        for alpha, omega in TASKS
+        for seed in seeds
+    ]
     return [*tasks, {"model": "evolution", "alpha": 0, "omega": 0.0, "seed": seeds[0], "quick": options.quick}]
 
 
@@ -94,9 +96,17 @@ def compute(model: str, alpha: float, omega: float, seed: int, quick: bool, *, o
     quality = r2(data.y_test, answers(data.x_test))
     curve = answers(GRID[:, None])
     row: Row = {
-        "model": model, "alpha": alpha, "omega": omega, "seed": seed, "r2": quality, "limit": limit,
-        "below": limit - quality, "fall": fall(curve), **status, "seconds": took,
-    }  # fmt: skip
+        "model": model,
+        "alpha": alpha,
+        "omega": omega,
+        "seed": seed,
+        "r2": quality,
+        "limit": limit,
+        "below": limit - quality,
+        "fall": fall(curve),
+        **status,
+        "seconds": took,
+    }
     if (alpha, omega) == SHOWN:
         row["curve"] = curve.round(6).tolist()
     return [row]
@@ -138,11 +148,17 @@ def _evolution(seed: int, quick: bool) -> Row:
     config = Config.paper(**{**BASE, "pretrain_epochs": 300}, epochs=100)
     curves, verdict = evolve(seed, config=config.replace(**QUICK) if quick else config)
     return {
-        "model": "evolution", "seed": seed, "change": curves[-1].change(), "allowed": EPS, **outcome(verdict),
+        "model": "evolution",
+        "seed": seed,
+        "change": curves[-1].change(),
+        "allowed": EPS,
+        **outcome(verdict),
         "seconds": time.perf_counter() - start,
-        "curves": [{name: value if isinstance(value, str) else value.tolist() for name, value in vars(curve).items()}
-                   for curve in curves],
-    }  # fmt: skip
+        "curves": [
+            {name: value if isinstance(value, str) else value.tolist() for name, value in vars(curve).items()}
+            for curve in curves
+        ],
+    }
 
 
 def report(rows: list[Row], options: Options) -> str:
@@ -182,10 +198,12 @@ def draw(rows: list[Row]) -> dict[str, Figure]:
     """Heat map, monotone estimator, evolution of x³."""
     out = {}
     maps = {
-        name: np.array([[mean(chosen(rows, model=name, alpha=a, omega=w), "r2") for w in (0.4, 0.6, 0.8)]
-                        for a in (2, 3, 4)])
-        for name in RECIPES if chosen(rows, model=name)
-    }  # fmt: skip
+        name: np.array(
+            [[mean(chosen(rows, model=name, alpha=a, omega=w), "r2") for w in (0.4, 0.6, 0.8)] for a in (2, 3, 4)]
+        )
+        for name in RECIPES
+        if chosen(rows, model=name)
+    }
     if maps:
         out["heatmap"] = figures.heat_maps(maps, (2, 3, 4), (0.4, 0.6, 0.8))
     curves = {
@@ -206,8 +224,9 @@ def aims(rows: list[Row]) -> list[Aim]:
     default = chosen(rows, model="default")
     gaps = {
         f"α = {a}, ω = {w}": mean(chosen(default, alpha=a, omega=w), "below")
-        for a, w in TASKS if chosen(default, alpha=a, omega=w)
-    }  # fmt: skip
+        for a, w in TASKS
+        if chosen(default, alpha=a, omega=w)
+    }
     if gaps:
         worst = max(gaps, key=lambda task: gaps[task])
         got = f"{gaps[worst]:.4f} at most ({worst})"
@@ -220,7 +239,12 @@ def aims(rows: list[Row]) -> list[Aim]:
 
 
 STUDY = Study(
-    "monotonicity", cells, compute, report, draw, aims,
+    "monotonicity",
+    cells,
+    compute,
+    report,
+    draw,
+    aims,
     "The epoch, the restart, the kinds of networks in the default and the constants of the baselines are chosen on "
     "training points kept aside for that; test points are looked at once, for these tables.",
-)  # fmt: skip
+)

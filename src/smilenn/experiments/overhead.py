@@ -25,6 +25,7 @@ from smilenn.datasets.compas import fetch_compas
 from smilenn.datasets.prepare import prepare
 from smilenn.datasets.split import split
 from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.options import Network
 from smilenn.experiments.cells import Row
 from smilenn.properties.library import Fair
 from smilenn.train.config import Config
@@ -38,14 +39,16 @@ CORES = "LOKY_MAX_CPU_COUNT"  # provers share work out to so many processes
 def estimator(recipe: str, seed: int, epochs: int = EPOCHS, **options: Any) -> SmileClassifier:
     """An estimator of one of the recipes."""
     if recipe in ("default", "one of each"):
-        members = {} if recipe == "default" else {"members": 1}
-        return SmileClassifier(backbone_sizes=SIZES, embedding=EMBEDDING, random_state=seed, **members, **options)
+        members = Network().members if recipe == "default" else 1
+        network = Network(backbone_sizes=SIZES, embedding=EMBEDDING, members=members)
+        return SmileClassifier(network=network, random_state=seed, **options)
     common = {"pretrain_epochs": epochs, "pretrain_patience": None, "epochs": epochs, "batch_size": BATCH}
     paper = recipe == "faithful"
-    return SmileClassifier(
-        encoder="none", boxes="paper" if paper else "gap", hidden=4, embedding=EMBEDDING, backbone_sizes=SIZES,
-        config=Config.paper(**common) if paper else Config(**common), random_state=seed, **options,
-    )  # fmt: skip
+    network = Network(
+        encoder="none", boxes="paper" if paper else "gap", hidden=4, embedding=EMBEDDING, backbone_sizes=SIZES
+    )
+    config = Config.paper(**common) if paper else Config(**common)
+    return SmileClassifier(network=network, config=config, random_state=seed, **options)
 
 
 def records(
@@ -72,9 +75,14 @@ def records(
                 fit_agnostic(parts, mlp(SIZES), EMBEDDING, task=data.task, descent=descent)
                 plain = process_time() - start
                 yield {
-                    "recipe": recipe, "seed": seed, "seconds": ours, "plain": plain, "epochs": model.n_iter_,
-                    "ratio": ours / plain, "verdict": model.verdict_.sentence(),
-                }  # fmt: skip
+                    "recipe": recipe,
+                    "seed": seed,
+                    "seconds": ours,
+                    "plain": plain,
+                    "epochs": model.n_iter_,
+                    "ratio": ours / plain,
+                    "verdict": model.verdict_.sentence(),
+                }
     finally:
         torch.set_num_threads(threads)
         os.environ.pop(CORES)

@@ -14,9 +14,14 @@ from smilenn.experiments.tables import markdown
 
 
 def page(
-    study: Study, rows: list[Row], options: Options, *, figures: Iterable[str],
-    machines: Sequence[tuple[Row | None, int]], missing: Sequence[Cell] = (),
-) -> str:  # fmt: skip
+    study: Study,
+    rows: list[Row],
+    options: Options,
+    *,
+    figures: Iterable[str],
+    machines: Sequence[tuple[Row | None, int]],
+    missing: Sequence[Cell] = (),
+) -> str:
     """Markdown; `figures` are names of PNG files beside it, `machines` those of the finished cells with their number,
     `missing` the cells that were asked for and have not been run.
     """
@@ -58,9 +63,11 @@ def measured(name: str, rows: list[Row], options: Options, machines: Sequence[tu
         said = ", ".join(f"{key} {value}" for key, value in machine.items()) if machine else "not recorded"
         lines.append([str(count), said])
     quick = " --quick" if options.quick else ""
-    return "\n\n".join([
-        f"`smile reproduce {name}{quick} --out DIR`; seeds {listed}. Seconds are wall-clock, one thread a cell "
-        "(and a GPU where one is named), on cores that other work may have shared: trust their order of magnitude. "
-        "Finished cells:",
-        markdown(["cells", "machine"], lines),
-    ])  # fmt: skip
+    return "\n\n".join(
+        [
+            f"`smile reproduce {name}{quick} --out DIR`; seeds {listed}. Seconds are wall-clock, one thread a cell "
+            "(and a GPU where one is named), on cores that other work may have shared: trust their order of magnitude. "
+            "Finished cells:",
+            markdown(["cells", "machine"], lines),
+        ]
+    )

@@ -20,13 +20,14 @@ import numpy as np
 import torch
 
 from smilenn.baselines.crown_ibp import verify
-from smilenn.baselines.network import Network
+from smilenn.baselines.network import ScaledModule
 from smilenn.domain import Domain
 from smilenn.estimators.steady import steady
 from smilenn.experiments.robustness import EMBEDDING, backbone
 from smilenn.model.net import SmileNet
 from smilenn.properties.library import Robust
-from smilenn.train.robust import robust_net, robust_recipe
+from smilenn.train.recipes.distances import distance_net, sized_distance_net
+from smilenn.train.recipes.task import Design
 
 SIDE, IMAGES, BATCH, DELTA, ROUNDS = 28, 1000, 1000, 0.1, 9
 RATIOS = (
@@ -49,12 +50,15 @@ def subjects(seed: int = 0, device: str = "cpu") -> dict[str, Callable[[], Any]]
     domain = Domain.box([0.0] * size, [1.0] * size)
     x = np.random.default_rng(seed).uniform(size=(IMAGES, size))
     truth = np.zeros(IMAGES)
-    bare = Network(domain, torch.nn.Sequential(backbone(size, EMBEDDING), torch.nn.Linear(EMBEDDING, 1))).to(device)
+    bare = ScaledModule(domain, torch.nn.Sequential(backbone(size, EMBEDDING), torch.nn.Linear(EMBEDDING, 1))).to(
+        device
+    )
     affine = SmileNet(domain, backbone(size, EMBEDDING), EMBEDDING, auxiliaries="affine", boxes="paper").to(device)
-    distance = robust_net(domain, [Robust(DELTA, 1)]).to(device)
-    image = robust_recipe(domain, [Robust(DELTA, 1)], 60_000, "cpu", image=True)[0].to(device)
+    claims = Robust(DELTA, 1).lower(domain)
+    distance = distance_net(domain, claims).to(device)
+    image = sized_distance_net(domain, claims, 60_000, design=Design("image"))[0].to(device)
 
-    def predict(net: SmileNet | Network) -> np.ndarray:
+    def predict(net: SmileNet | ScaledModule) -> np.ndarray:
         logit = net.predict(x, batch=BATCH)
         return (logit if logit.ndim == 1 else logit[:, 0]) > 0
 

@@ -33,74 +33,39 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, Literal
 
 import numpy as np
 
-from smilenn.certify.emit import leaf_proof
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
-from smilenn.model.snapshot import Boxes, Snapshot
+from smilenn.experiments.proof_cases import EVERY_PEER, USUAL, Case, Job
+from smilenn.model.snapshot import Snapshot
 from smilenn.problem import Problem, Row, build
 from smilenn.properties.claim import Claim
 from smilenn.properties.library import Fair, Monotone, Robust
-from smilenn.prove.mip.linear_model import at_least
-from smilenn.prove.mip.paper import two_sided
-from smilenn.prove.mip.presolve import presolve
-from smilenn.prove.mip.reduced import ReducedMip, reduced_model
-from smilenn.prove.mip.solvers import Solver, Status, installed, solver
-from smilenn.prove.mip.solvers.gurobi import Gurobi
-from smilenn.prove.mip.solvers.highs import Highs
-from smilenn.prove.mip.solvers.scip import Scip
-from smilenn.prove.portfolio import choose
-from smilenn.prove.prover import Goal, Prover
-from smilenn.prove.rules.sweep import Sweep
-from smilenn.prove.tree.branch import Branch
+from smilenn.provers.mip.linear_model import at_least
+from smilenn.provers.mip.paper import two_sided
+from smilenn.provers.mip.presolve import presolve
+from smilenn.provers.mip.reduced import ReducedMip, reduced_model
+from smilenn.provers.mip.solvers import Solver, Status, installed, solver
+from smilenn.provers.mip.solvers.gurobi import Gurobi
+from smilenn.provers.mip.solvers.highs import Highs
+from smilenn.provers.mip.solvers.scip import Scip
+from smilenn.provers.prover import Goal, Prover
+from smilenn.provers.rules.sweep import Sweep
+from smilenn.provers.rules.table import decider
+from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.written import leaf_proof
+from smilenn.reason import Reason, Why
 
-Kind = Literal["fair", "robust", "monotone"]
-Job = Literal["opt", "prove", "find", "match"]
-JOBS: tuple[Job, ...] = ("opt", "prove", "find", "match")
-USUAL: tuple[Job, ...] = JOBS[:3]
 GOALS: dict[Job, Goal] = {"opt": "optimum", "prove": "prove", "find": "find", "match": "prove"}
 EMBEDDING, ROWS = 8, 2000
 
 
-@dataclass(frozen=True)
-class Case:
-    """A claim and a network's size; `hidden` units in each of the two auxiliary nets, 0 for affine ones."""
-
-    kind: Kind
-    inputs: int
-    hidden: int
-    boxes: Boxes = "gap"
-    epochs: int = 15
-
-    @property
-    def name(self) -> str:
-        """``fair-20x4``."""
-        size = f"{self.inputs}x{self.hidden}" if self.hidden else f"affine-{self.inputs}"
-        more = ("-flips" if self.boxes == "paper" else "") + ("" if self.epochs == 15 else f"-{self.epochs}-epochs")
-        return f"{self.kind}-{size}{more}"
-
-
-CASES = (
-    Case("fair", 20, 4), Case("fair", 100, 4), Case("robust", 32, 4), Case("monotone", 1, 32), Case("robust", 784, 0),
-    Case("fair", 20, 4, "paper"), Case("robust", 8, 8), Case("fair", 20, 8), Case("robust", 32, 8),
-    Case("robust", 8, 16), Case("fair", 32, 16), Case("robust", 32, 16),
-    Case("fair", 20, 4, epochs=100), Case("fair", 100, 4, epochs=100), Case("robust", 32, 4, epochs=100),
-)  # fmt: skip
-SCALING = (
-    *(Case("fair", 20, h) for h in (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)),
-    *(Case("fair", m, 4) for m in (8, 10, 14, 28, 40, 56, 80, 112, 160, 320)),
-)  # fmt: skip
-LARGE = (Case("fair", 120, 32), Case("fair", 120, 32, epochs=100))  # 64 units: by name only, with the job "match"
-EVERY_PEER = (
-    "paper-highs", "flipfree-highs", "reduced-highs", "paper-gurobi", "flipfree-gurobi", "reduced-gurobi", "paper-scip",
-    "reduced-scip",
-)  # fmt: skip
 Told = Literal["row", "row only"]  # "violation ≥ ε" beside the objective, or instead of it
 TOLD: dict[str, Told] = {"reduced-highs": "row", "reduced-scip": "row only"}  # the others stop at their bound
 REPEATS, ENOUGH = 7, 1.0  # ours: so many runs, or as many as fit into so many seconds
@@ -132,14 +97,26 @@ def instance(case: Case, seed: int) -> tuple[Snapshot, Claim]:
     y = (y - y.mean()) / y.std()
     torch.manual_seed(seed)
     net = SmileNet(
-        domain, MLP(domain.size, (32, 32), EMBEDDING), EMBEDDING, hidden=max(1, case.hidden), boxes=case.boxes,
+        domain,
+        MLP(domain.size, (32, 32), EMBEDDING),
+        EMBEDDING,
+        hidden=max(1, case.hidden),
+        boxes=case.boxes,
         auxiliaries="relu" if case.hidden else "affine",
-    )  # fmt: skip
+    )
     # least_quality 1 asks the backbone to explain ten times everything: it never refuses
     config = Config(
-        pretrain_epochs=case.epochs, epochs=case.epochs, posttrain_rounds=0, feasible_start=False, repair=False,
-        least_quality=1.0, learning_rate=3e-3, train_learning_rate=3e-3, generator_limit=0.1, generator_seconds=0.1,
-    )  # fmt: skip
+        pretrain_epochs=case.epochs,
+        epochs=case.epochs,
+        posttrain_rounds=0,
+        feasible_start=False,
+        repair=False,
+        least_quality=1.0,
+        learning_rate=3e-3,
+        train_learning_rate=3e-3,
+        generator_limit=0.1,
+        generator_seconds=0.1,
+    )
     fit(net, x, y, [claim], config=config, seed=seed)
     return net.snapshot(), claim
 
@@ -153,49 +130,63 @@ def peers(asked: Sequence[str] = ()) -> list[str]:
 
 
 def records(
-    cases: Sequence[Case], *, seeds: int = 3, limit: float = 20.0, against: Sequence[str] = (),
+    cases: Sequence[Case],
+    *,
+    seeds: int = 3,
+    limit: float = 20.0,
+    against: Sequence[str] = (),
     jobs: Sequence[Job] = USUAL,
-) -> Iterator[dict[str, Any]]:  # fmt: skip
+) -> Iterator[dict[str, Any]]:
     """One dictionary per case, seed, job and peer: case, peer, ours_s, peer_s, ratio, and what helps to read them."""
     for case in cases:
         for seed in range(seeds):
             snapshot, claim = instance(case, seed)
             problem = build(claim, snapshot)
             row = problem.rows[0]
-            ours = choose(problem, row).prover
+            ours: Prover = decider(problem, row)
             if problem.copies == 2 and case.inputs > 1 and case.hidden:
                 ours = Branch(workers=1)
             low, high = problem.region.unit_ranges(snapshot.hidden_weight, snapshot.hidden_bias)
             undecided = int(((low < 0) & (high > 0) & (row.unit > 0)).sum())  # units of positive weight, all copies
+            common = {"seed": seed, "method": ours.name, "undecided": undecided}
             if "match" in jobs:
-                for peer in peers(against):
-                    matched = _match(problem, ours, case, seed, peer, limit, undecided)
-                    if matched is not None:
-                        yield matched
-            if not set(jobs) - {"match"}:
-                continue
-            found = ours.maximise(problem, row, time_limit=120.0)
-            _go_on(found.note)
-            best = (found.upper if found.complete else found.lower) + row.rhs  # the largest Σψ, or the best one known
-            for job in jobs:
-                if job == "match":
-                    continue
-                if job == "find" and best <= 1e-6 * row.scale:  # nothing to find
-                    continue
-                seconds, nodes, done = _median(problem, ours, job, best)
-                for peer in peers(against):
-                    other, finished, theirs = _peer(problem, row, peer, job, best, limit)
-                    yield {
-                        "case": f"{case.name}/{job}", "seed": seed, "method": ours.name, "peer": peer,
-                        "ours_s": seconds, "peer_s": other, "ratio": other / seconds, "ours_done": done,
-                        "peer_done": finished, "nodes": nodes, "undecided": undecided, "optimum": best,
-                        "peer_optimum": theirs, "told": TOLD.get(peer, "bound") if job == "prove" else None,
-                    }  # fmt: skip
+                found = (_match(problem, ours, peer, limit) for peer in peers(against))
+                yield from ({"case": f"{case.name}/match", **common, **one} for one in found if one is not None)
+            rest: list[Job] = [job for job in jobs if job != "match"]
+            for one in _compared(problem, ours, rest, peers(against), limit) if rest else ():
+                yield common | one | {"case": f"{case.name}/{one['case']}"}
 
 
-def _match(
-    problem: Problem, prover: Prover, case: Case, seed: int, peer: str, limit: float, undecided: int
-) -> dict[str, Any] | None:  # fmt: skip
+def _compared(
+    problem: Problem, ours: Prover, jobs: Sequence[Job], against: Sequence[str], limit: float
+) -> Iterator[dict[str, Any]]:
+    """Ours and every peer on these jobs, which need the optimum first."""
+    row = problem.rows[0]
+    found = ours.maximise(problem, row, time_limit=120.0)
+    _go_on(found.stopped)
+    best = (found.upper if found.complete else found.lower) + row.rhs  # the largest Σψ, or the best one known
+    for job in jobs:
+        if job == "find" and best <= 1e-6 * row.scale:  # nothing to find
+            continue
+        seconds, nodes, done = _median(problem, ours, job, best)
+        for peer in against:
+            other, finished, theirs = _peer(problem, row, peer, job, best, limit)
+            yield {
+                "case": job,
+                "peer": peer,
+                "ours_s": seconds,
+                "peer_s": other,
+                "ratio": other / seconds,
+                "ours_done": done,
+                "peer_done": finished,
+                "nodes": nodes,
+                "optimum": best,
+                "peer_optimum": theirs,
+                "told": TOLD.get(peer, "bound") if job == "prove" else None,
+            }
+
+
+def _match(problem: Problem, prover: Prover, peer: str, limit: float) -> dict[str, Any] | None:
     """The record of the job "match": the peer first, then one run of ours for what it has proved; None for nothing.
 
     The peer has a second run for that ε, which it now knows, and counts with the faster one. Ours gets ten times the
@@ -210,10 +201,17 @@ def _match(
     other = min(other, again) if known else other
     seconds, nodes, done = _ours(problem, prover, "match", best, 10.0 * stretched(other))
     return {
-        "case": f"{case.name}/match", "seed": seed, "method": prover.name, "peer": peer, "ours_s": seconds,
-        "peer_s": other, "ratio": other / seconds, "ours_done": done, "peer_done": finished or known, "nodes": nodes,
-        "undecided": undecided, "optimum": None, "peer_optimum": bound, "told": TOLD.get(peer, "bound"),
-    }  # fmt: skip
+        "peer": peer,
+        "ours_s": seconds,
+        "peer_s": other,
+        "ratio": other / seconds,
+        "ours_done": done,
+        "peer_done": finished or known,
+        "nodes": nodes,
+        "optimum": None,
+        "peer_optimum": bound,
+        "told": TOLD.get(peer, "bound"),
+    }
 
 
 def _median(problem: Problem, prover: Prover, job: Job, best: float) -> tuple[float, int, bool]:
@@ -231,18 +229,18 @@ def _ours(problem: Problem, prover: Prover, job: Job, best: float, limit: float 
     row = _shifted(problem.rows[0], job, best)
     if GOALS[job] == "prove" and not isinstance(prover, Sweep):  # the certificate of a sweep has nothing to write
         tree = Branch(workers=1).search(problem, row, time_limit=limit)
-        _go_on(tree.note)
+        _go_on(tree.stopped)
         leaf_proof(problem, tree)
         return process_time() - start, tree.nodes, tree.complete and tree.bound <= 0
     found = prover.maximise(problem, row, time_limit=limit, goal=GOALS[job])
-    _go_on(found.note)
+    _go_on(found.stopped)
     done = {"optimum": found.complete, "prove": found.upper <= 0, "find": found.lower > 0}[GOALS[job]]
     return process_time() - start, found.nodes, done
 
 
-def _go_on(note: str) -> None:
+def _go_on(stopped: Why | None) -> None:
     """A search that Ctrl-C ended returns what it has; a benchmark is over then."""
-    if "interrupted" in note:
+    if stopped is not None and stopped.reason is Reason.INTERRUPTED:
         raise KeyboardInterrupt
 
 
@@ -256,7 +254,7 @@ def _shifted(row: Row, job: Job, best: float) -> Row:
 
 def _peer(
     problem: Problem, row: Row, peer: str, job: Job, best: float, limit: float, *, any_bound: bool = False
-) -> tuple[float, bool, float | None]:  # fmt: skip
+) -> tuple[float, bool, float | None]:
     """CPU seconds of a peer, whether it did the job within its limit, and its optimum if that was the job.
 
     With `any_bound` the bound that it has proved is returned also where it has not finished.
@@ -275,9 +273,15 @@ def _peer(
     else:
         eps = wanted.rhs if job != "opt" else 0.0
         answer = two_sided(
-            problem, -eps if problem.premise.symmetric else None, eps, engine=as_it_comes(name), time_limit=limit,
-            target=None if job == "opt" else 0.0, flips=model == "paper", gap=1e-4,
-        )  # fmt: skip
+            problem,
+            -eps if problem.premise.symmetric else None,
+            eps,
+            engine=as_it_comes(name),
+            time_limit=limit,
+            target=None if job == "opt" else 0.0,
+            flips=model == "paper",
+            gap=1e-4,
+        )
         bound, done = answer.bound, answer.status in (Status.OPTIMAL, Status.ABOVE, Status.BELOW)
     seconds = process_time() - start
     if job == "opt":
@@ -317,12 +321,19 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     for key in dict.fromkeys((r["case"], r["peer"]) for r in rows):
         some = [r for r in rows if (r["case"], r["peer"]) == key]
         mean = {k: math.exp(sum(math.log(max(r[k], 1e-9)) for r in some) / len(some)) for k in ("ours_s", "peer_s")}
-        out.append({
-            "case": key[0], "peer": key[1], "seeds": len(some), **mean, "ratio": mean["peer_s"] / mean["ours_s"],
-            "least": min(r["ratio"] for r in some), "peer_done": sum(r["peer_done"] for r in some),
-            "ours_done": sum(r["ours_done"] for r in some),
-            "nodes": math.exp(sum(math.log(max(r["nodes"], 1)) for r in some) / len(some)),
-        })  # fmt: skip
+        out.append(
+            {
+                "case": key[0],
+                "peer": key[1],
+                "seeds": len(some),
+                **mean,
+                "ratio": mean["peer_s"] / mean["ours_s"],
+                "least": min(r["ratio"] for r in some),
+                "peer_done": sum(r["peer_done"] for r in some),
+                "ours_done": sum(r["ours_done"] for r in some),
+                "nodes": math.exp(sum(math.log(max(r["nodes"], 1)) for r in some) / len(some)),
+            }
+        )
     return out
 
 

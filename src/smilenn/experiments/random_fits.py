@@ -113,10 +113,18 @@ def fit_one(seed: int) -> Row:
         quality, constant = r2(y[test], output), r2(y[test], np.full(int(test.sum()), y[~test].mean()))
     repaired = [record for record in estimator.history_ if record["phase"] == "repair"]
     cost = max((record["cost"] for record in repaired), default=0.0)
-    return row | outcome(estimator.verdict_) | {
-        "quality": quality, "constant": constant, "repair": cost, "words": "; ".join(r["repair"] for r in repaired),
-        "seconds": time.perf_counter() - start, "encoder": estimator.net_.encoder is not None,
-    }  # fmt: skip
+    return (
+        row
+        | outcome(estimator.verdict_)
+        | {
+            "quality": quality,
+            "constant": constant,
+            "repair": cost,
+            "words": "; ".join(r["repair"] for r in repaired),
+            "seconds": time.perf_counter() - start,
+            "encoder": estimator.net_.encoder is not None,
+        }
+    )
 
 
 def cells(options: Options) -> list[Cell]:
@@ -137,10 +145,17 @@ def report(rows: list[Row], options: Options) -> str:
         lines.append([kind, str(len(group)), *(str(count) for count in _counts(group)), seconds(group)])
     lines.append(["all", str(len(rows)), *(str(count) for count in _counts(rows)), seconds(rows)])
     others = [
-        [str(row["seed"]), row["properties"].replace("|", "or"), row["status"], number(row["quality"], 3),
-         number(row["constant"], 3), number(row["repair"], 3)]
-        for row in rows if not (row["certified"] and _better(row) and _cheap(row))
-    ]  # fmt: skip
+        [
+            str(row["seed"]),
+            row["properties"].replace("|", "or"),
+            row["status"],
+            number(row["quality"], 3),
+            number(row["constant"], 3),
+            number(row["repair"], 3),
+        ]
+        for row in rows
+        if not (row["certified"] and _better(row) and _cheap(row))
+    ]
     head = ["properties", "fits", "certified", "beat the constant", "cheap repair", "seconds"]
     parts = [
         "# Random fits",
@@ -182,7 +197,12 @@ def _counts(rows: list[Row]) -> tuple[int, int, int]:
 
 
 STUDY = Study(
-    "random", cells, compute, report, draw, aims,
+    "random",
+    cells,
+    compute,
+    report,
+    draw,
+    aims,
     "Nothing was chosen by these seeds: development looked at the seeds 0 to 99 and 1000 to 1099; 2000 to 2099 were "
     "reported before convex, symmetric, dominated, robust and slope-bounded features were read by curved units.",
-)  # fmt: skip
+)

@@ -17,6 +17,7 @@ from smilenn.datasets.base import Task
 from smilenn.domain import Domain
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.options import Network
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import load
 from smilenn.experiments.study import Options
@@ -26,7 +27,7 @@ from smilenn.verdict import Proved
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Setup:
     """Architecture and constants of one column."""
 
     boxes: Literal["gap", "paper"] = "gap"
@@ -38,16 +39,33 @@ class Recipe:
     config: Config | None = field(default_factory=Config)  # None: what comes with the encoder
     restarts: int = 1
 
+    @property
+    def network(self) -> Network:
+        """The architecture."""
+        return Network(
+            boxes=self.boxes,
+            auxiliaries=self.auxiliaries,
+            hidden=self.hidden,
+            embedding=self.embedding,
+            backbone=self.backbone,
+            backbone_sizes=self.sizes,
+        )
+
     def estimator(
         self, task: Task, properties: Sequence[Property], domain: Domain, seed: int, device: str = "cpu"
     ) -> SmileEstimator:
         """A fresh estimator; rows outside the domain are clamped to it."""
         kind = SmileClassifier if task == "binary" else SmileRegressor
         return kind(
-            properties=properties, domain=domain, boxes=self.boxes, auxiliaries=self.auxiliaries, hidden=self.hidden,
-            embedding=self.embedding, backbone=self.backbone, backbone_sizes=self.sizes, config=self.config,
-            restarts=self.restarts, random_state=seed, device=device, out_of_bounds="clamp",
-        )  # fmt: skip
+            properties=properties,
+            domain=domain,
+            network=self.network,
+            config=self.config,
+            restarts=self.restarts,
+            random_state=seed,
+            device=device,
+            out_of_bounds="clamp",
+        )
 
 
 def obtained(estimator: SmileEstimator, options: Options, name: str, *data: Any) -> tuple[SmileEstimator, float]:

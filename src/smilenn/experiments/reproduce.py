@@ -16,7 +16,7 @@ from pathlib import Path
 
 from smilenn.errors import SmileError, listed
 from smilenn.experiments import fairness, figures, monotonicity, random_fits, robustness, tabular, trace
-from smilenn.experiments.cells import Row, key_of, machines, read_cells, run_cells
+from smilenn.experiments.cells import Cell, Row, key_of, machines, read_cells, run_cells
 from smilenn.experiments.page import page
 from smilenn.experiments.study import Options, Study, select
 from smilenn.progress import Progress
@@ -43,10 +43,17 @@ def study(name: str) -> Study:
 
 
 def reproduce(
-    name: str, out: Path, options: Options | None = None, *, jobs: int = 2, only: Sequence[str] = (),
-    cluster: str | None = None, with_figures: bool = True, finished: bool = False,
+    name: str,
+    out: Path,
+    options: Options | None = None,
+    *,
+    jobs: int = 2,
+    only: Sequence[str] = (),
+    cluster: str | None = None,
+    with_figures: bool = True,
+    finished: bool = False,
     callback: Callable[[Progress], None] | None = None,
-) -> list[Path]:  # fmt: skip
+) -> list[Path]:
     """Run what is missing of an experiment and write its page and figures; the files written, the page first.
 
     `only` restricts the cells (``key=value``); `cluster` and `jobs` are those of `run_cells`. `finished` computes
@@ -62,13 +69,8 @@ def reproduce(
     chosen = study(name)
     cells = select(chosen.cells(options), only)
     compute = functools.partial(_computed, chosen.compute, options)
-    place, missing = out / f"{name}.jsonl", []
-    if finished:
-        done = read_cells(place)
-        missing = [cell for cell in cells if key_of(cell) not in done]
-        cells = [cell for cell in cells if key_of(cell) in done]
-        if not cells:
-            raise SmileError(f"{str(place)!r} holds no finished cell of this experiment; run it without --finished.")
+    place = out / f"{name}.jsonl"
+    cells, missing = _finished(cells, place) if finished else (cells, [])
     rows = run_cells(compute, cells, place, jobs, cluster=cluster, callback=callback)
     plain = [{key: value for key, value in row.items() if key not in BULK} for row in rows]
     drawn = {f"{name}-{title}": figure for title, figure in chosen.figures(rows).items()} if with_figures else {}
@@ -78,6 +80,15 @@ def reproduce(
     for stem, figure in drawn.items():
         written += figures.save(figure, out / stem)
     return written
+
+
+def _finished(cells: Sequence[Cell], place: Path) -> tuple[list[Cell], list[Cell]]:
+    """The cells that a results file holds, and those that it lacks."""
+    done = read_cells(place)
+    found = [cell for cell in cells if key_of(cell) in done]
+    if not found:
+        raise SmileError(f"{str(place)!r} holds no finished cell of this experiment; run it without --finished.")
+    return found, [cell for cell in cells if key_of(cell) not in done]
 
 
 def _computed(compute: Callable[..., list[Row]], options: Options, **cell: object) -> list[Row]:

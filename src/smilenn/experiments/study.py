@@ -98,23 +98,28 @@ def select(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
     """
     wanted: dict[str, set[str]] = {}
     for text in only:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise SmileError(f"--only takes KEY=VALUE, such as model=default, not {text!r}.")
-        known = sorted({str(cell[name]) for cell in cells if name in cell})
-        if not known:
-            keys = dict.fromkeys(key for cell in cells for key in cell)
-            raise SmileError(f"No cell has a key {name!r}; keys are {listed(keys)}.")
-        if value not in known:
-            raise SmileError(f"There is no cell with {name} = {value!r}; {name} is one of {listed(known, 20)}.")
+        name, value = _asked(text, cells)
         wanted.setdefault(name, set()).add(value)
     chosen = [
-        cell for cell in cells
-        if all(name not in cell or str(cell[name]) in values for name, values in wanted.items())
-    ]  # fmt: skip
+        cell for cell in cells if all(name not in cell or str(cell[name]) in values for name, values in wanted.items())
+    ]
     if not chosen:
         raise SmileError(f"No cell meets {listed(only)} together; leave one of them out.")
     return chosen
+
+
+def _asked(text: str, cells: Sequence[Cell]) -> tuple[str, str]:
+    """Key and value of ``key=value``, both among those of the cells."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise SmileError(f"--only takes KEY=VALUE, such as model=default, not {text!r}.")
+    known = sorted({str(cell[name]) for cell in cells if name in cell})
+    if not known:
+        keys = dict.fromkeys(key for cell in cells for key in cell)
+        raise SmileError(f"No cell has a key {name!r}; keys are {listed(keys)}.")
+    if value not in known:
+        raise SmileError(f"There is no cell with {name} = {value!r}; {name} is one of {listed(known, 20)}.")
+    return name, value
 
 
 def all_certified(rows: Sequence[Row], models: Iterable[str]) -> list[Aim]:

@@ -49,8 +49,10 @@ def cells(options: Options) -> list[Cell]:
     seeds = options.seeds or tuple(range(3 if options.quick else 10))
     return [
         {"model": model, "data": data, "seed": seed, "quick": options.quick}
-        for data in SETS for model in MODELS for seed in seeds
-    ]  # fmt: skip
+        for data in SETS
+        for model in MODELS
+        for seed in seeds
+    ]
 
 
 def load(name: str, options: Options) -> Dataset[pd.DataFrame]:
@@ -101,9 +103,13 @@ def _default(
 
     kind = SmileClassifier if table.task == "binary" else SmileRegressor
     estimator = kind(
-        increasing=list(table.increasing), decreasing=list(table.decreasing), random_state=seed, device=options.device,
-        config=Config(epochs=20) if quick else None, out_of_bounds="clamp",
-    )  # fmt: skip
+        increasing=list(table.increasing),
+        decreasing=list(table.decreasing),
+        random_state=seed,
+        device=options.device,
+        config=Config(epochs=20) if quick else None,
+        out_of_bounds="clamp",
+    )
     estimator.fit(train.frame, train.target)
     store(estimator, options.models, f"tabular-{table.name}-{seed}")
     return estimator.outputs(test.frame), outcome(estimator.verdict_) | {"chosen": estimator.reasons_}
@@ -193,13 +199,15 @@ def report(rows: list[Row], options: Options) -> str:
             if count > 1:
                 met = "yes" if gap >= -max(2 * error, AIM) else "no"
                 differences.append([data, other, f"{gap:+.4f}", number(error), str(count), met])
-    return "\n\n".join([
-        "# Tabular defaults, certified monotone",
-        "Test R² (diabetes) or accuracy, mean ± standard deviation over splits.",
-        markdown(["data", "model", "quality", "AUC", "proved", "certified", "seconds"], lines),
-        "Paired difference of the default to its peers; the aim is ≥ −max(2 standard errors, .005).",
-        markdown(["data", "peer", "difference", "standard error", "splits", "aim met"], differences),
-    ])  # fmt: skip
+    return "\n\n".join(
+        [
+            "# Tabular defaults, certified monotone",
+            "Test R² (diabetes) or accuracy, mean ± standard deviation over splits.",
+            markdown(["data", "model", "quality", "AUC", "proved", "certified", "seconds"], lines),
+            "Paired difference of the default to its peers; the aim is ≥ −max(2 standard errors, .005).",
+            markdown(["data", "peer", "difference", "standard error", "splits", "aim met"], differences),
+        ]
+    )
 
 
 def draw(rows: list[Row]) -> dict[str, Figure]:
@@ -221,7 +229,12 @@ def aims(rows: list[Row]) -> list[Aim]:
 
 
 STUDY = Study(
-    "tabular", cells, compute, report, draw, aims,
+    "tabular",
+    cells,
+    compute,
+    report,
+    draw,
+    aims,
     "Every choice within a fit is made on training rows kept from parts of it; the recipe's own constants were chosen "
     "on rows kept from the training part of split 0 (splits overlap: some of these are test rows of other splits).",
-)  # fmt: skip
+)

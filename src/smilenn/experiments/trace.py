@@ -25,9 +25,10 @@ import torch
 
 from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.recipe import store
-from smilenn.experiments.study import Aim, Options, Study, all_certified, outcome
+from smilenn.experiments.study import Options, Study, outcome
 from smilenn.experiments.tables import markdown, mean_and_spread, number, seconds
-from smilenn.experiments.trace_tasks import OTHERS, POLYTOPES, Task, make
+from smilenn.experiments.trace_aims import aims
+from smilenn.experiments.trace_tasks import OTHERS, POLYTOPES, TraceTask, make
 from smilenn.model.net import SmileNet
 from smilenn.problem.region import Region
 from smilenn.properties import Safe
@@ -48,8 +49,6 @@ BROKEN = 1e-9
 FAR = 100.0  # of the targets' size: the bounds of the free network
 EDGE = 120_000  # points on the edges of one polytope
 SAME = 2_000  # of them whose membership is decided exactly
-WITHIN = 0.01  # accuracy that the rules of the other tasks may cost
-LONGEST = 300.0  # seconds for the expenses
 
 
 def cells(options: Options) -> list[Cell]:
@@ -76,7 +75,7 @@ def compute(data: str, seed: int, quick: bool, *, options: Options) -> list[Row]
     rows = [
         common | {"model": name, "quality": float(model.score(X, y)), "seconds": spent, **attack(model, ours, starts)}
         for name, model, spent in (("ours", ours, took), ("free", free, plain))
-    ]  # fmt: skip
+    ]
     rows[0] |= outcome(ours.verdict_) | {"bound": ours.violation_bound_, "reasons": ours.reasons_}
     if task.rows is not None:
         rows[0] |= edge(ours, task, 1_000 if quick else EDGE, 200 if quick else SAME, rng)
@@ -86,19 +85,30 @@ def compute(data: str, seed: int, quick: bool, *, options: Options) -> list[Row]
 
 
 def _fitted(
-    task: Task, rules: Sequence[Any], target: Any, rows: slice, seed: int, quick: bool, options: Options,
+    task: TraceTask,
+    rules: Sequence[Any],
+    target: Any,
+    rows: slice,
+    seed: int,
+    quick: bool,
+    options: Options,
     domain: Domain | None = None,
-) -> tuple[Any, float]:  # fmt: skip
+) -> tuple[Any, float]:
     """An estimator and the seconds of `fit`, certificate included."""
     from smilenn.estimators.classifier import SmileClassifier
+    from smilenn.estimators.options import Columns, Network
     from smilenn.estimators.regressor import SmileRegressor
 
     begun = time.perf_counter()
     model = (SmileClassifier if task.classes else SmileRegressor)(
-        properties=list(rules), domain=domain, bounds=task.bounds, backbone=task.backbone, backbone_sizes=(64, 64),
-        config=Config(epochs=3, batch_size=64) if quick else None, random_state=seed, device=options.device,
+        properties=list(rules),
+        domain=Columns(bounds=task.bounds) if domain is None else domain,
+        network=Network(backbone=task.backbone, backbone_sizes=(64, 64)),
+        config=Config(epochs=3, batch_size=64) if quick else None,
+        random_state=seed,
+        device=options.device,
         out_of_bounds="clamp",
-    ).fit(task.frame[rows], target)  # fmt: skip
+    ).fit(task.frame[rows], target)
     return model, time.perf_counter() - begun
 
 
@@ -136,9 +146,16 @@ def projected(y: np.ndarray, a: np.ndarray, b: np.ndarray, sweeps: int = 400) ->
 
 
 def _projections(
-    task: Task, ours: Any, free: Any, wide: Sequence[Any], train: slice, test: slice, quick: bool, options: Options,
+    task: TraceTask,
+    ours: Any,
+    free: Any,
+    wide: Sequence[Any],
+    train: slice,
+    test: slice,
+    quick: bool,
+    options: Options,
     common: Row,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """Oracle, pre- and post-processing."""
     names, domain = ours.outputs_.names, ours.domain_
 
@@ -158,11 +175,16 @@ def _projections(
     x = np.concatenate([ours.encoded(task.frame[test])[:300], domain.sample(DRAWN, np.random.default_rng(0))])
     post = onto(free.predict(task.frame[test]), test)
     return [
-        common | {"model": "pre", "quality": scored(_table(pre.predict(task.frame[test]))), "seconds": took,
-                  **attack(pre, ours, x)},
+        common
+        | {
+            "model": "pre",
+            "quality": scored(_table(pre.predict(task.frame[test]))),
+            "seconds": took,
+            **attack(pre, ours, x),
+        },
         common | {"model": "post", "quality": scored(post)},
         common | {"model": "oracle", "quality": scored(onto(task.target[test], test))},
-    ]  # fmt: skip
+    ]
 
 
 def _table(values: np.ndarray) -> np.ndarray:
@@ -174,8 +196,10 @@ def _table(values: np.ndarray) -> np.ndarray:
 
 def attack(model: Any, ruled: Any, x: np.ndarray) -> Row:
     """The share of starts x [n, m] from which a rule is broken, and by how much at most."""
-    found = [_climbed(model.net_, claim, x) if claim.copies == 1 else _paired(model.net_, claim, x)
-             for claim in ruled.claims_]  # fmt: skip
+    found = [
+        _climbed(model.net_, claim, x) if claim.copies == 1 else _paired(model.net_, claim, x)
+        for claim in ruled.claims_
+    ]
     worst = np.max(found, axis=0)
     return {"broken": float(np.mean(worst > BROKEN)), "worst": float(worst.max())}
 
@@ -225,7 +249,7 @@ def _value(net: SmileNet, claim: Claim, u: np.ndarray) -> tuple[np.ndarray, np.n
     return most.detach().numpy(), slope.numpy()
 
 
-def edge(model: Any, task: Task, points: int, same: int, rng: np.random.Generator) -> Row:
+def edge(model: Any, task: TraceTask, points: int, same: int, rng: np.random.Generator) -> Row:
     """Points on the edges of a premise, as floats have them, and their neighbours.
 
     A point of the polytope is moved along one coordinate to a random face, then by one float, or none, in some
@@ -251,8 +275,12 @@ def edge(model: Any, task: Task, points: int, same: int, rng: np.random.Generato
     worst = float((model.net_.predict(x) @ a.T - finite).max())
     members = np.array([holds_exactly(claim, model.domain_, point[None]) for point in x[:same]])
     said = (x[:same] @ coef.T <= rhs).all(axis=1)
-    return {"edge": len(x), "edge_worst": worst, "edge_members": int(members.sum()),
-            "edge_missed": int((members & ~said).sum())}  # fmt: skip
+    return {
+        "edge": len(x),
+        "edge_worst": worst,
+        "edge_members": int(members.sum()),
+        "edge_missed": int((members & ~said).sum()),
+    }
 
 
 # ---- the page -------------------------------------------------------------------------------------------------------
@@ -270,19 +298,20 @@ def report(rows: list[Row], options: Options) -> str:
             parts += [f"## {title}", markdown(header, lines)]
     at = [row for row in rows if "edge" in row]
     if at:
-        total, worst = sum(row["edge"] for row in at), max(row["edge_worst"] for row in at)
-        members, missed = (sum(row[key] for row in at) for key in ("edge_members", "edge_missed"))
-        same = sum(min(row["edge"], 200 if options.quick else SAME) for row in at)
-        held = (
-            f"the rule holds at all of them with {-worst:.2g} to spare" if worst < 0 else f"one misses by {worst:.3g}"
-        )
-        parts += [
-            "## The edge",
-            f"{total:,} points on the edges of the premises and among their neighbouring floats: {held}. Of {same:,} "
-            f"of them {members:,} belong to the premise in exact arithmetic, and of these floats call {missed:,} "
-            "outsiders: a network that tests its premise in floats before it clips would let them go.",
-        ]
+        parts += ["## The edge", _edge_words(at, 200 if options.quick else SAME)]
     return "\n\n".join(parts)
+
+
+def _edge_words(rows: list[Row], most: int) -> str:
+    total, worst = sum(row["edge"] for row in rows), max(row["edge_worst"] for row in rows)
+    members, missed = (sum(row[key] for row in rows) for key in ("edge_members", "edge_missed"))
+    same = sum(min(row["edge"], most) for row in rows)
+    held = f"the rule holds at all of them with {-worst:.2g} to spare" if worst < 0 else f"one misses by {worst:.3g}"
+    return (
+        f"{total:,} points on the edges of the premises and among their neighbouring floats: {held}. Of {same:,} "
+        f"of them {members:,} belong to the premise in exact arithmetic, and of these floats call {missed:,} "
+        "outsiders: a network that tests its premise in floats before it clips would let them go."
+    )
 
 
 def _line(name: str, rows: list[Row]) -> list[str]:
@@ -291,45 +320,15 @@ def _line(name: str, rows: list[Row]) -> list[str]:
         return []
     certified = sum(bool(row.get("certified")) for row in of["ours"])
     return [
-        name, *(mean_and_spread(of[model], "quality", 3) for model in MODELS),
-        number(max(row["broken"] for row in of["ours"]), 1, 100) + " %", mean_and_spread(of["free"], "broken", 1, 100),
-        mean_and_spread(of["free"], "worst", 3), f"{certified} of {len(of['ours'])}", seconds(of["ours"]),
+        name,
+        *(mean_and_spread(of[model], "quality", 3) for model in MODELS),
+        number(max(row["broken"] for row in of["ours"]), 1, 100) + " %",
+        mean_and_spread(of["free"], "broken", 1, 100),
+        mean_and_spread(of["free"], "worst", 3),
+        f"{certified} of {len(of['ours'])}",
+        seconds(of["ours"]),
         seconds(of["free"]),
-    ]  # fmt: skip
-
-
-def aims(rows: list[Row]) -> list[Aim]:
-    """Certified, unbreakable, breakable without the rules, and close to what is possible."""
-    ours, free = ([row for row in rows if row["model"] == model] for model in ("ours", "free"))
-    out = all_certified(rows, ["ours"])
-    if ours:
-        count, most = sum(row["broken"] > 0 for row in ours), len(ours)
-        out.append(Aim("ours: attacks that find a rule broken", "none", f"{count} of {most}", count == 0))
-    if free:
-        count, most = sum(row["broken"] > 0 for row in free), len(free)
-        out.append(Aim("free: attacks that find a rule broken", "all", f"{count} of {most}", count == most))
-    for name in OTHERS:
-        one, other = ([row["quality"] for row in part if row["data"] == name] for part in (ours, free))
-        if one:
-            lost = float(np.mean(other) - np.mean(one))
-            out.append(Aim(f"{name}: quality lost against free", f"≤ {WITHIN}", number(lost), lost <= WITHIN))
-    best = {name: [row["quality"] for row in rows if row["data"] == name and row["model"] == "oracle"]
-            for name in POLYTOPES}  # fmt: skip
-    gaps = [np.mean(best[name]) - np.mean([row["quality"] for row in ours if row["data"] == name])
-            for name in POLYTOPES if best[name]]  # fmt: skip
-    if gaps:
-        out.append(Aim("polytopes: R² below the oracle, mean", "≤ 0.05", number(float(np.mean(gaps))),
-                       float(np.mean(gaps)) <= 0.05))  # fmt: skip
-    slow = [row["seconds"] for row in ours if row["data"] == "expenses"]
-    if slow:
-        out.append(Aim("expenses: seconds, certificate included", f"< {LONGEST:.0f}", number(max(slow), 0),
-                       max(slow) < LONGEST))  # fmt: skip
-    at = [row for row in ours if "edge" in row]
-    if at:
-        worst, total = max(row["edge_worst"] for row in at), sum(row["edge"] for row in at)
-        got, met = f"{'none' if worst <= 0 else 'some'} of {total:,}", worst <= 0 and total >= 1_000_000
-        out.append(Aim("points on the edges that break a rule", "none of 1,000,000 or more", got, met))
-    return out
+    ]
 
 
 def draw(rows: list[Row]) -> dict[str, Figure]:
@@ -338,8 +337,13 @@ def draw(rows: list[Row]) -> dict[str, Figure]:
 
 
 STUDY = Study(
-    "trace", cells, compute, report, draw, aims,
+    "trace",
+    cells,
+    compute,
+    report,
+    draw,
+    aims,
     "Development looked at the seeds 0, 10 and 11, test rows included: the box of premises was mended after them, the "
     "rule of the loan made tighter and two artists rarer, so that a free network breaks these rules, and digits given "
     "more rows. The seeds shown were not looked at before.",
-)  # fmt: skip
+)

@@ -35,7 +35,7 @@ WINDOW, AHEAD = 8, 4
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class TraceTask:
     """Rows with their target, the rules, and what the estimator is told; `classes` for decisions, not numbers."""
 
     frame: pd.DataFrame
@@ -47,13 +47,19 @@ class Task:
     rows: tuple[np.ndarray, np.ndarray] | None = None  # P and p of a polytope
 
 
-def make(name: str, seed: int, rows: int) -> Task:
+def make(name: str, seed: int, rows: int) -> TraceTask:
     """The task of that name."""
     if name in POLYTOPES:
         _, n, level = name.split("-")
         return polytope(int(n), LEVELS[level], seed, rows)
-    makers = {"forecast": forecast, "labels": labels, "expenses": expenses, "loan": loan, "category": category,
-              "digits": digits}  # fmt: skip
+    makers = {
+        "forecast": forecast,
+        "labels": labels,
+        "expenses": expenses,
+        "loan": loan,
+        "category": category,
+        "digits": digits,
+    }
     if name not in makers:
         raise SmileError(f"There is no task {name!r}; choose one of {listed([*POLYTOPES, *OTHERS], 20)}.")
     return makers[name](seed, rows)
@@ -64,7 +70,7 @@ def linear(coef: np.ndarray, names: Sequence[str], rhs: float) -> str:
     return " + ".join(f"({value:.4f}) * {name}" for value, name in zip(coef, names, strict=True)) + f" <= {rhs:.4f}"
 
 
-def polytope(n: int, powers: tuple[int, ...], seed: int, rows: int) -> Task:
+def polytope(n: int, powers: tuple[int, ...], seed: int, rows: int) -> TraceTask:
     """Random polytopes over inputs and outputs; drawn again until one row in ten inside satisfies the rule."""
     rng = np.random.default_rng([seed, n, *powers])
     x = rng.uniform(-1, 1, (rows, n))
@@ -87,9 +93,9 @@ def polytope(n: int, powers: tuple[int, ...], seed: int, rows: int) -> Task:
         [linear(a, [f"out.{name}" for name in outputs], b) for a, b in zip(out, r, strict=True)],
     )
     bounds = {name: (-1.0, 1.0) for name in inputs}
-    return Task(
+    return TraceTask(
         pd.DataFrame(x, columns=inputs), pd.DataFrame(y, columns=outputs), [rule], bounds=bounds, rows=(coef, p)
-    )  # fmt: skip
+    )
 
 
 def _directions(rng: np.random.Generator, count: int, size: int) -> np.ndarray:
@@ -116,7 +122,7 @@ def recurrent(inputs: int, outputs: int) -> nn.Module:
     return Recurrent(outputs).double()
 
 
-def forecast(seed: int, rows: int) -> Task:
+def forecast(seed: int, rows: int) -> TraceTask:
     """A noisy cycle with jumps; no step is larger than four in five of the data are."""
     rng = np.random.default_rng([seed, 1])
     t = np.arange(rows + WINDOW + AHEAD)
@@ -129,10 +135,10 @@ def forecast(seed: int, rows: int) -> Task:
     most = round(float(np.quantile(np.abs(np.diff(series)), 0.8)), 4)
     before = [f"x{WINDOW - 1}", *(f"out.y{i}" for i in range(AHEAD))]
     steps = [f"{-most} <= {b} - {a} <= {most}" for a, b in pairwise(before)]
-    return Task(frame, target, [Safe((), steps)], backbone=recurrent)
+    return TraceTask(frame, target, [Safe((), steps)], backbone=recurrent)
 
 
-def labels(seed: int, rows: int) -> Task:
+def labels(seed: int, rows: int) -> TraceTask:
     """Six labels in a row; no two neighbours at once."""
     rng = np.random.default_rng([seed, 2])
     x = rng.uniform(-1, 1, (rows, 8))
@@ -145,13 +151,13 @@ def labels(seed: int, rows: int) -> Task:
     names = [f"l{i}" for i in range(6)]
     rules = [Exclusive(a, b) for a, b in pairwise(names)]
     frame = pd.DataFrame(x, columns=list("abcdefgh"))
-    return Task(frame, pd.DataFrame(found.astype(int), columns=names), rules, classes=True)
+    return TraceTask(frame, pd.DataFrame(found.astype(int), columns=names), rules, classes=True)
 
 
-def expenses(seed: int, rows: int) -> Task:
+def expenses(seed: int, rows: int) -> TraceTask:
     """Five expenses that never add up to more than the income, going out to 5 % of it at most."""
     frame, table = households(np.random.default_rng([seed, 3]), rows)
-    return Task(frame, table, [SumAtMost(None, "income"), SumAtMost(["going_out"], "0.05 * income")])
+    return TraceTask(frame, table, [SumAtMost(None, "income"), SumAtMost(["going_out"], "0.05 * income")])
 
 
 def households(rng: np.random.Generator, rows: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -159,24 +165,29 @@ def households(rng: np.random.Generator, rows: int) -> tuple[pd.DataFrame, pd.Da
     income, size = rng.uniform(800, 6000, rows), rng.integers(1, 7, rows)
     frame = pd.DataFrame({"income": income, "household": size, "age": rng.uniform(20, 80, rows)})
     frame["city"] = rng.choice(["small", "large"], rows)
-    weights = np.column_stack([
-        9 + 3 * (frame["city"] == "large"), 4 + size, 3 + (frame["city"] == "small"), 2 + frame["age"] / 30,
-        np.full(rows, 0.8),
-    ])  # fmt: skip
+    weights = np.column_stack(
+        [
+            9 + 3 * (frame["city"] == "large"),
+            4 + size,
+            3 + (frame["city"] == "small"),
+            2 + frame["age"] / 30,
+            np.full(rows, 0.8),
+        ]
+    )
     shares = rng.gamma(2 * weights)
     spent = shares / shares.sum(axis=1, keepdims=True) * (income * rng.uniform(0.75, 1.05, rows))[:, None]
     table = pd.DataFrame(spent, columns=["housing", "food", "transport", "health", "going_out"])
     return frame, table
 
 
-def loan(seed: int, rows: int) -> Task:
+def loan(seed: int, rows: int) -> TraceTask:
     """Credit that nobody gets whose income is at most 30 and who worked for four years at most."""
     data = make_credit(rows, seed=seed, task="binary")
     rule = Safe(["income <= 30", "employment_years <= 4"], ["out <= 0"])
-    return Task(data.frame, data.target, [rule], classes=True)
+    return TraceTask(data.frame, data.target, [rule], classes=True)
 
 
-def category(seed: int, rows: int) -> Task:
+def category(seed: int, rows: int) -> TraceTask:
     """Songs: ada and ben, of whom there are few, play pop or rock: alternatives in a conclusion."""
     rng = np.random.default_rng([seed, 4])
     genres, artists = np.array(["pop", "rock", "jazz", "folk"]), np.array(["ada", "ben", "cat", "dan", "eve"])
@@ -187,10 +198,10 @@ def category(seed: int, rows: int) -> Task:
     frame = pd.DataFrame(x, columns=["speed", "volume", "words", "strings"]).assign(artist=artists[artist])
     then = [f"out.pop >= out.{other} or out.rock >= out.{other}" for other in ("jazz", "folk")]
     rules = [Safe([f'artist == "{name}"'], then) for name in ("ada", "ben")]
-    return Task(frame, genres[score.argmax(axis=1)], rules, classes=True)
+    return TraceTask(frame, genres[score.argmax(axis=1)], rules, classes=True)
 
 
-def digits(seed: int, rows: int) -> Task:
+def digits(seed: int, rows: int) -> TraceTask:
     """Four digits of 8×8 pixels, averaged to 4×4, whose sum is more than 10; four times as many rows."""
     from sklearn.datasets import load_digits
 
@@ -203,4 +214,4 @@ def digits(seed: int, rows: int) -> Task:
     four, total = four[total > 10][:rows], total[total > 10][:rows]
     frame = pd.DataFrame(small[four].reshape(len(four), -1), columns=[f"p{i}" for i in range(64)])
     bounds = {name: (0.0, 1.0) for name in frame.columns}
-    return Task(frame, pd.Series(total.astype(float), name="sum"), [Bounded(lo=11)], bounds=bounds)
+    return TraceTask(frame, pd.Series(total.astype(float), name="sum"), [Bounded(lo=11)], bounds=bounds)

@@ -126,9 +126,15 @@ class GapNet(_Auxiliary):
     u_hi: torch.Tensor
 
     def __init__(
-        self, kind: AuxiliaryKind, u_lo: torch.Tensor, u_hi: torch.Tensor, size: int, hidden: int = 0,
-        *, start: float = 0.1,
-    ) -> None:  # fmt: skip
+        self,
+        kind: AuxiliaryKind,
+        u_lo: torch.Tensor,
+        u_hi: torch.Tensor,
+        size: int,
+        hidden: int = 0,
+        *,
+        start: float = 0.1,
+    ) -> None:
         super().__init__(kind, len(u_lo), size, hidden)
         self.register_buffer("u_lo", u_lo.clone(), persistent=False)
         self.register_buffer("u_hi", u_hi.clone(), persistent=False)

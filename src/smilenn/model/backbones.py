@@ -13,6 +13,8 @@ from torch import nn
 
 from smilenn.errors import SmileError
 
+LAYERS = 1024  # of a backbone that is rebuilt from a description: twenty thousand would take a minute
+
 
 class MLP(nn.Sequential):
     """relu(sizes[0]) → … → linear(n) on [B, m]."""
@@ -50,8 +52,12 @@ class ConvNet(nn.Module):
         layers += [nn.Flatten(), nn.Linear(width * size * size, hidden), nn.ReLU(), nn.Linear(hidden, embedding)]
         self.layers = nn.Sequential(*layers)
         self.description = {
-            "kind": "conv", "side": side, "channels": list(channels), "hidden": hidden, "embedding": embedding,
-        }  # fmt: skip
+            "kind": "conv",
+            "side": side,
+            "channels": list(channels),
+            "hidden": hidden,
+            "embedding": embedding,
+        }
 
     def forward(self, u: torch.Tensor) -> torch.Tensor:
         """[B, side²] → [B, n]."""
@@ -68,6 +74,8 @@ def describe(backbone: nn.Module) -> dict[str, Any]:
 def rebuild(description: Mapping[str, Any]) -> nn.Module:
     """A backbone with fresh weights from its description."""
     d = dict(description)
+    if any(len(d.get(name, ())) > LAYERS for name in ("sizes", "channels")):
+        raise SmileError(f"A backbone has more than {LAYERS} layers; build it and pass backbone=… when loading.")
     match d.get("kind"):
         case "mlp":
             return MLP(int(d["inputs"]), [int(s) for s in d["sizes"]], int(d["embedding"]))

@@ -19,6 +19,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.model import selftest
 from smilenn.model.folder import dump_json, parse_json, read_folder, read_manifest, write_folder
+from smilenn.model.profile import assert_ieee
 
 if TYPE_CHECKING:
     import torch
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = "weights.safetensors"
 MODEL = "model.json"
+LEAST_ROOM = 1 << 16  # coordinates that an encoder may have however few weights there are: pooled pixels have none
 
 
 def save_net(
@@ -63,6 +65,7 @@ def load_net(
     branches. Their weights are overwritten with the saved ones.
     """
     folder = Path(folder)
+    assert_ieee(1, subnormals=False)  # first: under another rounding good files look as if they had been changed
     files = read_folder(folder)
     for name in (WEIGHTS, MODEL):
         if name not in files:
@@ -76,7 +79,8 @@ def load_net(
     backbone = _made(backbone, model["net"], str(folder / MODEL))
     where = str(folder / WEIGHTS)
     with torch.device("meta"):  # shapes first: a description may ask for more memory than there is
-        shapes = rebuild_net(model["net"], backbone=backbone, modules=modules, where=str(folder / MODEL))
+        most = max(LEAST_ROOM, len(files[WEIGHTS]) // 8)  # numbers that the weights can be
+        shapes = rebuild_net(model["net"], backbone=backbone, modules=modules, where=str(folder / MODEL), most=most)
         if backbone is None:
             _refuse_unfit_backbone(shapes, str(folder / MODEL))
     tensors = read_weights(files[WEIGHTS], where)
@@ -122,10 +126,17 @@ def has_pinned(net: SmileNet) -> bool:
 
 
 def rebuild_net(
-    description: Mapping[str, Any], *, backbone: nn.Module | None = None,
-    modules: Mapping[str, nn.Module] | None = None, where: str = "",
-) -> SmileNet:  # fmt: skip
-    """A network with fresh weights from `SmileNet.describe`; the random state of torch is left as it was."""
+    description: Mapping[str, Any],
+    *,
+    backbone: nn.Module | None = None,
+    modules: Mapping[str, nn.Module] | None = None,
+    where: str = "",
+    most: int | None = None,
+) -> SmileNet:
+    """A network with fresh weights from `SmileNet.describe`; the random state of torch is left as it was.
+
+    `most` limits the coordinates of its encoder, whose sizes no weights may confirm.
+    """
     import torch
 
     from smilenn.model.backbones import rebuild
@@ -133,9 +144,18 @@ def rebuild_net(
     from smilenn.model.net import SmileNet
 
     keys = {
-        "domain", "backbone", "embedding", "outputs", "auxiliaries", "hidden", "boxes", "skip", "output_scale",
-        "profile", "grid",
-    }  # fmt: skip
+        "domain",
+        "backbone",
+        "embedding",
+        "outputs",
+        "auxiliaries",
+        "hidden",
+        "boxes",
+        "skip",
+        "output_scale",
+        "profile",
+        "grid",
+    }
     if set(description) - {"encoder"} != keys:
         raise SmileError(
             f"{where} describes a network by {listed(sorted(description), 20)}; expected {listed(sorted(keys), 20)}."
@@ -160,12 +180,14 @@ def rebuild_net(
                 boxes=description["boxes"],
                 output_scale=scales,
                 skip=bool(description["skip"]),
-                encoder=None if encoder is None else rebuild_encoder(domain, encoder, modules),
+                encoder=None if encoder is None else rebuild_encoder(domain, encoder, modules, most),
             )
             net.set_profile(description["profile"], int(description["grid"]))
             return net
         except SmileError:
             raise
+        except MemoryError:
+            raise SmileError(f"{where} describes a network that is too large for the memory of this machine.") from None
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError) as error:
             why = str(error).split("\n")[0]
             raise SmileError(f"{where} does not describe a network ({why}); save the model again.") from None
@@ -175,8 +197,10 @@ def _refuse_missing_modules(encoder: Sequence[Mapping[str, Any]], modules: Mappi
     """Every pinned module of the user's own is given, and nothing is given that no branch takes."""
     pinned = {
         str(branch["name"]): layer["module"]
-        for branch in encoder for layer in branch["layers"] if layer["kind"] == "pinned"
-    }  # fmt: skip
+        for branch in encoder
+        for layer in branch["layers"]
+        if layer["kind"] == "pinned"
+    }
     if unknown := sorted(set(modules) - set(pinned)):
         raise SmileError(f"{where} has no pinned branch {listed(unknown)}; it has {listed(sorted(pinned)) or 'none'}.")
     own = {name: module for name, module in pinned.items() if module["kind"] == "custom" and name not in modules}
@@ -190,11 +214,30 @@ def _refuse_missing_modules(encoder: Sequence[Mapping[str, Any]], modules: Mappi
 
 def dump_weights(net: SmileNet) -> bytes:
     """All tensors of a network as safetensors bytes, the head in the user's output units; all must be finite."""
-    import torch
     from safetensors.torch import save
 
+    return save(_stored(net, net.state_dict()))
+
+
+def certified_tensors(net: SmileNet) -> dict[str, bytes]:
+    """Raw data, as stored, of the tensors a certificate speaks of: all but the backbone's and pinned modules'."""
+    import torch
+
+    certified = {
+        name: tensor
+        for name, tensor in net.state_dict().items()
+        if not name.startswith("backbone.") and not (name.startswith("encoder.") and ".module." in name)
+    }
+    stored = _stored(net, certified)
+    return {name: t.reshape(-1).view(torch.uint8).numpy().tobytes() for name, t in stored.items()}
+
+
+def _stored(net: SmileNet, state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Tensors as they are stored: finite, on the CPU, the head × output_scale."""
+    import torch
+
     # a copy of each: safetensors refuses tensors that share memory, as tied weights do
-    tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in net.state_dict().items()}
+    tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in state.items()}
     refuse_non_finite(tensors, "the network")
     scale = net.output_scale.detach().cpu()
     for name, factor in (("head_weight", scale[:, None]), ("head_bias", scale)):
@@ -202,19 +245,7 @@ def dump_weights(net: SmileNet) -> bytes:
         if not torch.equal(effective / factor, tensors[name]):
             raise SmileError(f"The weights {name} are too large or too small for their scale; train again.")
         tensors[name] = effective
-    return save(tensors)
-
-
-def certified_tensors(net: SmileNet) -> dict[str, bytes]:
-    """Raw data, as stored, of the tensors a certificate speaks of: all but the backbone's and pinned modules'."""
-    from safetensors.torch import load
-
-    tensors = load(dump_weights(net))
-    return {
-        name: t.numpy().tobytes()
-        for name, t in tensors.items()
-        if not name.startswith("backbone.") and not (name.startswith("encoder.") and ".module." in name)
-    }
+    return tensors
 
 
 def read_weights(data: bytes, where: str = WEIGHTS) -> dict[str, torch.Tensor]:

@@ -31,6 +31,7 @@ from smilenn.errors import AlteredError, SmileError, listed
 FORMAT = "smilenn-model"
 VERSION = 2
 MANIFEST, SIGNATURE = "manifest.json", "signature.json"
+MOST_JSON = 64 << 20  # bytes of a JSON file, as checkers have it
 
 
 # ---- strict JSON ----------------------------------------------------------------------------------------------------
@@ -86,7 +87,7 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
         raise SmileError(f"There is no model folder {str(folder)!r}; check the path or fit a model first.")
     if not folder.is_dir():
         raise SmileError(f"{str(folder)!r} is a file, not a model folder; give the folder that was saved.")
-    data = _read(folder / MANIFEST)
+    data = read_file(folder / MANIFEST)
     try:
         manifest = parse_json(data, str(folder / MANIFEST))
     except SmileError as error:
@@ -111,17 +112,19 @@ def _is_list(files: Any) -> bool:
     )
 
 
-def read_folder(folder: Path | str) -> dict[str, bytes]:
+def read_folder(folder: Path | str, manifest: Mapping[str, Any] | None = None) -> dict[str, bytes]:
     """The files that the manifest lists, each one checked against its hash; other files in the folder are not read.
 
-    A missing file raises `SmileError`, a changed one `AlteredError`.
+    `manifest` is one that was read before: files that another one lists by now are then changed ones. A missing file
+    raises `SmileError`, a changed one `AlteredError`.
     """
     folder = Path(folder)
     files = {}
-    for name, entry in read_manifest(folder)["files"].items():
+    for name, entry in (read_manifest(folder) if manifest is None else manifest)["files"].items():
         if Path(name).name != name:
             raise AlteredError(f"The manifest of {str(folder)!r} lists {name!r}, which is no plain file name.")
-        data = _read(folder / name)
+        limits = (entry["bytes"], MOST_JSON) if name.endswith(".json") else (entry["bytes"],)
+        data = read_file(folder / name, max(0, min(limits)))
         if len(data) != entry["bytes"] or hashlib.sha256(data).hexdigest() != entry["sha256"]:
             raise AlteredError(
                 f"{str(folder / name)!r} is not the file that was saved, its hash differs; restore it or fit again."
@@ -130,15 +133,26 @@ def read_folder(folder: Path | str) -> dict[str, bytes]:
     return files
 
 
-def _read(path: Path) -> bytes:
+def read_file(path: Path, most: int = MOST_JSON) -> bytes:
+    """A regular file, no link to one, of at most `most` bytes: nothing waits for a pipe, and no device fills memory."""
+    flags = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+    data = b""
     try:
-        if not stat.S_ISREG(path.lstat().st_mode):  # a link may point anywhere, and elsewhere tomorrow
+        regular = stat.S_ISREG(path.lstat().st_mode)  # a link may point anywhere, and elsewhere tomorrow
+        if regular:
+            with open(os.open(path, flags), "rb") as file:
+                status = os.fstat(file.fileno())
+                regular = stat.S_ISREG(status.st_mode)
+                data = file.read(min(most, status.st_size) + 1) if regular else data
+        if not regular:
             raise SmileError(f"{str(path)!r} is not a regular file; put the file itself into the folder.")
-        return path.read_bytes()
     except FileNotFoundError:
         raise SmileError(f"The file {path.name!r} is missing in {str(path.parent)!r}; save the model again.") from None
     except OSError as error:
         raise SmileError(f"The file {str(path)!r} cannot be read: {error.strerror}.") from None
+    if len(data) > most:
+        raise AlteredError(f"{str(path)!r} is larger than it may be, or than the file that was saved; restore it.")
+    return data
 
 
 def _digest(manifest: Mapping[str, Any]) -> str:

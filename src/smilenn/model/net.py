@@ -100,8 +100,12 @@ class SmileNet(nn.Module):
         self.grid = 0
         self.encoder = encoder
         m, o = domain.size if encoder is None else encoder.size, len(self.outputs)
-        for name, value in (("shift", domain.shift), ("mult", domain.mult),
-                            ("u_lo", domain.scale(domain.lo)), ("u_hi", domain.scale(domain.hi))):  # fmt: skip
+        for name, value in (
+            ("shift", domain.shift),
+            ("mult", domain.mult),
+            ("u_lo", domain.scale(domain.lo)),
+            ("u_hi", domain.scale(domain.hi)),
+        ):
             self.register_buffer(name, torch.tensor(value, dtype=torch.float64), persistent=False)
         scales = np.broadcast_to(np.asarray(output_scale, dtype=np.float64), (o,))
         if not (np.isfinite(scales).all() and (scales > 0).all()):
@@ -110,8 +114,11 @@ class SmileNet(nn.Module):
         self.register_buffer("output_scale", torch.tensor(rounded, dtype=torch.float64), persistent=False)
         self.lower = FreeNet(auxiliaries, m, embedding, hidden, skip=skip)
         # the ends of an encoder's box move, so a gap over encoded inputs has no affine part
-        kind, ends = (auxiliaries, (self.u_lo, self.u_hi)) if encoder is None else (
-            "constant" if auxiliaries == "affine" else auxiliaries, (encoder.lo, encoder.hi))  # fmt: skip
+        kind, ends = (
+            (auxiliaries, (self.u_lo, self.u_hi))
+            if encoder is None
+            else ("constant" if auxiliaries == "affine" else auxiliaries, (encoder.lo, encoder.hi))
+        )
         self.second = (
             GapNet(kind, *ends, embedding, hidden)
             if boxes == "gap"
@@ -196,12 +203,6 @@ class SmileNet(nn.Module):
         """Whether the order or the equality of two evaluations is promised bit for bit."""
         return self.profile == "fixed-order" or self.encoder is not None
 
-    @property
-    def hooked(self) -> bool:
-        """Whether somebody has hung code onto the network or its certified part: no certificate is about that."""
-        parts = (self, self.lower, self.second, *(() if self.encoder is None else self.encoder.modules()))
-        return any(part._forward_hooks or part._forward_pre_hooks or "forward" in vars(part) for part in parts)
-
     def assert_float64(self) -> None:
         """Raise if somebody has cast the certified part to another type: no certificate speaks of that network."""
         for name, tensor in self.certified_part():
@@ -232,13 +233,17 @@ class SmileNet(nn.Module):
     @torch.no_grad()
     def predict(self, x: np.ndarray, batch: int = 4096) -> np.ndarray:
         """Raw inputs x [B, m] → outputs [B, o], in batches, in evaluation mode."""
-        if self.training:  # a copy: another thread may be predicting with this one
+        if self._learning():  # a copy: another thread may be predicting with this one
             return copy.deepcopy(self).eval().predict(x, batch)
         parts = [
             self(torch.as_tensor(x[i : i + batch], device=self.shift.device)).cpu().numpy()
             for i in range(0, len(x), batch)
         ]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.outputs)))
+
+    def _learning(self) -> bool:
+        """Whether the network, or a layer of its encoder, is in training mode: there sums run in another order."""
+        return self.training or (self.encoder is not None and any(part.training for part in self.encoder.modules()))
 
     # ---- weights ------------------------------------------------------------------------------------------------
 
@@ -286,8 +291,12 @@ class SmileNet(nn.Module):
             return tensor.detach().cpu().numpy().astype(np.float64)
 
         space, domain = self.space, self.domain
-        for buffer, wanted in ((self.shift, domain.shift), (self.mult, domain.mult),
-                               (self.u_lo, domain.scale(domain.lo)), (self.u_hi, domain.scale(domain.hi))):  # fmt: skip
+        for buffer, wanted in (
+            (self.shift, domain.shift),
+            (self.mult, domain.mult),
+            (self.u_lo, domain.scale(domain.lo)),
+            (self.u_hi, domain.scale(domain.hi)),
+        ):
             if not np.array_equal(array(buffer), wanted):
                 raise SmileError(
                     "The network's scaler was edited, so it no longer is that of its domain; load it again."

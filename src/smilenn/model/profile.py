@@ -24,6 +24,7 @@ Profile = Literal["f64-aux", "fixed-order", "dyadic"]
 PROFILES: tuple[Profile, ...] = ("f64-aux", "fixed-order", "dyadic")
 BLOCK = 2**14  # products computed at once, where rows are few
 TILE = 2**16  # sums of a tile: 512 KiB, and as much again for its products
+WIDE = 2**24  # the same on a GPU, where calls are what a sum costs
 TINY, HALF = 2.0**-1074, 2.0**-53  # the least positive number; half a unit in the last place of 1
 
 
@@ -66,7 +67,7 @@ def in_order(start: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tens
     if not any(y.shape[1] for y, _ in terms):
         return start
     rows = len(terms[0][0])
-    tile = max(1, TILE // max(1, len(terms[0][1])))
+    tile = max(1, (TILE if start.device.type == "cpu" else WIDE) // max(1, len(terms[0][1])))
     if rows <= tile:
         return _columns(start, terms).T
     sums = [

@@ -21,19 +21,24 @@ from smilenn.errors import AlteredError, SmileError
 if TYPE_CHECKING:
     import torch
 
-    from smilenn.model.encoders import Branch
+    from smilenn.model.encoders import Branch, Encoder
     from smilenn.model.net import SmileNet
 
 NAME = "selftest.json"
 ROWS = 16
 TOLERANCE = 1e-9
 PLACES, FEW = 64, 8  # of rows in a test: for known layers, and for modules that take one call a row
+LARGE = 2**22  # numbers of an encoder that takes long for a row
 OTHER_BITS = (
     "gives a row other bits in another batch, so no certificate of it holds; use modules that treat every row by itself"
 )
 OTHER_VALUES = (
     "looks at the other rows of a batch, which it will not see once it is used; use modules that treat every row by "
     "itself"
+)
+
+KEEPS_STATE = (
+    "was changed by being evaluated, so no test of it lasts; use modules that keep nothing from one call to the next"
 )
 
 
@@ -79,26 +84,47 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
 def unsteady(net: SmileNet, x: np.ndarray | None = None) -> str:
     """Why equal rows may get different bits from the encoder of `net`, as part of a sentence; empty if none was found.
 
-    Rows are drawn afresh from the domain, so no folder can choose them; rows x [B, m] are looked at too. A branch of
-    known layers is asked for 64 rows at each place. Any other module is slow, one row a call: it is asked for 8.
+    Rows are drawn afresh from the domain, so no folder can choose them; rows x [B, m] are looked at too. The encoder is
+    asked for 64 rows in batches of several sizes, and a pinned branch of known layers for 64 rows at each place. Any
+    other module is slow, one row a call: it is asked for 8, and so is an encoder of millions of numbers.
     """
-    import torch
+    from smilenn.model.seal import seal
 
     if net.encoder is None:
         return ""
+    before = seal(net)
+    if reason := _unsteady(net, net.encoder, x):
+        return reason
+    after = seal(net)
+    moved = before is not None and after is not None and not after.matches(before)
+    return f"the encoder {KEEPS_STATE}" if moved else ""
+
+
+def _unsteady(net: SmileNet, encoder: Encoder, x: np.ndarray | None) -> str:
+    import torch
+
     training, threads = net.training, torch.get_num_threads()
     net.eval()
     try:
         with torch.no_grad():
-            if x is not None and not _steady(net.encode, _scaled(net, x)):
-                return f"the encoder {OTHER_BITS}"
-            for branch in net.encoder.learned:
+            for branch in encoder.learned:
                 if reason := _unsteady_branch(net, branch):
                     return f"the encoder's branch {branch.name!r} {reason}"
+            large = sum(tensor.numel() for tensor in encoder.state_dict().values()) > LARGE
+            drawn = net.domain.sample(PLACES if _quick(encoder) and not large else FEW, np.random.default_rng())
+            if not all(_steady(net.encode, _scaled(net, rows)) for rows in (drawn, x) if rows is not None):
+                return f"the encoder {OTHER_BITS}"
     finally:
         net.train(training)
         torch.set_num_threads(threads)
     return ""
+
+
+def _quick(part: torch.nn.Module) -> bool:
+    """Whether the part has no pinned module that takes a call for every row."""
+    from smilenn.model.encoders.pinned import Pinned
+
+    return all(layer.known for layer in part.modules() if isinstance(layer, Pinned))
 
 
 def _unsteady_branch(net: SmileNet, branch: Branch) -> str:
@@ -110,7 +136,7 @@ def _unsteady_branch(net: SmileNet, branch: Branch) -> str:
     pinned = [layer for layer in branch.layers if isinstance(layer, Pinned)]
     if not pinned:
         return ""
-    count = PLACES if all(layer.known for layer in pinned) else FEW
+    count = PLACES if _quick(branch) else FEW
     u = _scaled(net, net.domain.sample(count, np.random.default_rng()))
     wanted = branch(u)
     everywhere, repeats = torch.arange(PLACES) % count, range(count)
@@ -133,7 +159,7 @@ def _steady(function: Callable[[torch.Tensor], torch.Tensor], u: torch.Tensor) -
 
     together = function(u)
     return _same(function(u.flip(0)).flip(0), together) and all(
-        _same(torch.cat([function(part) for part in u.split(size)]), together) for size in (1, 3, 7)
+        _same(torch.cat([function(part) for part in u.split(size)]), together) for size in (1, 2, 3, 7)
     )
 
 

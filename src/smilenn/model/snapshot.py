@@ -68,11 +68,18 @@ class Snapshot:
     def __post_init__(self) -> None:
         n, m, h, o = len(self.lower_const), self.domain.size, len(self.hidden_bias), len(self.outputs)
         shapes = {
-            "hidden_weight": (h, m), "hidden_bias": (h,),
-            "lower_const": (n,), "lower_slope": (n, m), "lower_out": (n, h),
-            "second_const": (n,), "second_slope": (n, m), "second_out": (n, h),
-            "head_weight": (o, n), "head_bias": (o,), "output_scale": (o,),
-        }  # fmt: skip
+            "hidden_weight": (h, m),
+            "hidden_bias": (h,),
+            "lower_const": (n,),
+            "lower_slope": (n, m),
+            "lower_out": (n, h),
+            "second_const": (n,),
+            "second_slope": (n, m),
+            "second_out": (n, h),
+            "head_weight": (o, n),
+            "head_bias": (o,),
+            "output_scale": (o,),
+        }
         for name, shape in shapes.items():
             array = getattr(self, name)
             if array.dtype != np.float64 or array.shape != shape:

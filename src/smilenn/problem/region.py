@@ -21,7 +21,8 @@ from functools import cached_property
 import numpy as np
 
 from smilenn.errors import SmileError
-from smilenn.properties.premise import Premise, round_up
+from smilenn.properties.premise import Premise
+from smilenn.rounding import round_up
 
 LARGEST_GROUP = 20_000_000  # combinations of categories times categories: about half a gigabyte while they are listed
 
@@ -58,11 +59,28 @@ class Region:
             hi = np.stack([np.minimum(hi[0], hi[1] + delta_hi), np.minimum(hi[1], hi[0] - delta_lo)])
             hi = np.maximum(lo, hi)  # a set of one value may be crossed by rounding
         coef = premise.coef / mult
-        rhs = np.array([_shifted(a, b, same, domain.shift) for a, b, same in
-                        zip(premise.coef, premise.rhs, premise.equality, strict=True)])  # fmt: skip
+        rhs = np.array(
+            [
+                _shifted(a, b, same, domain.shift)
+                for a, b, same in zip(premise.coef, premise.rhs, premise.equality, strict=True)
+            ]
+        )
         step = np.where(domain.integral, mult, 0.0)
-        return cls(premise.copies, lo, hi, premise.pinned, delta_lo, delta_hi, coef, rhs, premise.equality, step,
-                   domain.groups, premise.origin, premise.factor)  # fmt: skip
+        return cls(
+            premise.copies,
+            lo,
+            hi,
+            premise.pinned,
+            delta_lo,
+            delta_hi,
+            coef,
+            rhs,
+            premise.equality,
+            step,
+            domain.groups,
+            premise.origin,
+            premise.factor,
+        )
 
     def on_grid(self, g: int, shift: np.ndarray, mult: np.ndarray) -> Region:
         """Where û may be when a network rounds its inputs to multiples of 2^-g (docs/certificate.md §5.3).
@@ -78,9 +96,15 @@ class Region:
         delta_hi = np.where(kept[1], np.minimum(delta_hi, 0.0), delta_hi)
         wider = np.einsum("rkm,m->r", np.abs(self.coef), by)
         return replace(
-            self, lo=self.lo - by, hi=self.hi + by, delta_lo=delta_lo, delta_hi=delta_hi,
-            rhs=self.rhs + wider, equality=self.equality & (wider == 0), step=np.where(by > 0, 0.0, self.step),
-        )  # fmt: skip
+            self,
+            lo=self.lo - by,
+            hi=self.hi + by,
+            delta_lo=delta_lo,
+            delta_hi=delta_hi,
+            rhs=self.rhs + wider,
+            equality=self.equality & (wider == 0),
+            step=np.where(by > 0, 0.0, self.step),
+        )
 
     @property
     def size(self) -> int:
@@ -229,10 +253,12 @@ class Region:
         out = []
         for group in self.groups:
             members = list(group)
-            out.append([
-                [p for p in np.flatnonzero(hi > 0.5).tolist() if not (np.delete(lo, p) >= 0.5).any()]
-                for lo, hi in zip(self.lo[:, members], self.hi[:, members], strict=True)
-            ])  # fmt: skip
+            out.append(
+                [
+                    [p for p in np.flatnonzero(hi > 0.5).tolist() if not (np.delete(lo, p) >= 0.5).any()]
+                    for lo, hi in zip(self.lo[:, members], self.hi[:, members], strict=True)
+                ]
+            )
         return tuple(out)
 
     @cached_property

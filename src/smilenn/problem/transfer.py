@@ -23,41 +23,58 @@ from smilenn.properties.premise import Premise
 
 def transfer(claim: Claim, premise: Premise, encoding: Encoding, space: Domain) -> Claim:
     """The claim on e-space; `premise` is that of `claim` on the encoder's own domain."""
-    spread = encoding.propagate(_spread(Region.of(premise)))
+    spread = encoding.propagate(start(premise))
     passed = {space.coordinates[i] for i in np.flatnonzero(~encoding.encoded)} | {
         name for name in space.slices if all(not encoding.encoded[i] for i in space.indices(name))
     }
+    _refuse_hidden(claim, passed)
+    when = [row for row in claim.when if all(term.name in passed for term in row.terms)]
+    equal, pinned = [], premise.pinned
+    for name in space.slices:
+        first = space.indices(name)[0]
+        if claim.copies > 1 and not encoding.encoded[first]:
+            same = all(pinned[i] for i in encoding.domain.indices(name))
+        else:
+            same = claim.copies > 1 and bool(spread.same[first])
+        if same:
+            equal.append(name)
+        elif claim.copies == 2 and encoding.encoded[first]:
+            when += _strip(name, spread.low[first], spread.high[first])
+    for name, delta in claim.ball:  # of a ball its strips are left
+        when += _within(name, delta) if name in passed else []
+    free = [name for name in space.slices if name not in equal]
+    return replace(claim, when=tuple(when), others="free", equal=tuple(equal), free=tuple(free), ball=())
+
+
+def _refuse_hidden(claim: Claim, passed: set[str]) -> None:
+    """A conclusion about a column that the encoder does not pass on."""
     for row in claim.then:
         for term in row.terms:
             if term.kind == "in" and term.name not in passed:
                 raise SmileError(
-                    f"{row.text()!r} speaks of {term.name!r}, which the encoder does not pass on; give it a branch "
-                    "without layers."
+                    f"{row.text()!r} compares an output with the column {term.name!r} itself, which the encoder "
+                    "replaces by features of its own; use no encoder, or one that also passes this column on as it is."
                 )
-    when = [row for row in claim.when if all(term.name in passed for term in row.terms)]
-    equal, pinned = [], premise.pinned
-    for name in space.slices:
-        own = space.indices(name)
-        if encoding.encoded[own[0]]:
-            if spread.same[own[0]] and claim.copies > 1:
-                equal.append(name)
-            elif claim.copies == 2:
-                when += _strip(name, spread.low[own[0]], spread.high[own[0]])
-        elif claim.copies > 1 and all(pinned[i] for i in encoding.domain.indices(name)):
-            equal.append(name)
-    free = [name for name in space.slices if name not in equal]
-    return replace(claim, when=tuple(when), others="free", equal=tuple(equal), free=tuple(free))
 
 
-def _spread(region: Region) -> Spread:
+def start(premise: Premise) -> Spread:
     """What the premise says of each coordinate of u."""
+    region = Region.of(premise)
     lo, hi = region.lo.min(axis=0), region.hi.max(axis=0)
     if region.copies == 2:
         low, high = region.delta_lo, region.delta_hi
     else:
         low, high = np.where(region.pinned, 0.0, lo - hi), np.where(region.pinned, 0.0, hi - lo)
     rises, falls = region.pinned | (low >= 0), region.pinned | (high <= 0)
-    return Spread(lo, hi, low, high, rises, falls)
+    return Spread(lo, hi, low, high, rises, falls, axes(premise))
+
+
+def axes(premise: Premise) -> np.ndarray | None:
+    """The axes of a ball in model units, 0 for pinned coordinates; None where something else may move too."""
+    if premise.axes is None:
+        return None
+    given = np.where(premise.pinned, 0.0, premise.axes * premise.domain.mult)
+    return given if np.isfinite(given).all() else None
 
 
 def _strip(name: str, low: float, high: float) -> list[Inequality]:
@@ -68,3 +85,11 @@ def _strip(name: str, low: float, high: float) -> list[Inequality]:
             terms = (Term(Fraction(sign), 0, "in", name), Term(Fraction(-sign), 1, "in", name))
             rows.append(Inequality(terms, sign * Fraction(float(bound))))
     return rows
+
+
+def _within(name: str, delta: Fraction) -> list[Inequality]:
+    """|x_1 − x_2| ≤ δ of a column that is passed on."""
+    return [
+        Inequality((Term(Fraction(sign), 0, "in", name), Term(Fraction(-sign), 1, "in", name)), delta)
+        for sign in (1, -1)
+    ]

@@ -5,11 +5,12 @@ from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim, Inequality, Term, exact, number, row
 from smilenn.properties.custom import Custom, Safe
 from smilenn.properties.forms import Outputs
-from smilenn.properties.language import ClaimSyntaxError, parse_row
+from smilenn.properties.language import parse_row
 from smilenn.properties.library import Concave, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Symmetric
 from smilenn.properties.local import LocalRobust
 from smilenn.properties.outputs import Bounded, Exclusive, Ordered, SumAtMost
 from smilenn.properties.premise import Premise, ground, holds_exactly
+from smilenn.properties.registry import register_property
 from smilenn.properties.spec import (
     as_property,
     load_properties,
@@ -19,6 +20,8 @@ from smilenn.properties.spec import (
     property_from_json,
     read_toml,
 )
+from smilenn.properties.tokens import ClaimSyntaxError
+from smilenn.properties.unregistered import Unregistered, UnregisteredWarning
 
 __all__ = [
     "Bounded",
@@ -44,6 +47,8 @@ __all__ = [
     "SumAtMost",
     "Symmetric",
     "Term",
+    "Unregistered",
+    "UnregisteredWarning",
     "as_property",
     "exact",
     "ground",
@@ -56,5 +61,6 @@ __all__ = [
     "properties_to_json",
     "property_from_json",
     "read_toml",
+    "register_property",
     "row",
 ]

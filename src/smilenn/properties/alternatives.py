@@ -12,15 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, final
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
-from smilenn.properties.base import Property, Rename, quoted, read_number, set_fields
+from smilenn.properties.base import Property, quoted, read_number, set_fields
 from smilenn.properties.claim import Claim, in_quotes, row
 from smilenn.properties.custom import read_rows
 from smilenn.properties.forms import Outputs
-from smilenn.properties.language import parse, tidy
+from smilenn.properties.language import parse
+from smilenn.properties.tokens import tidy
 
 
 @final
@@ -57,26 +58,17 @@ class OneOf(Property):
         for text in self.when:
             parse(text, 1, "when")
 
-    def formula(self) -> str:  # noqa: D102
+    def formula(self) -> str:
         premise = f"{', '.join(map(tidy, self.when))} ⇒ " if self.when else ""
         return f"∀ a ∈ X: {premise}argmax a.out ∈ {{{', '.join(map(in_quotes, self.classes))}}}"
 
-    def _renamed(self, rename: Rename) -> Self:
-        return self
-
-    def _sentence(self, output: str) -> str:
+    def sentence_about(self, output: str) -> str:
         start = f"Whenever {' and '.join(map(tidy, self.when))}, the" if self.when else "The"
         return f"{start} class is {quoted(self.classes, 'or')}."
 
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+        self._refuse(outputs.classes)
         known = outputs.classes
-        if not known:
-            raise SmileError("OneOf speaks of classes; the outputs are numbers or labels.")
-        unknown = [c for c in self.classes if c not in known]
-        if unknown:
-            raise SmileError(f"OneOf names the class {listed(unknown)}; there are {listed(known, 20)}.")
-        if len(self.classes) == len(known):
-            raise SmileError("OneOf names every class there is: nothing would be claimed.")
         when = tuple(inequality for text in self.when for inequality in parse(text, 1, "when").on(domain))
         if len(outputs.names) == 1:  # two classes, one logit
             sign = -1 if self.classes[0] == known[1] else 1
@@ -86,3 +78,12 @@ class OneOf(Property):
         if len(self.classes) == 1:
             return (Claim(1, when, tuple(clause[0] for clause in clauses)),)
         return (Claim(1, when, (), either=tuple(clauses)),)
+
+    def _refuse(self, known: tuple[str, ...]) -> None:
+        if not known:
+            raise SmileError("OneOf speaks of classes; the outputs are numbers or labels.")
+        unknown = [c for c in self.classes if c not in known]
+        if unknown:
+            raise SmileError(f"OneOf names the class {listed(unknown)}; there are {listed(known, 20)}.")
+        if len(self.classes) == len(known):
+            raise SmileError("OneOf names every class there is: nothing would be claimed.")

@@ -2,7 +2,7 @@
 
 A property is a frozen value that knows feature names but neither domain nor network. `lower` turns it into exact
 claims (claim.py); it also prints itself as one English sentence and as a formula, and is saved as JSON under its
-`kind`. `Property` is abstract, those of library.py and custom.py are final.
+`kind`. `Property` is abstract, those of library.py and custom.py are final. Others subclass it (docs/extending.md).
 """
 
 from __future__ import annotations
@@ -16,16 +16,37 @@ from typing import Any, ClassVar, Literal, Self
 
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
-from smilenn.properties.claim import Claim, Inequality, exact, number, row
+from smilenn.properties.claim import Claim, Inequality, exact, number, plain, row
 from smilenn.properties.forms import Form, Outputs, change
+from smilenn.properties.thresholds import on_cells
 from smilenn.properties.wording import say
 
 Name = str | int  # a feature by its name, or by the position of its column
 Rename = Callable[[Name], str]
+HOOKS = {"_claims": "claims", "_renamed": "renamed", "_sentence": "sentence_about"}  # as they were called in 0.1
 
 
 class Property(ABC):
-    """Base of all properties.
+    """Base of all properties: a frozen dataclass with a `kind`, which two hooks turn into claims and words.
+
+    >>> from dataclasses import dataclass
+    >>> from smilenn import Claim, Domain, Property
+    >>> from smilenn.properties import row
+    >>> @dataclass(frozen=True)
+    ... class AtMost(Property):
+    ...     feature: str
+    ...     kind = "at_most"
+    ...
+    ...     def claims(self, domain, outputs):
+    ...         terms = [(1, 0, "out", outputs.names[0]), (-1, 0, "in", self.feature)]
+    ...         return (Claim(1, (), (row(terms),)),)
+    ...
+    ...     def sentence_about(self, output):
+    ...         return f"{output[0].upper()}{output[1:]} is never above {self.feature!r}."
+    >>> AtMost("income").lower(Domain.box([0], [9], names=["income"]))[0].formula()
+    '∀ a ∈ X: a.out - a["income"] <= 0'
+
+    `smilenn.register_property` makes it readable from files; `smilenn.testing.PropertyContract` tests it.
 
     Attributes
     ----------
@@ -33,6 +54,48 @@ class Property(ABC):
     """
 
     kind: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for old in HOOKS.keys() & vars(cls).keys():
+            raise SmileError(f"{cls.__name__} defines {old}, which is called {HOOKS[old]} now; rename it.")
+        if "lower" in vars(cls):  # it is what makes claims plain and compares their names with the domain's
+            raise SmileError(f"{cls.__name__} defines lower, which every property inherits; define claims instead.")
+
+    # ---- what a property brings -------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def claims(self, domain: Domain, outputs: Outputs) -> Sequence[Claim]:
+        """The claims on a domain, of a network with these outputs; every name is a feature of the domain by now.
+
+        Depends on nothing but its arguments: a saved model is translated again wherever it is loaded or checked.
+        """
+
+    @abstractmethod
+    def sentence_about(self, output: str) -> str:
+        """The property as one English sentence, with the words for the output: ``the predicted 'price'``, ``'low'``."""
+
+    def renamed(self, rename: Rename) -> Self:
+        """The same property with `rename(name)` in place of every feature that it takes by name or position.
+
+        A property without features is itself. Others put the new names in:
+        ``replace(self, feature=rename(self.feature))``.
+        """
+        return self
+
+    def formula(self) -> str:
+        """The property as ``∀ copies ∈ X: premise ⇒ conclusion``; as it is constructed, where it brings no formula.
+
+        The claims' own formulas (`Claim.formula`) are the exact ones.
+        """
+        return repr(self)
+
+    @property
+    def speaks_of(self) -> str | None:
+        """The output that it names; None for all of them."""
+        return None
+
+    # ---- what everybody else calls ----------------------------------------------------------------------------------
 
     def lower(
         self, domain: Domain, outputs: Outputs | Sequence[str] = ("",), columns: Sequence[str] | None = None
@@ -42,42 +105,30 @@ class Property(ABC):
         A feature named by position is the one at that place of `columns`, by default the domain's own. The claims'
         sentences are made from their rows (wording.py), unless the property brings a text of the user's.
         """
-        spoken = Outputs.of(outputs)
+        spoken, who = Outputs.of(outputs), type(self).__name__
         if not spoken.names:
-            raise SmileError(f"{type(self).__name__}: the network has no outputs to speak of.")
-        named = self.named(domain, columns)
-        claims = named._claims(domain, spoken)
+            raise SmileError(f"{who}: the network has no outputs to speak of.")
+        given = tuple(self.named(domain, columns).claims(domain, spoken))
+        _refuse_no_claims(given, who)
+        claims = tuple(map(plain, given))  # what is certified, saved and said is one and the same
+        for claim in claims:
+            _refuse_unknown_names(claim, domain, spoken, who)
+        claims = tuple(on_cells(claim, domain) for claim in claims)
         return tuple(replace(claim, sentence=claim.sentence or say(claim, spoken, domain)) for claim in claims)
-
-    @property
-    def speaks_of(self) -> str | None:
-        """The output that it names; None for all of them."""
-        return None
 
     def named(self, domain: Domain, columns: Sequence[str] | None = None) -> Self:
         """The same property with every feature called by its name in the domain, positions resolved as in `lower`."""
         places = domain.columns if columns is None else columns
-        return self._renamed(lambda name: _feature_name(domain, name, type(self).__name__, places))
+        return self.renamed(lambda name: _feature_name(domain, name, type(self).__name__, places))
 
-    def sentence(self) -> str:
-        """The property as one English sentence."""
-        return self._sentence("the output" if self.speaks_of is None else repr(self.speaks_of))
+    def sentence(self, target: str = "") -> str:
+        """The property as one English sentence about the predicted `target`.
 
-    @abstractmethod
-    def formula(self) -> str:
-        """The property as ``∀ copies ∈ X: premise ⇒ conclusion``."""
-
-    @abstractmethod
-    def _renamed(self, rename: Rename) -> Self:
-        """The same property with every feature name replaced."""
-
-    @abstractmethod
-    def _sentence(self, output: str) -> str:
-        """The sentence, with the words for the output."""
-
-    @abstractmethod
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
-        """The claims; every name is a feature of the domain by now."""
+        A property does not know what will be predicted: without a name it speaks of "the output". The sentences of its
+        claims (`lower`) name what the model predicts: a number, the log-odds of a class, a margin.
+        """
+        called = f"the predicted {target!r}" if target else "the output"
+        return self.sentence_about(called if self.speaks_of is None else repr(self.speaks_of))
 
     @classmethod
     def _arguments(cls) -> list[Field[Any]]:
@@ -113,6 +164,29 @@ class Property(ABC):
                 shown = _to_json(value)
                 parts.append(f"{f.name}={shown if plain else repr(shown)}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _refuse_no_claims(claims: tuple[object, ...], who: str) -> None:
+    """Raise unless the hook `claims` gave claims, one at least: a property that claims nothing would always hold."""
+    if not claims:
+        raise SmileError(f"{who} makes no claim on this domain, so nothing would be proved; leave it out.")
+    odd = [type(claim).__name__ for claim in claims if not isinstance(claim, Claim)]
+    if odd:
+        raise SmileError(f"{who}.claims gives {odd[0]} where a Claim is wanted; give a tuple of claims.")
+
+
+def _refuse_unknown_names(claim: Claim, domain: Domain, outputs: Outputs, who: str) -> None:
+    """Raise where a claim names a feature or an output that is not there: `renamed` or `claims` left it as it was."""
+    rows = (*claim.when, *claim.then, *(row for clause in claim.either for row in clause))
+    named = {(term.kind, term.name) for inequality in rows for term in inequality.terms}
+    inputs = {name for kind, name in named if kind == "in"}.union(claim.equal, claim.free, (n for n, _ in claim.ball))
+    unknown = sorted(str(name) for name in inputs if name not in domain.slices and name not in domain.coordinates)
+    if unknown:
+        known = listed(feature.name for feature in domain.features)
+        raise SmileError(f"{who} names {listed(unknown)}, which is not a feature; the features are {known}.")
+    missing = sorted(name for kind, name in named if kind == "out" and name not in outputs.names)
+    if missing:
+        raise SmileError(f"{who} names the output {listed(missing)}; there are {listed(outputs.names, 20)}.")
 
 
 def _feature_name(domain: Domain, name: Name, who: str, columns: Sequence[str]) -> str:
@@ -154,17 +228,20 @@ def read_names(value: Any, who: str, what: str = "features", *, optional: bool =
     single = isinstance(value, (str, Integral))
     if not single and not isinstance(value, Iterable):
         raise SmileError(f"{who}: {what} is {value!r}; give a list of feature names.")
-    items = [value] if single else sorted(value, key=str) if isinstance(value, (set, frozenset)) else list(value)
-    for item in items:
-        if isinstance(item, bool) or not isinstance(item, (str, Integral)):
-            raise SmileError(f"{who}: {what} holds {item!r}, which is not a feature name.")
-    names = tuple(item if isinstance(item, str) else int(item) for item in items)
+    items = [value] if single else sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
+    names = tuple(_read_name(item, who, what) for item in items)
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
         raise SmileError(f"{who}: {what} names {listed(twice)} twice; name it once.")
     if not names and not optional:
         raise SmileError(f"{who}: {what} is empty; name at least one feature.")
     return names
+
+
+def _read_name(item: Any, who: str, what: str) -> Name:
+    if isinstance(item, bool) or not isinstance(item, (str, Integral)):
+        raise SmileError(f"{who}: {what} holds {item!r}, which is not a feature name.")
+    return item if isinstance(item, str) else int(item)
 
 
 def read_number(

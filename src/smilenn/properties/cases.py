@@ -82,8 +82,13 @@ def case_claim(claim: Claim, path: Path, case: Case, domain: Domain) -> Claim:
     then = [combined(clause, weights) for clause, weights in zip(claim.either, case.weights, strict=True)]
     free = tuple(name for name in claim.free if name not in equal)
     return replace(
-        claim, when=tuple(when), then=(*claim.then, *then), either=(), equal=tuple(equal), free=free,
-    )  # fmt: skip
+        claim,
+        when=tuple(when),
+        then=(*claim.then, *then),
+        either=(),
+        equal=tuple(equal),
+        free=free,
+    )
 
 
 def case_claims(claim: Claim, cases: Cases, domain: Domain) -> list[Claim]:

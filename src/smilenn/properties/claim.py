@@ -10,6 +10,7 @@ Sign convention: every inequality reads ``Σ terms ≤ rhs`` (or ``==``), so *vi
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -42,19 +43,22 @@ def exact(value: Any) -> Fraction:
     if isinstance(value, str) and len(value) > 400:
         raise SmileError("A number longer than 400 characters was given; shorten it.")
     try:
-        if isinstance(value, Rational):
-            result = Fraction(int(value.numerator), int(value.denominator))
-        else:
-            text = str(value).lower()
-            if "e" in text and abs(int(text.split("e")[1])) > 300:
-                raise ValueError(text)  # Fraction('1e3000000') would take seconds and megabytes
-            result = Fraction(text)
+        result = _as_fraction(value)
     except (ValueError, ZeroDivisionError):
         shown = str(value) if isinstance(value, np.generic) and not isinstance(value, str) else repr(value)
         raise SmileError(f"{shown} is not a finite number; give one such as 0.1 or 1/3.") from None
     if abs(result) > LARGEST:
         raise SmileError("A number beyond 1e300 was given; choose other units.")
     return result
+
+
+def _as_fraction(value: Any) -> Fraction:
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    text = str(value).lower()
+    if "e" in text and abs(int(text.split("e")[1])) > 300:
+        raise ValueError(text)  # Fraction('1e3000000') would take seconds and megabytes
+    return Fraction(text)
 
 
 def number(value: Fraction) -> str:
@@ -82,6 +86,18 @@ def number(value: Fraction) -> str:
     scaled = abs(value.numerator) * 10**digits // value.denominator
     text = str(scaled).rjust(digits + 1, "0")
     return f"{'-' if value < 0 else ''}{text[:-digits]}.{text[-digits:]}"
+
+
+Ends = list[Fraction | None]  # [low, high], None where there is no end
+
+
+def narrow(ends: Ends, coef: Fraction, row: Inequality) -> None:
+    """Cut [low, high] by ``coef·z ≤ rhs`` or ``==``, in place."""
+    bound, both, (low, high) = row.rhs / coef, row.op == "==", ends
+    if coef < 0 or both:
+        ends[0] = bound if low is None else max(low, bound)
+    if coef > 0 or both:
+        ends[1] = bound if high is None else min(high, bound)
 
 
 @dataclass(frozen=True)
@@ -217,6 +233,7 @@ class Claim:
     free : features that differ freely between the copies although no row names them and `others` is ``equal``.
     sentence : a text beside the claim; nobody checks it, and what is certified is said from the rows (wording.py).
     either : clauses of at least two ``<=`` rows over outputs and inputs; `then` may be empty if there are any.
+    ball : (feature, δ) pairs of two copies: the differences must also satisfy Σ ((a_i − b_i)/δ_i)² ≤ 1.
     """
 
     copies: int
@@ -227,8 +244,10 @@ class Claim:
     free: tuple[str, ...] = ()
     sentence: str = field(default="", compare=False)
     either: tuple[Clause, ...] = ()
+    ball: tuple[tuple[str, Fraction], ...] = ()
 
     def __post_init__(self) -> None:
+        _refuse_bad_ball(self.ball, self.copies)
         if not isinstance(self.copies, Integral) or not 1 <= self.copies <= len(COPIES):
             raise SmileError(f"A claim has 1 to {len(COPIES)} copies, not {self.copies}.")
         if self.others not in ("equal", "free"):
@@ -242,18 +261,21 @@ class Claim:
             raise SmileError("A clause of 'either' has at least two rows, all of them '<='.")
         for where, rows in (("when", self.when), ("then", self.then), *(("either", clause) for clause in self.either)):
             for inequality in rows:
-                for term in inequality.terms:
-                    if not 0 <= term.copy < self.copies:
-                        raise SmileError(f"{where}: copy number {term.copy + 1} of a claim with {self.copies} copies.")
-                    if where == "when" and term.kind == "out":
-                        raise SmileError(f"when: {inequality.text()!r} names an output; premises are over inputs only.")
+                self._check_terms(where, inequality)
         if not any(term.kind == "out" for rows in (self.then, *self.either) for r in rows for term in r.terms):
             raise SmileError("then: no row names an output; nothing would be claimed of the network.")
 
+    def _check_terms(self, where: str, inequality: Inequality) -> None:
+        for term in inequality.terms:
+            if not 0 <= term.copy < self.copies:
+                raise SmileError(f"{where}: copy number {term.copy + 1} of a claim with {self.copies} copies.")
+            if where == "when" and term.kind == "out":
+                raise SmileError(f"when: {inequality.text()!r} names an output; premises are over inputs only.")
+
     @property
     def named(self) -> frozenset[str]:
-        """Features (or coordinates) that `when` mentions."""
-        return frozenset(t.name for inequality in self.when for t in inequality.terms)
+        """Features (or coordinates) that `when` or the ball mentions."""
+        return frozenset(t.name for inequality in self.when for t in inequality.terms).union(n for n, _ in self.ball)
 
     @property
     def rows(self) -> tuple[Inequality, ...]:
@@ -265,25 +287,32 @@ class Claim:
         """What a checker reports on: the rows of `rows`, then every clause by its first row."""
         return (*self.rows, *(clause[0] for clause in self.either))
 
+    def with_room(self, room: Fraction) -> Claim:
+        """The claim with `room` added to the right side of every row; clauses have none."""
+        wider = tuple(replace(half, rhs=half.rhs + room) for half in self.rows)
+        return replace(self, then=wider) if room else self
+
     def formula(self, *, full: bool = False) -> str:
         """``∀ a, b ∈ X: a["income"] - b["income"] <= 0, other features equal ⇒ a.out - b.out <= 0``.
 
         What is said of more than `MANY` features is written once, with "*" for the feature; of more than `MANY` rows
         the first are shown. In `full` nothing is left out.
         """
-        names = ", ".join(COPIES[: self.copies])
         parts = [inequality.text() for inequality in self.when] if full else _texts(self.when)
-        if self.copies > 1:
-            every = range(self.copies)
-            parts += [" == ".join(Term(Fraction(1), c, "in", n).reference() for c in every) for n in self.equal]
-            parts += [f"{in_quotes(n)} free" for n in self.free]
-            parts.append("other features equal" if self.others == "equal" else "other features free")
+        parts += [ball_text(self.ball, full=full)] if self.ball else []
+        parts += self._pins() if self.copies > 1 else []
         premise = ", ".join(parts) + " ⇒ " if parts else ""
         said = [inequality.text() for inequality in self.then]
         said += [" or ".join(inequality.text() for inequality in clause) for clause in self.either]
-        cut = len(said) > MANY and not full
-        shown, more = said[:MANY] if cut else said, [f"… ({len(said)} rows)"] if cut else []
-        return f"∀ {names} ∈ X: {premise}" + ", ".join(shown + more)
+        if len(said) > MANY and not full:
+            said = [*said[:MANY], f"… ({len(said)} rows)"]
+        return f"∀ {', '.join(COPIES[: self.copies])} ∈ X: {premise}" + ", ".join(said)
+
+    def _pins(self) -> list[str]:
+        """Which features are equal in all copies and which are free."""
+        copies = range(self.copies)
+        equal = [" == ".join(Term(Fraction(1), c, "in", n).reference() for c in copies) for n in self.equal]
+        return [*equal, *(f"{in_quotes(n)} free" for n in self.free), f"other features {self.others}"]
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary with exact rationals as text."""
@@ -295,13 +324,18 @@ class Claim:
             "equal": list(self.equal),
             "free": list(self.free),
             "sentence": self.sentence,
-        } | ({"either": [[r.to_json() for r in clause] for clause in self.either]} if self.either else {})
+        } | self._rare_json()
+
+    def _rare_json(self) -> dict[str, Any]:
+        """What most claims do not have."""
+        either = {"either": [[r.to_json() for r in clause] for clause in self.either]} if self.either else {}
+        return either | ({"ball": [[name, str(delta)] for name, delta in self.ball]} if self.ball else {})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Claim:
         """Inverse of `to_json`."""
         known = {"copies", "when", "then", "others", "equal", "free", "sentence"}
-        if not isinstance(data, Mapping) or set(data) - {"either"} != known:
+        if not isinstance(data, Mapping) or set(data) - {"either", "ball"} != known:
             raise SmileError(f"A claim is described by {listed(sorted(known))}.")
         return cls(
             data["copies"],
@@ -312,7 +346,48 @@ class Claim:
             tuple(str(name) for name in _list(data, "free")),
             str(data["sentence"]),
             tuple(_clause(entry) for entry in (_list(data, "either") if "either" in data else ())),
+            tuple(_pair(entry) for entry in (_list(data, "ball") if "ball" in data else ())),
         )
+
+
+def _pair(entry: Any) -> tuple[str, Fraction]:
+    if not isinstance(entry, list) or len(entry) != 2 or not isinstance(entry[0], str):
+        raise SmileError(f"A pair of a ball is [feature, number], not {entry!r}.")
+    return entry[0], exact(entry[1])
+
+
+def _refuse_bad_ball(ball: tuple[tuple[str, Fraction], ...], copies: int) -> None:
+    if ball and copies != 2:
+        raise SmileError(f"norm2 measures how far two inputs lie apart, a and b; this claim has {copies}.")
+    bad = [name for name, delta in ball if delta <= 0]
+    if bad:
+        raise SmileError(f"norm2: {listed(bad)} may change by 0 or less; give numbers more than 0, or leave it out.")
+    names = [name for name, _ in ball]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise SmileError(f"norm2 names {twice!r} twice; name every feature once.")
+
+
+def ball_text(ball: tuple[tuple[str, Fraction], ...], *, full: bool = True) -> str:
+    """A ball in the claim language: ``norm2(a["x"] - b["x"], …) <= 0.3``, each divided by its δ if these differ.
+
+    >>> ball_text((("x", Fraction(1, 2)), ("y", Fraction(2))))
+    'norm2((a["x"] - b["x"]) / 0.5, (a["y"] - b["y"]) / 2) <= 1'
+    """
+    same = len({delta for _, delta in ball}) == 1
+    most = number(ball[0][1]) if same else "1"
+    if same and len(ball) > MANY and not full:
+        shown = f"{in_quotes(ball[0][0])}, {in_quotes(ball[1][0])}, … {in_quotes(ball[-1][0])}"
+        return f'norm2(a["*"] - b["*"] for each of {len(ball)} features in place of "*": {shown}) <= {most}'
+    differences = [f"a[{in_quotes(name)}] - b[{in_quotes(name)}]" for name, _ in ball]
+    if not same:
+        differences = [f"({d}) / {number(delta)}" for d, (_, delta) in zip(differences, ball, strict=True)]
+    return f"norm2({', '.join(differences)}) <= {most}"
+
+
+def plain(claim: Claim) -> Claim:
+    """A copy of a claim as a file would hold it: plain texts and numbers, whatever classes it was made of."""
+    return Claim.from_json(json.loads(json.dumps(claim.to_json())))
 
 
 def _clause(entry: Any) -> Clause:

@@ -26,7 +26,7 @@ from scipy.optimize import linprog
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
-from smilenn.properties.claim import Claim
+from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.premise import ground, holds_exactly
 
 BASES = 3  # rows around which points are placed
@@ -60,9 +60,12 @@ class _System:
         weight = np.abs(self.coef).max(axis=1, keepdims=True)
         n = self.coef.shape[1]
         found = linprog(
-            np.eye(n + 1)[n], A_ub=np.hstack([self.coef, -weight]), b_ub=self.rhs,
-            bounds=[(None, None)] * n + [(0.0, None)], method="highs",
-        )  # fmt: skip
+            np.eye(n + 1)[n],
+            A_ub=np.hstack([self.coef, -weight]),
+            b_ub=self.rhs,
+            bounds=[(None, None)] * n + [(0.0, None)],
+            method="highs",
+        )
         least = 0.0 if found.x is None else float(found.x[-1])
         return least if found.status == 0 and least > SLACK * self.size else 0.0
 
@@ -91,15 +94,17 @@ def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[
         if system.missed():
             raise SmileError(_contradiction(claims, domain, system))
         systems.append((base, places, system))
-    found = [
-        _implied(claims, domain, outputs, systems, name) for name in features if _shared(claims, domain, name)
-    ]  # fmt: skip
+    found = [_implied(claims, domain, outputs, systems, name) for name in features if _shared(claims, domain, name)]
     return tuple(sentence for sentence in found if sentence)
 
 
 def _refuse_vacuous(claim: Claim, domain: Domain) -> None:
     """Raise if a claim compares an input with itself only: its copies are equal, and its rows then say nothing."""
-    if claim.copies == 1 or claim.either or not ground(claim, domain).pinned.all():
+    if claim.copies == 1 or claim.either:
+        return
+    pinned = ground(claim, domain).pinned.copy()
+    pinned[[group[0] for group in domain.groups if len(group) == 1]] = True  # a category of one value
+    if not pinned.all():
         return
     for row in claim.rows:
         total: dict[tuple[str, str], Fraction] = {}
@@ -130,26 +135,28 @@ def _contradiction(claims: Sequence[Claim], domain: Domain, system: _System) -> 
 
 
 def _implied(
-    claims: Sequence[Claim], domain: Domain, outputs: Sequence[str],
-    systems: Sequence[tuple[np.ndarray, dict[str, list[np.ndarray]], _System]], name: str,
-) -> str:  # fmt: skip
+    claims: Sequence[Claim],
+    domain: Domain,
+    outputs: Sequence[str],
+    systems: Sequence[tuple[np.ndarray, dict[str, list[np.ndarray]], _System]],
+    name: str,
+) -> str:
     """What all claims together say of one feature, of some output, and no claim alone; '' for nothing."""
+    category = domain.feature(name).kind == "category"
+    bends = len(systems[0][1][name]) >= 3 and not category
+    kinds = {"no dependence on": (1, 0, -1)} | ({"no bend along": (1, -2, 1)} if bends else {})
+
+    def fixed(o: int, signs: Sequence[int], claim: int | None) -> bool:
+        return all(_fixed(system, spots[name], signs, o, claim) for _, spots, system in systems)
+
     for o, output in enumerate(outputs):
-        for what, signs in (("no dependence on", (1, 0, -1)), ("no bend along", (1, -2, 1))):
-            places = systems[0][1][name]
-            if what == "no bend along" and (len(places) < 3 or domain.feature(name).kind == "category"):
-                continue
-            if all(_fixed(system, spots[name], signs, o, None) for _, spots, system in systems):
-                alone = any(
-                    all(_fixed(system, spots[name], signs, o, i) for _, spots, system in systems)
-                    for i in range(len(claims))
-                )
-                if alone:
-                    break
-                which = f"'{output}'" if output else "the output"
-                both = [c for c in claims if name in c.named | set(c.free) or name in _members(c, domain)]
-                said = " and ".join(c.sentence or c.formula() for c in both)
-                return f"Together these properties leave {which} {what} '{name}': {said}"
+        what = next((what for what, signs in kinds.items() if fixed(o, signs, None)), None)
+        if what is None or any(fixed(o, kinds[what], i) for i in range(len(claims))):
+            continue
+        which = f"'{output}'" if output else "the prediction"
+        both = [c for c in claims if name in c.named | set(c.free) or name in _members(c, domain)]
+        said = " and ".join(c.sentence or c.formula() for c in both)
+        return f"Together these properties leave {which} {what} '{name}': {said}"
     return ""
 
 
@@ -184,9 +191,11 @@ def _shared(claims: Sequence[Claim], domain: Domain, name: str) -> bool:
 def _pairs(claims: Sequence[Claim], features: Sequence[str]) -> list[tuple[str, str]]:
     """Features that some row names together."""
     found = {
-        pair for claim in claims for row in (*claim.when, *claim.rows)
+        pair
+        for claim in claims
+        for row in (*claim.when, *claim.rows)
         for pair in combinations(sorted({t.name for t in row.terms if t.name in features}), 2)
-    }  # fmt: skip
+    }
     return sorted(found)[:MOST_PAIRS]
 
 
@@ -216,44 +225,62 @@ def _places(domain: Domain, name: str, base: np.ndarray) -> list[np.ndarray]:
 
 
 def _system(
-    claims: Sequence[Claim], domain: Domain, outputs: Sequence[str], base: np.ndarray,
-    places: dict[str, list[np.ndarray]], pairs: Sequence[tuple[str, str]],
-) -> _System:  # fmt: skip
-    z = [base, *(x for spots in places.values() for x in spots)]
-    for one, other in pairs:
-        for a, b in product(places[one], places[other]):
-            both = a.copy()
-            own = list(domain.indices(other))
-            both[own] = b[own]
-            z.append(both)
-    z = np.unique(np.array(z), axis=0)
-    n = len(z)
+    claims: Sequence[Claim],
+    domain: Domain,
+    outputs: Sequence[str],
+    base: np.ndarray,
+    places: dict[str, list[np.ndarray]],
+    pairs: Sequence[tuple[str, str]],
+) -> _System:
+    z = _points(domain, base, places, pairs)
     index = {tuple(x): i for i, x in enumerate(z)}
     along = [np.array([index[tuple(x)] for x in spots]) for spots in places.values()]
     coef, rhs, owner = list[np.ndarray](), list[float](), list[int]()
     for number, claim in enumerate(claims):
-        if claim.copies < 3:
-            tuples = np.array(list(product(range(n), repeat=claim.copies)))
-        else:  # triples and more along one feature
-            tuples = np.concatenate([spots[np.array(list(product(range(len(spots)), repeat=claim.copies)))]
-                                     for spots in along])  # fmt: skip
-        premise = ground(claim, domain)
-        tuples = tuples[premise.holds(z[tuples])]
-        step = max(1, -(-len(tuples) // MOST_TUPLES))
-        for chosen in tuples[::step]:
-            if not holds_exactly(claim, domain, z[chosen]):
-                continue
+        for chosen in _tuples(claim, domain, z, along):
             for row in claim.rows:
-                line, right = np.zeros((len(outputs), n)), float(row.rhs)
-                for term in row.terms:
-                    at = chosen[term.copy]
-                    if term.kind == "out":
-                        line[list(outputs).index(term.name), at] += float(term.coef)
-                    else:
-                        right -= float(term.coef) * float(z[at, domain.indices(term.name)[0]])
+                line, right = _line(row, domain, outputs, z, chosen)
                 if line.any() or right < 0:
                     coef.append(line.ravel())
                     rhs.append(right)
                     owner.append(number)
-    shape = (len(coef), len(outputs) * n)
+    shape = (len(coef), len(outputs) * len(z))
     return _System(z, np.array(coef).reshape(shape), np.array(rhs), np.array(owner, dtype=int))
+
+
+def _points(
+    domain: Domain, base: np.ndarray, places: dict[str, list[np.ndarray]], pairs: Sequence[tuple[str, str]]
+) -> np.ndarray:
+    """The base row, the places of every feature, and those of two features together; [n, m], each once."""
+    z = [base, *(x for spots in places.values() for x in spots)]
+    for one, other in pairs:
+        own = list(domain.indices(other))
+        for a, b in product(places[one], places[other]):
+            both = a.copy()
+            both[own] = b[own]
+            z.append(both)
+    return np.unique(np.array(z), axis=0)
+
+
+def _tuples(claim: Claim, domain: Domain, z: np.ndarray, along: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Tuples [k] of points that satisfy the premise, at most `MOST_TUPLES`; triples and more along one feature."""
+    lines = [np.arange(len(z))] if claim.copies < 3 else along
+    every = [spots[np.array(list(product(range(len(spots)), repeat=claim.copies)))] for spots in lines]
+    tuples = np.concatenate(every)
+    tuples = tuples[ground(claim, domain).holds(z[tuples])]
+    step = max(1, -(-len(tuples) // MOST_TUPLES))
+    return [chosen for chosen in tuples[::step] if holds_exactly(claim, domain, z[chosen])]
+
+
+def _line(
+    row: Inequality, domain: Domain, outputs: Sequence[str], z: np.ndarray, chosen: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """The row at a tuple of points: coefficients [o, n] of the outputs there, and the right side without the inputs."""
+    line, right = np.zeros((len(outputs), len(z))), float(row.rhs)
+    for term in row.terms:
+        at = chosen[term.copy]
+        if term.kind == "out":
+            line[list(outputs).index(term.name), at] += float(term.coef)
+        else:
+            right -= float(term.coef) * float(z[at, domain.indices(term.name)[0]])
+    return line, right

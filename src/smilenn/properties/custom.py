@@ -12,10 +12,12 @@ from typing import Any, ClassVar, Self, final
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.properties.base import Name, Property, Rename, read_names, rename_all, set_fields
-from smilenn.properties.claim import COPIES, Claim, Inequality, Others, in_quotes
+from smilenn.properties.claim import COPIES, Claim, Inequality, Others, ball_text, in_quotes
 from smilenn.properties.forms import Outputs
-from smilenn.properties.language import ClaimSyntaxError, Row, parse, tidy
+from smilenn.properties.language import parse
+from smilenn.properties.parsed import Row
 from smilenn.properties.premise import EmptyPremise, ground
+from smilenn.properties.tokens import ClaimSyntaxError, tidy
 
 
 @final
@@ -63,6 +65,7 @@ class Custom(Property):
     def from_claim(cls, claim: Claim) -> Custom:
         """A `Claim` built by hand, as a property."""
         when, then = (tuple(r.text() for r in rows) for rows in (claim.when, claim.then))
+        when += (ball_text(claim.ball),) if claim.ball else ()
         then += tuple(" or ".join(r.text() for r in clause) for clause in claim.either)
         return cls(then, when, claim.copies, claim.others, claim.equal, claim.free, claim.sentence)
 
@@ -70,29 +73,32 @@ class Custom(Property):
         when = [parse(text, self.copies, "when") for text in self.when]
         return when, [parse(text, self.copies, "then") for text in self.then]
 
-    def formula(self) -> str:  # noqa: D102
+    def formula(self) -> str:
         parts = [tidy(text) for text in self.when]
         parts += [f"{_called(n)} {word}" for word, names in (("equal", self.equal), ("free", self.free)) for n in names]
         parts += [f"other features {self.others}"] if self.copies > 1 else []
         premise = ", ".join(parts) + " ⇒ " if parts else ""
         return f"∀ {', '.join(COPIES[: self.copies])} ∈ X: {premise}{', '.join(map(tidy, self.then))}"
 
-    def _renamed(self, rename: Rename) -> Self:
+    def renamed(self, rename: Rename) -> Self:
         return replace(self, equal=rename_all(self.equal, rename), free=rename_all(self.free, rename))
 
-    def _sentence(self, output: str) -> str:
+    def sentence_about(self, output: str) -> str:
         start = f"Whenever {' and '.join(map(tidy, self.when))}, " if self.when else "Always, "
         rest = f"other inputs {self.others}, " if self.copies > 1 else ""
         return f"{start}{rest}{' and '.join(map(tidy, self.then))} {'holds' if len(self.then) == 1 else 'hold'}."
 
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         when, then = (
             tuple(inequality for parsed in rows for inequality in parsed.on(domain, outputs.names))
             for rows in self._rows()
         )
         either = tuple(clause for parsed in self._rows()[1] for clause in parsed.clauses(domain, outputs.names))
         equal, free = (tuple(str(n) for n in names) for names in (self.equal, self.free))
-        claim = Claim(self.copies, when, then, self.others, equal, free, self.says, either)
+        balls = [axes for parsed in self._rows()[0] if (axes := parsed.axes(domain))]
+        if len(balls) > 1:
+            raise SmileError("A claim has one row with norm2; state a property for each norm.")
+        claim = Claim(self.copies, when, then, self.others, equal, free, self.says, either, *balls)
         self._refuse_empty(claim, domain)
         return (claim,)
 
@@ -133,17 +139,14 @@ class Safe(Property):
     def _custom(self) -> Custom:
         return Custom(self.then, self.when, copies=1)
 
-    def formula(self) -> str:  # noqa: D102
+    def formula(self) -> str:
         return self._custom().formula()
 
-    def _renamed(self, rename: Rename) -> Self:
-        return self
+    def sentence_about(self, output: str) -> str:
+        return self._custom().sentence_about(output)
 
-    def _sentence(self, output: str) -> str:
-        return self._custom()._sentence(output)
-
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
-        return self._custom()._claims(domain, outputs)
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+        return self._custom().claims(domain, outputs)
 
 
 def _called(name: Name) -> str:

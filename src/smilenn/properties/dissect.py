@@ -17,17 +17,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from smilenn.domain import Domain
-from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.claim import Claim, Ends, Inequality, Term, narrow
 from smilenn.properties.meaning import Linear
-
-Bounds = list[Fraction | None]  # least and largest a − b
 
 
 @dataclass(frozen=True)
 class Premise:
     """A premise of two copies, taken apart; names are features of the domain, or as the rows have them without one."""
 
-    strips: dict[str, Bounds]
+    strips: dict[str, Ends]  # least and largest a − b
     fixed: tuple[tuple[str, Fraction], ...]
     tied: tuple[Inequality, ...]
     free: tuple[str, ...]
@@ -46,58 +44,68 @@ class Conclusion:
 
 def conclusion_of(row: Inequality, copies: int) -> Conclusion | None:
     """The row with its outputs as one form; None where the copies' outputs are no multiples of each other."""
-    outs: list[dict[str, Fraction]] = [{} for _ in range(copies)]
-    inputs: dict[tuple[int, str], Fraction] = {}
-    for term in row.terms:
-        if term.kind == "out":
-            outs[term.copy][term.name] = outs[term.copy].get(term.name, Fraction(0)) + term.coef
-        else:
-            inputs[term.copy, term.name] = inputs.get((term.copy, term.name), Fraction(0)) + term.coef
-    outs = [{name: coef for name, coef in out.items() if coef} for out in outs]
-    inputs = {key: coef for key, coef in inputs.items() if coef}
+    outs = [_sums(term for term in row.terms if term.kind == "out" and term.copy == c) for c in range(copies)]
+    inputs = {
+        (c, name): coef
+        for c in range(copies)
+        for name, coef in _sums(term for term in row.terms if term.kind == "in" and term.copy == c).items()
+    }
     first = next((out for out in outs if out), None)
     if first is None:
         return None
     scale = abs(next(iter(first.values())))
     form = {name: coef / scale for name, coef in first.items()}
-    weights = []
-    for out in outs:
-        weight = Fraction(0) if not out else out.get(next(iter(form)), Fraction(0)) / next(iter(form.values()))
-        if out != {name: weight * coef for name, coef in form.items() if weight}:
-            return None
-        weights.append(weight)
-    return Conclusion(tuple((coef, name) for name, coef in form.items()), tuple(weights), inputs, row.rhs)
+    weights = [_multiple(out, form) for out in outs]
+    known = tuple(weight for weight in weights if weight is not None)
+    if len(known) < copies:
+        return None
+    return Conclusion(tuple((coef, name) for name, coef in form.items()), known, inputs, row.rhs)
+
+
+def _sums(terms: Iterable[Term]) -> dict[str, Fraction]:
+    """Coefficients by name, zeros dropped."""
+    out: dict[str, Fraction] = {}
+    for term in terms:
+        out[term.name] = out.get(term.name, Fraction(0)) + term.coef
+    return {name: coef for name, coef in out.items() if coef}
+
+
+def _multiple(out: dict[str, Fraction], form: dict[str, Fraction]) -> Fraction | None:
+    """w with out = w·form; None where there is none."""
+    name, coef = next(iter(form.items()))
+    weight = out.get(name, Fraction(0)) / coef
+    return weight if out == {name: weight * coef for name, coef in form.items() if weight} else None
 
 
 def premise_of(claim: Claim, domain: Domain | None) -> Premise | None:
     """The premise of two copies; None where it cannot be read."""
     if domain is None and (claim.equal or claim.others == "free"):
         return None
-    strips: dict[str, Bounds] = {}
+    strips: dict[str, Ends] = {}
     fixed: list[tuple[str, Fraction]] = []
     tied: list[Inequality] = []
     for row in claim.when:
         found = _difference(row)
         if found is not None:
-            _narrow(strips.setdefault(row.terms[0].name, [None, None]), found, row)
+            narrow(strips.setdefault(row.terms[0].name, [None, None]), found, row)
         elif len(row.terms) == 1 and row.op == "==" and row.terms[0].copy == 1:
             fixed.append((row.terms[0].name, row.rhs / row.terms[0].coef))
         elif row.terms:
             tied.append(row)
         else:
             return None
-    free = [name for name in claim.free if name not in strips]
-    held: frozenset[str] = frozenset()
-    if domain is not None:
-        features = {feature.name for feature in domain.features}
-        if not {*strips, *claim.equal, *free} <= features:
-            return None  # single members of a category
-        held = frozenset(claim.equal)
+    free = tuple(name for name in claim.free if name not in strips)
+    if domain is None:
+        return Premise(strips, tuple(fixed), tuple(tied), free, frozenset())
+    features = {feature.name for feature in domain.features}
+    if not {*strips, *claim.equal, *free} <= features:
+        return None  # single members of a category
+    held = frozenset(claim.equal)
+    if fixed or claim.others == "free":
         named = {feature_of(name, domain) for name in claim.named}
         loose = features if claim.others == "free" else {*named, *free}
-        more = [f.name for f in domain.features if f.name in loose - held - {*strips, *free}]
-        free += more if fixed or claim.others == "free" else []
-    return Premise(strips, tuple(fixed), tuple(tied), tuple(free), held)
+        free += tuple(f.name for f in domain.features if f.name in loose - held - {*strips, *free})
+    return Premise(strips, tuple(fixed), tuple(tied), free, held)
 
 
 def feature_of(name: str, domain: Domain) -> str:
@@ -115,15 +123,6 @@ def _difference(row: Inequality) -> Fraction | None:
     if first.name != second.name or first.coef != -second.coef or {first.copy, second.copy} != {0, 1}:
         return None
     return first.coef if first.copy == 0 else second.coef
-
-
-def _narrow(strip: Bounds, coef: Fraction, row: Inequality) -> None:
-    """Cut a strip by ``coef·(a.x − b.x) ≤ rhs`` or ``==``."""
-    bound = row.rhs / coef
-    if coef < 0 or row.op == "==":
-        strip[0] = bound if strip[0] is None else max(strip[0], bound)
-    if coef > 0 or row.op == "==":
-        strip[1] = bound if strip[1] is None else min(strip[1], bound)
 
 
 def minus(form: Linear) -> Linear:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal
 
 from smilenn.errors import SmileError, listed
@@ -42,6 +42,11 @@ class Outputs:
         """Outputs as they are, or numbers of these names."""
         return outputs if isinstance(outputs, Outputs) else cls(tuple(outputs))
 
+    @property
+    def misnamed(self) -> bool:
+        """Whether the classes cannot be those that the outputs decide between: one output for two, or one for each."""
+        return bool(self.classes) and (len(self.classes) != 2 if len(self.names) == 1 else self.classes != self.names)
+
     def forms(self, output: str | None, who: str, *, directed: bool) -> tuple[Form, ...]:
         """What `who` speaks of: of the `output` that it names, or of all.
 
@@ -52,18 +57,33 @@ class Outputs:
             if known == ("",):
                 raise SmileError(f"{who} names the output {output!r}, but there is one only; leave 'output' out.")
             raise SmileError(f"{who} names the output {output!r}; there are {listed(known, 20)}.")
-        if len(self.names) == len(self.classes):  # one output a class: margins
-            if output is not None:
-                return tuple(((1, output), (-1, other)) for other in known if other != output)
-            if directed:
-                raise SmileError(
-                    f"{who} must say which of the {len(known)} classes it speaks of: its margin over each other class "
-                    f"is what may move one way only; add output={known[-1]!r}, or another of {listed(known, 20)}."
-                )
-            return tuple(((1, one), (-1, other)) for one, other in combinations(known, 2))
+        if len(self.names) == len(self.classes):  # one output a class
+            return self._margins(output, who, directed=directed)
         if self.classes and output is not None:
             return (((1 if output == self.classes[1] else -1, self.names[0]),),)
         return tuple(((1, name),) for name in (self.names if output is None else (output,)))
+
+    def _margins(self, output: str | None, who: str, *, directed: bool) -> tuple[Form, ...]:
+        """Of one class over every other, or of all pairs."""
+        known = self.classes
+        if output is not None:
+            return tuple(((1, output), (-1, other)) for other in known if other != output)
+        if directed:
+            raise SmileError(
+                f"{who} must say which of the {len(known)} classes it speaks of: its margin over each other class "
+                f"is what may move one way only; add output={known[-1]!r}, or another of {listed(known, 20)}."
+            )
+        return tuple(((1, one), (-1, other)) for one, other in combinations(known, 2))
+
+
+def class_name(value: Any) -> str:
+    """A class as the name of an output: a whole number without a point.
+
+    >>> class_name(1.0), class_name("yes")
+    ('1', 'yes')
+    """
+    whole = isinstance(value, Real) and not isinstance(value, Integral) and float(value).is_integer()
+    return str(int(float(value))) if whole else str(value)
 
 
 def read_output(value: Any, who: str) -> str | None:

@@ -1,6 +1,8 @@
 r"""The language of claims: one linear comparison a row, over the inputs and outputs of the copies a, b, c, d.
 
     row      := chain ("or" chain)*                        "or" in conclusions only: out.a <= 0 or out.b <= 0
+              | "norm2" "(" ball ")" "<=" number           in premises of two copies only: norm2(a - b) <= 0.3
+    ball     := "a" "-" "b" | sum ("," sum)*               each sum k·(a.x - b.x): norm2(a.x - b.x, (a.y - b.y)/2) <= 1
     chain    := sum (("<=" | ">=" | "==") sum)+            -0.1 <= a.x - b.x <= 0.1
     sum      := product (("+" | "-") product)*
     product  := factor (("*" | "/") factor)*               one side of a product is a number
@@ -16,166 +18,18 @@ Errors quote the row and underline the token at fault.
 
 from __future__ import annotations
 
-import math
-import re
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Literal, NoReturn
 
-from smilenn.domain import Domain
-from smilenn.errors import SmileError, listed
-from smilenn.properties.claim import COPIES, LARGEST, PLAIN_NAME, Clause, Inequality, Term, exact, in_quotes, row
-
-Where = Literal["when", "then"]
-Span = tuple[int, int]
+from smilenn.errors import SmileError
+from smilenn.properties.claim import COPIES, LARGEST, Inequality, exact, row
+from smilenn.properties.parsed import Ball, Member, Row, Where
+from smilenn.properties.tokens import ClaimSyntaxError, Span, Token, tokens, unquoted
 
 MAX_LENGTH = 20_000
 MAX_DEPTH = 50
-MAX_CLAUSES = 64  # that a row with "or" may mean
 MAX_BITS = 4_096  # of a denominator: products of long numbers stay cheap
-
-_TOKEN = re.compile(
-    rf"""(?P<space>\s+)
-    | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    | (?P<name>{PLAIN_NAME.pattern})
-    | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    | (?P<compare><=|>=|==|!=|<>|=<|=>|≤|≥|≠|=|<|>)
-    | (?P<mark>[-+*/().\[\]])
-    | (?P<stray>.)""",
-    re.VERBOSE | re.DOTALL,
-)
-
-
-class ClaimSyntaxError(SmileError):
-    """A row that cannot be read: one sentence, then the row, then a line underlining the token at fault."""
-
-    def __init__(self, sentence: str, text: str, span: Span) -> None:
-        start, end = span
-        shown = re.sub(r"\s", " ", text)
-        super().__init__(f"{sentence}\n    {shown}\n    {' ' * start}{'^' * max(1, end - start)}")
-        self.sentence, self.text, self.span = sentence, text, span
-
-
-@dataclass(frozen=True)
-class Token:
-    """A piece of a row; `kind` is number, name, text, compare, mark or end."""
-
-    kind: str
-    text: str
-    span: Span
-
-
-@dataclass(frozen=True)
-class Member:
-    """``copy.name == "value"``: a category (or a binary feature with texts) takes one value."""
-
-    copy: int
-    name: str
-    value: str
-    name_span: Span
-    value_span: Span
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row as read, before it meets a domain: its comparisons, and where each name stands in the text.
-
-    `others` are the comparisons of further chains, joined to the first by "or".
-    """
-
-    text: str
-    where: Where
-    relations: tuple[Inequality | Member, ...]
-    spans: dict[tuple[str, str], Span] = field(compare=False)
-    others: tuple[tuple[Inequality | Member, ...], ...] = ()
-
-    def on(self, domain: Domain, outputs: Sequence[str] = ("",)) -> tuple[Inequality, ...]:
-        """The row on a domain: names checked, categories turned into their members; nothing of a row with "or"."""
-        out: list[Inequality] = []
-        for relation in () if self.others else self.relations:
-            if isinstance(relation, Member):
-                out.append(self._member(relation, domain))
-            else:
-                out += self._linear(relation, domain, outputs)
-        return tuple(out)
-
-    def clauses(self, domain: Domain, outputs: Sequence[str] = ("",)) -> tuple[Clause, ...]:
-        """The clauses of a row with "or": of the chains A_1, A_2 or B_1, B_2 all four A_i or B_j; none without "or"."""
-        if not self.others:
-            return ()
-        chains = [
-            [
-                half
-                for relation in chain
-                if isinstance(relation, Inequality)  # texts are not compared in conclusions
-                for whole in self._linear(relation, domain, outputs)
-                for half in whole.halves()
-            ]
-            for chain in (self.relations, *self.others)
-        ]
-        if math.prod(map(len, chains)) > MAX_CLAUSES:
-            self._fail(f"This means more than {MAX_CLAUSES} clauses; split it into several rows.", (0, len(self.text)))
-        return tuple(product(*chains))
-
-    def _fail(self, sentence: str, span: Span) -> NoReturn:
-        raise ClaimSyntaxError(sentence, self.text, span)
-
-    def _linear(self, relation: Inequality, domain: Domain, outputs: Sequence[str]) -> list[Inequality]:
-        terms = []
-        for term in relation.terms:
-            span = self.spans[term.kind, term.name]
-            if term.kind == "out":
-                terms.append((term.coef, term.copy, "out", self._output(term.name, outputs, span)))
-                continue
-            if term.name not in domain.slices and term.name not in domain.coordinates:
-                known = listed(f.name for f in domain.features)
-                self._fail(f"There is no feature {term.name!r}; the features are {known}.", span)
-            if term.name in domain.slices and domain.feature(term.name).kind == "category":
-                return self._same(relation, domain, term, span)
-            terms.append((term.coef, term.copy, "in", term.name))
-        return [row(terms, relation.rhs, relation.op)]
-
-    def _same(self, relation: Inequality, domain: Domain, term: Term, span: Span) -> list[Inequality]:
-        """``a.race == b.race``: every member of the group is equal."""
-        first, second = relation.terms if len(relation.terms) == 2 else (term, term)
-        opposite = first.name == second.name and first.coef == -second.coef and first.copy != second.copy
-        if self.where == "then" or relation.op != "==" or relation.rhs or not opposite:
-            value = domain.feature(term.name).categories[0]
-            self._fail(
-                f"{term.name!r} is a category, not a number; in 'when' compare it whole (a.NAME == b.NAME) "
-                f'or with a value (a.NAME == "{value}").',
-                span,
-            )
-        members = domain.feature(term.name).coordinates
-        return [row([(1, first.copy, "in", m), (-1, second.copy, "in", m)], 0, "==") for m in members]
-
-    def _output(self, name: str, outputs: Sequence[str], span: Span) -> str:
-        if name in outputs:
-            return name
-        if not name and len(outputs) == 1:
-            return outputs[0]
-        if not name:
-            self._fail(f"The network has several outputs; name one of {listed(outputs)}, as in a.out.NAME.", span)
-        known = listed(o for o in outputs if o) or "none by name: write a.out"
-        self._fail(f"There is no output {name!r}; the outputs are {known}.", span)
-
-    def _member(self, member: Member, domain: Domain) -> Inequality:
-        if member.name not in domain.slices:
-            known = listed(f.name for f in domain.features)
-            self._fail(f"There is no feature {member.name!r}; the features are {known}.", member.name_span)
-        feature = domain.feature(member.name)
-        if not feature.categories:
-            self._fail(f"{member.name!r} holds numbers; compare it with a number.", member.value_span)
-        if member.value not in feature.categories:
-            known = listed(feature.categories)
-            self._fail(f"{member.name!r} has no value {member.value!r}; its values are {known}.", member.value_span)
-        place = feature.categories.index(member.value)
-        if feature.kind == "binary":
-            return row([(1, member.copy, "in", feature.name)], place, "==")
-        return row([(1, member.copy, "in", feature.coordinates[place])], 1, "==")
 
 
 def parse(text: str, copies: int = 2, where: Where = "when") -> Row:
@@ -202,40 +56,6 @@ def parse_row(text: str, copies: int = 2, where: Where = "when") -> tuple[Inequa
         if isinstance(relation, Member):
             raise ClaimSyntaxError("What this text means depends on the domain.", text, relation.value_span)
     return tuple(relation for relation in parsed.relations if isinstance(relation, Inequality))
-
-
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
-_WHITE = {"n": "\n", "t": "\t", "r": "\r"}
-
-
-def unquoted(text: str) -> str:
-    r"""What a text in quotes stands for, the inverse of `in_quotes`.
-
-    >>> unquoted(r'"a \"b\" \u00e9"')
-    'a "b" é'
-    """
-
-    def meant(match: re.Match[str]) -> str:
-        code = match[1]
-        if len(code) > 1:
-            point = int(code[1:], 16)
-            return chr(point) if point <= sys.maxunicode else match[0]
-        return _WHITE.get(code, code)
-
-    return _ESCAPE.sub(meant, text[1:-1])
-
-
-def tidy(text: str) -> str:
-    """A row as its author wrote it, on one line: what cannot be printed in a quoted name is escaped."""
-    out = []
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        if match.lastgroup == "space":
-            token = " "
-        elif not token.isprintable():
-            token = in_quotes(unquoted(token)) if match.lastgroup == "text" else in_quotes(token)[1:-1]
-        out.append(token)
-    return "".join(out).strip()
 
 
 # ---- the parser -----------------------------------------------------------------------------------------------------
@@ -275,27 +95,13 @@ class _Parser:
     def __init__(self, text: str, copies: int, where: Where) -> None:
         self.text, self.copies = text, copies
         self.where: Where = where
-        self.tokens = self._tokens()
+        self.tokens = tokens(text)
         self.at = 0
         self.depth = 0
         self.spans: dict[tuple[str, str], Span] = {}
 
     def fail(self, sentence: str, span: Span) -> NoReturn:
         raise ClaimSyntaxError(sentence, self.text, span)
-
-    def _tokens(self) -> list[Token]:
-        out = []
-        for match in _TOKEN.finditer(self.text):
-            kind, text = match.lastgroup or "stray", match.group()
-            if kind == "stray":
-                if text in "\"'":
-                    self.fail("The quotation mark is never closed.", (match.start(), len(self.text)))
-                self.fail(f"The character {text!r} has no meaning here.", match.span())
-            if kind == "compare" and text not in ("<=", ">=", "=="):
-                self.fail(f"The operator {text!r} does not exist; use <=, >= or ==.", match.span())
-            if kind != "space":
-                out.append(Token(kind, text, match.span()))
-        return [*out, Token("end", "", (len(self.text), len(self.text)))]
 
     @property
     def token(self) -> Token:
@@ -310,6 +116,8 @@ class _Parser:
         return self.take() if self.token.kind == "mark" and self.token.text == mark else None
 
     def row(self) -> Row:
+        if self.token.text == "norm2" and self.tokens[self.at + 1].text == "(":
+            return Row(self.text, self.where, (), self.spans, ball=self.norm())
         chains = [self.chain()]
         while self.token.kind == "name" and self.token.text == "or":
             joint = self.take()
@@ -319,6 +127,40 @@ class _Parser:
         if self.token.kind != "end":
             self.unexpected()
         return Row(self.text, self.where, chains[0], self.spans, tuple(chains[1:]))
+
+    def norm(self) -> Ball:
+        """``norm2(a - b) <= r``, or of single differences, each perhaps times a number."""
+        start = self.take()
+        if self.where == "then" or self.copies != 2:
+            self.fail("norm2 measures how far two inputs lie apart; it stands in 'when' of a claim on two.", start.span)
+        self.take()
+        whole = [token.text for token in self.tokens[self.at : self.at + 4]] == ["a", "-", "b", ")"]
+        parts: list[tuple[str, Fraction]] = []
+        if whole:
+            self.at += 3
+        while not whole:
+            parts.append(self.difference(self.number_like(self.sum())))
+            if self.skip(",") is None:
+                break
+        if self.skip(")") is None:
+            self.fail("This norm is never closed: ')' or ',' was expected.", self.token.span)
+        operator = self.take()
+        if operator.text != "<=":
+            self.fail("A norm is at most a number: norm2(a - b) <= 0.3.", operator.span)
+        radius = self.number_like(self.sum())
+        if radius.terms or radius.constant <= 0:
+            self.fail("A norm is at most a number, which is more than 0.", radius.span)
+        if self.token.kind != "end":
+            self.unexpected()
+        return Ball(tuple((name, radius.constant / size) for name, size in parts), radius.constant)
+
+    def difference(self, part: _Sum) -> tuple[str, Fraction]:
+        """k·(a.x − b.x) as the name and |k|."""
+        names = {name for (_, _, name) in part.terms}
+        first, second = (part.terms.get((copy, "in", next(iter(names), "")), Fraction(0)) for copy in (0, 1))
+        if len(names) != 1 or part.constant or first + second or not first:
+            self.fail("norm2 takes differences of one feature each, such as a.x - b.x.", part.span)
+        return names.pop(), abs(first)
 
     def chain(self) -> tuple[Inequality | Member, ...]:
         sides, operators = [self.sum()], []
@@ -379,21 +221,23 @@ class _Parser:
             operator = self.take()
             left, right = self.number_like(result), self.number_like(self.factor())
             span = (left.span[0], right.span[1])
-            if operator.text == "/":
-                if right.terms:
-                    self.fail("Dividing by a name is not linear; divide by a number.", right.span)
-                if not right.constant:
-                    self.fail("This divides by zero.", right.span)
-                result = left.times(1 / right.constant, span)
-            elif left.terms and right.terms:
-                self.fail("A product of two names is not linear; multiply a name by a number.", span)
-            else:
-                factor, other = (right.constant, left) if left.terms else (left.constant, right)
-                result = other.times(factor, span)
+            result = (self.quotient if operator.text == "/" else self.multiplied)(left, right, span)
             for value in (*result.terms.values(), result.constant):
                 if abs(value) > LARGEST or value.denominator.bit_length() > MAX_BITS:
                     self.fail("This product is beyond 1e300 or has too many digits; choose other units.", span)
         return result
+
+    def quotient(self, left: _Sum, right: _Sum, span: tuple[int, int]) -> _Sum:
+        if right.terms:
+            self.fail("Dividing by a name is not linear; divide by a number.", right.span)
+        if not right.constant:
+            self.fail("This divides by zero.", right.span)
+        return left.times(1 / right.constant, span)
+
+    def multiplied(self, left: _Sum, right: _Sum, span: tuple[int, int]) -> _Sum:
+        if left.terms and right.terms:
+            self.fail("A product of two names is not linear; multiply a name by a number.", span)
+        return left.times(right.constant, span) if left.terms else right.times(left.constant, span)
 
     def number_like(self, value: _Sum | _Text) -> _Sum:
         if isinstance(value, _Text):
@@ -437,36 +281,40 @@ class _Parser:
         self.fail(f"A number or a name such as a.income was expected, not {what}.", token.span)
 
     def name(self, token: Token) -> _Sum:
-        kind: Literal["in", "out"] = "in"
-        accessed = self.token.kind == "mark" and self.token.text in ".["
-        if accessed and not (token.text == "out" and self.copies == 1):
-            if token.text not in COPIES[: self.copies]:
-                called = " and ".join(COPIES[: self.copies])
-                self.fail(f"There is no copy {token.text!r} here; the copies are called {called}.", token.span)
-            copy, plain = COPIES.index(token.text), self.token.text == "."
-            name, end = self.access(token)
-            if name == "out" and plain:
-                kind, name = "out", ""
-        elif self.copies == 1:
-            copy, name, end = 0, token.text, token.span[1]
-            if name == "out":
-                kind, name = "out", ""
-        elif token.text in COPIES[: self.copies]:
-            self.fail(
-                f"'{token.text}' is a copy, not a number; name one of its features: {token.text}.NAME "
-                f'or {token.text}["the name"].',
-                token.span,
-            )
-        else:
-            ways = " or ".join(f"{c}.{token.text}" for c in COPIES[: self.copies])
-            self.fail(f"{token.text!r} lacks its copy; write {ways}.", token.span)
-        if kind == "out" and self.token.kind == "mark" and self.token.text in ".[":
-            name, end = self.access(token)
+        copy, name, end, plain = self.reference(token)
+        kind: Literal["in", "out"] = "out" if plain and name == "out" else "in"
+        if kind == "out":
+            name = ""
+            if self.accessed():
+                name, end = self.access(token)
         span = (token.span[0], end)
         if kind == "out" and self.where == "when":
             self.fail("This is an output; rows of 'when' speak of inputs only, rows of 'then' of outputs.", span)
         self.spans.setdefault((kind, name), span)
         return _Sum({(copy, kind, name): Fraction(1)}, Fraction(0), span)
+
+    def accessed(self) -> bool:
+        return self.token.kind == "mark" and self.token.text in ".["
+
+    def reference(self, token: Token) -> tuple[int, str, int, bool]:
+        """Copy, name, where it ends, and whether the name stands without quotes: only then ``out`` is an output."""
+        known = COPIES[: self.copies]
+        if self.accessed() and not (token.text == "out" and self.copies == 1):
+            if token.text not in known:
+                called = " and ".join(known)
+                self.fail(f"There is no copy {token.text!r} here; the copies are called {called}.", token.span)
+            plain = self.token.text == "."
+            return COPIES.index(token.text), *self.access(token), plain
+        if self.copies == 1:
+            return 0, token.text, token.span[1], True
+        if token.text in known:
+            self.fail(
+                f"'{token.text}' is a copy, not a number; name one of its features: {token.text}.NAME "
+                f'or {token.text}["the name"].',
+                token.span,
+            )
+        ways = " or ".join(f"{c}.{token.text}" for c in known)
+        self.fail(f"{token.text!r} lacks its copy; write {ways}.", token.span)
 
     def access(self, owner: Token) -> tuple[str, int]:
         """``.NAME`` or ``["NAME"]`` after a copy or an output: the name and where it ends."""

@@ -21,8 +21,8 @@ from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, Rename, bounded_change, read_number, set_fields
 from smilenn.properties.claim import Claim, Inequality, exact, number, row
 from smilenn.properties.forms import Outputs, read_output
-from smilenn.properties.library import Spoken
-from smilenn.properties.reach import delta_formula, delta_json, delta_words, read_delta, renamed, strip_rows
+from smilenn.properties.reach import delta_formula, delta_json, delta_renamed, delta_words, read_delta, strip_rows
+from smilenn.properties.spoken import Spoken
 
 Point = tuple[tuple[Name, Any], ...]
 
@@ -32,8 +32,8 @@ Point = tuple[tuple[Name, Any], ...]
 class LocalRobust(Spoken):
     """Around each of `points`, inputs within `delta` change the output by at most `eps`, or keep the decision.
 
-    >>> LocalRobust([{"income": 30, "debt": 5}], delta=0.5, eps=0.1).sentence()
-    'Around the given point, changing each numeric input by at most 0.5 changes the output by at most 0.1.'
+    >>> LocalRobust([{"income": 30, "debt": 5}], delta=0.5, eps=0.1).sentence("price")
+    "Around the given point, changing each numeric input by at most 0.5 changes the predicted 'price' by at most 0.1."
 
     Parameters
     ----------
@@ -64,47 +64,53 @@ class LocalRobust(Spoken):
         eps = None if self.eps is None else read_number(self.eps, "LocalRobust", "eps")
         set_fields(self, points=points, delta=read_delta(self.delta, "LocalRobust"), eps=eps, labels=labels)
 
-    def formula(self) -> str:  # noqa: D102
+    def formula(self) -> str:
         where = f"∀ a ∈ X, b of {len(self.points)} points: {delta_formula(self.delta, ())}, other features equal ⇒ "
-        return where + ("a is decided as b's label" if self.eps is None else self._change(number(self.eps)))
+        kept = "no other class of a is ahead of b's label"
+        return where + (kept if self.eps is None else self._change(number(self.eps)))
 
-    def to_json(self) -> dict[str, Any]:  # noqa: D102
+    def to_json(self) -> dict[str, Any]:
         points = [[list(entry) for entry in point] for point in self.points]
         return super().to_json() | {"points": points, "delta": delta_json(self.delta)}
 
-    def _renamed(self, rename: Rename) -> Self:
+    def renamed(self, rename: Rename) -> Self:
         points = tuple(tuple((rename(name), value) for name, value in point) for point in self.points)
-        return replace(self, points=points, delta=renamed(self.delta, rename))
+        return replace(self, points=points, delta=delta_renamed(self.delta, rename))
 
-    def _sentence(self, output: str) -> str:
+    def sentence_about(self, output: str) -> str:
         where = "the given point" if len(self.points) == 1 else f"each of {len(self.points)} given points"
         moves = f"Around {where}, changing {delta_words(self.delta, ())}"
         if self.eps is not None:
             return f"{moves} changes {output} by at most {number(self.eps)}."
         return f"{moves} puts no other class ahead of its label."
 
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         numeric = [f.name for f in domain.features if f.kind in ("continuous", "integer")]
         strips = strip_rows(self.delta, domain, numeric, "LocalRobust")
-        moving = {term.name for strip in strips for term in strip.terms}
+        points = [_placed(point, domain, i) for i, point in enumerate(self.points)]
+        if self.eps is not None:
+            return self._changes(strips, points, domain, outputs)
+        if not outputs.classes:
+            raise SmileError("LocalRobust: labels are classes of a classifier; give eps for numbers and labels.")
         claims = []
-        for i, point in enumerate(self.points):
-            at = _placed(point, domain, i)
-            if self.eps is not None:
-                fixed = tuple(row([(1, 1, "in", name)], value, "==") for name, value in at.items())
-                equal = tuple(f.name for f in domain.features if f.name not in moving)
-                then = bounded_change(self.forms(outputs), self.eps)
-                claims.append(Claim(2, (*strips, *fixed), then, equal=equal))
-                continue
-            label = self.labels[i]
+        for at, wanted in zip(points, self.labels, strict=True):
             when = [_around(strip, at) for strip in strips]
+            moving = {term.name for inequality in when for term in inequality.terms}
             when += [row([(1, 0, "in", name)], value, "==") for name, value in at.items() if name not in moving]
-            if not outputs.classes:
-                raise SmileError("LocalRobust: labels are classes of a classifier; give eps for numbers and labels.")
-            forms = outputs.forms(label, "LocalRobust", directed=True)
+            forms = outputs.forms(wanted, "LocalRobust", directed=True)
             then = tuple(row([(-c, 0, "out", name) for c, name in form]) for form in forms)
             claims.append(Claim(1, tuple(when), then))
         return tuple(claims)
+
+    def _changes(
+        self, strips: Sequence[Inequality], points: Sequence[Mapping[str, Fraction]], domain: Domain, outputs: Outputs
+    ) -> tuple[Claim, ...]:
+        """``|f(a) − f(b)| ≤ ε`` with b at each of the points."""
+        moving = {term.name for strip in strips for term in strip.terms}
+        equal = tuple(f.name for f in domain.features if f.name not in moving)
+        then = bounded_change(self.forms(outputs), self.eps)
+        fixed = [tuple(row([(1, 1, "in", name)], value, "==") for name, value in at.items()) for at in points]
+        return tuple(Claim(2, (*strips, *rows), then, equal=equal) for rows in fixed)
 
 
 def _around(strip: Inequality, at: Mapping[str, Fraction]) -> Inequality:
@@ -119,14 +125,15 @@ def _read_points(value: Any) -> tuple[Point, ...]:
         rows = [rows]
     if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
         raise SmileError("LocalRobust: points are rows, as a data frame or as dictionaries feature → value.")
-    out = []
-    for i, point in enumerate(rows, 1):
-        entries = list(point.items()) if isinstance(point, Mapping) else point
-        pairs = isinstance(entries, Sequence) and all(isinstance(e, Sequence) and len(e) == 2 for e in entries)
-        if isinstance(entries, str) or not pairs or not entries:
-            raise SmileError(f"LocalRobust: point {i} is {point!r}; give a dictionary feature → value.")
-        out.append(tuple((_name(name, i), _value(v, name, i)) for name, v in entries))
-    return tuple(out)
+    return tuple(_read_point(point, i) for i, point in enumerate(rows, 1))
+
+
+def _read_point(point: Any, i: int) -> Point:
+    entries = list(point.items()) if isinstance(point, Mapping) else point
+    pairs = isinstance(entries, Sequence) and all(isinstance(e, Sequence) and len(e) == 2 for e in entries)
+    if isinstance(entries, str) or not pairs or not entries:
+        raise SmileError(f"LocalRobust: point {i} is {point!r}; give a dictionary feature → value.")
+    return tuple((_name(name, i), _value(v, name, i)) for name, v in entries)
 
 
 def _name(name: Any, i: int) -> Name:
@@ -149,28 +156,29 @@ def _placed(point: Point, domain: Domain, i: int) -> dict[str, Fraction]:
     missing = [f.name for f in domain.features if f.name not in given]
     if missing or len(given) != len(point):
         raise SmileError(f"LocalRobust: point {i + 1} needs one value for every feature; {listed(missing)} is missing.")
-    out: dict[str, Fraction] = {}
-    for feature in domain.features:
-        value = given[feature.name]
-        if feature.categories:
-            text = value if isinstance(value, str) else label(value)
-            if text not in feature.categories:
-                raise SmileError(
-                    f"LocalRobust: point {i + 1} has {text!r} for {feature.name!r}, whose values are "
-                    f"{listed(feature.categories)}."
-                )
-            place = feature.categories.index(text)
-            category = feature.kind == "category"
-            out[feature.coordinates[place] if category else feature.name] = Fraction(1 if category else place)
-            continue
-        found = _number(value, feature, i)
-        if not exact(feature.lo) <= found <= exact(feature.hi):
+    return dict(_coordinate(feature, given[feature.name], i) for feature in domain.features)
+
+
+def _coordinate(feature: Feature, value: float | str, i: int) -> tuple[str, Fraction]:
+    """The coordinate that a value sets, and to what."""
+    if feature.categories:
+        text = value if isinstance(value, str) else label(value)
+        if text not in feature.categories:
             raise SmileError(
-                f"LocalRobust: point {i + 1} has {number(found)} for {feature.name!r}, outside of the domain's "
-                f"[{feature.lo:g}, {feature.hi:g}]."
+                f"LocalRobust: point {i + 1} has {text!r} for {feature.name!r}, whose values are "
+                f"{listed(feature.categories)}."
             )
-        out[feature.name] = found
-    return out
+        place = feature.categories.index(text)
+        return (
+            (feature.coordinates[place], Fraction(1)) if feature.kind == "category" else (feature.name, Fraction(place))
+        )
+    found = _number(value, feature, i)
+    if not exact(feature.lo) <= found <= exact(feature.hi):
+        raise SmileError(
+            f"LocalRobust: point {i + 1} has {number(found)} for {feature.name!r}, outside of the domain's "
+            f"[{feature.lo:g}, {feature.hi:g}]."
+        )
+    return feature.name, found
 
 
 def _number(value: float | str, feature: Feature, i: int) -> Fraction:

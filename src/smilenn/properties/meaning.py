@@ -2,13 +2,14 @@
 
     Rises      a_P ≤ b_P, rest equal                 ⇒  g(a) ≤ g(b) + slack
     Changes    lo ≤ a − b ≤ hi, some free            ⇒  |g(a) − g(b)| ≤ eps        (perhaps with b a given point)
-    Slope      a_i ≥ b_i, rest equal                 ⇒  |g(a) − g(b)| ≤ bound·(a_i − b_i)
+    Near       Σ ((a_i − b_i)/δ_i)² ≤ 1, rest equal  ⇒  |g(a) − g(b)| ≤ eps
+    Slope      a_i ≥ b_i, rest equal                 ⇒  |g(a) − g(b)| ≤ bound·(a_i − b_i) + slack
     Curved     2·b_P = a_P + c_P, rest equal         ⇒  ±(2·g(b) − g(a) − g(c)) ≤ slack
     Permuted   b is a permutation of a               ⇒  |g(a) − g(b)| ≤ eps
     Traded     b trades weak for strong              ⇒  g(a) ≤ g(b) + slack
     Limited    conditions on one input               ⇒  lo ≤ g ≤ hi
-    Chain      conditions                            ⇒  f_1 ≤ f_2 ≤ …
-    Apart      conditions                            ⇒  f_i + f_j ≤ 0 for every two
+    Chain      conditions                            ⇒  f_1 ≤ f_2 + slack, f_2 ≤ f_3 + slack, …
+    Apart      conditions                            ⇒  f_i + f_j ≤ slack for every two
     Total      conditions                            ⇒  Σ c·f ≤ constant + Σ k·x
     Decided    conditions                            ⇒  one of these classes leads every other by `lead`
     Unnamed    none of these
@@ -55,12 +56,22 @@ class Changes:
 
 
 @dataclass(frozen=True)
+class Near:
+    """Changing features within the ellipsoid of these axes, (feature, δ) each, changes a form by at most `eps`."""
+
+    axes: tuple[tuple[str, Fraction], ...]
+    forms: tuple[Linear, ...]
+    eps: Fraction
+
+
+@dataclass(frozen=True)
 class Slope:
-    """Along `feature` alone a form changes by at most `bound` for each unit of it."""
+    """Along `feature` alone a form changes by at most `bound` for each unit of it, and `slack`."""
 
     feature: str
     bound: Fraction
     forms: tuple[Linear, ...]
+    slack: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -108,18 +119,20 @@ class Limited:
 
 @dataclass(frozen=True)
 class Chain:
-    """Where the `conditions` hold, each output is at most the next one."""
+    """Where the `conditions` hold, each output is at most the next one, and `slack`."""
 
     outputs: tuple[str, ...]
     conditions: tuple[Inequality, ...] = ()
+    slack: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
 class Apart:
-    """Where the `conditions` hold, every two of these outputs add up to at most 0."""
+    """Where the `conditions` hold, every two of these outputs add up to at most `slack`."""
 
     outputs: tuple[str, ...]
     conditions: tuple[Inequality, ...] = ()
+    slack: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -136,7 +149,7 @@ class Total:
 class Decided:
     """Where the `conditions` hold, one of `classes` leads every other class by at least `lead`.
 
-    With a lead of 0 (a single class only) no other class is ahead of it.
+    With a lead of 0 or less (a single class only) no other class is ahead of it by more than −`lead`.
     """
 
     classes: tuple[str, ...]
@@ -150,5 +163,5 @@ class Unnamed:
 
 
 Meaning = (
-    Rises | Changes | Slope | Curved | Permuted | Traded | Limited | Chain | Apart | Total | Decided | Unnamed
-)  # fmt: skip
+    Rises | Changes | Near | Slope | Curved | Permuted | Traded | Limited | Chain | Apart | Total | Decided | Unnamed
+)

@@ -21,15 +21,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
 from numbers import Integral
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, final
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
-from smilenn.properties.base import Property, Rename, quoted, read_number, set_fields
+from smilenn.properties.base import Property, quoted, read_number, set_fields
 from smilenn.properties.claim import Claim, Inequality, Term, in_quotes, number, row
 from smilenn.properties.forms import Outputs
-from smilenn.properties.language import parse, tidy
-from smilenn.properties.library import Spoken
+from smilenn.properties.language import parse
+from smilenn.properties.spoken import Spoken
+from smilenn.properties.tokens import tidy
 
 
 def _read_outputs(value: Any, who: str) -> tuple[str, ...] | None:
@@ -74,8 +75,8 @@ def _out(name: str) -> str:
 class Bounded(Spoken):
     """The output lies between `lo` and `hi`, either of which may be left out; units of the output.
 
-    >>> Bounded(0, 100).sentence()
-    'The output lies between 0 and 100.'
+    >>> Bounded(0, 100).sentence("share")
+    "The predicted 'share' lies between 0 and 100."
     """
 
     lo: Any = None
@@ -93,14 +94,11 @@ class Bounded(Spoken):
         if self.lo is not None and self.hi is not None and self.lo >= self.hi:
             raise SmileError(f"Bounded: lo is {number(self.lo)} and hi {number(self.hi)}; lo must be less than hi.")
 
-    def formula(self) -> str:  # noqa: D102
+    def formula(self) -> str:
         parts = [*([number(self.lo)] if self.lo is not None else []), self._out(0)]
         return f"∀ a ∈ X: {' <= '.join([*parts, *([number(self.hi)] if self.hi is not None else [])])}"
 
-    def _renamed(self, rename: Rename) -> Self:
-        return self
-
-    def _sentence(self, output: str) -> str:
+    def sentence_about(self, output: str) -> str:
         if self.hi is None:
             where = f"is at least {number(self.lo)}"
         elif self.lo is None:
@@ -109,7 +107,7 @@ class Bounded(Spoken):
             where = f"lies between {number(self.lo)} and {number(self.hi)}"
         return f"{output[0].upper()}{output[1:]} {where}."
 
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         then = []
         for form in self.forms(outputs):
             for sign, bound in ((-1, self.lo), (1, self.hi)):
@@ -136,21 +134,20 @@ class Ordered(Property):
             raise SmileError("Ordered needs two or more outputs, as in Ordered(['low', 'high']).")
         set_fields(self, outputs=names)
 
-    def formula(self) -> str:  # noqa: D102
+    def formula(self) -> str:
         names = self.outputs or ("1", "2", "…")
         return f"∀ a ∈ X: {' <= '.join(_out(name) if self.outputs else f'out {name}' for name in names)}"
 
-    def _renamed(self, rename: Rename) -> Self:
-        return self
-
-    def _sentence(self, output: str) -> str:
+    def sentence_about(self, output: str) -> str:
         if self.outputs is None:
             return "No output is above the next one."
-        first, *rest = [f"{one!r} {'is never ' if not i else ''}above {other!r}"
-                        for i, (one, other) in enumerate(pairwise(self.outputs))]  # fmt: skip
+        first, *rest = [
+            f"{one!r} {'is never ' if not i else ''}above {other!r}"
+            for i, (one, other) in enumerate(pairwise(self.outputs))
+        ]
         return f"{', nor '.join([first, *rest])}."
 
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         names = _several(self.outputs, outputs, "Ordered")
         then = tuple(row([(1, 0, "out", one), (-1, 0, "out", other)]) for one, other in pairwise(names))
         return (Claim(1, (), then),)
@@ -177,22 +174,19 @@ class Exclusive(Property):
             raise SmileError("Exclusive needs two or more labels, as in Exclusive('cat', 'dog').")
         set_fields(self, outputs=names)
 
-    def formula(self) -> str:  # noqa: D102
+    def formula(self) -> str:
         if self.outputs is None:
             return "∀ a ∈ X: out i + out j <= 0 for all i ≠ j"
         return f"∀ a ∈ X: {', '.join(f'{_out(a)} + {_out(b)} <= 0' for a, b in combinations(self.outputs, 2))}"
 
-    def _renamed(self, rename: Rename) -> Self:
-        return self
-
-    def _sentence(self, output: str) -> str:
+    def sentence_about(self, output: str) -> str:
         if self.outputs is None:
             return "No two labels are predicted together: their log-odds add up to at most 0."
         if len(self.outputs) == 2:
             return f"{quoted(self.outputs)} are never predicted together: their log-odds add up to at most 0."
         return f"No two of {quoted(self.outputs)} are predicted together: their log-odds add up to at most 0."
 
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         names = _several(self.outputs, outputs, "Exclusive")
         then = tuple(row([(1, 0, "out", one), (1, 0, "out", other)]) for one, other in combinations(names, 2))
         return (Claim(1, (), then),)
@@ -222,21 +216,18 @@ class SumAtMost(Property):
             limit = number(read_number(limit, "SumAtMost", "limit", sign="any"))
         set_fields(self, outputs=names, limit=limit)
 
-    def formula(self) -> str:  # noqa: D102
+    def formula(self) -> str:
         total = " + ".join(_out(name) for name in self.outputs) if self.outputs else "sum of all outputs"
         return f"∀ a ∈ X: {total} <= {self._limit_text()}"
 
-    def _renamed(self, rename: Rename) -> Self:
-        return self
-
-    def _sentence(self, output: str) -> str:
+    def sentence_about(self, output: str) -> str:
         limit = self._limit_text()
         if self.outputs is None:
             return f"All outputs together add up to at most {limit}."
         verb = "adds" if len(self.outputs) == 1 else "add"
         return f"{quoted(self.outputs)} {verb} up to at most {limit}."
 
-    def _claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         names = _several(self.outputs, outputs, "SumAtMost", least=1)
         inputs, constant = self._inputs(domain)
         terms = [(Fraction(1), 0, "out", name) for name in names] + [(-c, 0, "in", name) for c, name in inputs]

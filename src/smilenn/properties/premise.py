@@ -3,6 +3,7 @@
     lo_c ≤ x_c ≤ hi_c            per copy
     x_1,i = … = x_k,i            pinned coordinates (one shared value)
     δ_lo,i ≤ x_1,i − x_2,i ≤ δ_hi,i    a difference strip, two copies only
+    Σ ((x_1,i − x_2,i)/δ_i)² ≤ 1       a ball, two copies only; it has the strips ±δ_i
     A·(x_1..x_k) ≤ rhs or == rhs  whatever else the claim asks for
 
 plus whole-valued coordinates and one-hot groups from the domain. Rows are read exactly (rationals); the floats stored
@@ -12,7 +13,6 @@ here are rounded outward, so that the floating-point set contains the exact one.
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -20,7 +20,10 @@ import numpy as np
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
-from smilenn.properties.claim import Claim, Inequality
+from smilenn.properties.claim import Claim, Ends, Inequality, narrow
+from smilenn.properties.emptiness import out_of_reach, satisfiable
+from smilenn.properties.outward import row_floats
+from smilenn.rounding import round_down, round_up
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,7 @@ class Premise:
     coef, rhs, equality : [R, k, m], [R], [R] extra rows ``Σ coef·x ≤ rhs`` (``==`` where equality).
     origin, factor : [R], [R] which of the claim's own extra rows each of them is, and times what: a multiplier ν of it
         is factor·ν of that one.
+    axes : [m] δ of the coordinates of a ball, infinite for the others; None without a ball.
     """
 
     domain: Domain
@@ -49,6 +53,7 @@ class Premise:
     equality: np.ndarray
     origin: np.ndarray
     factor: np.ndarray
+    axes: np.ndarray | None = None
 
     @property
     def has_rows(self) -> bool:
@@ -102,6 +107,8 @@ class Premise:
         if self.copies == 2:
             gap = x[:, 0] - x[:, 1]
             ok &= ((gap >= self.delta_lo - tolerance) & (gap <= self.delta_hi + tolerance)).all(axis=1)
+            if self.axes is not None:
+                ok &= ((gap / self.axes) ** 2).sum(axis=1) <= 1 + tolerance
         if self.has_rows:
             value = np.einsum("rkm,nkm->nr", self.coef, x) - self.rhs
             ok &= (value <= tolerance).all(axis=1) & (np.abs(value[:, self.equality]) <= tolerance).all(axis=1)
@@ -127,7 +134,8 @@ def holds_exactly(claim: Claim, domain: Domain, x: np.ndarray) -> bool:
         )
         if total > inequality.rhs or (inequality.op == "==" and total != inequality.rhs):
             return False
-    return True
+    shares = [(values[0][domain.indices(n)[0]] - values[1][domain.indices(n)[0]]) / delta for n, delta in claim.ball]
+    return sum((share**2 for share in shares), Fraction(0)) <= 1
 
 
 MOST_ROWS = 30  # of a premise among which contradictions are looked for
@@ -168,72 +176,122 @@ def _ground(claim: Claim, domain: Domain) -> Premise:
     pinned = pins(claim, domain)
     for i, strip in strips.items():  # a difference of zero is a pin, and a pin is one shared value
         if domain.integral[i]:
-            low, high = strip
-            strip[0] = None if low is None else Fraction(math.ceil(low))
-            strip[1] = None if high is None else Fraction(math.floor(high))
+            strip[:] = _inward(*strip)
         pinned[i] |= strip == [0, 0]
-    for i in np.flatnonzero(pinned):
-        shared_lo, shared_hi = max(copy[i] for copy in lo), min(copy[i] for copy in hi)
-        for c in range(k):
-            lo[c][i], hi[c][i] = shared_lo, shared_hi
-    for i in np.flatnonzero(domain.integral):
-        for c in range(k):
-            lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
-    if any(lo[c][i] > hi[c][i] for c in range(k) for i in range(m)):
+    _tighten(lo, hi, pinned, domain.integral)
+    if any(out_of_reach(inequality, terms, lo, hi) for inequality, terms in extra):
         raise _Empty
-    box_lo = np.array([[_down(v) for v in copy] for copy in lo])
-    box_hi = np.array([[round_up(v) for v in copy] for copy in hi])
-
-    delta_lo, delta_hi = [Fraction(0)] * m, [Fraction(0)] * m
-    if k == 2:
-        for i in range(m):
-            low, high = strips.get(i, [None, None])
-            widest_lo = Fraction(box_lo[0, i]) - Fraction(box_hi[1, i])
-            widest_hi = Fraction(box_hi[0, i]) - Fraction(box_lo[1, i])
-            low = widest_lo if low is None else max(low, widest_lo)
-            high = widest_hi if high is None else min(high, widest_hi)
-            if low > high or (pinned[i] and (low > 0 or high < 0)):
-                raise _Empty
-            if low == high == 0:
-                pinned[i] = True
-                box_lo[:, i], box_hi[:, i] = box_lo[:, i].max(), box_hi[:, i].min()
-            delta_lo[i], delta_hi[i] = (Fraction(0), Fraction(0)) if pinned[i] else (low, high)
-
-    if any(_out_of_reach(inequality, terms, lo, hi) for inequality, terms in extra):
-        raise _Empty
-    magnitude = [[max(-lo[c][i], hi[c][i]) for i in range(m)] for c in range(k)]
-    rows = [
-        (e, *floats) for e, (inequality, terms) in enumerate(extra)
-        for floats in _row_floats(inequality, terms, magnitude)
-    ]  # fmt: skip
-    coef = np.zeros((len(rows), k, m))
-    for r, (_, entries, *_) in enumerate(rows):
-        for key, a in entries.items():
-            coef[r, *key] = a
+    box = (
+        np.array([[round_down(v) for v in copy] for copy in lo]),
+        np.array([[round_up(v) for v in copy] for copy in hi]),
+    )
+    gaps = _differences(*box, strips, pinned) if k == 2 else [(Fraction(0), Fraction(0))] * m
+    rows = _rows_as_floats(extra, [[max(-lo[c][i], hi[c][i]) for i in range(m)] for c in range(k)])
     premise = Premise(
         domain,
         k,
-        box_lo,
-        box_hi,
+        *box,
         pinned if k > 1 else np.zeros(m, dtype=bool),
-        np.array([_down(v) for v in delta_lo]),
-        np.array([round_up(v) for v in delta_hi]),
-        coef,
+        np.array([round_down(low) for low, _ in gaps]),
+        np.array([round_up(high) for _, high in gaps]),
+        _dense([entries for _, entries, *_ in rows], k, m),
         np.array([rhs for _, _, rhs, _, _ in rows]),
         np.array([equality for *_, equality, _ in rows], dtype=bool),
         np.array([e for e, *_ in rows], dtype=int),
         np.array([factor for *_, factor in rows]),
+        _axes(claim, domain),
     )
-    if not _satisfiable(premise):
+    if not satisfiable(premise):
         raise _Empty
     return premise
 
 
-Strips = dict[int, list[Fraction | None]]
-Extra = list[tuple[Inequality, dict[tuple[int, int], Fraction]]]
+def _axes(claim: Claim, domain: Domain) -> np.ndarray | None:
+    """δ [m] of a ball, rounded up; a norm is over numbers that take all values of an interval."""
+    if not claim.ball:
+        return None
+    axes = np.full(domain.size, np.inf)
+    for name, delta in claim.ball:
+        first, *more = domain.indices(name)
+        if more or domain.integral[first]:
+            kind = "a category" if more else "a whole number"
+            raise SmileError(
+                f"norm2: {name!r} is {kind}, and a norm is over continuous features; leave it out, or state how it may "
+                "change in a property of its own."
+            )
+        axes[first] = round_up(delta)
+    return axes
 
 
-def _sorted_rows(claim: Claim, domain: Domain) -> tuple[list[list[Fraction]], list[list[Fraction]], Strips, Extra]:
+Exact = list[list[Fraction]]  # [k][m]
+Strips = dict[int, Ends]
+Entries = dict[tuple[int, int], Fraction]
+Extra = list[tuple[Inequality, Entries]]
+
+
+def _inward(low: Fraction | None, high: Fraction | None) -> Ends:
+    """The whole numbers next to both ends, inside."""
+    return [
+        None if low is None else Fraction(math.ceil(low)),
+        None if high is None else Fraction(math.floor(high)),
+    ]
+
+
+def _tighten(lo: Exact, hi: Exact, pinned: np.ndarray, integral: np.ndarray) -> None:
+    """One range for all copies of a pinned coordinate, whole ends for one on the grid; in place."""
+    copies = range(len(lo))
+    for i in np.flatnonzero(pinned):
+        shared_lo, shared_hi = max(copy[i] for copy in lo), min(copy[i] for copy in hi)
+        for c in copies:
+            lo[c][i], hi[c][i] = shared_lo, shared_hi
+    for i in np.flatnonzero(integral):
+        for c in copies:
+            lo[c][i], hi[c][i] = Fraction(math.ceil(lo[c][i])), Fraction(math.floor(hi[c][i]))
+    if any(low > high for c in copies for low, high in zip(lo[c], hi[c], strict=True)):
+        raise _Empty
+
+
+def _differences(
+    box_lo: np.ndarray, box_hi: np.ndarray, strips: Strips, pinned: np.ndarray
+) -> list[tuple[Fraction, Fraction]]:
+    """Bounds on x_1 − x_2 by coordinate: strips within what the box [2, m] allows.
+
+    A coordinate whose difference can only be 0 is pinned, and its box shared; both in place.
+    """
+    out = []
+    for i in range(box_lo.shape[1]):
+        low, high = strips.get(i, [None, None])
+        widest_lo = Fraction(box_lo[0, i]) - Fraction(box_hi[1, i])
+        widest_hi = Fraction(box_hi[0, i]) - Fraction(box_lo[1, i])
+        low = widest_lo if low is None else max(low, widest_lo)
+        high = widest_hi if high is None else min(high, widest_hi)
+        if low > high or (pinned[i] and not low <= 0 <= high):
+            raise _Empty
+        if low == high == 0:
+            pinned[i] = True
+            box_lo[:, i], box_hi[:, i] = box_lo[:, i].max(), box_hi[:, i].min()
+        out.append((Fraction(0), Fraction(0)) if pinned[i] else (low, high))
+    return out
+
+
+def _rows_as_floats(extra: Extra, magnitude: Exact) -> list[tuple]:
+    """Rows (place among `extra`, entries, right side, equality, factor) in floats that allow at least as much."""
+    return [
+        (e, *floats)
+        for e, (inequality, terms) in enumerate(extra)
+        for floats in row_floats(inequality, terms, magnitude)
+    ]
+
+
+def _dense(rows: list[dict[tuple[int, int], float]], k: int, m: int) -> np.ndarray:
+    coef = np.zeros((len(rows), k, m))
+    for r, entries in enumerate(rows):
+        for key, a in entries.items():
+            coef[r, *key] = a
+    return coef
+
+
+def _sorted_rows(claim: Claim, domain: Domain) -> tuple[Exact, Exact, Strips, Extra]:
     """The rows by shape: bounds of one coordinate [k][m], strips on x_1 − x_2 {coordinate: [low, high]}, the rest."""
     lo = [[Fraction(v) for v in domain.lo] for _ in range(claim.copies)]
     hi = [[Fraction(v) for v in domain.hi] for _ in range(claim.copies)]
@@ -241,28 +299,29 @@ def _sorted_rows(claim: Claim, domain: Domain) -> tuple[list[list[Fraction]], li
     extra: Extra = []
     for inequality in claim.when:
         terms = _coordinates(inequality, domain)
-        both = inequality.op == "=="
         if not terms:
-            if inequality.rhs < 0 or (both and inequality.rhs != 0):
-                raise _Empty
+            _refuse_contradiction(inequality)
             continue
         (c, i), a = next(iter(terms.items()))
-        bound = inequality.rhs / a
         if len(terms) == 1:
-            if a > 0 or both:
-                hi[c][i] = min(hi[c][i], bound)
-            if a < 0 or both:
-                lo[c][i] = max(lo[c][i], bound)
+            ends: Ends = [lo[c][i], hi[c][i]]
+            narrow(ends, a, inequality)
+            lo[c][i], hi[c][i] = ends  # type: ignore[assignment] # cut or not, both are there
         elif claim.copies == 2 and terms.keys() == {(0, i), (1, i)} and terms[0, i] == -terms[1, i]:
-            a, strip = terms[0, i], strips.setdefault(i, [None, None])
-            bound = inequality.rhs / a
-            if a > 0 or both:
-                strip[1] = bound if strip[1] is None else min(strip[1], bound)
-            if a < 0 or both:
-                strip[0] = bound if strip[0] is None else max(strip[0], bound)
+            narrow(strips.setdefault(i, [None, None]), terms[0, i], inequality)
         else:
             extra.append((inequality, terms))
+    for name, delta in claim.ball:
+        strip = strips.setdefault(domain.indices(name)[0], [None, None])
+        strip[0] = -delta if strip[0] is None else max(strip[0], -delta)
+        strip[1] = delta if strip[1] is None else min(strip[1], delta)
     return lo, hi, strips, extra
+
+
+def _refuse_contradiction(inequality: Inequality) -> None:
+    """A row without terms: true, or of nothing."""
+    if inequality.rhs < 0 or (inequality.op == "==" and inequality.rhs != 0):
+        raise _Empty
 
 
 def pins(claim: Claim, domain: Domain) -> np.ndarray:
@@ -273,10 +332,10 @@ def pins(claim: Claim, domain: Domain) -> np.ndarray:
     if claim.others == "equal":
         pinned[:] = True
         for name in claim.named.union(claim.free):
-            pinned[list(domain.indices(name))] = False
-            for group in domain.groups:  # naming one member frees its group: the members only move together
-                if set(domain.indices(name)) & set(group):
-                    pinned[list(group)] = False
+            places = domain.indices(name)
+            touched = [group for group in domain.groups if set(places) & set(group)]
+            for part in (places, *touched):  # naming one member frees its group: the members only move together
+                pinned[list(part)] = False
     for name in claim.equal:
         pinned[list(domain.indices(name))] = True
     return pinned
@@ -295,116 +354,3 @@ def _coordinates(inequality: Inequality, domain: Domain) -> dict[tuple[int, int]
         key = (term.copy, first)
         out[key] = out.get(key, Fraction(0)) + term.coef
     return {key: a for key, a in out.items() if a}
-
-
-def _row_floats(
-    inequality: Inequality, terms: dict[tuple[int, int], Fraction], magnitude: list[list[Fraction]]
-) -> list[tuple[dict[tuple[int, int], float], float, bool, float]]:
-    """A row in float64, weaker than or equal to the exact one: [(coefficients, rhs, equality, factor)].
-
-    A row whose numbers are no floats (0.1) is first multiplied by a whole number that makes them floats where there is
-    one: ``0.1·x ≤ 1`` becomes ``x ≤ 10``. What rounding remains is paid for on the right: with |x_i| ≤ magnitude_i,
-    ``Σ fl(a_i)·x_i ≤ rhs + Σ |fl(a_i) − a_i|·magnitude_i``; an equality then becomes two such rows.
-    """
-    numbers = [*terms.values(), inequality.rhs]
-    factor = Fraction(1)
-    if not all(_is_float(v) for v in numbers):
-        factor = Fraction(math.lcm(*(v.denominator for v in numbers)))
-        largest = max(abs(v * factor) for v in terms.values())
-        factor /= 2 ** (largest.numerator.bit_length() - 1)  # a power of two is free: keep the coefficients near 1
-    values = {key: a * factor for key, a in terms.items()}
-    rhs = inequality.rhs * factor
-    rounded = {key: float(a) for key, a in values.items()}
-    slack = Fraction(0)
-    for (c, i), a in values.items():
-        slack += abs(Fraction(rounded[c, i]) - a) * magnitude[c][i]
-    if inequality.op == "==":
-        if slack == 0 and _is_float(rhs):
-            return [(rounded, float(rhs), True, float(factor))]
-        return [
-            (rounded, round_up(rhs + slack), False, float(factor)),
-            ({key: -a for key, a in rounded.items()}, round_up(slack - rhs), False, -float(factor)),
-        ]
-    return [(rounded, round_up(rhs + slack), False, float(factor))]
-
-
-def _out_of_reach(
-    inequality: Inequality, terms: dict[tuple[int, int], Fraction], lo: list[list[Fraction]], hi: list[list[Fraction]]
-) -> bool:
-    """Whether a row fails on the whole box, in rationals: solvers forgive a miss of 1e-7, a premise does not."""
-    ends = [sorted((a * lo[c][i], a * hi[c][i])) for (c, i), a in terms.items()]
-    least, most = sum((low for low, _ in ends), Fraction(0)), sum((high for _, high in ends), Fraction(0))
-    return least > inequality.rhs or (inequality.op == "==" and most < inequality.rhs)
-
-
-def _is_float(value: Fraction) -> bool:
-    return Fraction(_down(value)) == value
-
-
-def _down(value: Fraction) -> float:
-    """The largest float64 ≤ value."""
-    try:
-        near = float(value)
-    except OverflowError:
-        return sys.float_info.max if value > 0 else -math.inf
-    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
-
-
-def round_up(value: Fraction) -> float:
-    """The smallest float64 ≥ value."""
-    return 0.0 - _down(-value)  # not −x: that would make a negative zero
-
-
-def _satisfiable(premise: Premise) -> bool:
-    """Whether some tuple satisfies the premise; decided by a small MIP when rows or one-hot groups are involved.
-
-    MIP solvers have called feasible sets empty. "Empty" counts only if a second run agrees, without the solver's own
-    simplifications and with every row scaled and weakened by 1e-9; a time-out is no proof of emptiness either.
-    """
-    groups = premise.domain.groups
-    restricted = any((premise.lo[:, list(g)] > 0).any() or (premise.hi[:, list(g)] < 1).any() for g in groups)
-    stripped = any(premise.strips[list(g)].any() for g in groups)
-    if not premise.has_rows and not restricted and not stripped:
-        return True
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    k, m = premise.copies, premise.domain.size
-    rows, low, high = [], [], []
-
-    def add(entries: dict[tuple[int, int], float], lo: float, hi: float) -> None:
-        line = np.zeros((k, m))
-        for (c, i), a in entries.items():
-            line[c, i] = a
-        rows.append(line.ravel())
-        low.append(lo)
-        high.append(hi)
-
-    for i in range(m):
-        if premise.pinned[i]:
-            for c in range(1, k):
-                add({(0, i): 1.0, (c, i): -1.0}, 0.0, 0.0)
-        elif premise.strips[i]:
-            add({(0, i): 1.0, (1, i): -1.0}, premise.delta_lo[i], premise.delta_hi[i])
-    for group in groups:
-        for c in range(k):
-            add({(c, i): 1.0 for i in group}, 1.0, 1.0)
-    for a, b, same in zip(premise.coef, premise.rhs, premise.equality, strict=True):
-        rows.append(a.ravel())
-        low.append(b if same else -np.inf)
-        high.append(b)
-    matrix, least, most = np.array(rows), np.array(low), np.array(high)
-    size = np.maximum((np.abs(matrix) * (premise.hi - premise.lo).ravel()).max(axis=1, initial=0.0), 1e-300)
-
-    def infeasible(matrix: np.ndarray, least: np.ndarray, most: np.ndarray, presolve: bool) -> bool:
-        result = milp(
-            np.zeros(k * m),
-            integrality=np.tile(premise.integral.astype(int), k),
-            bounds=Bounds(premise.lo.ravel(), premise.hi.ravel()),
-            constraints=LinearConstraint(matrix, least, most),
-            options={"time_limit": 10.0, "presolve": presolve},
-        )
-        return result.status == 2
-
-    if not infeasible(matrix, least, most, True):
-        return True
-    return not infeasible(matrix / size[:, None], least / size - 1e-9, most / size + 1e-9, False)

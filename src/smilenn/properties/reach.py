@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from smilenn.domain import Domain
+from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.properties.base import Name, Rename, numeric, quoted, read_names, read_number
 from smilenn.properties.claim import COPIES, Inequality, Term, exact, number, row
@@ -35,7 +35,7 @@ def read_delta(value: Any, who: str) -> Delta:
         (name,) = read_names(item[:1], who, "delta")
         if len(item) == 2:
             size = _size(item[1], who, f"delta of {name!r}")
-            entries.append((name, _negated(size), size))
+            entries.append((name, negated(size), size))
             continue
         low, high = (_size(size, who, f"delta of {name!r}", signed=True) for size in item[1:])
         if _is_share(low) == _is_share(high) and _amount(low) > _amount(high):
@@ -47,7 +47,7 @@ def read_delta(value: Any, who: str) -> Delta:
     return tuple(entries)
 
 
-def renamed(delta: Delta, rename: Rename) -> Delta:
+def delta_renamed(delta: Delta, rename: Rename) -> Delta:
     """The delta with feature names replaced."""
     return tuple((rename(n), lo, hi) for n, lo, hi in delta) if isinstance(delta, tuple) else delta
 
@@ -55,17 +55,22 @@ def renamed(delta: Delta, rename: Rename) -> Delta:
 def strip_rows(delta: Delta, domain: Domain, features: Iterable[str], who: str) -> tuple[Inequality, ...]:
     """``δ_lo ≤ a.x − b.x ≤ δ_hi`` for the features with an entry, or, for a single number, for `features`."""
     if not isinstance(delta, tuple):
-        delta = tuple((name, _negated(delta), delta) for name in features)
+        delta = tuple((name, negated(delta), delta) for name in features)
     rows: list[Inequality] = []
     for name, low, high in delta:
         feature = numeric(domain, str(name), who)
-        span = exact(feature.hi) - exact(feature.lo)
-        least, most = (_amount(size) * (span / 100 if _is_share(size) else 1) for size in (low, high))
+        least, most = (raw_amount(size, feature) for size in (low, high))
         if least > most:
             raise SmileError(f"{who}: delta of {name!r} goes from {number(least)} to {number(most)}, which is empty.")
         rows.append(row([(1, 0, "in", feature.name), (-1, 1, "in", feature.name)], most))
         rows.append(row([(-1, 0, "in", feature.name), (1, 1, "in", feature.name)], -least))
     return tuple(rows)
+
+
+def raw_amount(size: Size, feature: Feature) -> Fraction:
+    """A size in raw units of a feature."""
+    span = exact(feature.hi) - exact(feature.lo)
+    return _amount(size) * (span / 100 if _is_share(size) else 1)
 
 
 def delta_words(delta: Delta, features: Sequence[Name], other: str = "") -> str:
@@ -75,7 +80,7 @@ def delta_words(delta: Delta, features: Sequence[Name], other: str = "") -> str:
         return f"{which or f'each {other}numeric input'} by at most {shown(delta)}"
     return ", ".join(
         f"{quoted([name])} by at most {shown(high)}"
-        if low == _negated(high)
+        if low == negated(high)
         else f"{quoted([name])} by {shown(low)} to {shown(high)}"
         for name, low, high in delta
     )
@@ -86,12 +91,12 @@ def delta_formula(delta: Delta, features: Sequence[Name]) -> str:
     if not isinstance(delta, tuple):
         if not features:
             return f"|a[x] - b[x]| <= {shown(delta)} for every numeric x"
-        delta = tuple((name, _negated(delta), delta) for name in features)
+        delta = tuple((name, negated(delta), delta) for name in features)
     parts = []
     for name, low, high in delta:
         a, b = (reference(name, copy) for copy in (0, 1))
         parts.append(
-            f"|{a} - {b}| <= {shown(high)}" if low == _negated(high) else f"{shown(low)} <= {a} - {b} <= {shown(high)}"
+            f"|{a} - {b}| <= {shown(high)}" if low == negated(high) else f"{shown(low)} <= {a} - {b} <= {shown(high)}"
         )
     return ", ".join(parts)
 
@@ -135,5 +140,6 @@ def _amount(size: Size) -> Fraction:
     return exact(size[:-1]) if isinstance(size, str) else size
 
 
-def _negated(size: Size) -> Size:
+def negated(size: Size) -> Size:
+    """−size."""
     return f"{number(-exact(size[:-1]))}%" if isinstance(size, str) else -size

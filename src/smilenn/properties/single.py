@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -39,17 +39,10 @@ def _sum(row: Conclusion) -> tuple[Linear, Linear, Fraction]:
 def _limited(rows: Sequence[Conclusion], when: tuple[Inequality, ...]) -> Meaning:
     bounds: dict[Linear, list[Fraction | None]] = {}
     for row in rows:
-        scale = abs(row.weights[0])
-        form = row.form if row.weights[0] > 0 else minus(row.form)
-        positive = form[0][0] > 0
-        key = form if positive else minus(form)
-        same = next((other for other in bounds if frozenset(other) == frozenset(key)), None)
-        turned = None if same is not None else negation_among(key, bounds)
-        if turned is not None:
-            key, positive = turned, not positive
-        known = bounds.setdefault(same or key, [None, None])
-        side, bound = (1, row.rhs / scale) if positive else (0, -row.rhs / scale)
-        worse = min if positive else max
+        key, positive = _known_form(row, bounds)
+        known = bounds.setdefault(key, [None, None])
+        size = row.rhs / abs(row.weights[0])
+        side, bound, worse = (1, size, min) if positive else (0, -size, max)
         known[side] = bound if known[side] is None else worse(bound, known[side])  # type: ignore[type-var]
     limits = {tuple(pair) for pair in bounds.values()}
     if len(limits) != 1:
@@ -58,16 +51,35 @@ def _limited(rows: Sequence[Conclusion], when: tuple[Inequality, ...]) -> Meanin
     return Limited(tuple(bounds), low, high, when)
 
 
+def _known_form(row: Conclusion, bounds: Iterable[Linear]) -> tuple[Linear, bool]:
+    """The form that a row bounds, as it is known already if it is, and whether from above."""
+    form = row.form if row.weights[0] > 0 else minus(row.form)
+    positive = form[0][0] > 0
+    key = form if positive else minus(form)
+    same = next((other for other in bounds if frozenset(other) == frozenset(key)), None)
+    if same is not None:
+        return same, positive
+    turned = negation_among(key, bounds)
+    return (key, positive) if turned is None else (turned, not positive)
+
+
 def _chain(rows: Sequence[Conclusion], outputs: Outputs | None, when: tuple[Inequality, ...]) -> Chain | None:
     if outputs is not None and outputs.classes:
         return None
     names: list[str] = []
     for row in rows:
         pair = _pair(row, -1)
-        if pair is None or row.rhs or (names and names[-1] != pair[0]):
+        if pair is None or (names and names[-1] != pair[0]):
             return None
         names += [*([] if names else [pair[0]]), pair[1]]
-    return Chain(tuple(names), when) if len(set(names)) == len(names) else None
+    slack = _slack(rows)
+    return None if slack is None or len(set(names)) < len(names) else Chain(tuple(names), when, slack)
+
+
+def _slack(rows: Sequence[Conclusion]) -> Fraction | None:
+    """The right side that all rows have for a coefficient of 1, if there is one and it is not negative."""
+    found = {row.rhs / abs(row.weights[0]) for row in rows}
+    return found.pop() if len(found) == 1 and min(found) >= 0 else None
 
 
 def _pair(row: Conclusion, second: int) -> tuple[str, str] | None:
@@ -82,49 +94,56 @@ def _pair(row: Conclusion, second: int) -> tuple[str, str] | None:
 
 def _apart(rows: Sequence[Conclusion], when: tuple[Inequality, ...]) -> Apart | None:
     pairs = [_pair(row, 1) for row in rows]
-    if any(pair is None for pair in pairs) or any(row.rhs for row in rows):
+    slack = _slack(rows)
+    if any(pair is None for pair in pairs) or slack is None:
         return None
     names = tuple(dict.fromkeys(name for pair in pairs if pair is not None for name in pair))
     wanted = {frozenset(pair) for pair in combinations(names, 2)}
-    return Apart(names, when) if {frozenset(pair) for pair in pairs if pair is not None} == wanted else None
+    return Apart(names, when, slack) if {frozenset(pair) for pair in pairs if pair is not None} == wanted else None
 
 
 def _single_class(rows: Sequence[Conclusion], outputs: Outputs, when: tuple[Inequality, ...]) -> Decided | None:
-    """One class ahead of every other: the sign of the logit, or all its margins."""
-    classes = outputs.classes
+    """One class ahead of every other, or never far behind: the sign of the logit, or all its margins."""
     if len(outputs.names) == 1:
-        if len(rows) != 1 or rows[0].rhs >= 0:
-            return None
-        row = rows[0]
-        falls = (row.weights[0] > 0) == (row.form[0][0] > 0)
-        return Decided((classes[0 if falls else 1],), -row.rhs / abs(row.weights[0]), when)
+        return _sign(rows, outputs.classes, when)
     pairs = [_pair(row, -1) for row in rows]
     winners = {pair[1] for pair in pairs if pair is not None}
     losers = [pair[0] for pair in pairs if pair is not None]
     scaled = {row.rhs / abs(row.weights[0]) for row in rows}
-    if len(losers) < len(pairs) or len(winners) != 1 or len(scaled) != 1 or min(scaled) > 0:
+    if len(losers) < len(pairs) or len(winners) != 1 or len(scaled) != 1:
         return None
     winner = winners.pop()
-    return Decided((winner,), -scaled.pop(), when) if {*losers, winner} == set(classes) else None
+    return Decided((winner,), -scaled.pop(), when) if {*losers, winner} == set(outputs.classes) else None
+
+
+def _sign(rows: Sequence[Conclusion], classes: Sequence[str], when: tuple[Inequality, ...]) -> Decided | None:
+    """One of two classes, by the sign of the logit."""
+    if len(rows) != 1 or rows[0].rhs >= 0:
+        return None
+    row = rows[0]
+    falls = (row.weights[0] > 0) == (row.form[0][0] > 0)
+    return Decided((classes[0 if falls else 1],), -row.rhs / abs(row.weights[0]), when)
 
 
 def with_alternatives(claim: Claim, outputs: Outputs | None) -> Meaning:
     """Every class that is not allowed is behind one of the allowed ones."""
     if claim.copies != 1 or claim.then or outputs is None or len(outputs.names) != len(outputs.classes):
         return Unnamed()
-    allowed: set[tuple[str, ...]] = set()
-    behind, leads = [], set()
-    for clause in claim.either:
-        rows = [conclusion_of(row, 1) for row in clause]
-        pairs = [None if row is None or row.inputs else _pair(row, -1) for row in rows]
-        losers = {pair[0] for pair in pairs if pair is not None}
-        if None in pairs or len(losers) != 1:
-            return Unnamed()
-        allowed.add(tuple(pair[1] for pair in pairs if pair is not None))
-        behind.append(losers.pop())
-        leads |= {-row.rhs / abs(row.weights[0]) for row in rows if row is not None}
-    if len(allowed) != 1 or len(leads) != 1 or min(leads) <= 0:
+    clauses = [_behind(clause) for clause in claim.either]
+    found = [clause for clause in clauses if clause is not None]
+    allowed, leads = {names for _, names, _ in found}, {lead for _, _, lead in found}
+    if len(found) < len(clauses) or len(allowed) != 1 or len(leads) != 1 or min(leads) <= 0:
         return Unnamed()
-    names = allowed.pop()
-    complete = {*names, *behind} == set(outputs.classes) and not set(names) & set(behind)
+    names, behind = allowed.pop(), {loser for loser, _, _ in found}
+    complete = {*names, *behind} == set(outputs.classes) and not set(names) & behind
     return Decided(names, leads.pop(), claim.when) if complete else Unnamed()
+
+
+def _behind(clause: Sequence[Inequality]) -> tuple[str, tuple[str, ...], Fraction] | None:
+    """(j, classes, lead) of a clause that says: class j is behind one of these, by the lead."""
+    rows = [row for row in (conclusion_of(row, 1) for row in clause) if row is not None and not row.inputs]
+    pairs = [pair for pair in (_pair(row, -1) for row in rows) if pair is not None]
+    losers, leads = {pair[0] for pair in pairs}, {-row.rhs / abs(row.weights[0]) for row in rows}
+    if len(pairs) < len(clause) or len(losers) != 1 or len(leads) != 1:
+        return None
+    return losers.pop(), tuple(pair[1] for pair in pairs), leads.pop()

@@ -14,22 +14,11 @@ from typing import Any
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
-from smilenn.properties.alternatives import OneOf
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim, exact
-from smilenn.properties.custom import Custom, Safe
+from smilenn.properties.custom import Custom
 from smilenn.properties.forms import Outputs
-from smilenn.properties.library import Concave, Convex, Dominates, Fair, Lipschitz, Monotone, Robust, Symmetric
-from smilenn.properties.local import LocalRobust
-from smilenn.properties.outputs import Bounded, Exclusive, Ordered, SumAtMost
-
-KINDS: dict[str, type[Property]] = {
-    cls.kind: cls
-    for cls in (
-        Monotone, Robust, Fair, Lipschitz, Convex, Concave, Symmetric, Dominates, Bounded, Ordered, Exclusive,
-        SumAtMost, OneOf, LocalRobust, Safe, Custom,
-    )
-}  # fmt: skip
+from smilenn.properties.registry import class_of, kinds
 
 
 def property_from_json(data: Mapping[str, Any]) -> Property:
@@ -39,11 +28,14 @@ def property_from_json(data: Mapping[str, Any]) -> Property:
     Fair(protected=['race'], eps=0.2)
     """
     if not isinstance(data, Mapping) or "kind" not in data:
-        raise SmileError(f"A property needs a key 'kind'; the kinds are {listed(KINDS, 20)}.")
-    kind = data["kind"]
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise SmileError(f"There is no property of kind {kind!r}; the kinds are {listed(KINDS, 20)}.")
-    return KINDS[kind].from_json(data)
+        raise SmileError(f"A property needs a key 'kind'; the kinds are {listed(kinds(), 20)}.")
+    cls = class_of(data["kind"])
+    if cls is None:
+        raise SmileError(
+            f"There is no property of kind {data['kind']!r}; the kinds are {listed(kinds(), 20)}. For one of your own, "
+            "import the module that registers it first."
+        )
+    return cls.from_json(data)
 
 
 def properties_to_json(properties: Iterable[Property]) -> list[dict[str, Any]]:
@@ -55,7 +47,7 @@ def properties_from_json(data: Any) -> tuple[Property, ...]:
     """Inverse of `properties_to_json`; an error names the number of the property, from 1."""
     if not isinstance(data, list):
         raise SmileError(f"Properties are a list of descriptions, not {data!r}.")
-    return tuple(_numbered(item, i) for i, item in enumerate(data, 1))
+    return tuple(numbered(item, i) for i, item in enumerate(data, 1))
 
 
 def as_property(value: Any) -> Property:
@@ -93,7 +85,7 @@ def read_toml(text: str, source: str = "the property file") -> tuple[Property, .
     tables = data.get("property", [])
     if not isinstance(tables, list) or not tables:
         raise SmileError(f"{source} states no property; add a [[property]] table with a 'kind'.")
-    return tuple(_numbered(table, i, f"{source}, ") for i, table in enumerate(tables, 1))
+    return tuple(numbered(table, i, f"{source}, ") for i, table in enumerate(tables, 1))
 
 
 def load_properties(path: str | Path) -> tuple[Property, ...]:
@@ -108,8 +100,18 @@ def load_properties(path: str | Path) -> tuple[Property, ...]:
     return read_toml(text, str(path))
 
 
-def _numbered(data: Any, i: int, prefix: str = "") -> Property:
+def numbered(data: Any, i: int, prefix: str = "") -> Property:
+    """A property as it was described, the i-th of a list: errors say so."""
     try:
         return property_from_json(data)
     except SmileError as error:
         raise SmileError(f"{prefix}property {i}: {error}") from None
+
+
+def __getattr__(name: str) -> Any:
+    if name == "KINDS":
+        raise AttributeError(
+            "smilenn.properties.spec.KINDS is no more: smilenn.register_property adds a kind, and "
+            "smilenn.properties.registry.kinds() lists them"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

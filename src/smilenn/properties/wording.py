@@ -2,12 +2,8 @@
 
     rows ─▶ meaning (recognise.py) ─▶ sentence        the stored text of a claim plays no part
 
-Names stand in quotes, with everything that cannot be printed escaped, so that no name can pass for a part of the
-sentence. Outputs are called what they are:
-
-    regression     the predicted 'price', the prediction        two classes    the log-odds of 'default' = 'yes'
-    quantiles      the predicted quantile 'q0.9' of 'price'     classes        the margin of 'a' over 'b'
-    labels         the log-odds of 'cat'                        not known      the output, output 'y'
+Outputs are called what they are (naming.py). A rule that holds only up to some room for rounding is said with it: the
+sentence is then that of `Claim.with_room`, whose words are true of what was checked.
 """
 
 from __future__ import annotations
@@ -17,7 +13,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 from smilenn.domain import Domain
-from smilenn.properties.claim import COPIES, Claim, Inequality, in_quotes, number
+from smilenn.properties.alike import names_of, told_apart
+from smilenn.properties.claim import COPIES, Claim, Inequality, in_quotes
 from smilenn.properties.forms import Outputs
 from smilenn.properties.meaning import (
     Apart,
@@ -28,6 +25,7 @@ from smilenn.properties.meaning import (
     Limited,
     Linear,
     Meaning,
+    Near,
     Permuted,
     Point,
     Rises,
@@ -37,7 +35,9 @@ from smilenn.properties.meaning import (
     Traded,
     Unnamed,
 )
+from smilenn.properties.naming import amount, cell_words, class_words, forms_words, joined, linear_words, output_words
 from smilenn.properties.recognise import meaning
+from smilenn.properties.thresholds import reached
 
 MOST_VALUES = 8  # categories that a sentence lists
 MOST_CONDITIONS = 12  # beyond, a premise on one input is left to the formula
@@ -53,9 +53,9 @@ def say(claim: Claim, outputs: Outputs | None = None, domain: Domain | None = No
     "Raising 'income', everything else equal, never lowers the predicted 'price'."
     """
     found = meaning(claim, outputs, domain)
-    if isinstance(found, Unnamed):
-        return formula_sentence(claim)
-    return _capital(_sentence(found, outputs, domain)) + "."
+    named = isinstance(found, Unnamed)
+    said = formula_sentence(claim) if named else _capital(_sentence(found, outputs, domain)) + "."
+    return told_apart(said, names_of(claim, outputs, domain))
 
 
 def formula_sentence(claim: Claim) -> str:
@@ -81,7 +81,7 @@ def beside(claim: Claim, outputs: Outputs | None = None, domain: Domain | None =
     if outputs is None or not isinstance(found, (Rises, Traded)) or found.slack:
         return ""
     if outputs.classes and len(outputs.names) == 1:
-        return f"The same holds for the probability of {_class(outputs, found.forms[0][0][0])}."
+        return f"The same holds for the probability of {class_words(outputs, found.forms[0][0][0])}."
     if outputs.role == "label" and all(len(form) == 1 for form in found.forms):
         return "The same holds for the probability."
     return ""
@@ -95,91 +95,12 @@ def values_note(claim: Claim, domain: Domain) -> str:
     parts = []
     for feature in domain.features:
         if feature.categories and feature.name in claim.free:
-            values = [repr(value) for value in feature.categories[:MOST_VALUES]]
+            values = [repr(value) for value in feature.values[:MOST_VALUES]]
             more = len(feature.categories) - len(values)
-            parts.append(f"{feature.name!r}: {_joined([*values, f'{more} further ones'] if more else values, 'or')}")
+            parts.append(f"{feature.name!r}: {joined([*values, f'{more} further ones'] if more else values, 'or')}")
         elif feature.kind == "binary" and feature.categories and feature.name in claim.named:
             parts.append(f"{feature.name!r}: 0 is {feature.categories[0]!r}, 1 is {feature.categories[1]!r}")
-    return "; ".join(parts)
-
-
-# ---- outputs --------------------------------------------------------------------------------------------------------
-
-
-def output_words(outputs: Outputs | None, name: str) -> str:
-    """What one output is called."""
-    if outputs is None:
-        return f"output {name!r}" if name else "the output"
-    if outputs.classes:
-        return (
-            f"the log-odds of {_class(outputs, Fraction(1))}" if len(outputs.names) == 1 else f"the logit of {name!r}"
-        )
-    if outputs.role == "label":
-        return f"the log-odds of {name!r}"
-    if outputs.role == "quantile":
-        return f"the predicted quantile {name!r}{_of_target(outputs)}"
-    if outputs.role == "number":
-        shown = name or outputs.target
-        return f"the predicted {shown!r}" if shown else "the prediction"
-    return f"output {name!r}" if name else "the output"
-
-
-def _of_target(outputs: Outputs) -> str:
-    return f" of {outputs.target!r}" if outputs.target else ""
-
-
-def _class(outputs: Outputs, sign: Fraction) -> str:
-    """The class of two whose log-odds are the logit (sign > 0) or its negation."""
-    called = repr(outputs.classes[1 if sign > 0 else 0])
-    return f"{outputs.target!r} = {called}" if outputs.target else called
-
-
-def form_words(form: Linear, outputs: Outputs | None) -> str:
-    """What a linear form of the outputs is called."""
-    if len(form) == 1:
-        (coef, name), *_ = form
-        if outputs is not None and outputs.classes and len(outputs.names) == 1:
-            return f"the log-odds of {_class(outputs, coef)}"
-        return output_words(outputs, name) if coef > 0 else f"minus {output_words(outputs, name)}"
-    coefs = [coef for coef, _ in form]
-    if coefs in ([1, -1], [-1, 1]):
-        first, second = sorted(form, key=lambda term: -term[0])
-        if outputs is not None and outputs.classes:
-            return f"the margin of {first[1]!r} over {second[1]!r}"
-        return f"{output_words(outputs, first[1])} minus {output_words(outputs, second[1])}"
-    return _linear([(coef, output_words(outputs, name)) for coef, name in form])
-
-
-def forms_words(forms: Sequence[Linear], outputs: Outputs | None, every: str) -> str:
-    """What several forms are called; `every` is the word for all of them: ``any`` or ``every``."""
-    if len(forms) == 1:
-        return form_words(forms[0], outputs)
-    if outputs is not None:
-        if len(outputs.classes) > 2:
-            margins = _margin_words(forms, outputs, every)
-            if margins:
-                return margins
-        elif tuple(form[0][1] for form in forms) == outputs.names and all(form == ((1, form[0][1]),) for form in forms):
-            kind = {"label": "label's log-odds", "quantile": "predicted quantile", "number": "prediction"}
-            target = _of_target(outputs) if outputs.role == "quantile" else ""
-            return f"{every} {kind.get(outputs.role, 'output')}{target}"
-    return _joined([form_words(form, outputs) for form in forms], "or" if every == "any" else "and")
-
-
-def _margin_words(forms: Sequence[Linear], outputs: Outputs, every: str) -> str:
-    """Margins of one class over each other, or all of them; empty for another set."""
-    pairs = []
-    for form in forms:
-        terms = sorted(form, key=lambda term: -term[0])
-        if [coef for coef, _ in terms] != [1, -1]:
-            return ""
-        pairs.append((terms[0][1], terms[1][1]))
-    classes = outputs.classes
-    if len({frozenset(pair) for pair in pairs}) == len(classes) * (len(classes) - 1) // 2 == len(pairs):
-        return f"{every} margin between two classes"
-    if len({one for one, _ in pairs}) == 1 and {other for _, other in pairs} == set(classes) - {pairs[0][0]}:
-        return f"the margin of {pairs[0][0]!r} over {every} other class"
-    return ""
+    return told_apart("; ".join(parts), names_of(None, None, domain))
 
 
 # ---- sentences ------------------------------------------------------------------------------------------------------
@@ -192,15 +113,17 @@ def _sentence(found: Meaning, outputs: Outputs | None, domain: Domain | None) ->
             return _rises(found, outputs)
         case Changes():
             return _changes(found, outputs, domain)
-        case Slope(feature, bound, forms):
-            changes = f"changes by at most {number(bound)} per unit of {feature!r}"
+        case Near():
+            return f"{_nearby(found)}, everything else equal, {_moves(found.forms, outputs, found.eps)}"
+        case Slope(feature, bound, forms, slack):
+            changes = f"changes by at most {amount(bound)} per unit of {feature!r}{_plus(slack)}"
             return f"everything else equal, {forms_words(forms, outputs, 'every')} {changes}"
         case Curved():
             return _curved(found, outputs)
         case Permuted(cycles, forms, eps):
             return f"{_permutation(cycles)}, everything else equal, {_moves(forms, outputs, eps)}"
         case Traded(strong, weak, rate, forms, slack):
-            loss = "as much" if rate == 1 else f"{number(rate)} times as much"
+            loss = "as much" if rate == 1 else f"{amount(rate)} times as much"
             start = f"raising {strong!r} and lowering {weak!r} by {loss}, everything else equal,"
             return f"{start} never lowers {forms_words(forms, outputs, 'any')}{_by_more(slack)}"
         case Decided(classes, lead, conditions):
@@ -214,17 +137,18 @@ def _on_one(found: Meaning, outputs: Outputs | None, domain: Domain | None) -> s
     match found:
         case Limited(forms, lo, hi, conditions):
             return _whenever(conditions, f"{forms_words(forms, outputs, 'every')} {_range(lo, hi)}", domain)
-        case Chain(names, conditions):
+        case Chain(names, conditions, slack):
             steps = [
                 f"{output_words(outputs, one)} {'is never ' if not i else ''}above {output_words(outputs, other)}"
                 for i, (one, other) in enumerate(pairwise(names))
             ]
-            return _whenever(conditions, ", nor ".join(steps), domain)
-        case Apart(names, conditions):
-            return _whenever(conditions, _apart(names, outputs), domain)
+            far = f"{',' if len(steps) > 1 and slack else ''}{_by_more(slack)}"
+            return _whenever(conditions, ", nor ".join(steps) + far, domain)
+        case Apart(names, conditions, slack):
+            return _whenever(conditions, _apart(names, slack, outputs), domain)
         case Total(form, inputs, constant, conditions):
-            total = _linear([(coef, output_words(outputs, name)) for coef, name in form])
-            limit = _linear([(coef, repr(name)) for coef, name in inputs], constant)
+            total = linear_words([(coef, output_words(outputs, name)) for coef, name in form])
+            limit = linear_words([(coef, repr(name)) for coef, name in inputs], constant)
             return _whenever(conditions, f"{total} is at most {limit}", domain)
     raise AssertionError(found)  # pragma: no cover - `say` has asked for every other meaning
 
@@ -242,13 +166,29 @@ def _rises(found: Rises, outputs: Outputs | None) -> str:
 
 
 def _by_more(slack: Fraction) -> str:
-    return f" by more than {number(slack)}" if slack else ""
+    return f" by more than {amount(slack)}" if slack else ""
+
+
+def _plus(slack: Fraction) -> str:
+    return f", plus {amount(slack)}" if slack else ""
 
 
 def _moves(forms: Sequence[Linear], outputs: Outputs | None, eps: Fraction) -> str:
     if not eps:
         return f"leaves {forms_words(forms, outputs, 'every')} unchanged"
-    return f"changes {forms_words(forms, outputs, 'any')} by at most {number(eps)}"
+    return f"changes {forms_words(forms, outputs, 'any')} by at most {amount(eps)}"
+
+
+def _nearby(found: Near) -> str:
+    """``changing 784 features together by at most 0.3 in the Euclidean norm``."""
+    names = [name for name, _ in found.axes]
+    which = joined(list(map(repr, names)), "and") if len(names) <= MOST_VALUES else f"{len(names)} features"
+    together = " together" if len(names) > 1 else ""
+    sizes = {delta for _, delta in found.axes}
+    if len(sizes) == 1:
+        return f"changing {which}{together} by at most {amount(sizes.pop())} in the Euclidean norm"
+    scales = ", ".join(f"{name!r} by {amount(delta)}" for name, delta in found.axes)
+    return f"changing {which}{together} by at most 1 in the Euclidean norm, each divided by its own scale ({scales})"
 
 
 def _changes(found: Changes, outputs: Outputs | None, domain: Domain | None) -> str:
@@ -259,13 +199,13 @@ def _changes(found: Changes, outputs: Outputs | None, domain: Domain | None) -> 
         return f"{fair}{start}changing {_names(found.free)} alone {moves}"
     ways = [f"{_names(found.free)} freely"] if found.free else []
     ways += _strips(found.within, domain)
-    return f"{start}changing {_joined(ways)}, everything else equal, {moves}"
+    return f"{start}changing {joined(ways)}, everything else equal, {moves}"
 
 
 def _point(point: Point, domain: Domain | None) -> str:
     if len(point) > MOST_CONDITIONS:
         return "one point, which the formula gives,"
-    return f"the point {_joined([_value(name, value, domain) for name, value in point])}"
+    return f"the point {joined([_value(name, value, domain) for name, value in point])}"
 
 
 def _value(name: str, value: Fraction, domain: Domain | None, verb: str = "=") -> str:
@@ -274,8 +214,8 @@ def _value(name: str, value: Fraction, domain: Domain | None, verb: str = "=") -
         if feature.kind == "binary" and feature.name == name and feature.categories and value in (0, 1):
             return f"{name!r} {verb} {feature.categories[int(value)]!r}"
         if feature.kind == "category" and feature.name != name and name in feature.coordinates and value == 1:
-            return f"{feature.name!r} {verb} {feature.categories[feature.coordinates.index(name)]!r}"
-    return f"{name!r} {verb} {number(value)}"
+            return f"{feature.name!r} {verb} {feature.values[feature.coordinates.index(name)]!r}"
+    return f"{name!r} {verb} {cell_words(value)}"
 
 
 def _strips(strips: Sequence[Strip], domain: Domain | None) -> list[str]:
@@ -293,12 +233,12 @@ def _strips(strips: Sequence[Strip], domain: Domain | None) -> list[str]:
 
 
 def _amount(low: Fraction, high: Fraction) -> str:
-    return f"at most {number(high)}" if low == -high else f"{number(low)} to {number(high)}"
+    return f"at most {amount(high)}" if low == -high else f"{amount(low)} to {amount(high)}"
 
 
 def _curved(found: Curved, outputs: Outputs | None) -> str:
     side = "at most" if found.sign > 0 else "at least"
-    off = f", up to {number(found.slack / 2)}" if found.slack else ""
+    off = f", up to {amount(found.slack / 2)}" if found.slack else ""
     return (
         f"halfway between two values of {_names(found.features)}, everything else equal, "
         f"{forms_words(found.forms, outputs, 'every')} is {side} the mean of its two values there{off}"
@@ -312,24 +252,25 @@ def _permutation(cycles: Sequence[Sequence[str]]) -> str:
             parts.append(f"swapping the values of {cycle[0]!r} and {cycle[1]!r}")
         else:
             first, *steps = pairwise((*cycle, cycle[0]))
-            rest = _joined([f"{to!r} that of {origin!r}" for to, origin in steps])
+            rest = joined([f"{to!r} that of {origin!r}" for to, origin in steps])
             parts.append(f"giving {first[0]!r} the value of {first[1]!r}, {rest}")
-    return _joined(parts)
+    return joined(parts)
 
 
 def _range(lo: Fraction | None, hi: Fraction | None) -> str:
     if lo is None and hi is not None:
-        return f"is at most {number(hi)}"
+        return f"is at most {amount(hi)}"
     if hi is None and lo is not None:
-        return f"is at least {number(lo)}"
+        return f"is at least {amount(lo)}"
     assert lo is not None and hi is not None
-    return f"is {number(lo)}" if lo == hi else f"lies between {number(lo)} and {number(hi)}"
+    return f"is {amount(lo)}" if lo == hi else f"lies between {amount(lo)} and {amount(hi)}"
 
 
-def _apart(names: Sequence[str], outputs: Outputs | None) -> str:
-    if outputs is None or outputs.role != "label":
+def _apart(names: Sequence[str], slack: Fraction, outputs: Outputs | None) -> str:
+    """Labels are predicted where their log-odds are above 0: two that add up to at most 0 never are together."""
+    if outputs is None or outputs.role != "label" or slack:
         every = "" if len(names) == 2 else "every two of "
-        return f"{every}{_joined([output_words(outputs, name) for name in names])} add up to at most 0"
+        return f"{every}{joined([output_words(outputs, name) for name in names])} add up to at most {amount(slack)}"
     if len(names) == 2:
         return f"{_names(names)} are never predicted together: their log-odds add up to at most 0"
     return f"no two of {_names(names)} are predicted together: every two log-odds add up to at most 0"
@@ -337,11 +278,11 @@ def _apart(names: Sequence[str], outputs: Outputs | None) -> str:
 
 def _decision(classes: Sequence[str], lead: Fraction, outputs: Outputs | None) -> str:
     target = f"{outputs.target!r}" if outputs is not None and outputs.target else "class"
-    if not lead:
-        return f"no other class is ahead of {classes[0]!r}"
+    if lead <= 0:
+        return f"no other class is ahead of {classes[0]!r}{_by_more(-lead)}"
     if outputs is not None and len(outputs.names) == 1:
-        return f"the predicted {target} is {classes[0]!r}, with log-odds of at least {number(lead)}"
-    ahead = f"ahead of every other class by at least {number(lead)}"
+        return f"the predicted {target} is {classes[0]!r}, with log-odds of at least {amount(lead)}"
+    ahead = f"ahead of every other class by at least {amount(lead)}"
     if len(classes) == 1:
         return f"the predicted {target} is {classes[0]!r}, {ahead}"
     return f"the predicted {target} is {_names(classes, 'or')}; one of them is {ahead}"
@@ -354,7 +295,7 @@ def _whenever(conditions: Sequence[Inequality], then: str, domain: Domain | None
     said = _conditions(conditions, domain)
     if len(said) > MOST_CONDITIONS:
         return f"for the inputs that the {len(conditions)} conditions of the formula admit, {then}"
-    return f"whenever {_joined(said)}, {then}"
+    return f"whenever {joined(said)}, {then}"
 
 
 def _conditions(rows: Sequence[Inequality], domain: Domain | None) -> list[str]:
@@ -372,31 +313,25 @@ def _conditions(rows: Sequence[Inequality], domain: Domain | None) -> list[str]:
         if row.op == "==" or term.coef > 0:
             known[1] = bound if known[1] is None else min(bound, known[1])
     return [
-        _value(name, low, domain, "is") if low == high and low is not None else f"{name!r} {_range(low, high)}"
+        _value(name, low, domain, "is") if low == high and low is not None else f"{name!r} {_reach(low, high)}"
         for name, (low, high) in bounds.items()
     ] + rest
+
+
+def _reach(low: Fraction | None, high: Fraction | None) -> str:
+    """Between which cells an input lies; one that reads as the threshold and does not satisfy it is left out."""
+    ends = [] if low is None else [f"{'at least' if reached(low, True) else 'above'} {cell_words(low)}"]
+    ends += [] if high is None else [f"{'at most' if reached(high, False) else 'below'} {cell_words(high)}"]
+    if low is not None and high is not None and reached(low, True) and reached(high, False):
+        return f"lies between {cell_words(low)} and {cell_words(high)}"
+    return f"is {joined(ends)}"
 
 
 # ---- small words ----------------------------------------------------------------------------------------------------
 
 
-def _linear(terms: Sequence[tuple[Fraction, str]], constant: Fraction = Fraction(0)) -> str:
-    """``0.9 × 'income' − 100``."""
-    out = ""
-    for coef, words in terms:
-        size = words if abs(coef) == 1 else f"{number(abs(coef))} × {words}"
-        out += (f" {'−' if coef < 0 else '+'} " if out else ("−" if coef < 0 else "")) + size
-    if constant or not out:
-        out += f" {'−' if constant < 0 else '+'} {number(abs(constant))}" if out else number(constant)
-    return out
-
-
 def _names(names: Sequence[str], last: str = "and") -> str:
-    return _joined([repr(name) for name in names], last)
-
-
-def _joined(items: Sequence[str], last: str = "and") -> str:
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
+    return joined([repr(name) for name in names], last)
 
 
 def _capital(text: str) -> str:

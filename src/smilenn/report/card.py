@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from smilenn._version import __version__
-from smilenn.certify.verdicts import shown_bound
+from smilenn.certify.about import HEADING
+from smilenn.certify.verdicts import claim_words
+from smilenn.domain import Feature
 from smilenn.progress import duration
 from smilenn.report.elements import capital, change_text, estimate_text
 from smilenn.report.findings import Findings
@@ -31,64 +32,90 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def card(found: Findings) -> str:
     """The card: what it is, what it obeys, how well it predicts, what is not guaranteed."""
-    model = found.model
-    names = model.outputs_.names
-    kind = {
-        "binary": "a class of two", "multiclass": f"a class of {len(names)}", "multilabel": f"{len(names)} labels",
-        "quantiles": f"{len(names)} quantiles of a number",
-    }.get(model.task, "a number" if len(names) == 1 else f"{len(names)} numbers")  # fmt: skip
-    target = f" ({plain(model.target_name_)})" if model.target_name_ else ""
     parts = [
+        *_opening(found),
+        *_rules(found),
+        *_quality(found),
+        *_tradeoff(found),
+        "## What is not guaranteed",
+        "\n".join(f"- {plain(item)}" for item in found.limits),
+        "## The domain",
+        _table(["input", "kind", "values"], [_feature(feature) for feature in found.model.domain_.features[:200]]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _opening(found: Findings) -> list[str]:
+    """The verdict, and what the model is."""
+    model, names = found.model, found.model.outputs_.names
+    kind = {
+        "binary": "a class of two",
+        "multiclass": f"a class of {len(names)}",
+        "multilabel": f"{len(names)} labels",
+        "quantiles": f"{len(names)} quantiles of a number",
+    }.get(model.task, "a number" if len(names) == 1 else f"{len(names)} numbers")
+    target = f" ({plain(model.target_name_)})" if model.target_name_ else ""
+    return [
         f"# {plain(found.name)}",
         f"**{found.headline}{plain(found.but)}.** {plain(capital(found.sentence.removeprefix('certified, ')))}."
         + ("" if found.standing is None else f" {plain(found.standing.sentence())}"),
         f"A neural network that predicts {kind}{target} from {len(model.domain_.features)} inputs, made with smilenn "
         f"{__version__} in {duration(model.seconds_)} of training.",
-        "## Rules, for every input of the domain",
     ]
+
+
+def _rules(found: Findings) -> list[str]:
+    """Every rule with what is certified of it, the certificate, and what it assumes."""
+    parts = ["## Rules, for every input of the domain"]
     for rule in found.rules:
-        word = "certified" if rule.certified else "not certified"
-        if rule.certified and rule.bound > 0:
-            word = f"certified up to {shown_bound(rule.bound)}, for rounding"
-        elif not rule.certified and math.isfinite(rule.bound):
-            word = f"not certified: may fail, by at most {shown_bound(rule.bound)}{found.unit}"
+        word = claim_words(rule.bound, rule.certified, found.unit)
         more = "".join(f"  \n  {plain(line)}" for line in rule.more)
         parts.append(f"- {plain(rule.sentence)} **{word}**{more}  \n  {plain(rule.formula)}")
     if not found.rules:
         parts.append("None was asked for.")
     if found.certificate:
         parts.append(f"Certificate (SHA-256): `{found.certificate}`. To check it: `smile check FOLDER`.")
-    if found.quality is not None:
-        what = {True: "held-out", False: "training", None: "given"}[found.held_out]
-        lines = [[m.name, estimate_text(m.model), number(m.constant, 3)] for m in found.quality.metrics]
-        parts += [
-            f"## Quality on {found.quality.rows} {what} rows",
-            _table(["measure", "model (95 % interval)", "best constant"], lines),
+    if found.assumed:
+        parts += [HEADING, "\n".join(f"- {plain(item.line)}" for item in found.assumed)]
+    return parts
+
+
+def _quality(found: Findings) -> list[str]:
+    """Measures, and those of groups."""
+    quality = found.quality
+    if quality is None:
+        return []
+    what = {True: "held-out", False: "training", None: "given"}[found.held_out]
+    lines = [[m.name, estimate_text(m.model), number(m.constant, 3)] for m in quality.metrics]
+    groups = [[f"{plain(g.feature)}: {plain(g.value)}", str(g.rows), estimate_text(g.quality)] for g in quality.groups]
+    return [
+        f"## Quality on {quality.rows} {what} rows",
+        _table(["measure", "model (95 % interval)", "best constant"], lines),
+        *([_table(["group", "rows", quality.group_metric], groups)] if groups else []),
+    ]
+
+
+def _tradeoff(found: Findings) -> list[str]:
+    """Accuracy against guarantee, where there is more to compare than the model and a constant."""
+    tradeoff = found.tradeoff
+    if tradeoff is None or len(tradeoff.points) <= 2:
+        return []
+    lines = [
+        [
+            plain(p.name),
+            estimate_text(p.quality),
+            "–" if p.eps is None else number(p.eps),
+            "–" if p.variation is None else change_text(p.variation),
+            p.status,
         ]
-        if found.quality.groups:
-            lines = [
-                [f"{plain(g.feature)}: {plain(g.value)}", str(g.rows), estimate_text(g.quality)]
-                for g in found.quality.groups
-            ]
-            parts.append(_table(["group", "rows", found.quality.group_metric], lines))
-    if found.tradeoff is not None and len(found.tradeoff.points) > 2:
-        lines = [
-            [plain(p.name), estimate_text(p.quality), "–" if p.eps is None else number(p.eps),
-             "–" if p.variation is None else change_text(p.variation), p.status]
-            for p in found.tradeoff.points
-        ]  # fmt: skip
-        parts += [
-            "## Accuracy and guarantee",
-            _table(["model", found.tradeoff.metric, "ε guaranteed", "largest change found", "status"], lines),
-        ]
-    parts += ["## What is not guaranteed", "\n".join(f"- {plain(item)}" for item in found.limits), "## The domain"]
-    rows = []
-    for feature in model.domain_.features[:200]:
-        values = (
-            ", ".join(map(repr, feature.categories))
-            if feature.categories
-            else f"{number(feature.lo)} to {number(feature.hi)}"
-        )
-        rows.append([plain(feature.name), feature.kind, plain(values + (f" {feature.unit}" if feature.unit else ""))])
-    parts.append(_table(["input", "kind", "values"], rows))
-    return "\n\n".join(parts) + "\n"
+        for p in tradeoff.points
+    ]
+    header = ["model", tradeoff.metric, "ε asked for", "largest change found", "status"]
+    return ["## Accuracy and guarantee", _table(header, lines)]
+
+
+def _feature(feature: Feature) -> list[str]:
+    """Name, kind and values of an input."""
+    values = ", ".join(map(repr, feature.values)) if feature.categories else feature.range_words
+    unit = f" {feature.unit_words}" if feature.unit else ""
+    return [plain(feature.name), feature.kind, plain(values + unit)]

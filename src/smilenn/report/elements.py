@@ -24,6 +24,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], classes: Sequenc
     return f'<div class="scroll" tabindex="0" role="region" aria-label="Table">{body}</div>'
 
 
+def bullets(items: Iterable[str]) -> str:
+    """A list whose items are escaped already."""
+    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+
+
 def figure(plot: str, caption: str) -> str:
     """A plot with its caption; nothing where there is no plot."""
     words = f"<figcaption>{caption}</figcaption>" if caption else ""

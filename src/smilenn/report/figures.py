@@ -26,38 +26,49 @@ def tradeoff_plot(found: Tradeoff) -> str:
 
     Where no rule has an ε, the models stand side by side. The constant is drawn only where it lies near the others.
     """
-    promised = sorted((p for p in found.points if p.eps is not None), key=lambda p: p.eps or 0.0)
-    if not promised:
-        values = [v for p in found.points for v in _ends(p)]
-        frame = Frame((-0.5, len(found.points) - 0.5), spread(values), "", found.metric,
-                      tuple(p.name for p in found.points))  # fmt: skip
-        marks = []
-        for i, point in enumerate(found.points):
-            marks += _estimate(frame, i, point.quality, CLASS[point.kind], f"{point.name}: {found.metric}")
-        return frame.svg(marks, f"{found.metric} of {len(found.points)} models")
-    eps = [p.eps for p in promised if p.eps is not None]
+    promised = [p for p in found.points if p.eps is not None]
+    return _against_eps(found, promised) if promised else _side_by_side(found)
+
+
+def _side_by_side(found: Tradeoff) -> str:
+    """Every model at a place of its own."""
+    values = [v for p in found.points for v in _ends(p)]
+    names = tuple(p.name for p in found.points)
+    frame = Frame((-0.5, len(found.points) - 0.5), spread(values), "", found.metric, names)
+    marks = []
+    for i, point in enumerate(found.points):
+        marks += _estimate(frame, i, point.quality, CLASS[point.kind], f"{point.name}: {found.metric}")
+    return frame.svg(marks, f"{found.metric} of {len(found.points)} models")
+
+
+def _against_eps(found: Tradeoff, promised: Sequence[Point]) -> str:
+    """Those that promise an ε along it, the others as lines."""
+    promised = sorted(promised, key=lambda p: p.eps or 0.0)
+    eps = [float(p.eps or 0.0) for p in promised]
     y = spread([v for p in found.points if p.kind != "constant" for v in _ends(p)], 0.15)
-    frame = Frame((0.0, max(eps) * 1.15 or 1.0), y, "ε guaranteed for every input", found.metric)
+    frame = Frame((0.0, max(eps) * 1.15 or 1.0), y, "ε asked for, for every input", found.metric)
     marks = [
         frame.horizontal(point.quality.value, CLASS[point.kind], "")
         for point in found.points
         if point.eps is None and y[0] <= point.quality.value <= y[1]
     ]
     marks.append(frame.line(eps, [p.quality.value for p in promised], "ours-line"))
-    for point in promised:
-        marks += _estimate(
-            frame, float(point.eps or 0.0), point.quality, CLASS[point.kind],
-            f"{point.name} ({point.status}): {found.metric}",
-        )  # fmt: skip
-    return frame.svg(marks, f"{found.metric} against the guaranteed epsilon")
+    for x, point in zip(eps, promised, strict=True):
+        tip = f"{point.name} ({point.status}): {found.metric}"
+        marks += _estimate(frame, x, point.quality, CLASS[point.kind], tip)
+    return frame.svg(marks, f"{found.metric} against the epsilon asked for")
 
 
 def change_plot(found: Tradeoff) -> str:
     """Quality against the largest change found, every model a dot."""
     points = [p for p in found.points if p.variation is not None]
     changes = [p.variation or 0.0 for p in points]
-    frame = Frame((0.0, max(changes) * 1.1 or 1.0), spread([v for p in points for v in _ends(p)]),
-                  "largest change found", found.metric)  # fmt: skip
+    frame = Frame(
+        (0.0, max(changes) * 1.1 or 1.0),
+        spread([v for p in points for v in _ends(p)]),
+        "largest change found",
+        found.metric,
+    )
     marks = []
     for point, change in zip(points, changes, strict=True):
         tip = f"{point.name}: change up to {number(change, 3)}, {found.metric}"
@@ -83,8 +94,9 @@ def _estimate(frame: Frame, x: float, found: Any, name: str, tip: str) -> list[s
 def group_plot(feature: str, groups: Sequence[Group], metric: str, overall: float) -> str:
     """The metric of each group of one feature, with intervals, beside that of all rows."""
     values = [v for g in groups for v in (g.quality.value, g.quality.low, g.quality.high) if v is not None]
-    frame = Frame((-0.5, len(groups) - 0.5), spread([*values, overall]), feature, metric,
-                  tuple(g.value for g in groups))  # fmt: skip
+    frame = Frame(
+        (-0.5, len(groups) - 0.5), spread([*values, overall]), feature, metric, tuple(g.value for g in groups)
+    )
     marks = [frame.horizontal(overall, "idle", "all rows")]
     for i, group in enumerate(groups):
         marks += _estimate(frame, i, group.quality, "ours", f"{group.value}, {group.rows} rows: {metric}")
@@ -121,8 +133,10 @@ def levels_plot(levels: Sequence[float], shares: Sequence[float]) -> str:
     """The share of targets below each quantile against its level."""
     frame = Frame((0.0, 1.0), (0.0, 1.0), "level of the quantile", "share of targets below it")
     marks = [frame.line((0.0, 1.0), (0.0, 1.0), "idle"), frame.line(levels, shares, "ours-line")]
-    marks += [frame.dot(q, s, "ours-dot", f"{s:.1%} below the quantile of level {q:g}", 4.5)
-              for q, s in zip(levels, shares, strict=True)]  # fmt: skip
+    marks += [
+        frame.dot(q, s, "ours-dot", f"{s:.1%} below the quantile of level {q:g}", 4.5)
+        for q, s in zip(levels, shares, strict=True)
+    ]
     return frame.svg(marks, "targets below each quantile")
 
 
@@ -132,21 +146,21 @@ def history_plot(history: Sequence[Mapping[str, Any]], keys: Sequence[str], ylab
     lines = {key: values for key, values in lines.items() if any(v is not None and v > 0 for v in values)}
     if not lines:
         return ""
-    steps = list(range(1, len(history) + 1))
-    every = [v for values in lines.values() for v in values if v is not None]
-    positive = [v for v in every if v > 0]
-    top = max(positive)
-    low = max(min(positive), top * 1e-5)  # what lies below, 0 included, is drawn on the bottom line
-    y = (10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(top) + 1e-9)) if log else (0.0, top * 1.06)
-    if y[0] == y[1]:
-        y = (y[0], y[1] * 10)
+    positive = [v for values in lines.values() for v in values if v is not None and v > 0]
+    y = _decades(positive) if log else (0.0, max(positive) * 1.06)
     frame = Frame((1, max(2, len(history))), y, "epoch or round", ylabel, log_y=log)
-    marks = []
-    for start, phase in _phases(history):
-        marks.append(frame.vertical(max(1, start), "phase", phase))
-    marks += [frame.line(steps, [math.nan if v is None else v for v in values], key)
-              for key, values in lines.items()]  # fmt: skip
+    marks = [frame.vertical(max(1, start), "phase", phase) for start, phase in _phases(history)]
+    steps = range(1, len(history) + 1)
+    marks += [frame.line(steps, [math.nan if v is None else v for v in values], key) for key, values in lines.items()]
     return frame.svg(marks, f"{ylabel} over the training")
+
+
+def _decades(positive: Sequence[float]) -> tuple[float, float]:
+    """Powers of ten around the values, at most five below the top: what lies below is drawn on the bottom line."""
+    top = max(positive)
+    low = max(min(positive), top * 1e-5)
+    ends = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(top) + 1e-9)
+    return ends if ends[0] < ends[1] else (ends[0], ends[1] * 10)
 
 
 def _phases(history: Sequence[Mapping[str, Any]]) -> list[tuple[int, str]]:
@@ -157,8 +171,11 @@ def _phases(history: Sequence[Mapping[str, Any]]) -> list[tuple[int, str]]:
         if not out or out[-1][1] != phase:
             out.append((i, phase))
     room = 0.16 * len(history)
-    return [entry for entry, after in zip(out, [*out[1:], None], strict=True)
-            if after is None or after[0] - entry[0] >= room]  # fmt: skip
+    return [
+        entry
+        for entry, after in zip(out, [*out[1:], None], strict=True)
+        if after is None or after[0] - entry[0] >= room
+    ]
 
 
 def _number(value: Any) -> float | None:
@@ -168,7 +185,7 @@ def _number(value: Any) -> float | None:
 def slice_plot(found: Slice, output: str) -> str:
     """The output along one feature with the box, and from two further rows as thin lines."""
     feature = found.feature
-    unit = f" ({feature.unit})" if feature.unit else ""
+    unit = f" ({feature.unit_words})" if feature.unit else ""
     values = [*found.output, *found.low, *found.high, *(v for line in found.others for v in line)]
     wide = found.high - found.low
     if float(wide.max(initial=0.0)) > 20 * float(np.ptp(values[: len(found.output)]) + 1e-9):
@@ -176,8 +193,10 @@ def slice_plot(found: Slice, output: str) -> str:
     y = spread(values)
     if found.names:
         frame = Frame((-0.5, len(found.at) - 0.5), y, f"{feature.name}{unit}", output, found.names)
-        marks = [frame.interval(i, float(lo), float(hi), "box", 26)
-                 for i, (lo, hi) in enumerate(zip(found.low, found.high, strict=True))]  # fmt: skip
+        marks = [
+            frame.interval(i, float(lo), float(hi), "box", 26)
+            for i, (lo, hi) in enumerate(zip(found.low, found.high, strict=True))
+        ]
         for line in found.others:
             marks += [frame.dot(i, float(v), "other-dot", "", 2.5) for i, v in enumerate(line)]
         for i, value in enumerate(found.output):

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from smilenn.certify.about import Assumption
 from smilenn.certify.statement import claim_lines
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
-from smilenn.properties.library import Fair
+from smilenn.properties.naming import forms_words
+from smilenn.properties.recognise import bounded_change
 from smilenn.report.model import Reported, Rows, rows_of
 from smilenn.report.probe import Probe, probe
 from smilenn.report.quality import Quality, measure
@@ -36,6 +39,7 @@ BRIGHTEST = 1.1  # pixels from 0 to 1, and the domain's margin
 class Rule:
     """One claim: sentence, formula, whether the checker certified it, and the checked bound on its violation.
 
+    Sentence and formula of a certified claim have the room in them that it takes for rounding.
     `more` are what follows for probabilities and a comment that nobody checked, where there are such.
     """
 
@@ -60,6 +64,7 @@ class Findings:
     sentence: str
     rules: tuple[Rule, ...]
     certificate: str
+    assumed: tuple[Assumption, ...]
     limits: tuple[str, ...]
     given: int
     held_out: bool | None
@@ -136,32 +141,18 @@ def gather(
         if callback is not None:
             callback(replace(progress, seconds=perf_counter() - begun))
 
-    _image(domain, image)  # a wrong size is said before any work
-    if y is not None and X is None:
-        raise SmileError("A report got a target without its rows; give X as well.")
-    if train is not None and (X is None or y is None):
-        raise SmileError("References are compared on rows with a known target; give X and y as well.")
-    given = 0 if X is None else rows_of(model, X, y)
-    rows = None if isinstance(given, int) else _thinned(given)
+    pixels = _image(domain, image)  # a wrong size is said before any work
+    _refuse_parts(X, y, train)
+    given = None if X is None else rows_of(model, X, y)
+    rows = None if given is None else _thinned(given)
     around = rows.x if rows is not None else domain.sample(SAMPLED, np.random.default_rng(0))
     output = None if rows is None else model.net_.predict(rows.x)
-    quality = tradeoff = None
-    if rows is not None and rows.y is not None and output is not None:
-        tell(Progress("report", 0, 3, message="measuring quality"))
-        quality = measure(
-            rows.y, output, domain, rows.x, task=model.task, names=model.outputs_.names, unturned=model.unturned(output)
-        )
-        if train is None:
-            tradeoff = own_points(model, rows)
-        else:
-            tradeoff = with_references(model, rows, train, seconds=seconds, callback=tell)
+    quality, tradeoff = _measured(model, rows, output, train, seconds, tell)
     tell(Progress("report", 1, 3, message="looking for tight pairs"))
     few = around[spaced(len(around), PROBED)]
     probes = tuple(found for claim in model.claims_ if len((found := probe(model.net_, claim, few)).value))
     tell(Progress("report", 2, 3, message="slices"))
     verdict, certificate = model.verdict_, model.certificate_
-    pixels = _image(domain, image)
-    example = verdict.counterexample if isinstance(verdict, Violated) else None
     return Findings(
         name=name,
         model=model,
@@ -169,8 +160,9 @@ def gather(
         sentence=verdict.sentence(),
         rules=_rules(model),
         certificate=certificate.sha256 if certificate is not None and certificate.accepted else "",
+        assumed=() if certificate is None else certificate.about.assumed,
         limits=_limits(model, held_out, rows is not None),
-        given=0 if isinstance(given, int) else len(given),
+        given=0 if given is None else len(given),
         held_out=held_out,
         quality=quality,
         standing=_standing(model, rows, output, held_out),
@@ -179,19 +171,45 @@ def gather(
         tradeoff=tradeoff,
         slices=slices(model.net_, model.claims_, around) if pixels is None else (),
         probes=probes,
-        example=example,
+        example=verdict.counterexample if isinstance(verdict, Violated) else None,
         image=pixels,
     )
+
+
+def _refuse_parts(X: Any, y: Any, train: tuple[Any, Any] | None) -> None:
+    if y is not None and X is None:
+        raise SmileError("A report got a target without its rows; give X as well.")
+    if train is not None and (X is None or y is None):
+        raise SmileError("References are compared on rows with a known target; give X and y as well.")
+
+
+def _measured(
+    model: Reported,
+    rows: Rows | None,
+    output: np.ndarray | None,
+    train: tuple[Any, Any] | None,
+    seconds: float,
+    tell: Callable[[Progress], None],
+) -> tuple[Quality | None, Tradeoff | None]:
+    """Quality and what it is compared with; nothing without a target."""
+    if rows is None or rows.y is None or output is None:
+        return None, None
+    tell(Progress("report", 0, 3, message="measuring quality"))
+    names, unturned = model.outputs_.names, model.unturned(output)
+    quality = measure(rows.y, output, model.domain_, rows.x, task=model.task, names=names, unturned=unturned)
+    if train is None:
+        return quality, own_points(model, rows)
+    return quality, with_references(model, rows, train, seconds=seconds, callback=tell)
 
 
 def _rules(model: Reported) -> tuple[Rule, ...]:
     certificate, out = model.certificate_, []
     for i, claim in enumerate(model.claims_):
-        holds, bound = False, math.inf
+        holds, bound, room = False, math.inf, Fraction(0)
         if certificate is not None and i < len(certificate.holds):
-            holds, bound = certificate.holds[i], certificate.bounds[i]
-        said, *more = claim_lines(claim, model.outputs_, model.domain_)
-        out.append(Rule(said, claim.formula(), holds, bound, tuple(more)))
+            holds, bound, room = certificate.holds[i], certificate.bounds[i], certificate.rooms[i]
+        said, *more = claim_lines(claim, model.outputs_, model.domain_, room)
+        out.append(Rule(said, claim.with_room(room).formula(), holds, bound, tuple(more)))
     return tuple(out)
 
 
@@ -208,37 +226,38 @@ def _headline(model: Reported) -> str:
 
 def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ...]:
     """What is not guaranteed, for this model."""
-    out = []
     open_rules = sum(1 for rule in _rules(model) if not rule.certified)
-    if model.claims_ and open_rules:
-        out.append(
-            f"{open_rules} of {len(model.claims_)} rules are not certified: {model.certificate_note_ or 'see above.'}"
-        )
-    out.append("Accuracy is not guaranteed: the figures below are measured on rows, and other rows may give others.")
-    if model.outside_ == "raise":
-        out.append("Rows outside the domain are refused: the rules say nothing of them.")
-    else:
-        out.append(
-            "Rows outside the domain are moved to its edge and predicted there; the rules hold for the moved rows."
-        )
-    if any(isinstance(item, Fair) for item in model.all_properties()):
-        out.append(
-            "Fairness here means: changing the protected columns alone moves the output by no more than ε. It says "
-            "nothing of other columns that stand in for them, nor of how the data came to be."
-        )
-    if model.fill_:
-        out.append("Missing cells are filled before prediction; the rules speak of the filled rows.")
-    if model.task in UNITS:
-        what = "margins between the classes' logits" if model.task == "multiclass" else "log-odds"
-        out.append(f"The rules speak of {what}. Rescaling, as calibration does, rescales every ε by the same factor.")
-    out.append(
-        "The certificate speaks of the float64 numbers that these files return; exported or edited copies are others."
-    )
-    if data and held_out is None:
-        out.append("Whether the model has seen the rows measured here is not known to this report.")
-    if data and held_out is False:
-        out.append("The rows measured here were used in training: quality on new rows will be lower.")
-    return tuple(out)
+    note = model.certificate_note_ or "see above."
+    found = [bounded_change(claim, model.outputs_, model.domain_) for claim in model.claims_]
+    fair = any(change is not None and change.free for change in found)
+    logits = "margins between the classes' logits" if model.task == "multiclass" else "log-odds"
+    said = {
+        f"{open_rules} of {len(model.claims_)} rules are not certified: {note}": model.claims_ and open_rules,
+        "Accuracy is not guaranteed: the figures below are measured on rows, and other rows may give others.": True,
+        _OUTSIDE[model.outside_ == "raise"]: True,
+        f"Fairness here means: changing the protected columns alone moves {_spoken_of(model)} by no more than ε. "
+        "It says nothing of other columns that stand in for them, nor of how the data came to be.": fair,
+        "Missing cells are filled before prediction; the rules speak of the filled rows.": model.fill_,
+        f"The rules speak of {logits}. Rescaling, as calibration does, rescales every ε by the same factor.": model.task
+        in UNITS,
+        "The certificate speaks of the float64 numbers that these files return; exported or edited copies are "
+        "others.": True,
+        "Whether the model has seen the rows measured here is not known to this report.": data and held_out is None,
+        "The rows measured here were used in training: quality on new rows will be lower.": data and held_out is False,
+    }
+    return tuple(sentence for sentence, applies in said.items() if applies)
+
+
+_OUTSIDE = {
+    True: "Rows outside the domain are refused: the rules say nothing of them.",
+    False: "Rows outside the domain are moved to its edge and predicted there; the rules hold for the moved rows.",
+}
+
+
+def _spoken_of(model: Reported) -> str:
+    """What a rule that names no output speaks of, in words."""
+    forms = model.outputs_.forms(None, "", directed=False)
+    return forms_words([tuple((Fraction(c), name) for c, name in form) for form in forms], model.outputs_, "any")
 
 
 def _standing(model: Reported, rows: Rows | None, output: np.ndarray | None, held_out: bool | None) -> Standing | None:

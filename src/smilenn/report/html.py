@@ -14,6 +14,7 @@ from smilenn._version import __version__
 from smilenn.report import sections
 from smilenn.report.elements import capital
 from smilenn.report.findings import Findings
+from smilenn.report.summary import summary
 from smilenn.report.svg import text
 
 TONE = {"Certified": "good", "Violated": "bad"}
@@ -23,7 +24,7 @@ def page(found: Findings) -> str:
     """The whole file."""
     style, script = (files("smilenn.report").joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     parts = [
-        ("summary", "Summary", sections.summary(found)),
+        ("summary", "Summary", summary(found)),
         ("quality", "Quality", sections.quality(found)),
         ("guarantee", "Accuracy and guarantee", sections.guarantee(found)),
         ("pairs", "Tightest pairs", sections.pairs(found)),

@@ -67,7 +67,6 @@ def ordinary(model: Reported, rows: Rows, dropped: Sequence[str], *, seconds: fl
     u = (x - centre) / size
     held = np.zeros(len(u), dtype=bool)
     held[rng.permutation(len(u))[: len(u) // 10]] = True
-    judged = held if held.any() else ~held
     task, names = model.task, model.outputs_.names
     classes = task in ("binary", "multiclass")
     y = rows.y[:, :1] if task == "quantiles" else rows.y
@@ -78,23 +77,32 @@ def ordinary(model: Reported, rows: Rows, dropped: Sequence[str], *, seconds: fl
     kind: Any = MLPClassifier if classes else MLPRegressor
     net = kind(hidden_layer_sizes=SIZES, random_state=seed, batch_size=min(256, int((~held).sum())))
     known = {"classes": np.arange(max(2, len(names)))} if classes else {}
-    best, least, stall, end = None, math.inf, 0, time.perf_counter() + seconds
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a number of epochs that was not asked for
-        for _ in range(EPOCHS):
-            net.partial_fit(u[~held], y[~held], **known)
-            if classes:
-                p = np.clip(net.predict_proba(u[judged]), math.exp(-LARGEST_LOGIT), 1.0)
-                each = -np.log(p[np.arange(len(p)), y[judged].astype(int)])
-            else:
-                each = (net.predict(u[judged]) - y[judged]) ** 2
-            loss, stall = float(each.mean()), stall + 1
-            if loss < least:
-                best, least, stall = copy.deepcopy(net), loss, 0
-            if stall >= PATIENCE or time.perf_counter() > end:
-                break
-    net = best or net
+    net = _trained(net, u, y, held, known, seconds)
     if task == "quantiles":
         rest = y * scale + shift - (net.predict(u) * scale + shift)
         shift = shift + np.quantile(rest, [float(name[1:]) for name in names])
     return Ordinary(domain, names, seen, centre, size, net, task, shift, scale)
+
+
+def _trained(net: Any, u: np.ndarray, y: np.ndarray, held: np.ndarray, known: dict[str, Any], seconds: float) -> Any:
+    """The net as it was when held-out rows liked it best; training rows where none are held out."""
+    judged = held if held.any() else ~held
+    best, least, stall, end = net, math.inf, 0, time.perf_counter() + seconds
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a number of epochs that was not asked for
+        for _ in range(EPOCHS):
+            net.partial_fit(u[~held], y[~held], **known)
+            loss, stall = _loss(net, u[judged], y[judged], bool(known)), stall + 1
+            if loss < least:
+                best, least, stall = copy.deepcopy(net), loss, 0
+            if stall >= PATIENCE or time.perf_counter() > end:
+                break
+    return best
+
+
+def _loss(net: Any, u: np.ndarray, y: np.ndarray, classes: bool) -> float:
+    """The mean log loss of classes, or the mean squared error."""
+    if not classes:
+        return float(((net.predict(u) - y) ** 2).mean())
+    p = np.clip(net.predict_proba(u), math.exp(-LARGEST_LOGIT), 1.0)
+    return float(-np.log(p[np.arange(len(p)), y.astype(int)]).mean())

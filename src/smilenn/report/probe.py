@@ -23,7 +23,7 @@ from smilenn.problem import Given
 from smilenn.problem.region import Region
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.premise import ground
-from smilenn.prove.realise import onto_premise
+from smilenn.provers.realise import onto_premise
 
 PARTNERS = 48  # tuples drawn for each row
 STEPS = 10  # gradient steps from the best of them

@@ -180,9 +180,15 @@ def idle(task: str, y: np.ndarray, names: Sequence[str]) -> np.ndarray:
 
 
 def measure(
-    y: np.ndarray, output: np.ndarray, domain: Domain, x: np.ndarray, *, task: str = "regression",
-    names: Sequence[str] = ("",), unturned: np.ndarray | None = None,
-) -> Quality:  # fmt: skip
+    y: np.ndarray,
+    output: np.ndarray,
+    domain: Domain,
+    x: np.ndarray,
+    *,
+    task: str = "regression",
+    names: Sequence[str] = ("",),
+    unturned: np.ndarray | None = None,
+) -> Quality:
     """Quality of outputs [n, o] against targets y [n, o], overall and by the features of x [n, m].
 
     Classes are one-hot and outputs their logits; both may be [n] for one output. The constant is the best one on these
@@ -222,7 +228,7 @@ def _groups(
     for feature in domain.features:
         block = x[:, domain.slices[feature.name]]
         if feature.kind == "category":
-            codes, values = block.argmax(axis=1), feature.categories
+            codes, values = block.argmax(axis=1), feature.values
         elif feature.kind == "binary":
             codes, values = (block[:, 0] > 0.5).astype(int), feature.categories or ("0", "1")
         else:

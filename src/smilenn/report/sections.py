@@ -3,103 +3,38 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from smilenn.calibration import MOST, Calibration, temperature
 from smilenn.certify.statement import claim_sentence
-from smilenn.certify.verdicts import shown_bound
-from smilenn.domain import Domain
 from smilenn.progress import duration
 from smilenn.properties.claim import COPIES
+from smilenn.properties.naming import amount
 from smilenn.report import figures
-from smilenn.report.elements import capital, change_text, estimate_text, figure, key, plot_grid, table
+from smilenn.report.elements import bullets, capital, change_text, estimate_text, figure, key, plot_grid, table
 from smilenn.report.findings import Findings
 from smilenn.report.probe import Probe
-from smilenn.report.quality import CERTIFIED
+from smilenn.report.quality import Quality
 from smilenn.report.svg import number, picture, text
 from smilenn.report.tradeoff import epsilon_rule
+from smilenn.rounding import round_up, shown_bound
 
 TIGHTEST = 3
 MOST_OUTPUTS = 6  # of which plots are shown
+MOST_PLOTTED = 11  # features whose groups are drawn
 MOST_FEATURES = 24  # longer tuples show only what differs
 
-# ---- summary --------------------------------------------------------------------------------------------------------
 
-
-def summary(found: Findings) -> str:
-    """Verdict, rules, certificate, what is not guaranteed, the domain."""
-    parts = []
-    tiles = [(f"{sum(rule.certified for rule in found.rules)} of {len(found.rules)}", "rules certified")]
-    if found.quality is not None:
-        first = found.quality.metrics[0]
-        words = first.name
-        if first.model.low is not None and first.model.high is not None:
-            words += f", 95 %: {number(first.model.low, 3)} to {number(first.model.high, 3)}"
-        tiles.append((number(first.model.value, 3), text(words)))
-        tiles += [
-            (number(m.model.value, 3), "right, and no allowed change turns it")
-            for m in found.quality.metrics if m.name == CERTIFIED
-        ]  # fmt: skip
-        tiles.append((f"{found.quality.rows:,}".replace(",", " "), _rows_words(found)))
-    tiles.append((str(len(found.model.domain_.features)), "inputs"))
-    tiles.append((text(duration(found.model.seconds_)), "of training"))
-    shown = "".join(f'<div class="tile"><b>{value}</b><span>{words}</span></div>' for value, words in tiles)
-    parts.append(f'<div class="tiles">{shown}</div>')
-    parts.append("<h3>What the model must obey, for every input of the domain</h3>")
-    for rule in found.rules:
-        tone, word = ("good", "certified") if rule.certified else ("open", "not certified")
-        if rule.certified and rule.bound > 0:
-            word = f"certified up to {shown_bound(rule.bound)}, for rounding"
-        elif not rule.certified and math.isfinite(rule.bound):
-            word = f"not certified: may fail, by at most {shown_bound(rule.bound)}{found.unit}"
-        more = "".join(f'<p class="soft">{text(line)}</p>' for line in rule.more)
-        parts.append(
-            f'<div class="rule"><p><b>{text(rule.sentence)}</b></p>{more}'
-            f'<span class="formula">{text(rule.formula)}</span><span class="badge {tone}">{text(word)}</span></div>'
-        )
-    if not found.rules:
-        parts.append("<p>No rule was asked for.</p>")
-    if found.example is not None:
-        parts.append(
-            f"<h3>Counterexample</h3><p>{text(found.example.row)} fails by {number(found.example.violation)}"
-            f"{found.unit}, evaluated by the network itself.</p>"
-        )
-        parts.append(_tuple_table(found, found.example.x, np.asarray(found.example.outputs)))
-    if found.certificate:
-        parts.append(
-            "<h3>Certificate</h3><p>Checked in exact arithmetic by a program that reads the model's files only. "
-            "Anybody can run it again: <code>smile check FOLDER</code>, or its one file with nothing but Python.</p>"
-            f'<p class="hash">SHA-256 {text(found.certificate)}</p>'
-        )
-    else:
-        parts.append(f"<h3>No accepted certificate</h3><p>{text(found.model.certificate_note_)}</p>")
-    parts.append(
-        "<h3>What is not guaranteed</h3><ul>" + "".join(f"<li>{text(item)}</li>" for item in found.limits) + "</ul>"
-    )
-    parts.append("<h3>The domain</h3>" + _domain_table(found.model.domain_))
-    return "\n".join(parts)
-
-
-def _rows_words(found: Findings) -> str:
+def rows_words(found: Findings) -> str:
+    """Which rows were measured: ``held-out rows measured``."""
     what = {True: "held-out rows", False: "training rows", None: "rows"}[found.held_out]
     assert found.quality is not None
     more = f", thinned from {found.given}" if found.given > found.quality.rows else ""
     return f"{what} measured{more}"
-
-
-def _domain_table(domain: Domain) -> str:
-    rows = []
-    for feature in domain.features[:200]:
-        if feature.categories:
-            values = ", ".join(map(repr, feature.categories[:12])) + ("…" if len(feature.categories) > 12 else "")
-        else:
-            values = f"{number(feature.lo)} to {number(feature.hi)}" + (f" {feature.unit}" if feature.unit else "")
-        rows.append((text(feature.name), text(feature.kind), text(values)))
-    more = len(domain.features) - len(rows)
-    note = f'<p class="soft">{more} further inputs are left out here.</p>' if more > 0 else ""
-    listed = table(("input", "kind", "values"), rows)
-    return f"<details><summary>{len(domain.features)} inputs</summary>{listed}{note}</details>"
 
 
 # ---- quality --------------------------------------------------------------------------------------------------------
@@ -115,35 +50,43 @@ def quality(found: Findings) -> str:
         for m in quality.metrics
     ]
     parts = [
-        f"<p>On {quality.rows} {_rows_words(found).split(' measured')[0]}; brackets are 95 % confidence intervals.</p>",
+        f"<p>On {quality.rows} {rows_words(found).split(' measured')[0]}; brackets are 95 % confidence intervals.</p>",
         table(("measure", "model", "best constant", "better is"), lines),
     ]
-    name = found.model.target_name_ or "target"
-    plots = _agreement(found, rows.y, output)
     if found.model.task == "binary" and 0 < rows.y.mean() < 1:
         parts.append(f"<p>{_temperature(found, rows.y[:, 0], output[:, 0])}</p>")
-    features = list(dict.fromkeys(group.feature for group in quality.groups))
     overall = next((m.model.value for m in quality.metrics if m.name == quality.group_metric), None)
     if overall is None:  # a mean over several outputs
         overall = float(np.abs(rows.y - output).mean())
-    for feature in features[:11]:
-        groups = [group for group in quality.groups if group.feature == feature]
-        plots.append(figure(figures.group_plot(feature, groups, quality.group_metric, overall),
-                             f"{capital(quality.group_metric)} by {text(feature)}, with 95 % intervals."))  # fmt: skip
-    parts.append(plot_grid(plots))
-    if quality.groups and math.isnan(quality.groups[0].output):  # of several outputs
-        lines = [(f"{text(g.feature)}: {text(g.value)}", str(g.rows), estimate_text(g.quality)) for g in quality.groups]
-        parts.append("<h3>By group</h3>" + table(("group", "rows", text(quality.group_metric)), lines))
-    elif quality.groups:
-        mean = "mean probability" if found.model.task == "binary" else "mean prediction"
-        share = f"share of {text(found.positive)}" if found.model.task == "binary" else f"mean {text(name)}"
-        lines = [
-            (f"{text(g.feature)}: {text(g.value)}", str(g.rows), estimate_text(g.quality), number(g.output, 3),
-             number(g.target, 3))
-            for g in quality.groups
-        ]  # fmt: skip
-        parts.append("<h3>By group</h3>" + table(("group", "rows", text(quality.group_metric), mean, share), lines))
+    parts.append(plot_grid(_agreement(found, rows.y, output) + _group_plots(quality, overall)))
+    if quality.groups:
+        parts.append("<h3>By group</h3>" + _group_table(found, quality))
     return "\n".join(parts)
+
+
+def _group_plots(quality: Quality, overall: float) -> list[str]:
+    """The quality of every group, a plot for each of the first features that have some."""
+    metric, features = quality.group_metric, list(dict.fromkeys(group.feature for group in quality.groups))
+    return [
+        figure(
+            figures.group_plot(feature, [g for g in quality.groups if g.feature == feature], metric, overall),
+            f"{capital(metric)} by {text(feature)}, with 95 % intervals.",
+        )
+        for feature in features[:MOST_PLOTTED]
+    ]
+
+
+def _group_table(found: Findings, quality: Quality) -> str:
+    """Rows and quality by group; of a single output also its mean and the target's."""
+    heads = ["group", "rows", text(quality.group_metric)]
+    lines = [[f"{text(g.feature)}: {text(g.value)}", str(g.rows), estimate_text(g.quality)] for g in quality.groups]
+    if not math.isnan(quality.groups[0].output):
+        binary, name = found.model.task == "binary", found.model.target_name_ or "target"
+        heads += ["mean probability", f"share of {text(found.positive)}"] if binary else []
+        heads += [] if binary else ["mean prediction", f"mean {text(name)}"]
+        for line, group in zip(lines, quality.groups, strict=True):
+            line += [number(group.output, 3), number(group.target, 3)]
+    return table(heads, lines)
 
 
 def _agreement(found: Findings, y: np.ndarray, output: np.ndarray) -> list[str]:
@@ -153,8 +96,10 @@ def _agreement(found: Findings, y: np.ndarray, output: np.ndarray) -> list[str]:
     if task == "binary":
         return [figure(figures.calibration_plot(y[:, 0], output[:, 0], found.positive), words)]
     if task == "multilabel":
-        return [figure(figures.calibration_plot(y[:, k], output[:, k], name), words)
-                for k, name in enumerate(names[:MOST_OUTPUTS])]  # fmt: skip
+        return [
+            figure(figures.calibration_plot(y[:, k], output[:, k], name), words)
+            for k, name in enumerate(names[:MOST_OUTPUTS])
+        ]
     if task == "multiclass":
         others = np.array(output)
         winner = output.argmax(axis=1)
@@ -168,8 +113,10 @@ def _agreement(found: Findings, y: np.ndarray, output: np.ndarray) -> list[str]:
         return [figure(figures.levels_plot(levels, (y <= output).mean(axis=0).tolist()), words)]
     exact = "Every dot is a row; on the dashed line the prediction is exact."
     called = names if len(names) > 1 else (found.model.target_name_ or "target",)
-    return [figure(figures.agreement_plot(y[:, k], output[:, k], name), exact)
-            for k, name in enumerate(called[:MOST_OUTPUTS])]  # fmt: skip
+    return [
+        figure(figures.agreement_plot(y[:, k], output[:, k], name), exact)
+        for k, name in enumerate(called[:MOST_OUTPUTS])
+    ]
 
 
 def _temperature(found: Findings, y: np.ndarray, logit: np.ndarray) -> str:
@@ -181,10 +128,11 @@ def _temperature(found: Findings, y: np.ndarray, logit: np.ndarray) -> str:
     rule = epsilon_rule(found.model)
     if rule is None:
         return words
-    eps = float(rule.eps)
+    eps = round_up(rule.change.eps)
+    points = math.ceil(1000 * best.change(eps)) / 10  # bounds are rounded up
     return (
-        f"{words} Labels would stay; ε = {number(eps)} on the log-odds would become {number(best.eps(eps), 3)}, a "
-        f"change of the probability by at most {best.change(eps):.1%}."
+        f"{words} Labels would stay; ε = {amount(rule.change.eps)} on the log-odds would become "
+        f"{shown_bound(best.eps(eps))}, a change of the probability by at most {points:.1f}%."
     )
 
 
@@ -198,7 +146,7 @@ def guarantee(found: Findings) -> str:
         return ""
     parts = []
     if trade.rule:
-        parts.append(f"<p>The guarantee: {text(trade.rule)}</p>")
+        parts.append(f"<p>The rule that ε belongs to: {text(trade.rule)}</p>")
     trained = any(point.kind in ("free", "unaware", "other") for point in trade.points)
     idle = next(point for point in trade.points if point.kind == "constant")
     names = {"free": "no rules", "unaware": "unaware"}
@@ -212,11 +160,16 @@ def guarantee(found: Findings) -> str:
         plots.append(figure(figures.change_plot(trade), caption))
     parts.append(plot_grid(plots))
     lines = [
-        (text(p.name), estimate_text(p.quality), "–" if p.eps is None else number(p.eps),
-         "–" if p.variation is None else change_text(p.variation), text(p.status))
+        (
+            text(p.name),
+            estimate_text(p.quality),
+            "–" if p.eps is None else number(p.eps),
+            "–" if p.variation is None else change_text(p.variation),
+            text(p.status),
+        )
         for p in trade.points
-    ]  # fmt: skip
-    parts.append(table(("model", text(trade.metric), "ε guaranteed", "largest change found", "status"), lines))
+    ]
+    parts.append(table(("model", text(trade.metric), "ε asked for", "largest change found", "status"), lines))
     if trained:
         parts.append(
             '<p class="soft">References were trained for this report, each within its share of the time. Other ε: the '
@@ -224,8 +177,10 @@ def guarantee(found: Findings) -> str:
             "without the protected columns. Changes are found by sampling: there may be larger ones.</p>"
         )
     else:
-        parts.append('<p class="soft">References without rules, without protected columns and with other ε are trained '
-                     "on request: <code>smile report MODEL --data FILE.csv --references</code>.</p>")  # fmt: skip
+        parts.append(
+            '<p class="soft">References without rules, without protected columns and with other ε are trained '
+            "on request: <code>smile report MODEL --data FILE.csv --references</code>.</p>"
+        )
     return "\n".join(parts)
 
 
@@ -254,35 +209,33 @@ def pairs(found: Findings) -> str:
     parts = []
     around = "the measured rows" if found.rows is not None else "inputs drawn from the domain"
     for probe in found.probes:
-        limit = probe.limit
         parts.append(f"<h3>{text(claim_sentence(probe.claim, found.model.outputs_, found.model.domain_))}</h3>")
-        cards = []
-        for place, i in enumerate(probe.tightest(TIGHTEST), 1):
-            value = float(probe.value[i])
-            left = "" if limit is None else f"left side {number(value + limit)}, limit {number(limit)}; "
-            slack = (
-                f"{number(-value)} to spare"
-                if value < 0
-                else "no room"
-                if value == 0
-                else f"exceeds it by {number(value)}"
-            )
-            title = f"<h4>{place}. {left}{slack}{found.unit}</h4>"
-            cards.append(f'<div class="pair">{title}{_shown(found, probe.tuples[i], probe.outputs[i])}</div>')
+        cards = [_pair_card(found, probe, place, i) for place, i in enumerate(probe.tightest(TIGHTEST), 1)]
         parts.append(f'<div class="pairs">{"".join(cards)}</div>')
     if not parts:
         return ""
+    beyond = " by more than its room for rounding" if any(r.certified and r.bound > 0 for r in found.rules) else ""
     start = (
         f"<p>The inputs that come closest to breaking each rule, looked for around {around} and evaluated by the "
-        "network. Marked lines differ between the copies. Closer ones may exist; none breaks a certified rule.</p>"
+        "network. Marked lines differ between the copies. Closer ones may exist; none breaks a certified rule"
+        f"{beyond}.</p>"
     )
     return start + "\n".join(parts)
+
+
+def _pair_card(found: Findings, probe: Probe, place: int, i: int) -> str:
+    """One tuple, with how close it comes."""
+    value, limit = float(probe.value[i]), probe.limit
+    left = "" if limit is None else f"left side {number(value + limit)}, limit {number(limit)}; "
+    slack = f"{number(-value)} to spare" if value < 0 else f"exceeds it by {number(value)}" if value > 0 else "no room"
+    title = f"<h4>{place}. {left}{slack}{found.unit}</h4>"
+    return f'<div class="pair">{title}{_shown(found, probe.tuples[i], probe.outputs[i])}</div>'
 
 
 def _shown(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     """A tuple [k, m] as pictures where it is images, else as a table."""
     if found.image is None:
-        return _tuple_table(found, x, outputs)
+        return tuple_table(found, x, outputs)
     lo, hi = float(found.model.domain_.lo.min()), float(found.model.domain_.hi.max())
     shades = (x - lo) / (hi - lo if hi > lo else 1.0)
     shown = [(COPIES[c], shades[c], found.said(outputs[c])) for c in range(len(x))]
@@ -298,10 +251,12 @@ def _shown(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     return f'<div class="strip">{"".join(cells)}</div>'
 
 
-def _tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
+def tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     """Inputs x [k, m] side by side in the user's columns, what differs first, and the outputs [k, o]."""
     frame = found.model.domain_.decode(x)
-    units = {feature.name: f" ({feature.unit})" if feature.unit else "" for feature in found.model.domain_.features}
+    units = {
+        feature.name: f" ({feature.unit_words})" if feature.unit else "" for feature in found.model.domain_.features
+    }
     rows = []
     for name in frame.columns:
         cells = [number(float(v), 5) if isinstance(v, (float, np.floating)) else str(v) for v in frame[name]]
@@ -320,31 +275,33 @@ def _tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
 
 def variation(found: Findings) -> str:
     """Histograms of the largest change found around each row."""
-    plots = []
-    certificate = found.model.certificate_
-    for probe in found.probes:
-        if len(probe.value) < 2:
-            continue
-        proved = None
-        if certificate is not None and probe.claim in certificate.claims and certificate.report.claims:
-            rows = certificate.report.claims[certificate.claims.index(probe.claim)].rows
-            most = max(float(row.bound + row.margin - row.rhs) for row in rows)
-            proved = most + (probe.limit or 0.0)
-        plot = figures.variation_plot(probe, proved, _left(probe, found))
-        sentence = claim_sentence(probe.claim, found.model.outputs_, found.model.domain_)
-        largest = float(probe.value.max()) + (probe.limit or 0.0)
-        shown = (
-            "" if proved is None or not math.isfinite(proved) else f" Proved for all inputs: at most {number(proved)}."
-        )
-        plots.append(
-            figure(plot, f"{text(sentence)} Largest found around {len(probe.value)} rows: {number(largest)}.{shown}")
-        )
+    plots = [_variation_figure(found, probe) for probe in found.probes if len(probe.value) >= 2]
     if not plots:
         return ""
     return (
         "<p>For every row the largest value of the rule's left side that was found by changing the row within the "
         "rule's premise. Right of the dashed line the rule would be broken.</p>" + plot_grid(plots)
     )
+
+
+def _variation_figure(found: Findings, probe: Probe) -> str:
+    proved = _proved(found, probe)
+    plot = figures.variation_plot(probe, proved, _left(probe, found))
+    sentence = claim_sentence(probe.claim, found.model.outputs_, found.model.domain_)
+    largest = float(probe.value.max()) + (probe.limit or 0.0)
+    shown = ""
+    if proved is not None and math.isfinite(proved):
+        shown = f" Proved for all inputs: at most {shown_bound(proved)}."
+    return figure(plot, f"{text(sentence)} Largest found around {len(probe.value)} rows: {number(largest)}.{shown}")
+
+
+def _proved(found: Findings, probe: Probe) -> float | None:
+    """What the certificate proves of the left side, for all inputs; None without one."""
+    certificate = found.model.certificate_
+    if certificate is None or probe.claim not in certificate.claims or not certificate.report.claims:
+        return None
+    rows = certificate.report.claims[certificate.claims.index(probe.claim)].rows
+    return round_up(max(row.bound + row.margin - row.rhs for row in rows) + Fraction(probe.limit or 0.0))
 
 
 # ---- slices and training --------------------------------------------------------------------------------------------
@@ -355,8 +312,11 @@ def slices(found: Findings) -> str:
     if not found.slices:
         return ""
     origin = "the row of median output" if found.rows is not None else "a point drawn from the domain"
-    legend = key("ours", f"through {origin}") + key("idle", "through rows of low and of high output") + key(
-        "k-box", "the box: where the output must lie whatever the backbone does")  # fmt: skip
+    legend = (
+        key("ours", f"through {origin}")
+        + key("idle", "through rows of low and of high output")
+        + key("k-box", "the box: where the output must lie whatever the backbone does")
+    )
     called = dict(zip(found.model.outputs_.names, found.output_names, strict=True))
     plots = [figure(figures.slice_plot(part, called[part.name]), "") for part in found.slices]
     more = len(found.model.domain_.features) - len({part.feature.name for part in found.slices})
@@ -374,29 +334,54 @@ def training(found: Findings) -> str:
         return ""
     moves = f"how far the backbone may move {text(found.output_name)} within the box, mean over rows"
     drawn = (
-        (("violation", "bound"), "violation", True, key("k-violation", "largest violation found by search")
-         + key("k-bound", "proved bound on it") + "; the bottom line means none"),
+        (
+            ("violation", "bound"),
+            "violation",
+            True,
+            key("k-violation", "largest violation found by search")
+            + key("k-bound", "proved bound on it")
+            + "; the bottom line means none",
+        ),
         (("width",), "mean box width", False, key("k-width", moves)),
-        (("loss", "held_out"), "loss", True, key("k-loss", "on training rows")
-         + (key("k-held_out", "on held-out rows") if any("held_out" in record for record in history) else "")
-         + "; 1 is the best constant's"),
-    )  # fmt: skip
+        (
+            ("loss", "held_out"),
+            "loss",
+            True,
+            key("k-loss", "on training rows")
+            + (key("k-held_out", "on held-out rows") if any("held_out" in record for record in history) else "")
+            + "; 1 is the best constant's",
+        ),
+    )
     plots = [figure(figures.history_plot(history, keys, label, log=log), words) for keys, label, log, words in drawn]
-    phases: dict[str, list[float]] = {}
-    before = 0.0
-    for record in history:
-        entry = phases.setdefault(str(record.get("phase", "")), [0, 0.0])
-        now = float(record.get("seconds") or before)
-        entry[0], entry[1], before = entry[0] + 1, entry[1] + max(0.0, now - before), now
-    lines = [(text(name), str(int(count)), text(duration(spent))) for name, (count, spent) in phases.items()]
-    made = "".join(f"<li>{text(line)}</li>" for line in found.model.explain().splitlines() if line)
-    room = "leaves the backbone no room" if not any(record.get("width") for record in history) else (
-        "is as wide as they allow")  # fmt: skip
-    closed = "" if any(record.get("violation") is not None for record in history) else (
+    lines = [(text(name), str(count), text(duration(spent))) for name, count, spent in _phases(history)]
+    made = bullets(text(line) for line in found.model.explain().splitlines() if line)
+    room = (
+        "leaves the backbone no room"
+        if not any(record.get("width") for record in history)
+        else ("is as wide as they allow")
+    )
+    searched = any(record.get("violation") is not None for record in history)  # as the folder notes it
+    closed = (
         "<p>No counterexample was looked for in training: the network keeps the rules by its construction, and the box "
         f"{room}.</p>"
-    )  # fmt: skip
+        if not searched and all(rule.certified for rule in found.rules)
+        else ""
+    )
     return (
-        closed + plot_grid(plots) + table(("phase", "epochs or rounds", "time"), lines)
-        + f"<h3>How it was made</h3><ul>{made}</ul>"
-    )  # fmt: skip
+        closed
+        + plot_grid(plots)
+        + table(("phase", "epochs or rounds", "time"), lines)
+        + f"<h3>How it was made</h3>{made}"
+    )
+
+
+def _phases(history: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, float]]:
+    """Every phase with its units and seconds."""
+    phases: dict[str, tuple[int, float]] = {}
+    before = 0.0
+    for record in history:
+        name = str(record.get("phase", ""))
+        count, spent = phases.get(name, (0, 0.0))
+        now = float(record.get("seconds") or before)
+        phases[name], before = (count + 1, spent + max(0.0, now - before)), now
+    return [(name, *entry) for name, entry in phases.items()]

@@ -69,13 +69,18 @@ def slices(net: SmileNet, claims: tuple[Claim, ...], rows: np.ndarray) -> tuple[
 
 
 def _slice(
-    net: SmileNet, domain: Domain, feature: Feature, middle: np.ndarray, others: tuple[np.ndarray, ...], k: int,
+    net: SmileNet,
+    domain: Domain,
+    feature: Feature,
+    middle: np.ndarray,
+    others: tuple[np.ndarray, ...],
+    k: int,
     name: str,
-) -> Slice:  # fmt: skip
+) -> Slice:
     span = domain.slices[feature.name]
     names: tuple[str, ...] = ()
     if feature.kind == "category":
-        block, names = np.eye(len(feature.categories)), feature.categories
+        block, names = np.eye(len(feature.values)), feature.values
         at, here = np.arange(len(names), dtype=np.float64), float(middle[span].argmax())
     else:
         if feature.kind == "continuous":

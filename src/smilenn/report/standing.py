@@ -89,14 +89,16 @@ class Standing:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Standing:
-        """Inverse of `to_json`."""
+        """Inverse of `to_json`; measures that make no sentence are a `LookupError`."""
         numbers = {printable(str(name)): float(value) for name, value in data["numbers"].items()}
-        return cls(int(data["rows"]), bool(data["held_out"]), int(data["steps"]), numbers)
+        found = cls(int(data["rows"]), bool(data["held_out"]), int(data["steps"]), numbers)
+        found.sentence()  # a measure that is missing is found here, not when a report is written
+        return found
 
 
 def steps_of(history: Sequence[Mapping[str, Any]]) -> int:
-    """Epochs and rounds of training in a history; repair is none."""
-    return sum(record.get("phase") in ("pretrain", "train", "posttrain") for record in history)
+    """Epochs and rounds of training in a history, and groups of boosted trees; repair is none."""
+    return sum(record.get("phase") in ("trees", "pretrain", "train", "posttrain") for record in history)
 
 
 def spaced(n: int, most: int = MOST_ROWS) -> np.ndarray:
@@ -106,8 +108,11 @@ def spaced(n: int, most: int = MOST_ROWS) -> np.ndarray:
 
 def _measured(found: Mapping[str, float]) -> str:
     if "pinball_loss" in found:
-        shares = [f"{value:.1%} below {name.removeprefix('share_below_')}"
-                  for name, value in found.items() if name.startswith("share_below_")]  # fmt: skip
+        shares = [
+            f"{value:.1%} below {name.removeprefix('share_below_')}"
+            for name, value in found.items()
+            if name.startswith("share_below_")
+        ]
         constant = f"a constant: {found['constant_pinball_loss']:.4g}"
         return f"pinball loss {found['pinball_loss']:.4g} ({constant}); {', '.join(shares)}"
     if "r2" in found:

@@ -173,15 +173,21 @@ class Frame:
                 )
         else:
             for value in ticks(*self.x):
-                out.append(f'<text class="tick" x="{self.px(value):.1f}" y="{floor + 16}" text-anchor="middle">'
-                           f"{number(value)}</text>")  # fmt: skip
+                out.append(
+                    f'<text class="tick" x="{self.px(value):.1f}" y="{floor + 16}" text-anchor="middle">'
+                    f"{number(value)}</text>"
+                )
         out.append(f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{floor}" y2="{floor}"/>')
         middle = (LEFT + WIDTH - RIGHT) / 2
-        out.append(f'<text class="label" x="{middle:g}" y="{self.height - 8}" text-anchor="middle">'
-                   f"{text(_short(self.xlabel, 60))}</text>")  # fmt: skip
+        out.append(
+            f'<text class="label" x="{middle:g}" y="{self.height - 8}" text-anchor="middle">'
+            f"{text(_short(self.xlabel, 60))}</text>"
+        )
         across = (TOP + floor) / 2
-        out.append(f'<text class="label" transform="translate(13 {across:g}) rotate(-90)" text-anchor="middle">'
-                   f"{text(_short(self.ylabel, 34))}</text>")  # fmt: skip
+        out.append(
+            f'<text class="label" transform="translate(13 {across:g}) rotate(-90)" text-anchor="middle">'
+            f"{text(_short(self.ylabel, 34))}</text>"
+        )
         return "\n".join([*out, *(mark for mark in marks if mark), "</svg>"])
 
     def _y_ticks(self) -> list[float]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from sklearn.base import clone
@@ -20,10 +21,9 @@ from sklearn.base import clone
 from smilenn.certify.statement import claim_sentence
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
-from smilenn.properties.base import Property
-from smilenn.properties.library import Fair, Robust
+from smilenn.properties.claim import Claim
 from smilenn.properties.meaning import Changes
-from smilenn.properties.recognise import meaning
+from smilenn.properties.recognise import bounded_change
 from smilenn.report.model import Reported, Rows, rows_of
 from smilenn.report.ordinary import ordinary
 from smilenn.report.probe import Function, probe
@@ -54,14 +54,23 @@ class Tradeoff:
     points: tuple[Point, ...]
 
 
-def epsilon_rule(model: Reported) -> Fair | Robust | None:
-    """The first rule with an ε; a `Robust` of a classifier that leaves ε out has the default one."""
-    for item in model.all_properties():
-        if isinstance(item, Fair):
-            return item
-        if isinstance(item, Robust):
-            return item if item.eps is not None else item.with_eps(1)
-    return None
+@dataclass(frozen=True)
+class Rule:
+    """A claim with an ε."""
+
+    claim: Claim
+    change: Changes
+
+
+def epsilon_rules(model: Reported) -> list[Rule]:
+    """The claims that bound a change by an ε, as `Fair` and `Robust` do."""
+    found = [(claim, bounded_change(claim, model.outputs_, model.domain_)) for claim in model.claims_]
+    return [Rule(claim, change) for claim, change in found if change is not None]
+
+
+def epsilon_rule(model: Reported) -> Rule | None:
+    """The first of them."""
+    return next(iter(epsilon_rules(model)), None)
 
 
 def own_points(model: Reported, rows: Rows) -> Tradeoff:
@@ -69,23 +78,20 @@ def own_points(model: Reported, rows: Rows) -> Tradeoff:
     assert rows.y is not None
     rule = epsilon_rule(model)
     quality = measured(model, rows)
-    status = "certified" if model.verdict_.status == "proved" and model.certificate_ is not None else (
-        model.verdict_.status)  # fmt: skip
-    eps = None if rule is None else float(rule.eps)
+    status = (
+        "certified" if model.verdict_.status == "proved" and model.certificate_ is not None else (model.verdict_.status)
+    )
+    eps = None if rule is None else float(rule.change.eps)
     name = "this model" if eps is None else f"this model, ε = {eps:g}"
     ours = Point(name, "model", eps, quality.model, variation(model.net_, model, rows), status)
     idle = Point("constant", "constant", None, Estimate(quality.constant), 0.0, "no rule needed")
-    return Tradeoff(quality.name, "" if rule is None else _guarantee(model, rule.eps), (ours, idle))
+    return Tradeoff(quality.name, "" if rule is None else _guarantee(model, rule.change.eps), (ours, idle))
 
 
-def _guarantee(model: Reported, eps: Any) -> str:
-    """The claims that bound a change by ε, in words; all of a rule have one ε."""
-    claims = [(claim, meaning(claim, model.outputs_, model.domain_)) for claim in model.claims_]
-    return " ".join(
-        claim_sentence(claim, model.outputs_, model.domain_)
-        for claim, found in claims
-        if isinstance(found, Changes) and found.eps == eps
-    )
+def _guarantee(model: Reported, eps: Fraction) -> str:
+    """The claims that bound a change by ε, in words."""
+    same = [rule.claim for rule in epsilon_rules(model) if rule.change.eps == eps]
+    return " ".join(claim_sentence(claim, model.outputs_, model.domain_) for claim in same)
 
 
 def measured(model: Reported, rows: Rows, net: Function | None = None) -> Metric:
@@ -101,9 +107,10 @@ def variation(net: Function, model: Reported, rows: Rows) -> float | None:
     rule = epsilon_rule(model)
     if rule is None:
         return None
-    (claim,) = rule.lower(model.domain_, model.outputs_)
-    found = probe(net, claim, rows.x[:PROBED])
-    return float(found.value.max() + float(rule.eps)) if len(found.value) else None
+    found = probe(net, rule.claim, rows.x[:PROBED])
+    row = rule.claim.rows[0]
+    size = next(abs(term.coef) for term in row.terms if term.kind == "out" and term.copy == 0)
+    return float(found.value.max() + float(row.rhs)) / float(size) if len(found.value) else None
 
 
 def with_references(
@@ -119,10 +126,10 @@ def with_references(
         raise SmileError(f"References need more than 0 seconds, not {seconds}.")
     own, known = own_points(model, rows), rows_of(model, *train)
     assert known.y is not None
-    stated = model.all_properties()
-    protected = tuple(str(name) for item in stated if isinstance(item, Fair) for name in item.protected)
-    rule = epsilon_rule(model)
-    scaled = [] if rule is None or rule.eps == 0 else [float(rule.eps) * factor for factor in FACTORS]
+    rules = epsilon_rules(model)
+    protected = tuple(dict.fromkeys(name for rule in rules for name in rule.change.free))
+    eps = rules[0].change.eps if rules else 0
+    scaled = [float(eps) * factor for factor in FACTORS] if eps else []
     plain = [("no rules", "free", ()), ("unaware", "unaware", protected)][: 2 if protected else 1]
     share, points = seconds / (len(plain) + len(scaled)), list(own.points)
 
@@ -137,26 +144,35 @@ def with_references(
     for eps, factor in zip(scaled, FACTORS, strict=False):
         name = f"ε = {eps:g}"
         tell(name)
-        other = _fresh(model, [_scaled(item, factor) for item in stated], share).fit(*train)
+        other = _fresh(model, _scaled(model, factor), share).fit(*train)
         accepted = other.certificate_ is not None and other.certificate_.accepted
         quality, found = measured(model, rows, other.net_).model, variation(other.net_, model, rows)
         points.append(Point(name, "other", eps, quality, found, "certified" if accepted else other.verdict_.status))
     return replace(own, points=tuple(points))
 
 
-def _scaled(item: Property, factor: float) -> Property:
-    """The rule with ε times a factor, if it has one."""
-    if isinstance(item, Robust) and item.eps is None:
-        item = item.with_eps(1)
-    if isinstance(item, (Fair, Robust)):
-        return replace(item, eps=float(item.eps) * factor)
-    return item
+def _scaled(model: Reported, factor: float) -> list[Claim]:
+    """The claims of the model, every ε times a factor."""
+    changed = [rule.claim for rule in epsilon_rules(model)]
+    return [
+        replace(claim, then=tuple(replace(row, rhs=row.rhs * Fraction(factor)) for row in claim.then), sentence="")
+        if claim in changed
+        else claim
+        for claim in model.claims_
+    ]
 
 
-def _fresh(model: Reported, rules: Sequence[Property], share: float) -> Any:
+def _fresh(model: Reported, rules: Sequence[Claim], share: float) -> Any:
     """An unfitted estimator with the model's own recipe and domain, other rules and bounded time."""
     other: Any = clone(model)  # type: ignore[type-var] # every reported model is an estimator
     return other.set_params(
-        properties=tuple(rules), increasing=(), decreasing=(), protected=None, domain=model.domain_, random_state=0,
-        time_limit=max(1.0, 0.7 * share), certify_time_limit=max(1.0, 0.3 * share), verbose=0,
-    )  # fmt: skip
+        properties=tuple(rules),
+        increasing=(),
+        decreasing=(),
+        monotonic_cst=None,
+        domain=model.domain_,
+        random_state=0,
+        time_limit=max(1.0, 0.7 * share),
+        certify_limit=max(1.0, 0.3 * share),
+        verbose=0,
+    )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import nn
 
 PLAIN = ("amsgrad", "maximize", "capturable", "differentiable")  # options that the direct call does not know
 
@@ -35,24 +36,45 @@ def adam_step(optimizer: torch.optim.Optimizer) -> None:
 
 def _direct(optimizer: torch.optim.Optimizer, moved: Sequence[Sequence[torch.Tensor]]) -> bool:
     """Whether the kernel may be called for these parameters of every group."""
-    groups = optimizer.param_groups
-    ready = isinstance(optimizer, torch.optim.Adam) and hasattr(torch, "_fused_adam_")
-    if not ready or any(not group.get("fused") or any(group[name] for name in PLAIN) for group in groups):
+    if not isinstance(optimizer, torch.optim.Adam) or not hasattr(torch, "_fused_adam_"):
         return False
-    new = any("step" not in optimizer.state.get(p, ()) for own in moved for p in own)
+    if not all(map(_is_plain, optimizer.param_groups)):
+        return False
+    every = [p for own in moved for p in own]
+    begun = all("step" in optimizer.state.get(p, ()) and p.device.type == "cpu" for p in every)
     mixed = any(len({p.dtype for p in own}) > 1 for own in moved)  # a backbone in float32: one call takes one type
-    return not (new or mixed or any(p.device.type != "cpu" for own in moved for p in own))
+    return begun and not mixed
+
+
+def _is_plain(group: dict[str, Any]) -> bool:
+    return bool(group.get("fused")) and not any(group[name] for name in PLAIN)
 
 
 def _kernel(
-    group: dict[str, Any], own: list[torch.Tensor], slopes: list[torch.Tensor], first: list[torch.Tensor],
-    second: list[torch.Tensor], steps: list[torch.Tensor],
-) -> None:  # fmt: skip
+    group: dict[str, Any],
+    own: list[torch.Tensor],
+    slopes: list[torch.Tensor],
+    first: list[torch.Tensor],
+    second: list[torch.Tensor],
+    steps: list[torch.Tensor],
+) -> None:
     torch._fused_adam_(  # pyright: ignore[reportPrivateImportUsage]
-        own, slopes, first, second, [], steps, lr=float(group["lr"]), beta1=group["betas"][0], beta2=group["betas"][1],
-        weight_decay=group["weight_decay"], eps=group["eps"], amsgrad=False, maximize=False, grad_scale=None,
+        own,
+        slopes,
+        first,
+        second,
+        [],
+        steps,
+        lr=float(group["lr"]),
+        beta1=group["betas"][0],
+        beta2=group["betas"][1],
+        weight_decay=group["weight_decay"],
+        eps=group["eps"],
+        amsgrad=False,
+        maximize=False,
+        grad_scale=None,
         found_inf=None,
-    )  # fmt: skip
+    )
 
 
 def forget_gradients(optimizer: torch.optim.Optimizer) -> None:
@@ -95,3 +117,9 @@ class Moves:
         for (group, own, first, second, counts, each), slopes in zip(self.groups, given, strict=True):
             counts.add_(1)
             _kernel(group, own, slopes, first, second, each)
+
+
+def fused(net: nn.Module) -> bool | None:
+    """One kernel for all tensors of a step: they are small, and calls are what a step on them costs."""
+    fits = all(p.is_floating_point() and p.device.type in ("cpu", "cuda") for p in net.parameters())
+    return True if fits else None

@@ -23,10 +23,19 @@ Numbers = np.ndarray | float
 
 
 def averaged(
-    domain: Domain, encoder: Encoder | None, output_scale: Numbers, start: Numbers, *, outputs: Sequence[str] = ("",),
-    width: Numbers = 0.0, slopes: np.ndarray | None = None, head: np.ndarray | None = None,
-    sizes: Sequence[int] = (64, 64), hidden: int = 0, backbone: nn.Module | None = None,
-) -> SmileNet:  # fmt: skip
+    domain: Domain,
+    encoder: Encoder | None,
+    output_scale: Numbers,
+    start: Numbers,
+    *,
+    outputs: Sequence[str] = ("",),
+    width: Numbers = 0.0,
+    slopes: np.ndarray | None = None,
+    head: np.ndarray | None = None,
+    sizes: Sequence[int] = (64, 64),
+    hidden: int = 0,
+    backbone: nn.Module | None = None,
+) -> SmileNet:
     """The mean of encoded coordinates, with a box of the given width (outputs divided by their scale) around it.
 
     Without `slopes` ([p], or [o, p] for o outputs) a scalar f is the mean of the encoded coordinates, and linear, from
@@ -50,9 +59,15 @@ def averaged(
 
 
 def boxed(
-    domain: Domain, box: Coordinates | Premised, output_scale: Numbers, start: Numbers, *, outputs: Sequence[str],
-    sizes: Sequence[int] = (64, 64), backbone: nn.Module | None = None,
-) -> SmileNet:  # fmt: skip
+    domain: Domain,
+    box: Coordinates | Premised,
+    output_scale: Numbers,
+    start: Numbers,
+    *,
+    outputs: Sequence[str],
+    sizes: Sequence[int] = (64, 64),
+    backbone: nn.Module | None = None,
+) -> SmileNet:
     """A backbone that is free inside the box of the coordinates, which implies every claim they were made for.
 
     It is a multilayer perceptron of the given sizes, or the `backbone` [B, m] → [B, o].
@@ -68,25 +83,41 @@ def boxed(
     rise, fall = np.maximum(slope, 0.0), np.maximum(-slope, 0.0)
     with torch.no_grad():
         for tensor, values in (
-            (net.lower.const, box.low), (net.lower.slope, box.low_slope),
-            (net.gap.const, box.high - box.low + rise @ u_lo - fall @ u_hi), (net.gap.rise, rise), (net.gap.fall, fall),
-        ):  # fmt: skip
+            (net.lower.const, box.low),
+            (net.lower.slope, box.low_slope),
+            (net.gap.const, box.high - box.low + rise @ u_lo - fall @ u_hi),
+            (net.gap.rise, rise),
+            (net.gap.fall, fall),
+        ):
             tensor.copy_(torch.as_tensor(values))
     return net
 
 
 def _fixed(
-    domain: Domain, output_scale: Numbers, start: Numbers, outputs: Sequence[str], head: np.ndarray,
-    sizes: Sequence[int], encoder: Encoder | None, backbone: nn.Module | None = None, hidden: int = 0,
-) -> SmileNet:  # fmt: skip
+    domain: Domain,
+    output_scale: Numbers,
+    start: Numbers,
+    outputs: Sequence[str],
+    head: np.ndarray,
+    sizes: Sequence[int],
+    encoder: Encoder | None,
+    backbone: nn.Module | None = None,
+    hidden: int = 0,
+) -> SmileNet:
     """A network of head.shape[1] coordinates, its auxiliaries zero and frozen, its head G [o, n] frozen."""
     o, n = head.shape
     scale = np.broadcast_to(np.asarray(output_scale, dtype=np.float64), (o,))
     net = SmileNet(
-        domain, MLP(domain.size, tuple(sizes), n).double() if backbone is None else backbone, n, encoder=encoder,
-        output_scale=list(scale), auxiliaries="relu" if hidden else "affine", hidden=hidden, skip=bool(hidden),
+        domain,
+        MLP(domain.size, tuple(sizes), n).double() if backbone is None else backbone,
+        n,
+        encoder=encoder,
+        output_scale=list(scale),
+        auxiliaries="relu" if hidden else "affine",
+        hidden=hidden,
+        skip=bool(hidden),
         outputs=outputs,
-    )  # fmt: skip
+    )
     with torch.no_grad():
         net.gap.scale_(0.0)
         net.lower.slope.zero_()

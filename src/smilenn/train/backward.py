@@ -37,6 +37,15 @@ _relu_backward = torch.ops.aten.threshold_backward.default
 Weights = tuple[nn.Parameter, nn.Parameter]  # of a linear map: W [j, i] and b [j]
 
 
+def _known(net: SmileNet) -> bool:
+    """Whether the forward pass is the one that the gradient here belongs to."""
+    nets = (net.lower, net.second)
+    plain_nets = all(type(one) in (FreeNet, GapNet) and one.hidden for one in nets)
+    more = any(isinstance(one, FreeNet) and (one.skip or one.keep is not None) for one in nets)
+    own = type(net) is SmileNet and net.encoder is None and net.profile == "f64-aux"
+    return own and layered(net.backbone) and plain_nets and not more and not hooked(net)
+
+
 class Backward:
     """The tensors of a network whose gradient is written out, and their optimiser; made for an epoch.
 
@@ -60,16 +69,11 @@ class Backward:
     @classmethod
     def of(cls, net: SmileNet, optimizer: torch.optim.Optimizer) -> Backward | None:
         """For a network whose gradient is the one written here, else None."""
-        nets = (net.lower, net.second)
-        known = (
-            type(net) is SmileNet and net.encoder is None and net.profile == "f64-aux" and layered(net.backbone)
-            and all(type(one) in (FreeNet, GapNet) and one.hidden for one in nets)
-            and not any(isinstance(one, FreeNet) and (one.skip or one.keep is not None) for one in nets)
-        )  # fmt: skip
-        if not known or hooked(net) or torch.is_autocast_enabled("cpu") or len(optimizer.param_groups) != 1:
+        tensors = list(net.parameters())
+        if not _known(net) or torch.is_autocast_enabled("cpu") or len(optimizer.param_groups) != 1:
             return None
-        made = cls(net, optimizer) if all(map(plain, net.parameters())) else None
-        return made if made is not None and len(made.parameters) == len(list(net.parameters())) else None
+        made = cls(net, optimizer) if all(map(plain, tensors)) else None
+        return made if made is not None and len(made.parameters) == len(tensors) else None
 
     def ready(self) -> bool:
         """Whether the optimiser's kernel can be called; torch's own first step makes its moments."""
@@ -83,9 +87,15 @@ class Backward:
 
     @torch.no_grad()
     def __call__(
-        self, u: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, task_loss: TaskLoss, lambda_box: float,
-        *, four: bool = False,
-    ) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:  # fmt: skip
+        self,
+        u: torch.Tensor,
+        y: torch.Tensor,
+        weight: torch.Tensor | None,
+        task_loss: TaskLoss,
+        lambda_box: float,
+        *,
+        four: bool = False,
+    ) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
         """Task loss, box loss, and the gradient of the one plus λ_box times the other, one tensor a parameter.
 
         u [B, m] model units, y [B, o], weight [B] or None. With `four` the task loss is the sum of those of the four
@@ -131,10 +141,16 @@ class Backward:
         to_lower.add_(torch.where(opened, self.zero, rest))
         if self.gap:
             to_lower.add_(to_upper)
-        return accuracy, box, [
-            *through(to_z, inside, self.layers), *through(to_lower, [u, on_lo], self.lower),
-            *through(to_upper, [u, on_up], self.second), *grads_head,
-        ]  # fmt: skip
+        return (
+            accuracy,
+            box,
+            [
+                *through(to_z, inside, self.layers),
+                *through(to_lower, [u, on_lo], self.lower),
+                *through(to_upper, [u, on_up], self.second),
+                *grads_head,
+            ],
+        )
 
 
 def through(slope: torch.Tensor, inputs: Sequence[torch.Tensor], maps: Sequence[Weights]) -> list[torch.Tensor]:

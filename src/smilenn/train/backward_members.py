@@ -44,16 +44,7 @@ class MembersBackward:
     @classmethod
     def of(cls, net: SmileNet, ensemble: Ensemble | None, optimizer: torch.optim.Optimizer) -> MembersBackward | None:
         """For an ensemble whose gradient is the one written here, else None."""
-        encoder, lower, second = net.encoder, net.lower, net.second
-        known = (
-            type(net) is SmileNet and ensemble is not None and encoder is not None and encoder.limits is None
-            and not ensemble.passed and layered(net.backbone) and net.profile == "f64-aux"
-            and type(lower) is FreeNet and lower.kind == "affine" and lower.keep is None
-            and type(second) is GapNet and second.kind == "constant"
-            and not any(p.requires_grad for p in (*lower.parameters(), *second.parameters(), *_head(net)))
-            and not hooked(net) and not torch.is_autocast_enabled("cpu")
-        )  # fmt: skip
-        if not known or ensemble is None:
+        if ensemble is None or not _plain_encoder(net, ensemble) or not _fixed_box(net) or not _watched_by_none(net):
             return None
         made = cls(net, ensemble, optimizer)
         fits = all(plain(parameter) for own in made.parameters for parameter in own)
@@ -71,9 +62,14 @@ class MembersBackward:
 
     @torch.no_grad()
     def __call__(
-        self, u: torch.Tensor, rows: torch.Tensor, y: torch.Tensor, share: torch.Tensor | None,
-        own: torch.Tensor | None, task_loss: TaskLoss,
-    ) -> tuple[torch.Tensor, list[list[torch.Tensor]]]:  # fmt: skip
+        self,
+        u: torch.Tensor,
+        rows: torch.Tensor,
+        y: torch.Tensor,
+        share: torch.Tensor | None,
+        own: torch.Tensor | None,
+        task_loss: TaskLoss,
+    ) -> tuple[torch.Tensor, list[list[torch.Tensor]]]:
         """L and its gradient, one list for every group of parameters.
 
         u [B, m] model units of the training rows `rows` [B]; y [B, o]; share [M, B] what each row counts for each
@@ -142,6 +138,27 @@ class Run:
             else:
                 of_weights.insert(0, flat.t().mm(ramps).reshape(groups, units, size))
         return of_weights + of_biases
+
+
+def _plain_encoder(net: SmileNet, ensemble: Ensemble) -> bool:
+    """Whether nothing but ramps and layers stands before the box, and layers alone beside it."""
+    if type(net) is not SmileNet or net.encoder is None or net.encoder.limits is not None:
+        return False
+    return not ensemble.passed and layered(net.backbone)
+
+
+def _fixed_box(net: SmileNet) -> bool:
+    """Whether auxiliaries and head are those of `averaged`, and none of them learns."""
+    lower, second = net.lower, net.second
+    affine = type(lower) is FreeNet and lower.kind == "affine" and lower.keep is None
+    constant = type(second) is GapNet and second.kind == "constant"
+    fixed = (*lower.parameters(), *second.parameters(), *_head(net))
+    return affine and constant and not any(p.requires_grad for p in fixed)
+
+
+def _watched_by_none(net: SmileNet) -> bool:
+    """Whether nobody else looks at the steps: no hooks, no other arithmetic."""
+    return net.profile == "f64-aux" and not hooked(net) and not torch.is_autocast_enabled("cpu")
 
 
 def _head(net: SmileNet) -> tuple[nn.Parameter, nn.Parameter]:

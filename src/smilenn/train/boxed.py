@@ -14,11 +14,11 @@ import numpy as np
 
 from smilenn.model.select import select
 from smilenn.train.encoded import seen
-from smilenn.train.phases import Task, finite_step
+from smilenn.train.phases import Training, finite_step
 from smilenn.train.state import State, rngs
 
 
-def boxed_epoch(state: State, task: Task) -> dict[str, Any]:
+def boxed_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch, the rate falling along a half cosine; the record for the history."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     batches, losses = task.batches(rng), list[float]()

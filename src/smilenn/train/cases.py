@@ -82,19 +82,29 @@ def _best(asked: Sequence[np.ndarray]) -> tuple[Weights, float]:
 def _grown(x: np.ndarray, asked: Sequence[np.ndarray], domain: Domain, depth: int, whole: float | None) -> Cases:
     weights, cost = _best(asked)
     whole = cost if whole is None else whole
-    best: tuple[float, int, float] | None = None
-    least = max(1, int(LEAST * len(x)))
-    for i in range(domain.size) if depth and cost > GAIN * whole else ():
-        levels = np.unique(np.quantile(x[:, i], np.linspace(0, 1, THRESHOLDS + 2)[1:-1]))
-        for at in np.unique(np.floor(levels) + 0.5) if domain.integral[i] else levels:
-            low = x[:, i] <= at
-            if min(low.sum(), (~low).sum()) >= least and domain.lo[i] < at < domain.hi[i]:
-                left = sum(_best([w[side] for w in asked])[1] for side in (low, ~low))
-                if best is None or left < best[0]:
-                    best = left, i, float(at)
-    if best is None or cost - best[0] <= GAIN * whole:
+    found = _best_split(x, asked, domain) if depth and cost > GAIN * whole else None
+    if found is None or cost - found[0] <= GAIN * whole:
         return Case(weights)
-    _, i, at = best
+    _, i, at = found
     low = x[:, i] <= at
     sides = [_grown(x[side], [w[side] for w in asked], domain, depth - 1, whole) for side in (low, ~low)]
     return Split(0, i, at, *sides)
+
+
+def _best_split(x: np.ndarray, asked: Sequence[np.ndarray], domain: Domain) -> tuple[float, int, float] | None:
+    """Cost, coordinate and threshold of the split whose sides cost least together, the first of equals."""
+    least = max(1, int(LEAST * len(x)))
+    best: tuple[float, int, float] | None = None
+    for i in range(domain.size):
+        for at in _thresholds(x[:, i], integral=bool(domain.integral[i])):
+            low = x[:, i] <= at
+            if min(low.sum(), (~low).sum()) >= least and domain.lo[i] < at < domain.hi[i]:
+                cost = sum(_best([w[side] for w in asked])[1] for side in (low, ~low))
+                best = (cost, i, float(at)) if best is None or cost < best[0] else best
+    return best
+
+
+def _thresholds(values: np.ndarray, *, integral: bool) -> np.ndarray:
+    """Quantiles of a column, between whole numbers where it holds such."""
+    levels = np.unique(np.quantile(values, np.linspace(0, 1, THRESHOLDS + 2)[1:-1]))
+    return np.unique(np.floor(levels) + 0.5) if integral else levels

@@ -60,20 +60,10 @@ class Config:
         if self.augment not in ("none", "affine"):
             raise SmileError(f"Config.augment is 'none' or 'affine', not {self.augment!r}.")
         for field in fields(self):
-            if field.name == "augment":
-                continue
-            if "None" in str(field.type) and getattr(self, field.name) is None:
-                continue
             value = getattr(self, field.name)
-            kind, wanted = (Integral, "a whole number") if str(field.type).startswith("int") else (Real, "a number")
-            switch = field.type == "bool"
-            if not (isinstance(value, bool) if switch else isinstance(value, kind) and math.isfinite(value)):
-                raise SmileError(f"Config.{field.name} must be {'True or False' if switch else wanted}, not {value!r}.")
-            least, says = (1.0, "at least 1") if field.name in AT_LEAST_ONE else (0.0, "at least 0")
-            if value < least:
-                raise SmileError(f"Config.{field.name} must be {says}, not {value}.")
-            if field.name in POSITIVE and value == 0:
-                raise SmileError(f"Config.{field.name} must be more than 0.")
+            optional = "None" in str(field.type) and value is None
+            if field.name != "augment" and not optional:
+                _check(field.name, str(field.type), value)
         if self.slack >= 1:
             raise SmileError(f"Config.slack is a share below 1, not {self.slack}.")
 
@@ -96,3 +86,19 @@ class Config:
     def paper(cls, **changes: Any) -> Config:
         """The paper's recipe: no feasible start and no repair."""
         return cls(feasible_start=False, repair=False, train_learning_rate=2e-3).replace(**changes)
+
+
+def _check(name: str, declared: str, value: Any) -> None:
+    """Raise unless the value is of the type that its field declares and within its limits."""
+    if declared == "bool":
+        fits, wanted = isinstance(value, bool), "True or False"
+    else:
+        kind, wanted = (Integral, "a whole number") if declared.startswith("int") else (Real, "a number")
+        fits = isinstance(value, kind) and math.isfinite(value)
+    if not fits:
+        raise SmileError(f"Config.{name} must be {wanted}, not {value!r}.")
+    least, says = (1.0, "at least 1") if name in AT_LEAST_ONE else (0.0, "at least 0")
+    if value < least:
+        raise SmileError(f"Config.{name} must be {says}, not {value}.")
+    if name in POSITIVE and value == 0:
+        raise SmileError(f"Config.{name} must be more than 0.")

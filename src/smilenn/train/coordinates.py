@@ -75,9 +75,14 @@ def unconditional(claim: Claim) -> bool:
 
 
 def coordinates(
-    claims: Sequence[Claim], domain: Domain, names: Sequence[str], scale: np.ndarray, start: np.ndarray,
-    x: np.ndarray, y: np.ndarray,
-) -> Coordinates | None:  # fmt: skip
+    claims: Sequence[Claim],
+    domain: Domain,
+    names: Sequence[str],
+    scale: np.ndarray,
+    start: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray,
+) -> Coordinates | None:
     """Coordinates for unconditional claims on outputs `names`; None where no box of this kind implies all rows.
 
     x [N, m] and y [N, o] are training rows in raw units: ends that no claim sets lie beyond them.
@@ -85,56 +90,75 @@ def coordinates(
     sides = [side for claim in claims for side in read_sides(claim, domain, names, scale, start)]
     # rows over several outputs first: a bound on one output may follow from them
     sides.sort(key=lambda side: -int(np.count_nonzero(side.direction)))
-    o, m = len(names), domain.size
-    basis: list[np.ndarray] = []
-    for direction in (*(side.direction for side in sides), *np.eye(o)):
-        if np.linalg.matrix_rank(np.stack([*basis, direction]), tol=1e-9) > len(basis):
-            basis.append(direction)
-    t = np.stack(basis)
+    t = _basis([side.direction for side in sides], len(names))
     if np.linalg.cond(t) > WORST:
         return None
-    low, high = np.full(o, -np.inf), np.full(o, np.inf)
-    low_slope, high_slope = np.zeros((o, m)), np.zeros((o, m))
-    left: list[Side] = []
-    for side in sides:
-        found = [
-            (i, sign) for i in range(o) for sign in (1, -1) if np.allclose(t[i] * sign, side.direction, atol=1e-12)
-        ]
-        if not found:
-            left.append(side)
-            continue
-        (i, sign), const, slope = found[0], side.const - room(side), side.slope
-        ends, slopes = (high, high_slope) if sign > 0 else (low, low_slope)
-        if not np.isfinite(ends[i]):
-            ends[i], slopes[i] = sign * const, sign * slope
-        elif np.array_equal(slopes[i], sign * slope):
-            ends[i] = min(ends[i], const) if sign > 0 else max(ends[i], -const)
-        else:
-            left.append(side)  # a second bound of another slope
-    u = domain.scale(x)
-    z = (y - start) / scale @ t.T  # [N, o]
-    span = max(1.0, float(np.ptp(z, axis=0).max(initial=0.0)))
-    for i in range(o):
-        if np.isfinite(high[i]) and not np.isfinite(low[i]):
-            below = float((high[i] + u @ high_slope[i] - z[:, i]).max(initial=0.0))
-            low[i], low_slope[i] = high[i] - below - FAR * span, high_slope[i]
-        elif np.isfinite(low[i]) and not np.isfinite(high[i]):
-            above = float((z[:, i] - low[i] - u @ low_slope[i]).max(initial=0.0))
-            high[i], high_slope[i] = low[i] + above + FAR * span, low_slope[i]
-        elif not np.isfinite(low[i]):
-            low[i], high[i] = z[:, i].min() - FAR * span, z[:, i].max() + FAR * span
+    ends = _Ends.open(len(names), domain.size)
+    left = [side for side in sides if not ends.set(side, t)]
+    ends.close(domain.scale(x), (y - start) / scale @ t.T)
     head = np.linalg.inv(t)
     head[np.abs(head) < 1e-12 * np.abs(head).max()] = 0.0  # rounding of the inverse: the ends leave room for it
-    box = Coordinates(head, low, high, low_slope, high_slope)
+    box = Coordinates(head, ends.low, ends.high, ends.low_slope, ends.high_slope)
     u_lo, u_hi = domain.scale(domain.lo), domain.scale(domain.hi)
-    if not (_least(high - low, high_slope - low_slope, u_lo, u_hi) > 0).all():
+    if not (_least(box.high - box.low, box.high_slope - box.low_slope, u_lo, u_hi) > 0).all():
         return None
     return box if all(_implied(box, side, u_lo, u_hi) for side in left) else None
 
 
-def read_sides(
-    claim: Claim, domain: Domain, names: Sequence[str], scale: np.ndarray, start: np.ndarray
-) -> list[Side]:  # fmt: skip
+def _basis(directions: Sequence[np.ndarray], o: int) -> np.ndarray:
+    """T [o, o]: the directions as far as they are linearly independent, completed by single outputs."""
+    basis: list[np.ndarray] = []
+    for direction in (*directions, *np.eye(o)):
+        if np.linalg.matrix_rank(np.stack([*basis, direction]), tol=1e-9) > len(basis):
+            basis.append(direction)
+    return np.stack(basis)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """The ends of a box while they are set: constants [o], infinite where none is set yet, and slopes [o, m]."""
+
+    low: np.ndarray
+    high: np.ndarray
+    low_slope: np.ndarray
+    high_slope: np.ndarray
+
+    @classmethod
+    def open(cls, o: int, m: int) -> _Ends:
+        return cls(np.full(o, -np.inf), np.full(o, np.inf), np.zeros((o, m)), np.zeros((o, m)))
+
+    def set(self, side: Side, t: np.ndarray) -> bool:
+        """Let the row be an end of one coordinate; False where it is none, or there is one of another slope."""
+        found = [
+            (i, sign) for i in range(len(t)) for sign in (1, -1) if np.allclose(t[i] * sign, side.direction, atol=1e-12)
+        ]
+        if not found:
+            return False
+        (i, sign), const, slope = found[0], side.const - room(side), side.slope
+        ends, slopes = (self.high, self.high_slope) if sign > 0 else (self.low, self.low_slope)
+        if not np.isfinite(ends[i]):
+            ends[i], slopes[i] = sign * const, sign * slope
+            return True
+        if not np.array_equal(slopes[i], sign * slope):
+            return False
+        ends[i] = min(ends[i], const) if sign > 0 else max(ends[i], -const)
+        return True
+
+    def close(self, u: np.ndarray, z: np.ndarray) -> None:
+        """Set the ends that no row sets, far beyond the coordinates z [N, o] of the training rows u [N, m]."""
+        far = FAR * max(1.0, float(np.ptp(z, axis=0).max(initial=0.0)))
+        for i, (low, high) in enumerate(zip(np.isfinite(self.low), np.isfinite(self.high), strict=True)):
+            if high and not low:
+                below = float((self.high[i] + u @ self.high_slope[i] - z[:, i]).max(initial=0.0))
+                self.low[i], self.low_slope[i] = self.high[i] - below - far, self.high_slope[i]
+            elif low and not high:
+                above = float((z[:, i] - self.low[i] - u @ self.low_slope[i]).max(initial=0.0))
+                self.high[i], self.high_slope[i] = self.low[i] + above + far, self.low_slope[i]
+            elif not low:
+                self.low[i], self.high[i] = z[:, i].min() - far, z[:, i].max() + far
+
+
+def read_sides(claim: Claim, domain: Domain, names: Sequence[str], scale: np.ndarray, start: np.ndarray) -> list[Side]:
     """The rows of a claim with one copy."""
     out = []
     for row in claim.rows:

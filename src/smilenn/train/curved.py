@@ -2,9 +2,9 @@
 
     z = e_0 + Σ_j v_j·relu(d_j·u + c_j·e + b_j)      u: columns that are passed on; e: what the encoder says of others
 
-A unit has a *side*, the sign of v_j, and a fixed direction d_j over the passed columns that its properties allow
-(asked.py); what it reads of e is pinned, or rises as z must. Learned are v_j, within its sign, b_j and c_j. In every
-direction there is one unit that is always on: lines are combinations of units as well.
+A unit has a *side*, the sign of v_j, and a fixed direction d_j over the passed columns that the claims allow
+(recipes/shapes.py); what it reads of e is pinned, or rises as z must. Learned are v_j, within its sign, b_j and c_j. In
+every direction there is one unit that is always on: lines are combinations of units as well.
 
 `Lipschitz` asks for slopes, −K ≤ Σ_active v_j·d_ji ≤ K in every cell; the slope rule (§4.3) proves it. Units over such
 a column have fixed knots t_1 < t_2 < … and do not read e:
@@ -20,8 +20,6 @@ decision.) Units that are equal in all members of an ensemble are one unit in th
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,19 +27,16 @@ import numpy as np
 import torch
 from torch import nn
 
-from smilenn.domain import Domain
 from smilenn.model.auxiliaries import FreeNet
 from smilenn.model.net import SmileNet
-from smilenn.train.asked import Asked, directions
 
-KNOTS = 12  # of a direction, quantiles of the training rows; fewer where there are many directions
-JOINT, CONTEXT = 12, 16  # a side: units in random combinations of directions; units that also read e
 ROOM = 1e-6  # of a bound on slopes that stays unused, and of a range by which a unit is always on
 BUDGET = 0.02  # of ε that stays unused
+ALWAYS_ON, KNOTTED, BESIDE = 0, 1, 2  # kinds of units; the last also read what the encoder says
 
 
 @dataclass(frozen=True)
-class Slopes:
+class BoundedColumn:
     """The units of one column with bounded slopes: two that are always on, d·u and −d·u, and of every knot one for
     either side (none where that side may not bend); the slopes' ends.
     """
@@ -60,10 +55,10 @@ class Slopes:
 class Units:
     """The units of one member, h of them, and how many members there are: unit j of member k is unit k·h + j.
 
-    `coordinate` [h] of z to which a unit adds, `side` [h], `direction` [h, c] over the c passed columns; `kind` [h]: 0
-    always on, 1 in a direction alone, 2 reading e too; `still` [h]: its knot is not moved. `place` [n] of each
-    coordinate among the P of a member's e (−1: none), `context` [n, P] those that its units may read, `ordered` [n]:
-    these rise where z must. `bounds` are (coordinate, passed column, limit); `features` are those that units read.
+    `coordinate` [h] of z to which a unit adds, `side` [h], `direction` [h, c] over the c passed columns; `kind` [h]:
+    `ALWAYS_ON`, `KNOTTED` in a direction alone, `BESIDE` reading e too; `still` [h]: its knot is not moved. `place` [n]
+    of each coordinate among the P of a member's e (−1: none), `context` [n, P] those that its units may read, `ordered`
+    [n]: these rise where z must. `bounds` are (coordinate, passed column, limit); `features` are those that units read.
     """
 
     members: int
@@ -77,7 +72,7 @@ class Units:
     ordered: np.ndarray
     encoded: int
     bounds: tuple[tuple[int, int, float], ...]
-    slopes: tuple[Slopes, ...]
+    slopes: tuple[BoundedColumn, ...]
     budgets: tuple[tuple[dict[int, float], float], ...]  # of places in `slopes`
     features: frozenset[str]
 
@@ -89,7 +84,7 @@ class Units:
     @cached_property
     def reads(self) -> tuple[np.ndarray, np.ndarray]:
         """Which units (of M·h) may read which encoded coordinates: pairs, as two arrays of indices."""
-        own = self.context[self.coordinate] & (self.kind == 2)[:, None]  # [h, P]
+        own = self.context[self.coordinate] & (self.kind == BESIDE)[:, None]  # [h, P]
         unit, place = np.nonzero(np.kron(np.eye(self.members, dtype=bool), own))
         return unit, place
 
@@ -102,7 +97,7 @@ class Units:
         lower.out.zero_()
         lower.weight[:, self.encoded :] = torch.as_tensor(np.tile(self.direction, (self.members, 1)))
         free[self.reads] = 1.0
-        moving = torch.as_tensor(np.tile((self.kind > 0) & ~self.still, self.members), dtype=torch.float64)
+        moving = torch.as_tensor(np.tile((self.kind != ALWAYS_ON) & ~self.still, self.members), dtype=torch.float64)
         own = torch.zeros_like(lower.out)
         own[np.tile(self.coordinate, self.members), np.arange(tall)] = 1.0
         assert tall == lower.hidden and h
@@ -122,19 +117,23 @@ class Units:
             signs = side[unit]
             lower.weight[unit, place] = (lower.weight[unit, place] * signs).clamp(min=0.0) * signs
         for t, column, limit in self.bounds:
-            d = lower.weight[:, self.encoded + column]
-            gain = (self.members * lower.out[t] * d).reshape(self.members, -1)  # [M, h]
-            on = torch.as_tensor(self.kind == 0).to(gain)
-            base, rest = (gain * on).sum(dim=1), gain * (1 - on)
-            up, down = (base + part.sum(dim=1) for part in (rest.clamp(min=0.0), rest.clamp(max=0.0)))
-            worst = torch.maximum(up, -down)
-            factor = torch.where(worst > limit * (1 - ROOM), limit * (1 - ROOM) / worst, torch.ones_like(worst))
-            lower.out[t] *= torch.where(d != 0, factor.repeat_interleave(self.size), torch.ones_like(d))
+            self._scale_back_(lower, t, column, limit * (1 - ROOM))
         for one in self.slopes:
             out = lower.out[one.coordinate].reshape(self.members, self.size)  # a view
             _cut_(out, one, self.members, int(self.side[one.up]))
         for deltas, eps in self.budgets:
             self._spend_(lower, deltas, eps * (1 - BUDGET))
+
+    def _scale_back_(self, lower: FreeNet, t: int, column: int, limit: float) -> None:
+        """Scale the units over a column until their worst slope, whichever of them are active, is within the limit."""
+        d = lower.weight[:, self.encoded + column]
+        gain = (self.members * lower.out[t] * d).reshape(self.members, -1)  # [M, h]
+        on = torch.as_tensor(self.kind == ALWAYS_ON).to(gain)
+        base, rest = (gain * on).sum(dim=1), gain * (1 - on)
+        up, down = (base + part.sum(dim=1) for part in (rest.clamp(min=0.0), rest.clamp(max=0.0)))
+        worst = torch.maximum(up, -down)
+        factor = torch.where(worst > limit, limit / worst, torch.ones_like(worst))
+        lower.out[t] *= torch.where(d != 0, factor.repeat_interleave(self.size), torch.ones_like(d))
 
     def _spend_(self, lower: FreeNet, deltas: dict[int, float], eps: float) -> None:
         """Cut the steepest slopes of every member, all by one share, until what a tree's root counts is within ε."""
@@ -157,7 +156,7 @@ class Units:
                     _cut_(outs[i], one, self.members, int(self.side[one.up]), share * steepest[i])
 
 
-def _slopes_of(out: torch.Tensor, one: Slopes, members: int) -> torch.Tensor:
+def _slopes_of(out: torch.Tensor, one: BoundedColumn, members: int) -> torch.Tensor:
     """The slopes [M, knots + 1] of a column between its knots, of every member; out [M, h]."""
     first = out[:, one.up] - out[:, one.down]
     steps = torch.zeros(len(out), len(one.rise), dtype=out.dtype, device=out.device)
@@ -167,7 +166,7 @@ def _slopes_of(out: torch.Tensor, one: Slopes, members: int) -> torch.Tensor:
     return torch.cat([first[:, None], first[:, None] + steps.cumsum(dim=1)], dim=1) * (members * one.size)
 
 
-def _cut_(out: torch.Tensor, one: Slopes, members: int, side: int, most: torch.Tensor | None = None) -> None:
+def _cut_(out: torch.Tensor, one: BoundedColumn, members: int, side: int, most: torch.Tensor | None = None) -> None:
     """Cut the slopes of every member to their ends, and to ±most [M]; out [M, h] in place."""
     unit = members * one.size
     slopes = _slopes_of(out, one, members)
@@ -183,108 +182,6 @@ def _cut_(out: torch.Tensor, one: Slopes, members: int, side: int, most: torch.T
         out[:, list(one.rise)] = steps.clamp(min=0.0)
     if one.fall and one.fall[0] >= 0:
         out[:, list(one.fall)] = steps.clamp(max=0.0)
-
-
-def units(
-    domain: Domain, wanted: Sequence[Asked], features: Sequence[str], *, members: int, places: Sequence[int],
-    context: np.ndarray, ordered: Sequence[bool], passed: Sequence[int], rng: np.random.Generator, few: bool = False,
-) -> Units | None:  # fmt: skip
-    """The units over the columns of these features; None where no side may read any of them.
-
-    `places` [P] are the coordinates of z in the order of a member's e (−1: of none), `context` [n, P] what the units of
-    a coordinate may read of it; `passed` are the columns that the encoder passes on. `few` units, with knots that
-    stay, where proofs need trees.
-    """
-    columns = [i for name in features for i in domain.indices(name)]
-    at = {i: k for k, i in enumerate(passed)}
-    coordinate, side, rows, kind, read = [], [], [], [], set[int]()
-    slopes: list[Slopes] = []
-
-    def add(t: int, sigma: int, d: np.ndarray, what: int) -> int:
-        read.update(int(i) for i in np.flatnonzero(d))
-        row = np.zeros(len(passed))
-        row[[at[i] for i in columns]] = d[columns]
-        for values, value in ((coordinate, t), (side, sigma), (rows, row), (kind, what)):
-            values.append(value)
-        return len(rows) - 1
-
-    for t, one in enumerate(wanted):
-        tied = {i for s, w, *_ in one.trades for i in (s, w)} | {i for pair in one.equal for i in pair}
-        plain = [i for i in columns if i in one.bounds and i not in tied]
-        for i in plain:
-            slopes.append(
-                _slopes(one, t, i, domain, max(2, min(KNOTS // (2 if few else 1), 4 * KNOTS // len(plain))), add)
-            )
-        for sigma in (1, -1):
-            ways = directions(one, sigma, [i for i in columns if i not in plain], domain)
-            knots = max(2, (KNOTS if len(ways) <= 4 else 2 * KNOTS // len(ways)) // (4 if few else 1))
-            own = [(d, 0) for d in ways]
-            # where the opposite direction is allowed too, its units differ from these by lines
-            seen: list[np.ndarray] = []
-            for d in ways:
-                if not any(np.array_equal(-d, other) for other in seen):
-                    own += [(d, 1)] * knots
-                    seen.append(d)
-            free = [d for d in ways if not any(d[i] for i in one.bounds)]
-            several = len(free) > 1 and not few
-            own += [(d, 1) for d in _combined(one, sigma, free, domain, rng, JOINT if several else 0)]
-            if context[t].any() and not few:
-                own += [(d, 2) for d in _combined(one, sigma, free, domain, rng, CONTEXT)]
-            for d, what in own:
-                add(t, sigma, d, what)
-    if not rows:
-        return None
-    n, limited = len(wanted), {at[i] for one in wanted for i in one.bounds if i in at}
-    still = np.array([few or any(row[i] for i in limited) for row in rows])
-    place = np.array([list(places).index(t) if t in places else -1 for t in range(n)])
-    cut = {(one.coordinate, int(np.flatnonzero(rows[one.up])[0])) for one in slopes}
-    bounds = tuple(
-        (t, at[i], limit) for t, one in enumerate(wanted) for i, limit in one.bounds.items()
-        if i in at and (t, at[i]) not in cut
-    )  # fmt: skip
-    budgets = []
-    for t, one in enumerate(wanted):
-        own = {int(np.flatnonzero(rows[s.up])[0]): k for k, s in enumerate(slopes) if s.coordinate == t}
-        for moves, eps in one.budgets:
-            budgets.append(({own[at[i]]: delta for i, delta in moves.items() if at.get(i) in own}, eps))
-    budgets = [(deltas, eps) for deltas, eps in budgets if deltas]
-    names = frozenset(name for name in features if read & set(domain.indices(name)))
-    return Units(
-        members, np.array(coordinate), np.array(side), np.array(rows), np.array(kind), still, place, context,
-        np.array(ordered), members * len(places), bounds, tuple(slopes), tuple(budgets), names,
-    )  # fmt: skip
-
-
-def _slopes(
-    one: Asked, t: int, i: int, domain: Domain, knots: int, add: Callable[[int, int, np.ndarray, int], int]
-) -> Slopes:
-    """Units of column i, whose slopes are bounded; what must not bend one way has no units for that."""
-    d = np.zeros(domain.size)
-    d[i] = 2.0 ** -round(math.log2(max(float((domain.hi - domain.lo)[i] * domain.mult[i]), 1e-300)))
-    bend = i not in one.concave, i not in one.convex
-    side = -1 if i in one.concave else 1
-    limit = one.bounds[i] * (1 - ROOM)
-    least, most = ROOM * limit if i in one.rising else -limit, -ROOM * limit if i in one.falling else limit
-    least, most = (least, most) if least < most else (0.0, 0.0)  # to rise and to fall
-    up, down = add(t, side, d, 0), add(t, side, -d, 0)
-    rise, fall = (
-        tuple(add(t, sigma, d, 1) if may else -1 for _ in range(knots))
-        for sigma, may in zip((1, -1), bend, strict=True)
-    )
-    return Slopes(t, float(d[i]), up, down, rise, fall, least, most)
-
-
-def _combined(
-    one: Asked, side: int, ways: Sequence[np.ndarray], domain: Domain, rng: np.random.Generator, many: int
-) -> list[np.ndarray]:
-    """Random combinations of directions with weights that are powers of two, those that are allowed."""
-    out = []
-    for _ in range(many if ways else 0):
-        share = 2.0 ** rng.integers(-2, 2, len(ways)) * (rng.random(len(ways)) < 0.7)
-        d = np.sum([s * way for s, way in zip(share, ways, strict=True)], axis=0)
-        if d.any() and one.allows(side, d, domain.mult):
-            out.append(d)
-    return out
 
 
 @torch.no_grad()

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from smilenn.problem import Problem, Row
-from smilenn.prove.prover import allowance
+from smilenn.provers.prover import allowance
 
 
 def unit(row: Row) -> float:

@@ -3,7 +3,8 @@
     L = mean relu(θ − t·f/s) / θ,      t = ±1 the class, θ in units of the inputs
 
 A backbone that has room in a box around f (robust.py) learns beside it, by the task's own loss of its outputs alone.
-Of several classes, f_i = s·e_i, the lead of the true class over the best other one takes the place of t·f.
+Of several classes, f_i = −s·e_i, the lead of the true class over the best other one takes the place of t·f; f may be
+the mean of several nets, and then each learns by itself.
 
 Every change of the inputs by δ moves f/s by at most 2δ, so an image that passes its decision by 2δ is verified: the
 hinge asks for θ, beyond the largest δ of interest, and then leaves an image alone. The gradient of a maximum is a
@@ -16,6 +17,7 @@ float64 and its claims do not depend on how it was trained.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,10 +28,12 @@ from smilenn.model.net import SmileNet
 from smilenn.train.augment import augmented
 from smilenn.train.encoded import seen
 from smilenn.train.losses import Decides
-from smilenn.train.phases import Task, finite_step
+from smilenn.train.phases import Training, finite_step
 from smilenn.train.state import State, rngs
 
 P_START, P_END, TAIL = 8.0, 100.0, 0.15
+CLASS_P_END, CLASS_HOLD, CLASS_TAIL = 258.0, 0.05, 0.08  # of several classes: p stays P_START for the first steps
+CAPPED, CAP, ENTROPY, SHARE = 0.6, 10.0, (0.05, 2e-4), 1 / 0.3  # from this θ on: the cap, the task loss's weights
 THETA = 0.5  # of the inputs' range, unless the config's margin says another
 BETAS, EPS, DECAY = (0.9, 0.99), 1e-10, 5e-3
 BACKBONE_RATE = 1e-3
@@ -50,42 +54,85 @@ def _distances(net: SmileNet) -> list[Distance]:
     return [] if net.encoder is None else [layer for layer in net.encoder.modules() if isinstance(layer, Distance)]
 
 
-def distance_epoch(state: State, task: Task) -> dict[str, Any]:
+def distance_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch; the record for the history."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     layers, batches = _distances(net), task.batches(rng)
-    size = float((net.effective_head()[0].abs() @ net.lower.slope.abs()).max().detach())  # s
-    theta = config.margin or THETA
-    losses: list[float] = []
+    several = task.decides == "largest"
+    losses: list[torch.Tensor] = []
     for step, index in enumerate(batches):
         done = (state.unit + step / len(batches)) / max(1, config.epochs)
-        rate = config.rate * (0.5 * (1 + math.cos(math.pi * min(1.0, done))) + 1e-3)
-        p = P_START * (P_END / P_START) ** (done / (1 - TAIL)) if done < 1 - TAIL else math.inf
+        rate = config.rate * (0.5 * (1 + math.cos(math.pi * min(1.0, done))) + (0.0 if several else 1e-3))
+        p, grown = annealed(done, several=several)
         for layer in layers:
             layer.p = p
-        for group in state.optimizer.param_groups:
-            if group.get("backbone"):
-                group["lr"] = BACKBONE_RATE * rate / config.rate
-            else:
-                group.update(lr=rate, betas=BETAS, eps=EPS)
+        _set_rates(state.optimizer, rate, config.rate)
         x, y, w = task.rows(index)
         w = seen(w, task.held, index, None)
         if config.augment == "affine":
             x = augmented(x, rng)
-        f = net.head(net.lower(net.encode(net.scale(x).float())))
-        short = torch.relu(theta - lead(f, y, task.decides) / size).mean(dim=1) / theta
+        u = net.scale(x).float()
+        short = _class_loss(net, u, y, config.margin or THETA, grown) if several else _sign_loss(net, u, y, task)
         loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
         if moves(net):
             loss = loss + task.loss(net.head(net.embed(net.scale(x))), y, w)
         finite_step(state.optimizer, loss, net)
-        with torch.no_grad():
-            for layer in layers:
-                layer.weight.mul_(1 - rate * DECAY)
-                layer.bias.mul_(1 - rate * DECAY)
-        losses.append(float(loss.detach()))
+        if not several:
+            _decay_(layers, 1 - rate * DECAY)
+        losses.append(loss.detach())
         if task.over():
             break
-    return {"loss": float(np.mean(losses))}
+    return {"loss": float(np.mean([float(loss) for loss in losses]))}
+
+
+def annealed(done: float, *, several: bool) -> tuple[float, float]:
+    """The p of a step after this share of all steps, and how far it has grown, 0 to 1."""
+    hold, tail, end = (CLASS_HOLD, CLASS_TAIL, CLASS_P_END) if several else (0.0, TAIL, P_END)
+    grown = min(1.0, max(0.0, (done - hold) / (1 - tail - hold)))
+    return (math.inf if done >= 1 - tail else P_START * (end / P_START) ** grown), grown
+
+
+def _sign_loss(net: SmileNet, u: torch.Tensor, y: torch.Tensor, task: Training) -> torch.Tensor:
+    """relu(θ − t·f/s)/θ of each row [B]."""
+    size = float((net.effective_head()[0].abs() @ net.lower.slope.abs()).max().detach())  # s
+    theta = task.config.margin or THETA
+    f = net.head(net.lower(net.encode(u)))
+    return torch.relu(theta - lead(f, y, task.decides) / size).mean(dim=1) / theta
+
+
+def _class_loss(net: SmileNet, u: torch.Tensor, y: torch.Tensor, theta: float, grown: float) -> torch.Tensor:
+    """min(relu(1 − m/θ), c) of each row, summed over the nets of a mean, each by itself [B].
+
+    From a θ of `CAPPED` on, c falls from `CAP` to 1, so that rows out of reach are given up, and a little of the task
+    loss keeps their labels.
+    """
+    assert net.encoder is not None
+    o = y.shape[1]
+    f = -net.encoder.uncut(u).reshape(len(u), -1, o)  # [B, nets, o]
+    true = y.argmax(dim=1)[:, None, None].expand(-1, f.shape[1], 1)
+    m = f.gather(2, true) - f.scatter(2, true, -torch.inf).amax(dim=2, keepdim=True)
+    short = torch.relu(1 - m / theta)
+    if theta >= CAPPED:
+        weight = ENTROPY[0] * (ENTROPY[1] / ENTROPY[0]) ** grown
+        entropy = -torch.log_softmax(SHARE * f, dim=2).gather(2, true)
+        short = short.clamp(max=CAP ** (1 - grown)) + weight * entropy
+    return short.sum(dim=(1, 2))
+
+
+def _set_rates(optimizer: torch.optim.Optimizer, rate: float, first: float) -> None:
+    """The learning rate of the distance layers, and that of the backbone, which falls alike."""
+    for group in optimizer.param_groups:
+        if group.get("backbone"):
+            group["lr"] = BACKBONE_RATE * rate / first
+        else:
+            group.update(lr=rate, betas=BETAS, eps=EPS)
+
+
+@torch.no_grad()
+def _decay_(layers: Sequence[Distance], share: float) -> None:
+    for layer in layers:
+        layer.weight.mul_(share)
+        layer.bias.mul_(share)
 
 
 def lead(f: torch.Tensor, y: torch.Tensor, decides: Decides) -> torch.Tensor:
@@ -113,7 +160,8 @@ def recentre(net: SmileNet, x: torch.Tensor) -> None:
         for layer in branch.layers:
             if isinstance(layer, Distance):
                 layer.p = math.inf
-                layer.mean = torch.zeros_like(layer.bias)
+                layer.mean = torch.zeros_like(layer.bias) if layer.centred else None
+            if isinstance(layer, Distance) and layer.centred:
                 raw = torch.cat([layer(part) for part in y.split(BLOCK)])
                 layer.mean = (raw - layer.bias).mean(dim=0)
                 layer.settle_()

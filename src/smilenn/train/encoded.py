@@ -17,74 +17,91 @@ whose mean predicts best. An encoder of another make is one kind by itself.
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from smilenn.model.encoders import Branch, Distance, Encoder
+from smilenn.model.encoders import Distance, Encoder
 from smilenn.model.net import SmileNet
 from smilenn.train.backward_members import MembersBackward
 from smilenn.train.config import Config
 from smilenn.train.ensemble import Ensemble
-from smilenn.train.phases import Task, finite, finite_step
+from smilenn.train.phases import Training, finite, finite_step
 from smilenn.train.state import State, rngs
 
 UNITS = 3.0  # times the learning rate, for curved units
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)  # of what was learned
 
 
-def encoded_epoch(state: State, task: Task) -> dict[str, Any]:
+def encoded_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch; the record for the history."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     encoder = net.encoder
     assert encoder is not None
-    batches, totals, held = task.batches(rng), np.zeros(2), task.held
+    batches, totals = task.batches(rng), np.zeros(2)
     written = MembersBackward.of(net, state.ensemble, state.optimizer)
     for step, index in enumerate(batches):
         done = (state.unit + step / len(batches)) / max(1, config.epochs)
-        rate = config.rate * (
-            config.final_rate + (1 - config.final_rate) * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
-        )
-        for group in state.optimizer.param_groups:
-            group["lr"] = rate * group.get("pace", 1.0)
-        x, y, w = task.rows(index)
-        u = net.scale(x)
+        _set_rate(state.optimizer, config, done)
         if written is not None and written.ready():
-            share = shares(w, held, index, encoder.members)
-            loss, slopes = written(u, index, y, share, seen(w, held, index, None), task.loss)
-            finite(float(loss))
-            written.step(slopes)
-            _settle_(state, config)
-            totals += [float(loss), 1.0]
-            if task.over():
-                break
-            continue
-        free = encoder.uncut(u) if state.ensemble is None else state.ensemble.outputs(u, index)
-        e = free if encoder.limits is None else encoder.cut(free)
-        loss = members_loss(task, centres(net, e), y, w, held, index)
-        if encoder.limits is not None:  # beyond a limit only what was not cut has a slope
-            loss = loss + members_loss(task, centres(net, free), y, w, held, index)
-        if not net.collapsed:
-            lower, upper = net.box(e.detach() if encoder.groups else e)
-            z = net.embed(u)
-            inside = torch.minimum(torch.maximum(z, lower), upper)
-            own = seen(w, held, index, None)
-            loss = loss + task.loss(net.head(inside), y, own) + task.loss(net.head(z), y, own)
-        if state.ensemble is None:
-            finite_step(state.optimizer, loss, net)
-            _decay_(state.optimizer, config.weight_decay)
+            loss = _written_step(state, task, written, index)
         else:
-            finite_step(state.optimizer, loss)
-            net.lower.project_()
-            _settle_(state, config)
-        totals += [float(loss.detach()), 1.0]
+            loss = _recorded_step(state, task, encoder, index)
+        totals += [loss, 1.0]
         if task.over():
             break
     return {"loss": totals[0] / totals[1]}
+
+
+def _set_rate(optimizer: torch.optim.Optimizer, config: Config, done: float) -> None:
+    """The learning rate after this share of the training: a cosine from the first to the last, by group."""
+    falling = 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
+    rate = config.rate * (config.final_rate + (1 - config.final_rate) * falling)
+    for group in optimizer.param_groups:
+        group["lr"] = rate * group.get("pace", 1.0)
+
+
+def _written_step(state: State, task: Training, written: MembersBackward, index: torch.Tensor) -> float:
+    """A step whose gradient is written out; the loss."""
+    net, held = state.net, task.held
+    assert net.encoder is not None
+    x, y, w = task.rows(index)
+    share = shares(w, held, index, net.encoder.members)
+    loss, slopes = written(net.scale(x), index, y, share, seen(w, held, index, None), task.loss)
+    finite(float(loss))
+    written.step(slopes)
+    _settle_(state, task.config)
+    return float(loss)
+
+
+def _recorded_step(state: State, task: Training, encoder: Encoder, index: torch.Tensor) -> float:
+    """A step whose gradient torch records; the loss."""
+    net, held, config = state.net, task.held, task.config
+    x, y, w = task.rows(index)
+    u = net.scale(x)
+    free = encoder.uncut(u) if state.ensemble is None else state.ensemble.outputs(u, index)
+    e = free if encoder.limits is None else encoder.cut(free)
+    loss = members_loss(task, centres(net, e), y, w, held, index)
+    if encoder.limits is not None:  # beyond a limit only what was not cut has a slope
+        loss = loss + members_loss(task, centres(net, free), y, w, held, index)
+    if not net.collapsed:
+        lower, upper = net.box(e.detach() if encoder.groups else e)
+        z = net.embed(u)
+        inside = torch.minimum(torch.maximum(z, lower), upper)
+        own = seen(w, held, index, None)
+        loss = loss + task.loss(net.head(inside), y, own) + task.loss(net.head(z), y, own)
+    if state.ensemble is None:
+        finite_step(state.optimizer, loss, net)
+        _decay_(state.optimizer, config.weight_decay)
+    else:
+        finite_step(state.optimizer, loss)
+        net.lower.project_()
+        _settle_(state, config)
+    return float(loss.detach())
 
 
 def _settle_(state: State, config: Config) -> None:
@@ -103,9 +120,13 @@ def _decay_(optimizer: torch.optim.Optimizer, decay: float) -> None:
 
 
 def members_loss(
-    task: Task, each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, held: torch.Tensor | None,
+    task: Training,
+    each: torch.Tensor,
+    y: torch.Tensor,
+    weight: torch.Tensor | None,
+    held: torch.Tensor | None,
     index: torch.Tensor,
-) -> torch.Tensor:  # fmt: skip
+) -> torch.Tensor:
     """The mean over the members k of L_s(f_k), each [M, B, o], on the rows of the batch that k may learn from.
 
     One call of the loss for all: with the weights of each member divided by their sum, a weighted mean over M·B rows is
@@ -132,24 +153,32 @@ def shares(
 
 def parameter_groups(net: SmileNet, ensemble: Ensemble | None = None) -> list[dict[str, Any]]:
     """The network's parameters for an optimiser, each branch of its encoder with its own pace and decay."""
-    branches = [] if net.encoder is None else [b for b in net.encoder.branches if isinstance(b, Branch)]
+    branches = [] if net.encoder is None else net.encoder.learned
     own = {id(parameter) for branch in branches for parameter in branch.parameters()}
-    groups: list[dict[str, Any]] = [{"params": [p for p in net.parameters() if id(p) not in own]}]
-    if net.lower.keep is not None:  # curved units start near where they end
-        units = [net.lower.weight, net.lower.bias, net.lower.out]
-        own |= {id(parameter) for parameter in units}
-        groups = [{"params": [p for p in net.parameters() if id(p) not in own]}, {"params": units, "pace": UNITS}]
+    groups = _unit_groups(net, own)
     if any(isinstance(layer, Distance) for branch in branches for layer in branch.layers):
-        inner = {id(parameter) for parameter in net.backbone.parameters()}
-        rest = [p for p in groups[0]["params"] if id(p) not in inner]
-        groups = [{"params": rest}, {"params": list(net.backbone.parameters()), "backbone": True}]
+        groups = _backbone_apart(net, groups[0]["params"])
     if ensemble is not None:
         return groups + ensemble.parameter_groups()
     return groups + [
-        {"params": list(branch.parameters()), "pace": branch.pace, "decay": branch.decay}
-        for branch in branches
-        if len(branch.layers)
+        {"params": list(branch.parameters()), "pace": branch.pace, "decay": branch.decay} for branch in branches
     ]
+
+
+def _backbone_apart(net: SmileNet, parameters: Sequence[nn.Parameter]) -> list[dict[str, Any]]:
+    inner = {id(parameter) for parameter in net.backbone.parameters()}
+    rest = [parameter for parameter in parameters if id(parameter) not in inner]
+    return [{"params": rest}, {"params": list(net.backbone.parameters()), "backbone": True}]
+
+
+def _unit_groups(net: SmileNet, own: set[int]) -> list[dict[str, Any]]:
+    """The parameters that are not among `own` (by id), those of curved units by themselves."""
+    units = [] if net.lower.keep is None else [net.lower.weight, net.lower.bias, net.lower.out]
+    others = own | {id(parameter) for parameter in units}
+    groups: list[dict[str, Any]] = [{"params": [p for p in net.parameters() if id(p) not in others]}]
+    if units:  # they start near where they end
+        groups.append({"params": units, "pace": UNITS})
+    return groups
 
 
 def seen(
@@ -192,7 +221,7 @@ def centres(net: SmileNet, e: torch.Tensor) -> torch.Tensor:
 
 
 @torch.no_grad()
-def honest(net: SmileNet, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+def honest(net: SmileNet, task: Training) -> tuple[torch.Tensor, torch.Tensor]:
     """Predictions of every kind [K, n, o] for the rows that were kept from some group, and those rows' indices [n]."""
     encoder, held = net.encoder, task.held
     assert encoder is not None and held is not None
@@ -208,7 +237,7 @@ def honest(net: SmileNet, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @torch.no_grad()
-def judged(net: SmileNet, task: Task) -> list[float]:
+def judged(net: SmileNet, task: Training) -> list[float]:
     """The loss of every kind on rows kept from it, and at last that of the whole network where its box has a width.
 
     Without kept rows, or for an encoder that is no ensemble, the one loss of the network.
@@ -223,7 +252,7 @@ def judged(net: SmileNet, task: Task) -> list[float]:
 
 
 @torch.no_grad()
-def kept_loss(net: SmileNet, task: Task) -> float:
+def kept_loss(net: SmileNet, task: Training) -> float:
     """The loss of the network on rows kept from all of it, honest for its backbone; else as for any network."""
     rows = torch.zeros(0) if task.held is None else torch.nonzero(task.held.all(dim=1))[:, 0]
     if not len(rows):
@@ -237,21 +266,21 @@ def kept_loss(net: SmileNet, task: Task) -> float:
     return float(task.loss(f, task.y[rows], None if task.weight is None else task.weight[rows]))
 
 
-def parts(net: SmileNet, task: Task) -> list[list[str]]:
+def parts(net: SmileNet, task: Training) -> list[list[str]]:
     """Names of the tensors whose best state each of the losses of `judged` chooses."""
     encoder, names = net.encoder, list(net.state_dict())
-    if task.held is None or encoder is None or not encoder.groups:
-        return [names]
-    if net.lower.keep is not None:  # one kind
+    if task.held is None or encoder is None or not encoder.groups or net.lower.keep is not None:  # one kind
         return [names]
     size = encoder.groups * encoder.parts
-    kinds = len(encoder.branches) // size
-    own = [tuple(f"encoder.branches.{j * size + g}." for g in range(size)) for j in range(kinds)]
-    out = [[name for name in names if name.startswith(prefixes)] for prefixes in own]
-    return out if net.collapsed else [*out, [name for name in names if name.startswith("backbone.")]]
+    prefixes = [
+        tuple(f"encoder.branches.{first + g}." for g in range(size))
+        for first in range(0, size * (len(encoder.branches) // size), size)
+    ]
+    prefixes += [] if net.collapsed else [("backbone.",)]
+    return [[name for name in names if name.startswith(own)] for own in prefixes]
 
 
-def keep_best(state: State, task: Task) -> float:
+def keep_best(state: State, task: Training) -> float:
     """Remember every part that is better than ever on its kept rows; the mean of the best losses so far."""
     losses, names = judged(state.net, task), parts(state.net, task)
     if state.best is None:
@@ -266,38 +295,7 @@ def keep_best(state: State, task: Task) -> float:
 
 
 @torch.no_grad()
-def choose_kinds(net: SmileNet, task: Task) -> tuple[float, str]:
-    """Let the mean be that of the kinds which predict best together on kept rows; the loss there, and words.
-
-    The other branches are taken out of the encoder.
-    """
-    encoder = net.encoder
-    size = 0 if encoder is None else encoder.groups * encoder.parts
-    if net.lower.keep is not None and task.held is not None:
-        return shrink(net, task)
-    if encoder is None or not size or task.held is None or len(encoder.branches) == size:
-        return judged(net, task)[0], ""
-    each, rows = honest(net, task)
-    weight = None if task.weight is None else task.weight[rows]
-    kinds = range(len(each))
-    subsets = [s for size in kinds for s in itertools.combinations(kinds, size + 1)]
-    losses = [float(task.loss(each[list(s)].mean(dim=0), task.y[rows], weight)) for s in subsets]
-    best = int(np.argmin(losses))
-    branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
-    names = [branches[j * size].name.split("0")[0] for j in kinds]
-    kept = [j * size + g for j in subsets[best] for g in range(size)]
-    if len(kept) < len(branches):
-        _keep_branches(net, [branches[i] for i in kept])
-    if losses[best] > 1.0:  # worse than the constant on rows kept from training: be the constant
-        net.lower.slope.zero_()
-        return 1.0, "the constant, which predicts better than any of them on these rows"
-    alone = ", ".join(f"{names[s[0]]} {loss:.3f}" for s, loss in zip(subsets, losses, strict=True) if len(s) == 1)
-    words = " and ".join(names[j] for j in subsets[best])
-    return losses[best], f"{words} (held-out loss {losses[best]:.3f} of the constant's; alone: {alone})"
-
-
-@torch.no_grad()
-def shrink(net: SmileNet, task: Task) -> tuple[float, str]:
+def shrink(net: SmileNet, task: Training) -> tuple[float, str]:
     """Draw the outputs to their mean by as much as lowers the loss on kept rows; that loss, and words.
 
     Few rows are learned by heart quickly; every claim about differences that f keeps is kept by c + θ·(f − c).
@@ -315,18 +313,3 @@ def shrink(net: SmileNet, task: Task) -> tuple[float, str]:
     if not share:
         return losses[best], "the constant, which predicts better there than curved units do"
     return losses[best], f"curved units ({one})" if share == 1 else f"curved units, outputs × {share:g} ({one})"
-
-
-def _keep_branches(net: SmileNet, branches: list[Branch]) -> None:
-    """The same network over some of its branches, each with an equal share of the mean."""
-    encoder = net.encoder
-    assert encoder is not None
-    before, after = len(encoder.branches) // encoder.parts, len(branches) // encoder.parts
-    one = net.lower.slope.chunk(before, dim=1)[0] * before / after
-    kept = Encoder(encoder.domain, branches, groups=encoder.groups, parts=encoder.parts).to(net.head_weight.device)
-    kept.train(encoder.training)
-    if encoder.limits is not None:  # the same for every member
-        kept.limit_(encoder.limits[0][: kept.size], encoder.limits[1][: kept.size])
-    net.encoder = kept
-    net.lower.inputs = net.second.inputs = kept.size
-    net.lower.slope = nn.Parameter(one.tile(1, after), requires_grad=False)

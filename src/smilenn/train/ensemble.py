@@ -32,19 +32,22 @@ class Stack:
         self.ends: list[tuple[torch.Tensor, torch.Tensor] | None] = []
         for place, layer in enumerate(first.layers):
             if isinstance(layer, Linear):
-                own = [one for branch in branches if isinstance(one := branch.layers[place], Linear)]
-                for name, stacked in (("weight", self.weights), ("bias", self.biases)):
-                    together = torch.stack([getattr(one, name).detach() for one in own])
-                    for g, one in enumerate(own if views else ()):
-                        getattr(one, name).data = together[g]
-                    stacked.append(together.requires_grad_(views))
-                signs = torch.stack([one.signs for one in own])
-                self.signs.append(signs if bool(signs.any()) else None)
-                self.ends.append(None)
+                self._stack([one for b in branches if isinstance(one := b.layers[place], Linear)], views)
             elif isinstance(layer, Kinks):
                 convex = torch.arange(layer.outputs, device=self.biases[-1].device) < layer.convex
                 zero, far = torch.zeros_like(self.biases[-1][0]), torch.full_like(self.biases[-1][0], torch.inf)
                 self.ends[-1] = torch.where(convex, zero, -far), torch.where(convex, far, zero)
+
+    def _stack(self, own: list[Linear], views: bool) -> None:
+        """Weights, biases and signs of a layer of all members; the layers' own become views of them if `views`."""
+        for name, stacked in (("weight", self.weights), ("bias", self.biases)):
+            together = torch.stack([getattr(one, name).detach() for one in own])
+            for g, one in enumerate(own if views else ()):
+                getattr(one, name).data = together[g]
+            stacked.append(together.requires_grad_(views))
+        signs = torch.stack([one.signs for one in own])
+        self.signs.append(signs if bool(signs.any()) else None)
+        self.ends.append(None)
 
     def outputs(self, ramps: torch.Tensor) -> torch.Tensor:
         """[B, R] → [B, G, j]."""

@@ -19,7 +19,7 @@ import torch
 
 from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, Row
-from smilenn.prove.portfolio import generate
+from smilenn.provers.portfolio import generate
 from smilenn.train.config import Config
 from smilenn.train.demand import unit
 from smilenn.train.generator import Generator

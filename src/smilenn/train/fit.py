@@ -9,49 +9,36 @@ off, at whatever moment, continues from there bit for bit. Interrupting with Ctr
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from smilenn.certify.deploy import deploy
-from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
 from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
-from smilenn.prove.model import prove
-from smilenn.prove.portfolio import choose
-from smilenn.prove.tree.tree import Trees
-from smilenn.train.boxed import boxed_epoch
+from smilenn.provers.model import prove
+from smilenn.provers.tree.tree import Trees
+from smilenn.train.boosted import Signs
 from smilenn.train.cases import planned, without_clauses
+from smilenn.train.clock import Clock
 from smilenn.train.config import Config
-from smilenn.train.curved import Units, merge_
-from smilenn.train.distances import distance_epoch, has_distances, recentre
-from smilenn.train.encoded import choose_kinds, encoded_epoch, keep_best, parameter_groups
-from smilenn.train.ensemble import Ensemble
-from smilenn.train.feasible import start_feasible
+from smilenn.train.deploy import deploy
 from smilenn.train.generator import Generator
 from smilenn.train.losses import LossKind, decides, task_loss
-from smilenn.train.phases import Task, check, posttrain_round, pretrain_epoch, train_epoch
-from smilenn.train.repair import repair
-from smilenn.train.spline import start_spline
-from smilenn.train.state import State, load_state, rngs, save_state
-from smilenn.verdict import Proved, Verdict
+from smilenn.train.phases import Training
+from smilenn.train.row_order import in_order
+from smilenn.train.run import Run, fingerprint
+from smilenn.train.tensors import checked_rows, checked_weights
+from smilenn.verdict import Verdict
 
 logger = logging.getLogger(__name__)
-
-
-class DeadAuxiliaries(SmileError):
-    """Pretraining left the auxiliaries without information; another seed may do better."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +77,7 @@ def fit(
     time_limit: float | None = None,
     warm: bool = False,
     cases: Mapping[str, Cases] | None = None,
+    boosted: Sequence[Signs] = (),
 ) -> Fit:
     """Train `net` in place so that the claims provably hold.
 
@@ -102,365 +90,86 @@ def fit(
     held : [N, G] bool, for ensembles: rows that group g of its members never learns from, and is judged by.
     callback : called after every unit of work.
     checkpoint : file to continue from and to write after every unit.
-    time_limit : seconds for all of it: training stops early enough to leave time for repair and proof.
+    time_limit : seconds for all of it: training stops early enough to leave time for repair and proof. No epoch or
+        round begins later, so a very short limit trains nothing; the proof has a second in any case.
     warm : begin with the weights that `net` has, not pretrained again; they are among the states to choose from.
     cases : of claims with alternatives the cases to train for, by the claim's digest; chosen by the data if not given.
+    boosted : for ensembles with `held` rows: what boosted trees of every output may read, and which signs; they join
+        the networks by the share that kept rows give them. None are fitted without it.
     """
     config = Config() if config is None else config
     if cases is None:
         cases = planned(claims, net.domain, net.outputs, x, 2.0 * y - 1.0 if decides(loss) else y)
-    stated, claims = claims, without_clauses(claims, cases, net.domain)
+    stated, claims = claims, [in_order(claim) for claim in without_clauses(claims, cases, net.domain)]
     net.train()
     net.set_profile("f64-aux")
-    run = _Run(
-        net, x, y, claims, loss, config, seed, validation, held, sample_weight, callback, checkpoint, time_limit, warm
+    clock = Clock(time_limit, PLAIN_SHARE if net.encoder is None else ENCODED_SHARE)
+    task = _task(net, (x, y, sample_weight), claims, loss, config, validation, held, seed=seed, over=clock.over)
+    run = Run(
+        net,
+        task,
+        fingerprint(net, task, claims, loss, warm),
+        clock,
+        callback=callback,
+        checkpoint=checkpoint,
+        warm=warm,
     )
-    interrupted = False
-    try:
-        run.train()
-    except KeyboardInterrupt:
-        interrupted = True
-        net.project_()
-        run.finish_encoded()
-        logger.warning("training interrupted in phase %s, unit %d", run.state.phase, run.state.unit)
+    interrupted = _trained(run, boosted, loss)
     run.restore_best()
     net.eval()
     if config.repair and claims and run.state.best is None and not interrupted:
         run.repair(claims)
-    logger.info(deploy(net, claims, time_limit=min(config.generator_limit, max(MIN_PROOF_SECONDS, run.left() / 2))))
-    limit = min(config.generator_limit, max(MIN_PROOF_SECONDS, run.left()))
-    trees = Trees({key: tree for generator in run.task.generators for key, tree in generator.trees.items()})
+    logger.info(deploy(net, claims, time_limit=min(config.generator_limit, max(MIN_PROOF_SECONDS, clock.left() / 2))))
+    limit = min(config.generator_limit, max(MIN_PROOF_SECONDS, clock.left()))
+    trees = Trees({key: tree for generator in task.generators for key, tree in generator.trees.items()})
     trees.cases |= cases
     verdict = prove(net, stated, time_limit=limit, trees=trees) if claims else None
-    held_out = run.task.held_out_loss(net) if math.isnan(run.held_out) else run.held_out
-    return Fit(net, verdict, run.state.history, run.elapsed(), interrupted, held_out, run.chosen, trees)
+    held_out = task.held_out_loss(net) if math.isnan(run.held_out) else run.held_out
+    return Fit(net, verdict, run.state.history, clock.elapsed(), interrupted, held_out, run.chosen, trees)
 
 
-class _Run:
-    """One training run; holds the task and the state and moves through the phases."""
-
-    def __init__(
-        self, net: SmileNet, x: np.ndarray, y: np.ndarray, claims: Sequence[Claim], loss: LossKind, config: Config,
-        seed: int, validation: tuple[np.ndarray, np.ndarray] | None, held: np.ndarray | None,
-        sample_weight: np.ndarray | None, callback: Callable[[Progress], None] | None, checkpoint: Path | None,
-        time_limit: float | None, warm: bool,
-    ) -> None:  # fmt: skip
-        snapshot = net.snapshot()
-        data_x, data_y = _data(net, x, y, loss, "training")
-        weight = None
-        if sample_weight is not None:
-            if len(sample_weight) != len(x):
-                raise SmileError(f"Got {len(x)} rows and {len(sample_weight)} weights; give one weight per row.")
-            weight = _tensor(sample_weight, ["weight"], "weights", net)[:, 0]
-        self.task = Task(
-            data_x,
-            data_y,
-            weight,
-            task_loss(loss, data_y, weight, config.margin),
-            None if validation is None else _data(net, *validation, loss, "validation"),
-            tuple(Generator.of(claim, snapshot, config) for claim in claims),
-            config,
-            seed,
-            None if held is None or not held.any() else torch.as_tensor(held, device=data_x.device),
-            decides(loss),
-            self.over_time,
-        )
-        self.net, self.callback, self.checkpoint, self.time_limit = net, callback, checkpoint, time_limit
-        self.begun, self.begun_posttraining = time.perf_counter(), None
-        self.held_out, self.chosen, self.warm = math.nan, "", warm
-        members = None if net.encoder is None or not net.encoder.groups else Ensemble(net.encoder)
-        if members is not None:
-            members.keep(net.scale(data_x))
-        groups = parameter_groups(net, members)
-        optimizer = torch.optim.Adam(groups, lr=config.learning_rate, fused=_fused(net))
-        self.state = State(net, optimizer, self._fingerprint(claims, loss), ensemble=members)
-        if checkpoint is not None and load_state(checkpoint, self.state):
-            for generator, pool in zip(self.task.generators, self.state.pools, strict=True):
-                generator.pool = pool
-            if self.state.history and self.task.generators:  # go on counting
-                last, first = self.state.history[-1], self.task.generators[0]
-                first.calls, first.seconds = last["generator_calls"], last["generator_seconds"]
-            logger.info("resumed at phase %s, unit %d", self.state.phase, self.state.unit)
-        elif not warm:
-            rngs(seed, "pretrain", _SETUP)
-            net.centre_(data_x)
-
-    def _fingerprint(self, claims: Sequence[Claim], loss: LossKind) -> str:
-        """What a checkpoint must agree with: architecture, claims, constants, seed and data, all rows and weights."""
-        task = self.task
-        shapes = {name: list(tensor.shape) for name, tensor in self.net.state_dict().items()}
-        parts = [self.net.describe(), shapes, [c.to_json() for c in claims], str(loss), asdict(task.config), task.seed]
-        hasher = hashlib.sha256(json.dumps(parts, sort_keys=True, default=float).encode())  # NumPy's whole numbers
-        for data in (task.x, task.y, task.weight, task.held, *(task.validation or ())):
-            hasher.update(b"none" if data is None else data.cpu().numpy().tobytes())
-        for tensor in self.net.state_dict().values() if self.warm else ():
-            hasher.update(tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes())
-        return hasher.hexdigest()
-
-    def elapsed(self) -> float:
-        """Seconds of this run, earlier parts included."""
-        return self.state.seconds + time.perf_counter() - self.begun
-
-    def over_time(self) -> bool:
-        """Whether training has used its share of the time limit; repair and proof have the rest."""
-        if self.time_limit is None:
-            return False
-        return self.elapsed() > self.time_limit * (PLAIN_SHARE if self.net.encoder is None else ENCODED_SHARE)
-
-    def left(self) -> float:
-        """Seconds left of the time limit, none below zero; infinite without one."""
-        return math.inf if self.time_limit is None else max(0.0, self.time_limit - self.elapsed())
-
-    def in_time(self) -> Task:
-        """The task with the generator's time-out cut to each row's share of the time that is left.
-
-        A check searches a tree and then doubles time-outs, three times the limit in all, and repair comes after it.
-        """
-        task, config = self.task, self.task.config
-        if self.time_limit is None:
-            return task
-        share = self.left() / (4 * max(1, sum(len(g.base.rows) for g in task.generators)))
-        limit = min(config.generator_limit, max(MIN_GENERATOR_SECONDS, share))
-        first = min(config.generator_seconds, limit)
-        return replace(task, config=config.replace(generator_limit=limit, generator_seconds=first))
-
-    # ---- the phases ---------------------------------------------------------------------------------------------
-
-    def train(self) -> None:
-        """Run every phase from where the state stands."""
-        state, config = self.state, self.task.config
-        if self.net.encoder is not None or not self.net.enforcement_parameters():
-            self._train_encoded()
-        while state.phase == "pretrain":
-            patience = config.pretrain_patience
-            stalled = patience is not None and state.stall >= patience
-            if self.warm or state.unit >= config.pretrain_epochs or stalled or self.over_time():
-                self._begin_training()
-            else:
-                self._done(pretrain_epoch(state, self.task), config.pretrain_epochs)
-        while state.phase == "train":
-            if state.unit >= config.epochs or self.over_time():
-                state.enter("posttrain" if self.task.generators else "done")
-                continue
-            record = train_epoch(state, self.task)
-            if self.task.generators and (state.unit + 1) % config.check_every == 0:
-                self._keep_if_proved()
-            self._done(record, config.epochs)
-        while state.phase == "posttrain":
-            begun = self.begun_posttraining = self.begun_posttraining or time.perf_counter()
-            spent = time.perf_counter() - begun
-            if state.unit >= config.posttrain_rounds or spent > config.posttrain_seconds or self.over_time():
-                state.enter("done")
-                continue
-            record, proved = posttrain_round(state, self.in_time())
-            if proved:
-                self._keep()
-            self._done(record, config.posttrain_rounds, last=proved)
-
-    def _train_encoded(self) -> None:
-        """An encoder, or a fixed box, keeps the claims: train, keep the best state on held-out rows, fit its box."""
-        state, config, net = self.state, self.task.config, self.net
-        distances = has_distances(net)
-        if state.phase == "pretrain":
-            state.enter("train")
-            units = net.lower.keep
-            if isinstance(units, Units) and not self.warm:
-                start_spline(net, units, self.task, rngs(self.task.seed, "train", _SETUP))
-            if (self.warm and not distances) or isinstance(units, Units):
-                keep_best(state, self.task)
-        while state.phase == "train":
-            patient = config.patience is None or state.stall < config.patience
-            if state.unit >= config.epochs or not patient or self.over_time():
-                self.finish_encoded()
-                state.enter("done")
-                continue
-            if distances:  # annealed: the last state is the one that was aimed at
-                record = distance_epoch(state, self.task)
-            else:
-                record = (boxed_epoch if net.encoder is None else encoded_epoch)(state, self.task)
-                record["held_out"] = keep_best(state, self.task)
-            self._done(record, config.epochs)
-
-    def finish_encoded(self) -> None:
-        """The network as it will be deployed: the best of its states and kinds, an encoder's box around the training
-        rows.
-        """
-        net, state = self.net, self.state
-        if (net.encoder is not None or not net.enforcement_parameters()) and state.phase != "done":
-            if state.ensemble is not None:
-                state.ensemble.release()
-            if state.best is not None:
-                net.load_state_dict(state.best)
-                self.held_out, self.chosen = choose_kinds(net, self.task)
-            state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
-            if isinstance(net.lower.keep, Units):
-                merge_(net)
-            if net.encoder is None:
-                return
-            if has_distances(net):
-                recentre(net, self.task.x)
-            net.encoder.fit_box_(net.scale(self.task.x), ROOM if net.encoder.groups else 1.0)
-
-    def _begin_training(self) -> None:
-        state, task, config = self.state, self.task, self.task.config
-        if config.pretrain_epochs and not self.warm:
-            fail_on_dead(self.net, task, config)
-        if self.warm and task.generators:
-            self._keep_if_proved()
-        elif config.feasible_start and task.generators:
-            rngs(task.seed, "train", _SETUP)
-            start_feasible(self.net, task.x, task.generators, self.in_time().config)
-        # a new optimiser: the moments of the pretraining loss would drag the first training steps
-        state.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.rate, fused=_fused(self.net))
-        state.lam = 0.0
-        state.enter("train")
-
-    def _keep_if_proved(self) -> None:
-        """Remember the state if its claims are proved and it predicts best so far; asks cheap provers only."""
-        snapshot = self.net.snapshot()
-        problems = [generator.problem(snapshot) for generator in self.task.generators]
-        if all(choose(problem, row).prover.name in CHEAP for problem in problems for row in problem.rows):
-            proved, _ = check(self.net, self.task)
-            if proved:
-                self._keep()
-
-    def _keep(self) -> None:
-        loss = self.task.held_out_loss(self.net)
-        if loss < self.state.best_loss:
-            self.state.best, self.state.best_loss = self.state.weights(), loss
-
-    def repair(self, claims: Sequence[Claim]) -> None:
-        """Make the claims hold where posttraining has not; the accuracy paid goes to the history."""
-        task, net = self.task, self.net
-        if net.encoder is None and not net.enforcement_parameters() and isinstance(prove(net, claims), Proved):
-            return  # a fixed box that implies the claims
-        before, quality = task.held_out_loss(net), task.quality(net)
-        done = repair(net, claims, task.x, self.in_time().config, classify=bool(task.decides))
-        if done is None or not done.text:
-            return
-        after, seconds = task.held_out_loss(net), round(self.elapsed(), 6)
-        record = {"phase": "repair", "unit": 0, "loss": after, "loss_before": before, "repair": done.text,
-                  "cost": quality - task.quality(net)}  # fmt: skip
-        self.state.history.append({k: _plain(v) for k, v in (record | {"seconds": seconds}).items()})
-        logger.info("repaired: %s; loss %.4g, before %.4g", done.text, after, before)
-        if self.callback is not None:
-            self.callback(Progress("repair", 1, 1, after, None, None, seconds))
-
-    def restore_best(self) -> None:
-        """Go back to the best proved state where there is one."""
-        if self.state.best is not None:
-            self.net.load_state_dict(self.state.best)
-
-    def _done(self, record: dict[str, Any], units: int, last: bool = False) -> None:
-        """Close a unit of work, the last of the run or not: history, checkpoint, callback."""
-        state, task = self.state, self.task
-        record = {"phase": state.phase, "unit": state.unit, **record, **box_statistics(self.net, task.x)}
-        record["generator_calls"] = sum(g.calls for g in task.generators)
-        record["generator_seconds"] = round(sum(g.seconds for g in task.generators), 6)
-        record["seconds"] = round(self.elapsed(), 6)
-        state.history.append({k: _plain(v) for k, v in record.items()})
-        state.unit += 1
-        if last:
-            state.enter("done")
-        state.pools = [generator.pool for generator in task.generators]
-        if self.checkpoint is not None:
-            seconds, state.seconds = state.seconds, self.elapsed()
-            save_state(self.checkpoint, state)
-            state.seconds = seconds
-        if self.callback is not None:
-            self.callback(
-                Progress(
-                    record["phase"],
-                    record["unit"] + 1,
-                    units,
-                    record.get("loss"),
-                    record.get("violation"),
-                    record.get("bound"),
-                    record["seconds"],
-                )
-            )
+def _task(
+    net: SmileNet,
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray | None],
+    claims: Sequence[Claim],
+    loss: LossKind,
+    config: Config,
+    validation: tuple[np.ndarray, np.ndarray] | None,
+    held: np.ndarray | None,
+    *,
+    seed: int,
+    over: Callable[[], bool],
+) -> Training:
+    """The rows checked and as tensors, with a generator for every claim."""
+    x, y = checked_rows(net, *rows[:2], loss, "training")
+    weight, snapshot = checked_weights(rows[2], len(x), net), net.snapshot()
+    return Training(
+        x,
+        y,
+        weight,
+        task_loss(loss, y, weight, config.margin),
+        None if validation is None else checked_rows(net, *validation, loss, "validation"),
+        tuple(Generator.of(claim, snapshot, config) for claim in claims),
+        config,
+        seed,
+        None if held is None or not held.any() else torch.as_tensor(held, device=x.device),
+        decides(loss),
+        over,
+    )
 
 
-CHEAP = ("closed-form", "sweep")  # exact provers of microseconds to milliseconds
-ROOM = 0.25  # of the range of an ensemble's outputs, left around it
+def _trained(run: Run, boosted: Sequence[Signs], loss: LossKind) -> bool:
+    """Train; whether it was interrupted, and the network then as good as it is by now."""
+    try:
+        run.boost(boosted, loss)
+        run.train()
+    except KeyboardInterrupt:
+        run.net.project_()
+        run.finish_encoded()
+        logger.warning("training interrupted in phase %s, unit %d", run.state.phase, run.state.unit)
+        return True
+    return False
+
+
 PLAIN_SHARE, ENCODED_SHARE = 0.7, 0.9  # of a time limit for training; what an encoder keeps is proved at once
 MIN_PROOF_SECONDS = 1.0  # the final proof gets at least this much, whatever the time limit
-MIN_GENERATOR_SECONDS = 0.1  # and the generator this much a row
-_SETUP = 10**6  # a unit of work for the randomness before a phase
-
-
-def _fused(net: SmileNet) -> bool | None:
-    """One kernel for all tensors of a step: they are small, and calls are what a step on them costs."""
-    fits = all(p.is_floating_point() and p.device.type in ("cpu", "cuda") for p in net.parameters())
-    return True if fits else None
-
-
-def _data(net: SmileNet, x: np.ndarray, y: np.ndarray, loss: LossKind, what: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs [N, m] and targets [N, o] as tensors on the network's device, checked."""
-    if len(x) == 0 or len(x) != len(y):
-        raise SmileError(
-            f"Got {len(x)} {what} rows of inputs and {len(y)} of targets; both must match and not be empty."
-        )
-    inputs = _tensor(x, net.domain.coordinates, f"{what} inputs", net)
-    targets = _tensor(y, [name or "target" for name in net.outputs], f"{what} targets", net)
-    if decides(loss) and not bool(((targets >= 0) & (targets <= 1)).all()):
-        raise SmileError(f"The {what} targets of a classifier must lie between 0 and 1; encode the classes first.")
-    return inputs, targets
-
-
-def _tensor(values: np.ndarray, columns: Sequence[str], what: str, net: SmileNet) -> torch.Tensor:
-    array = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
-    if array.shape[1] != len(columns):
-        raise SmileError(f"The {what} have {array.shape[1]} columns; expected {len(columns)}.")
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        row, column = bad[0]
-        raise SmileError(
-            f"Row {row} of the {what}, column {columns[column]!r}, is not finite; drop the row or fill the value in."
-        )
-    return torch.tensor(array, device=net.shift.device)
-
-
-def _plain(value: Any) -> Any:
-    """JSON has no infinities: they become null."""
-    return (float(value) if np.isfinite(value) else None) if isinstance(value, (float, np.floating)) else value
-
-
-@torch.no_grad()
-def box_statistics(net: SmileNet, x: torch.Tensor, rows: int = 1024) -> dict[str, float]:
-    """Mean width Σ|G|(upper − lower) over up to `rows` data rows, and the share of flipped coordinates."""
-    if net.collapsed:
-        return {"width": 0.0, "flipped": 0.0}
-    if net.boxes == "gap" and net.second.kind == "constant":
-        rows = 1  # the width is the same everywhere, and encoding many rows would cost a third of an epoch
-    lower, upper = net.box(net.encode(net.scale(x[:rows])))
-    width = torch.relu(upper - lower) @ (net.head_weight * net.output_scale[:, None]).abs().T
-    return {"width": float(width.mean()), "flipped": float((upper < lower).double().mean())}
-
-
-@torch.no_grad()
-def fail_on_dead(net: SmileNet, task: Task, config: Config) -> None:
-    """A loud failure where the auxiliaries learned nothing: such a model would be proved happily and predict nothing.
-
-    Judged against the free backbone: on a target that nothing predicts, both are equally poor and nothing is wrong.
-    """
-    frozen = not any(p.requires_grad for p in net.lower.parameters())
-    if net.auxiliaries == "constant" or (frozen and not net.lower.hidden):  # a constant on purpose
-        return
-    net.eval()
-    p = net.pathways(task.x[:8192])
-    net.train()
-    weight = None if task.weight is None else task.weight[:8192]
-    _, on_lower, _, on_free = p.each()
-    lower, free = (float(task.loss(f, task.y[:8192], weight)) for f in (on_lower, on_free))
-    dead = net.lower.dead(net.encode(net.scale(task.x)))
-    if dead.numel() and bool(dead.all()):
-        raise DeadAuxiliaries(
-            "All hidden units of the lower auxiliary net are dead after pretraining; change the seed."
-        )
-    if 1 - lower < config.least_quality and 1 - free > max(0.1, 10 * config.least_quality):
-        raise DeadAuxiliaries(
-            f"The auxiliaries learned nothing in pretraining (they explain {max(0.0, 1 - lower):.1%} where the "
-            f"backbone explains {1 - free:.1%}; {int(dead.sum())} of {dead.numel()} units dead); pretrain longer or "
-            "with more units."
-        )

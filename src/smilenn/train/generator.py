@@ -23,12 +23,13 @@ import numpy as np
 from smilenn.model.snapshot import Snapshot
 from smilenn.problem import Problem, Row, build
 from smilenn.properties.claim import Claim
-from smilenn.prove.portfolio import choose, generate
-from smilenn.prove.prover import allowance
-from smilenn.prove.rules.closed_form import ClosedForm
-from smilenn.prove.rules.sweep import local_maxima
-from smilenn.prove.tree.branch import Branch
-from smilenn.prove.tree.tree import Trees, tree_key
+from smilenn.provers.portfolio import generate
+from smilenn.provers.prover import allowance
+from smilenn.provers.rules.closed_form import ClosedForm
+from smilenn.provers.rules.sweep import local_maxima
+from smilenn.provers.rules.table import decider
+from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.tree import Trees, tree_key
 from smilenn.search.gradient import search
 from smilenn.search.pool import Pool
 from smilenn.train.config import Config
@@ -95,14 +96,14 @@ class Generator:
     def bound(self, problem: Problem, r: int, config: Config) -> Maximum:
         """Prove row r or find a violation; where neither comes in the time of `config`, the bound so far."""
         row = problem.rows[r]
-        one = choose(problem, row).prover
+        one = decider(problem, row)
         self.calls += 1
         if isinstance(one, Branch):
             like = self.trees.get(tree_key(problem, row))
             tree = one.search(problem, row, time_limit=config.generator_limit, written=False, like=like)
             self.trees[tree_key(problem, row)] = tree
             upper = tree.bound + allowance(problem, row)
-            found = Maximum(upper, tree.value, tree.point, tree.complete, tree.note, tree.seconds, tree.nodes)
+            found = Maximum(upper, tree.value, tree.point, tree.stopped, seconds=tree.seconds, nodes=tree.nodes)
         else:
             found = generate(problem, row, start=config.generator_seconds, limit=config.generator_limit)
         self.seconds += found.seconds

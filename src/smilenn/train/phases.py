@@ -22,8 +22,9 @@ import torch
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.model.select import select
-from smilenn.prove.portfolio import choose
-from smilenn.prove.rules.slopes import applies, slope_tree
+from smilenn.problem import Problem
+from smilenn.provers.rules.slopes import SlopeRule, slope_tree
+from smilenn.provers.rules.table import certifier, decider
 from smilenn.train.adam import adam_step, forget_gradients
 from smilenn.train.backward import Backward
 from smilenn.train.config import Config
@@ -33,7 +34,7 @@ from smilenn.train.state import State, rngs
 
 
 @dataclass(frozen=True)
-class Task:
+class Training:
     """Data and constants of one run; x [N, m] raw, y [N, o], weight [N] or None, all on the network's device.
 
     `held` [N, G] bool: rows that group g of an ensemble never learns from (train/encoded.py). `over` says, within an
@@ -89,7 +90,7 @@ class Task:
         return f, y, self.weight if self.validation is None else None
 
 
-def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
+def pretrain_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch on all four pathways."""
     net, rng, totals = state.net, rngs(task.seed, "pretrain", state.unit), np.zeros(2)
     batches, written = task.batches(rng), Backward.of(net, state.optimizer)
@@ -118,7 +119,7 @@ def pretrain_epoch(state: State, task: Task) -> dict[str, Any]:
     return {"loss": mean, "box": box}
 
 
-def train_epoch(state: State, task: Task) -> dict[str, Any]:
+def train_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch of dual ascent on the task loss and the pool of counterexamples."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     # the rate falls to `final_rate` of itself over the training phase and stays there in posttraining
@@ -158,7 +159,7 @@ def train_epoch(state: State, task: Task) -> dict[str, Any]:
     return {"loss": accuracy, "box": box, "property": prop, "lambda": state.lam, "violation": worst}
 
 
-def posttrain_round(state: State, task: Task) -> tuple[dict[str, Any], bool]:
+def posttrain_round(state: State, task: Training) -> tuple[dict[str, Any], bool]:
     """Prove every row, or settle or project once; the second value says whether everything was proved.
 
     The data-free projector alone, as in the paper, was measured to ruin models of tight claims (R² .95 → .52 on a
@@ -178,7 +179,7 @@ def posttrain_round(state: State, task: Task) -> tuple[dict[str, Any], bool]:
     return record, False
 
 
-def check(net: SmileNet, task: Task) -> tuple[bool, float]:
+def check(net: SmileNet, task: Training) -> tuple[bool, float]:
     """Prove every row of every claim (half the slack kept) with the exact generator; counterexamples go to the pools.
 
     Returns whether all were proved and the largest proved bound on a violation, in output units.
@@ -186,25 +187,32 @@ def check(net: SmileNet, task: Task) -> tuple[bool, float]:
     snapshot, proved, bound = net.snapshot(), True, -math.inf
     for generator in task.generators:
         problem = generator.problem(snapshot, task.config.slack / 2)
-        for r, row in enumerate(problem.rows):
-            if problem.tight and problem.domain.size > 1 and applies(problem, row) is None:
-                # pairs within a solver's tolerance hide slivers with a wrong slope; a certificate needs the slopes
-                tree = slope_tree(problem, row, time_limit=task.config.generator_limit)
-                generator.calls += 1
-                generator.seconds += tree.seconds
-                if tree.complete:
-                    bound = max(bound, 0.0)
-                    continue
-                if tree.pair is not None and float(problem.value(tree.pair[None], row)[0]) > 0:
-                    generator.add(problem, r, tree.pair[None])
-                    proved, bound = False, max(bound, float(problem.value(tree.pair[None], row)[0]))
-            found = generator.bound(problem, r, task.config)
-            bound = max(bound, found.upper)
-            if found.upper > choose(problem, row).prover.tolerance * row.scale:
-                proved = False
-                if found.point is not None:
-                    generator.add(problem, r, found.point[None])
+        for r in range(len(problem.rows)):
+            held, most = _check_row(generator, problem, r, task.config)
+            proved, bound = proved and held, max(bound, most)
     return proved, bound
+
+
+def _check_row(generator: Generator, problem: Problem, r: int, config: Config) -> tuple[bool, float]:
+    """`check` for one row."""
+    row, held, bound = problem.rows[r], True, -math.inf
+    if problem.tight and isinstance(certifier(problem, row), SlopeRule):
+        # pairs within a solver's tolerance hide slivers with a wrong slope; a certificate needs the slopes
+        tree = slope_tree(problem, row, time_limit=config.generator_limit)
+        generator.calls += 1
+        generator.seconds += tree.seconds
+        if tree.complete:
+            return True, 0.0
+        value = -math.inf if tree.pair is None else float(problem.value(tree.pair[None], row)[0])
+        if tree.pair is not None and value > 0:
+            generator.add(problem, r, tree.pair[None])
+            held, bound = False, value
+    found = generator.bound(problem, r, config)
+    if found.upper > decider(problem, row).tolerance * row.scale:
+        held = False
+        if found.point is not None:
+            generator.add(problem, r, found.point[None])
+    return held, max(bound, found.upper)
 
 
 def project(net: SmileNet, pools: list[Pressure], config: Config) -> tuple[float, float]:

@@ -24,21 +24,23 @@ certificate is about the network that comes out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
+from typing import TypeVar
 
 import numpy as np
 import torch
-from scipy import sparse
-from scipy.optimize import linprog
 
 from smilenn.domain import Domain
 from smilenn.model.net import SmileNet
 from smilenn.problem.region import Region
 from smilenn.properties.claim import Claim
 from smilenn.properties.premise import ground
+from smilenn.train.block_program import Program
 from smilenn.train.coordinates import FAR, ROOM, WORST, Side, read_sides, room
+
+_T = TypeVar("_T")
 
 STEEP = 128.0  # largest κ, outputs (divided by their scale) per step of a premise's row across the unit box
 SPARE = 2.0**11  # times the room that coordinates.py leaves: slopes of a certificate are rounded to 2^-14 or so
@@ -47,7 +49,6 @@ FLAT = 1e-5  # cost of a slope, likewise
 ROWS, FEW = 300, 100  # training rows that the program looks at, and those that choose T
 CHOICES = 24  # bases T that are tried
 MOST_UNITS = 256  # rows of premises beyond which search is left to do it
-SECONDS = 20.0  # for one linear program
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +81,14 @@ class _Row:
 
 
 def premised(
-    claims: Sequence[Claim], domain: Domain, names: Sequence[str], scale: np.ndarray, start: np.ndarray,
-    x: np.ndarray, aim: np.ndarray,
-) -> Premised | None:  # fmt: skip
+    claims: Sequence[Claim],
+    domain: Domain,
+    names: Sequence[str],
+    scale: np.ndarray,
+    start: np.ndarray,
+    x: np.ndarray,
+    aim: np.ndarray,
+) -> Premised | None:
     """A box that implies claims about single inputs; None where some claim compares inputs or no such box is found.
 
     x [N, m] are training rows in raw units, aim [N, o] what the outputs are to be there, less `start` and divided by
@@ -128,12 +134,18 @@ def premised_net(net: SmileNet, box: Premised) -> None:
     middle, lean = box.low + box.share * (box.high - box.low), box.low_slope + share * slope
     with torch.no_grad():
         for tensor, values in (
-            (net.lower.const, np.concatenate([middle, 0 * middle])), (net.lower.slope, np.vstack([lean, 0 * lean])),
-            (net.lower.weight, weight), (net.lower.bias, bias), (net.gap.weight, weight), (net.gap.bias, bias),
+            (net.lower.const, np.concatenate([middle, 0 * middle])),
+            (net.lower.slope, np.vstack([lean, 0 * lean])),
+            (net.lower.weight, weight),
+            (net.lower.bias, bias),
+            (net.gap.weight, weight),
+            (net.gap.bias, bias),
             (net.gap.const, np.concatenate([(1 - box.share) * whole, box.share * whole])),
-            (net.gap.out, np.vstack([np.hstack([box.high_unit, (1 - share) * wide]),
-                                     np.hstack([box.low_unit, share * wide])])),
-        ):  # fmt: skip
+            (
+                net.gap.out,
+                np.vstack([np.hstack([box.high_unit, (1 - share) * wide]), np.hstack([box.low_unit, share * wide])]),
+            ),
+        ):
             tensor.copy_(torch.as_tensor(values))
         net.lower.out.zero_()
 
@@ -167,12 +179,18 @@ def _units(regions: Sequence[Region], domain: Domain) -> tuple[np.ndarray, np.nd
         for coef, rhs, same in zip(region.coef[:, 0], region.rhs, region.equality, strict=True):
             size = float(np.abs(coef).max())
             found += [(sign * coef / size, sign * rhs / size) for sign in ((1, -1) if same else (1,))]
-    kept: list[tuple[np.ndarray, float]] = []
-    for a, b in found:
-        if not any(b == other and np.array_equal(a, one) for one, other in kept):
-            kept.append((a, b))
+    kept = _each_once(found, lambda one, other: one[1] == other[1] and np.array_equal(one[0], other[0]))
     weight = np.array([a for a, _ in kept]).reshape(-1, domain.size)
     return weight, -np.array([b for _, b in kept])
+
+
+def _each_once(found: Iterable[_T], same: Callable[[_T, _T], bool]) -> list[_T]:
+    """The items without those that are the same as an earlier one."""
+    kept: list[_T] = []
+    for one in found:
+        if not any(same(one, other) for other in kept):
+            kept.append(one)
+    return kept
 
 
 def _bases(directions: Sequence[np.ndarray], aim: np.ndarray) -> Iterator[np.ndarray]:
@@ -180,76 +198,41 @@ def _bases(directions: Sequence[np.ndarray], aim: np.ndarray) -> Iterator[np.nda
     many as there are, completed by single outputs.
     """
     o = aim.shape[1]
-    different: list[np.ndarray] = []
-    for a in directions:
-        if not any(np.allclose(a, b) or np.allclose(a, -b) for b in different):
-            different.append(a)
-    rank = int(np.linalg.matrix_rank(np.stack(different), tol=1e-9))
+    different = _each_once(directions, lambda a, b: np.allclose(a, b) or np.allclose(a, -b))
+    rank = _rank(different)
     if len(different) > rank:  # else the rows are ends of one box
         yield np.eye(o)
         _, size, main = np.linalg.svd(aim - aim.mean(axis=0), full_matrices=False)
         if o > 1 and size.any():
             yield main
     for chosen in combinations(different, rank):
-        basis = list(chosen)
-        if np.linalg.matrix_rank(np.stack(basis), tol=1e-9) < rank:
-            continue
-        for e in np.eye(o):
-            if np.linalg.matrix_rank(np.stack([*basis, e]), tol=1e-9) > len(basis):
-                basis.append(e)
-        if np.linalg.cond(np.stack(basis)) <= WORST:
-            yield np.stack(basis)
+        if _rank(chosen) == rank:
+            basis = _completed(list(chosen), o)
+            if np.linalg.cond(basis) <= WORST:
+                yield basis
 
 
-class _Program:
-    """A linear program put together by blocks: variables in named blocks, rows Σ matrix·block ≤ right side."""
+def _rank(rows: Sequence[np.ndarray]) -> int:
+    return int(np.linalg.matrix_rank(np.stack(rows), tol=1e-9))
 
-    def __init__(self) -> None:
-        self.starts: dict[str, tuple[int, tuple[int, ...]]] = {}
-        self.size, self.cost, self.bounds = 0, list[np.ndarray](), list[tuple[float, float]]()
-        self.rows: list[tuple[dict[str, np.ndarray], np.ndarray]] = []
 
-    def block(
-        self, name: str, shape: tuple[int, ...], low: float, high: np.ndarray | float, cost: np.ndarray | float = 0.0
-    ) -> None:
-        count = int(np.prod(shape))
-        self.starts[name] = (self.size, shape)
-        self.size += count
-        self.cost.append(np.broadcast_to(np.asarray(cost, dtype=np.float64), shape).ravel())
-        self.bounds += [(low, float(most)) for most in np.broadcast_to(high, shape).ravel()]
-
-    def at_most(self, terms: dict[str, np.ndarray], rhs: np.ndarray | float) -> None:
-        """Rows Σ_name matrix_name·block ≤ rhs; matrices [r, size of the block]."""
-        first = next(iter(terms.values()))
-        self.rows.append((terms, np.broadcast_to(np.asarray(rhs, dtype=np.float64), (len(first),))))
-
-    def solve(self) -> dict[str, np.ndarray] | None:
-        """The blocks at an optimum, or None."""
-        parts, right, offset = [], [], 0
-        for terms, rhs in self.rows:
-            for name, matrix in terms.items():
-                part = sparse.coo_matrix(matrix)
-                parts.append((part.data, part.row + offset, part.col + self.starts[name][0]))
-            right.append(rhs)
-            offset += len(rhs)
-        data, row, col = (np.concatenate(each) for each in zip(*parts, strict=True))
-        matrix = sparse.csr_matrix((data, (row, col)), shape=(offset, self.size))
-        found = linprog(
-            np.concatenate(self.cost), A_ub=matrix, b_ub=np.concatenate(right), bounds=self.bounds,  # type: ignore[arg-type]
-            method="highs", options={"time_limit": SECONDS},
-        )  # fmt: skip
-        if found.status != 0:
-            return None
-        return {
-            name: found.x[start : start + int(np.prod(shape))].reshape(shape)
-            for name, (start, shape) in self.starts.items()
-        }
+def _completed(basis: list[np.ndarray], o: int) -> np.ndarray:
+    """The directions with single outputs beside them, a basis [o, o]."""
+    for e in np.eye(o):
+        if _rank([*basis, e]) > len(basis):
+            basis.append(e)
+    return np.stack(basis)
 
 
 def _fitted(
-    t: np.ndarray, rows: Sequence[_Row], weight: np.ndarray, bias: np.ndarray, domain: Domain, u: np.ndarray,
+    t: np.ndarray,
+    rows: Sequence[_Row],
+    weight: np.ndarray,
+    bias: np.ndarray,
+    domain: Domain,
+    u: np.ndarray,
     aim: np.ndarray,
-) -> tuple[float, Premised | None]:  # fmt: skip
+) -> tuple[float, Premised | None]:
     """The best box in the coordinates T·f for rows u [N, m] and aims [N, o], and the mean square that it costs them."""
     o, m, j, n = len(t), domain.size, len(bias), len(u)
     head = np.linalg.inv(t)
@@ -261,7 +244,7 @@ def _fitted(
     on = np.maximum(u @ weight.T + bias, 0.0)  # [N, J]
     price = np.abs(head).sum(axis=0) / max(1, n)  # of a unit by which coordinate i is missed
     most = 2 * far + float(np.abs(z).max(initial=0.0))
-    program = _Program()
+    program = Program()
     for end in ("high", "low"):
         program.block(f"{end}", (o,), -most, most)
         program.block(f"{end}_up", (o, m), 0.0, most, FLAT)  # a slope is the difference of two
@@ -291,9 +274,16 @@ def _fitted(
         pick = np.kron(eye[i], each)
         for sign in (1.0, -1.0):
             program.at_most(
-                {"high_up": sign * pick, "high_down": -sign * pick, "low_up": -sign * pick, "low_down": sign * pick,
-                 "rise": -sign * pick, "fall": sign * pick}, np.zeros(m),
-            )  # fmt: skip
+                {
+                    "high_up": sign * pick,
+                    "high_down": -sign * pick,
+                    "low_up": -sign * pick,
+                    "low_down": sign * pick,
+                    "rise": -sign * pick,
+                    "fall": sign * pick,
+                },
+                np.zeros(m),
+            )
         wide, flat = np.kron(eye[i], u_lo)[None], np.kron(eye[i], u_hi)[None]
         program.at_most({"high": -eye[i][None], "low": eye[i][None], "rise": -wide, "fall": flat}, zero - ROOM)
     for k, row in enumerate(rows):
@@ -310,15 +300,28 @@ def _fitted(
     width = np.maximum(np.mean(ends["high"] - ends["low"], axis=0), 1e-300)
     share = np.clip(np.mean(z - ends["low"], axis=0) / width, 0.0, 1.0)
     return float((lost**2).mean()), Premised(
-        head, b["low"], b["low_up"] - b["low_down"], b["low_unit"], b["high"], b["high_up"] - b["high_down"],
-        b["high_unit"], weight, bias, share,
-    )  # fmt: skip
+        head,
+        b["low"],
+        b["low_up"] - b["low_down"],
+        b["low_unit"],
+        b["high"],
+        b["high_up"] - b["high_down"],
+        b["high_unit"],
+        weight,
+        bias,
+        share,
+    )
 
 
 def _implied(
-    program: _Program, k: int, row: _Row, c: np.ndarray, value: Callable[..., dict[str, np.ndarray]],
-    weight: np.ndarray, bias: np.ndarray,
-) -> None:  # fmt: skip
+    program: Program,
+    k: int,
+    row: _Row,
+    c: np.ndarray,
+    value: Callable[..., dict[str, np.ndarray]],
+    weight: np.ndarray,
+    bias: np.ndarray,
+) -> None:
     """Add what makes row k hold on its polytope: the affine function A(u) = Σ c⁺·hi + c⁻·lo − b_0 − b·u + room is a
     combination of the polytope's rows.
 
@@ -344,7 +347,7 @@ def _implied(
         for target, at in (
             (slopes, value(np.sign(c[i]), i, np.zeros(m), np.eye(m), (chord[:, None] * weight).T)),
             (whole, value(np.sign(c[i]), i, np.ones(1), np.zeros((1, m)), const[None])),
-        ):  # fmt: skip
+        ):
             for key, matrix in at.items():
                 target[key] = target.get(key, 0.0) + size * matrix
     for sign in (1.0, -1.0):

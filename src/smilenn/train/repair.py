@@ -23,14 +23,14 @@ from time import perf_counter
 import numpy as np
 import torch
 
-from smilenn.certify.deploy import is_tight
 from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, Row, build_all
 from smilenn.properties.claim import Claim
-from smilenn.prove.portfolio import generate
-from smilenn.prove.rules.signs import Signs
-from smilenn.prove.rules.slopes import applies, slope_tree
+from smilenn.provers.portfolio import generate
+from smilenn.provers.rules.signs import Signs
+from smilenn.provers.rules.slopes import SlopeRule, slope_tree
 from smilenn.train.config import Config
+from smilenn.train.deploy import is_tight
 from smilenn.train.feasible import forget
 
 logger = logging.getLogger(__name__)
@@ -56,35 +56,49 @@ def repair(
     None where this file knows no way: the paper's boxes, and claims tight on the diagonal without an order (convex,
     symmetric) or with extra rows.
     """
-    problems = build_all(claims, net.snapshot())
-    tight = [(problem, row) for problem in problems for row in problem.rows if is_tight(problem, row)]
-    signed = [p for p in problems if p.tight and net.collapsed and _by_signs(p)]  # kept as they are
-    others = [p for p in problems if p.tight and not any(p is q for q, _ in tight)]
-    tight = [(p, row) for p, row in tight if not any(p is q for q in signed)]
-    unordered = any(not (net.collapsed and (_independent(p) or any(p is q for q in signed))) for p in others)
-    if net.boxes != "gap" or unordered or any(p.region.has_rows for p, _ in tight):
+    tight = _to_repair(net, build_all(claims, net.snapshot()))
+    if net.boxes != "gap" or tight is None:
         return None
-    words, left = [], 1.0
     with torch.no_grad():
-        if tight:
-            if not net.gap.is_zero():
-                net.gap.scale_(0.0)
-                words.append("gap set to zero")
-            both = np.any([_both_ways(problem) & _matters(problem, row) for problem, row in tight], axis=0)
-            if both.any():
-                words.append("features that may not matter forgotten")
-                forget(
-                    net, torch.as_tensor(np.flatnonzero(both), device=x.device), net.encode(net.scale(x)).mean(dim=0)
-                )
-            left = _shrink_signs(net, claims, config, net.encode(net.scale(x)))
-            if left < 1.0:
-                words.append(f"weights of the wrong sign × {left:.2f}")
+        words, left = _repair_tight(net, claims, tight, x, config) if tight else ([], 1.0)
         factor = _shrink(net, claims, x, config, classify)
         if factor is None:
             return None
         if factor < 1.0:
             words.append(f"outputs drawn to a constant by {1 - factor:.0%}")
     return Repair(", ".join(words), left * factor)
+
+
+def _to_repair(net: SmileNet, problems: Sequence[Problem]) -> list[tuple[Problem, Row]] | None:
+    """The rows with ε = 0 that do not hold by construction; None where one of them is beyond this file."""
+    tight: list[tuple[Problem, Row]] = []
+    for problem in problems:
+        if problem.tight and net.collapsed and _by_signs(problem):
+            continue  # kept as it is
+        rows = [(problem, row) for row in problem.rows if is_tight(problem, row)]
+        without_order = problem.tight and not rows and not (net.collapsed and _independent(problem))
+        if without_order or (rows and problem.region.has_rows):
+            return None
+        tight += rows
+    return tight
+
+
+def _repair_tight(
+    net: SmileNet, claims: Sequence[Claim], tight: Sequence[tuple[Problem, Row]], x: torch.Tensor, config: Config
+) -> tuple[list[str], float]:
+    """Steps 1 to 3 at the top of this file: what was done, and the θ that is left."""
+    words = []
+    if not net.gap.is_zero():
+        net.gap.scale_(0.0)
+        words.append("gap set to zero")
+    both = np.any([_both_ways(problem) & _matters(problem, row) for problem, row in tight], axis=0)
+    if both.any():
+        words.append("features that may not matter forgotten")
+        forget(net, torch.as_tensor(np.flatnonzero(both), device=x.device), net.encode(net.scale(x)).mean(dim=0))
+    left = _shrink_signs(net, claims, config, net.encode(net.scale(x)))
+    if left < 1.0:
+        words.append(f"weights of the wrong sign × {left:.2f}")
+    return words, left
 
 
 def _independent(problem: Problem) -> bool:
@@ -134,13 +148,7 @@ def _shrink_signs(net: SmileNet, claims: Sequence[Claim], config: Config, e: tor
         if net.lower.skip:
             net.lower.slope[wrong[1]] *= theta
         net.lower.const += mean - net.lower(e).mean(dim=0)
-        for problem in build_all(claims, net.snapshot()):
-            for row in problem.rows:
-                if is_tight(problem, row) and applies(problem, row) is None:
-                    limit = max(0.0, min(config.generator_seconds, until - perf_counter()))
-                    if not slope_tree(problem, row, time_limit=limit).complete:
-                        return False
-        return True
+        return _by_slopes(build_all(claims, net.snapshot()), config.generator_seconds, until)
 
     if at(1.0):
         return 1.0
@@ -150,6 +158,15 @@ def _shrink_signs(net: SmileNet, claims: Sequence[Claim], config: Config, e: tor
         low, high = (middle, high) if at(middle) else (low, middle)
     at(low)
     return low
+
+
+def _by_slopes(problems: Sequence[Problem], seconds: float, until: float) -> bool:
+    """Whether the slope rule shows every tight row that it applies to, within `seconds` a row and by `until`."""
+    rows = [(p, row) for p in problems for row in p.rows if is_tight(p, row) and SlopeRule().refuses(p, row) is None]
+    return all(
+        slope_tree(problem, row, time_limit=max(0.0, min(seconds, until - perf_counter()))).complete
+        for problem, row in rows
+    )
 
 
 def _wrong(net: SmileNet, claims: Sequence[Claim]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -175,27 +192,30 @@ def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Con
     """f ← c + θ·(f − c); θ, or None where no constant satisfies the claims with room to spare."""
     snapshot = net.snapshot()
     rows = [(p, row) for p in build_all(claims, snapshot) if not p.tight for row in p.rows if not is_tight(p, row)]
-    violated = []
-    if not rows:
-        return 1.0
-    for problem, row in rows:
-        found = generate(problem, row, start=config.generator_seconds, limit=config.generator_limit)
-        if found.upper > -ROOM * config.slack * abs(row.rhs):
-            violated.append((problem, row, found.upper))
-    if not violated:
+    start, limit = config.generator_seconds, config.generator_limit
+    uppers = np.array([generate(p, row, start=start, limit=limit).upper for p, row in rows])
+    wrong = uppers > np.array([-ROOM * config.slack * abs(row.rhs) for _, row in rows])
+    if not wrong.any():
         return 1.0
     mean = torch.cat([net(part) for part in x.split(8192)]).mean(dim=0).cpu().numpy()
     constant, rooms = _constant(rows, np.zeros_like(mean) if classify else mean)
+    factor = _factor(uppers[wrong].tolist(), rooms[wrong].tolist())
+    if factor is None:
+        return None
+    scaled = torch.as_tensor(constant / snapshot.output_scale, device=net.head_bias.device)
+    net.head_bias.copy_(factor * net.head_bias + (1 - factor) * scaled)
+    net.head_weight.mul_(factor)
+    return factor
+
+
+def _factor(uppers: Sequence[float], rooms: Sequence[float]) -> float | None:
+    """The largest θ that proves rows with these maxima, a little less for rounding; None where there is no room."""
     factor = 1.0
-    for problem, row, upper in violated:
-        room = rooms[[p is problem and r is row for p, r in rows].index(True)]
+    for upper, room in zip(uppers, rooms, strict=True):
         if room <= 0 or not np.isfinite(upper):
             return None
         if upper > -room * ROOM:
             factor = min(factor, (1 - ROOM) * room / (upper + room))
-    scaled = torch.as_tensor(constant / snapshot.output_scale, device=net.head_bias.device)
-    net.head_bias.copy_(factor * net.head_bias + (1 - factor) * scaled)
-    net.head_weight.mul_(factor)
     return factor
 
 
@@ -210,9 +230,12 @@ def _constant(rows: Sequence[tuple[Problem, Row]], mean: np.ndarray) -> tuple[np
     most = np.array([float(p.region.maximum(row.inputs[None])[0]) for p, row in rows])
     rhs = np.array([row.rhs - row.input_const for _, row in rows]) - most
     best = linprog(
-        [*np.zeros(len(mean)), -1.0], A_ub=np.column_stack([total, np.ones(len(rows))]), b_ub=rhs,
-        bounds=[*[(None, None)] * len(mean), (None, float(np.abs(rhs).max()) + 1.0)], method="highs",
-    )  # fmt: skip
+        [*np.zeros(len(mean)), -1.0],
+        A_ub=np.column_stack([total, np.ones(len(rows))]),
+        b_ub=rhs,
+        bounds=[*[(None, None)] * len(mean), (None, float(np.abs(rhs).max()) + 1.0)],
+        method="highs",
+    )
     centre = mean if best.x is None else best.x[:-1]
     enough = 0.25 * (rhs - total @ centre)
     way = ((1 - step) * mean + step * centre for step in np.linspace(0.0, 1.0, 33))

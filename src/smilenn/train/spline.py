@@ -18,7 +18,7 @@ import torch
 from smilenn.model.encoders import Branch, Linear
 from smilenn.model.net import SmileNet
 from smilenn.train.curved import ROOM, Units
-from smilenn.train.phases import Task
+from smilenn.train.phases import Training
 
 RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 FOLDS, ROWS = 5, 5000  # the most rows that a spline is fitted to
@@ -36,7 +36,7 @@ class Basis:
     ramp: np.ndarray  # [J] ramp of its branch, or −1
 
 
-def start_spline(net: SmileNet, units: Units, task: Task, rng: np.random.Generator) -> None:
+def start_spline(net: SmileNet, units: Units, task: Training, rng: np.random.Generator) -> None:
     """Place the knots, then set the outputs of units and ramps of every member."""
     rows = torch.as_tensor(rng.permutation(len(task.x))[:ROWS], device=task.x.device)
     u = net.scale(task.x[rows])
@@ -72,7 +72,7 @@ def _ridge(basis: Basis, z: np.ndarray, weight: np.ndarray) -> float:
     return RIDGES[int(errors.argmin())]
 
 
-def _targets(net: SmileNet, task: Task, rows: torch.Tensor) -> np.ndarray:
+def _targets(net: SmileNet, task: Training, rows: torch.Tensor) -> np.ndarray:
     """What the coordinates z should be [N, n], less what their slopes over passed columns say already."""
     y = (task.y if not task.decides else 4.0 * task.y - 2.0)[rows].expand(-1, len(net.outputs))
     head, bias = net.effective_head()

@@ -102,14 +102,21 @@ def save_state(path: Path, state: State) -> None:
     for i, slot in state.optimizer.state_dict()["state"].items():
         tensors |= {f"adam.{i}.{k}": torch.as_tensor(v).clone() for k, v in slot.items()}
     meta = {
-        "format": FORMAT, "fingerprint": state.fingerprint, "phase": state.phase, "unit": state.unit,
-        "lam": state.lam, "square": state.square, "stall": state.stall,
-        "best_loss": _json(state.best_loss), "scores": [_json(score) for score in state.scores],
+        "format": FORMAT,
+        "fingerprint": state.fingerprint,
+        "phase": state.phase,
+        "unit": state.unit,
+        "lam": state.lam,
+        "square": state.square,
+        "stall": state.stall,
+        "best_loss": _json(state.best_loss),
+        "scores": [_json(score) for score in state.scores],
         "stall_loss": _json(state.stall_loss),
-        "history": state.history, "seconds": state.seconds,
+        "history": state.history,
+        "seconds": state.seconds,
         "rates": [group["lr"] for group in state.optimizer.param_groups],
         "pools": [pool.to_json() for pool in state.pools],
-    }  # fmt: skip
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     contiguous = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
     text = json.dumps(meta)
@@ -137,6 +144,26 @@ def load_state(path: Path, state: State) -> bool:
     """Restore a checkpoint into `state` (same network, data and constants); False where there is none."""
     if not path.exists():
         return False
+    tensors, meta = _read(path)
+    if meta["fingerprint"] != state.fingerprint:
+        raise CheckpointError(
+            f"The checkpoint {path} belongs to another network, data set, property or set of constants; "
+            "delete it or choose another file."
+        )
+    device = state.net.shift.device
+    state.net.load_state_dict(_under(tensors, "net."))
+    state.best = {k: v.to(device) for k, v in _under(tensors, "best.").items()} or None
+    _restore_moments(state.optimizer, _under(tensors, "adam."), meta["rates"])
+    state.pools = [Pool.from_json(pool) for pool in meta["pools"]]
+    state.phase, state.unit, state.lam, state.square = meta["phase"], meta["unit"], meta["lam"], meta["square"]
+    state.best_loss, state.stall_loss = _number(meta["best_loss"]), _number(meta["stall_loss"])
+    state.scores = [_number(score) for score in meta.get("scores", ())]
+    state.stall, state.history, state.seconds = meta["stall"], meta["history"], meta["seconds"]
+    return True
+
+
+def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """Tensors and the rest of a checkpoint, as long as its digest fits."""
     from safetensors import safe_open
 
     try:
@@ -148,32 +175,26 @@ def load_state(path: Path, state: State) -> bool:
             raise ValueError
     except (SafetensorError, KeyError, TypeError, ValueError, OSError):
         raise CheckpointError(f"The checkpoint {path} cannot be read; delete it to start from the beginning.") from None
-    if meta["fingerprint"] != state.fingerprint:
-        raise CheckpointError(
-            f"The checkpoint {path} belongs to another network, data set, property or set of constants; "
-            "delete it or choose another file."
-        )
+    return tensors, meta
 
-    def under(prefix: str) -> dict[str, torch.Tensor]:
-        return {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
 
-    device = state.net.shift.device
-    state.net.load_state_dict(under("net."))
-    best = under("best.")
-    state.best = {k: v.to(device) for k, v in best.items()} or None
+def _under(tensors: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _restore_moments(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor], rates: list[float]) -> None:
+    """The optimiser's moments (``place.name``) and learning rates; none before its first step."""
     slots: dict[int, dict[str, torch.Tensor]] = {}
-    for key, value in under("adam.").items():
+    for key, value in tensors.items():
         i, name = key.split(".", 1)
         slots.setdefault(int(i), {})[name] = value
     if slots:
-        layout = state.optimizer.state_dict()
-        for group, rate in zip(layout["param_groups"], meta["rates"], strict=True):
+        layout = optimizer.state_dict()
+        for group, rate in zip(layout["param_groups"], rates, strict=True):
             group["lr"] = rate
-        state.optimizer.load_state_dict({"state": slots, "param_groups": layout["param_groups"]})
-    state.pools = [Pool.from_json(pool) for pool in meta["pools"]]
-    state.phase, state.unit, state.lam, state.square = meta["phase"], meta["unit"], meta["lam"], meta["square"]
-    state.best_loss = float("inf") if meta["best_loss"] is None else meta["best_loss"]
-    state.stall_loss = float("inf") if meta["stall_loss"] is None else meta["stall_loss"]
-    state.scores = [float("inf") if score is None else score for score in meta.get("scores", ())]
-    state.stall, state.history, state.seconds = meta["stall"], meta["history"], meta["seconds"]
-    return True
+        optimizer.load_state_dict({"state": slots, "param_groups": layout["param_groups"]})
+
+
+def _number(value: float | None) -> float:
+    """JSON has no infinities."""
+    return float("inf") if value is None else value

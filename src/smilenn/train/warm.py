@@ -11,6 +11,9 @@ Curved units (train/curved.py) lie where the data that made them wanted them, th
 they read stays; their outputs may change within their sign, and their kinks move, which keeps every claim that the
 signs rule proves. Units over a column whose slopes are bounded together stay as they are. The members then learn as one
 network.
+
+Boosted trees are fitted anew, and every member of an ensemble learns by itself again, so trees and the shares of a
+mixture are left behind.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from torch import nn
 
 from smilenn.errors import SmileError
 from smilenn.model.auxiliaries import FreeNet
-from smilenn.model.encoders import Branch, Encoder, Linear, Ramps
+from smilenn.model.encoders import Branch, Encoder, Linear, Ramps, Trees
 from smilenn.model.net import SmileNet
 from smilenn.train.curved import Units
 
@@ -32,38 +35,85 @@ OTHER = "The model to start from has another network, in {}; fit anew, or with t
 
 
 @torch.no_grad()
-def adopt_(net: SmileNet, start: SmileNet) -> None:
+def adopt_(net: SmileNet, start: SmileNet) -> bool:
     """Give the fresh `net` the weights of `start`, which is left alone; other shapes are an error.
+
+    Returns whether there were any: a start of trees alone has none, since trees are always fitted anew.
 
     A start that no step could move, since nothing of its inputs reaches the outputs, is one too.
     """
     units = net.lower.keep if isinstance(net.lower.keep, Units) else None
+    if _trees_alone(start):
+        return False
+    start = _members(net, start)
     if (net.encoder is None) != (start.encoder is None) or net.lower.kind != start.lower.kind:
         raise SmileError(OTHER.format("what stands before its auxiliaries"))
     if net.encoder is not None and start.encoder is not None:
-        net.encoder = _encoder(net.encoder, start.encoder, units is None).to(net.head_weight.device)
-        net.lower.inputs = net.second.inputs = net.encoder.size
-        if net.lower.skip and net.lower.slope.shape[1] != net.encoder.size:  # an ensemble that kept some of its kinds
-            slope = net.lower.slope.new_zeros(net.lower.slope.shape[0], net.encoder.size)
-            net.lower.slope = nn.Parameter(slope, requires_grad=net.lower.slope.requires_grad)
+        _take_encoder_(net, _encoder(net.encoder, start.encoder, units is None))
         if units is not None:
             _resize_(net, start.lower.hidden)
     elif net.lower.kind == "relu" and net.lower.skip != start.lower.skip:  # an affine term that rounding has added
         net.lower.set_skip(start.lower.skip)
         net.skip = start.skip
-    wanted = start.state_dict()
-    shapes = [{name: tuple(tensor.shape) for name, tensor in one.items()} for one in (net.state_dict(), wanted)]
-    if shapes[0] != shapes[1] or net.boxes != start.boxes or net.outputs != start.outputs:
-        odd = sorted(name for name in {*shapes[0], *shapes[1]} if shapes[0].get(name) != shapes[1].get(name))
-        raise SmileError(OTHER.format(f"the shape of {odd[0]!r}" if odd else "its boxes or outputs"))
-    net.load_state_dict(wanted)
+    _refuse_other_shapes(net, start)
+    net.load_state_dict(start.state_dict())
     net.output_scale.copy_(start.output_scale)
     if units is not None:
         _keep_signs_(net.lower, units)
-    names = [name for name in ("slope", "out") if name in dict(net.lower.named_parameters())]
-    reached = net.encoder is None or not net.collapsed or any(bool(getattr(net.lower, name).any()) for name in names)
-    if not (bool(net.head_weight.any()) and reached):
+    if not (bool(net.head_weight.any()) and _reached(net)):
         raise SmileError("The model to start from is a constant, from which no step leads away; fit anew.")
+    return True
+
+
+def _trees_alone(net: SmileNet) -> bool:
+    learned = [] if net.encoder is None else net.encoder.learned
+    return bool(learned) and all(_is_trees(branch) for branch in learned)
+
+
+def _is_trees(branch: Branch) -> bool:
+    return any(isinstance(layer, Trees) for layer in branch.layers)
+
+
+def _members(fresh: SmileNet, start: SmileNet) -> SmileNet:
+    """`start` without trees, each of its members with an equal share, where `fresh` is an ensemble of networks."""
+    own, encoder = fresh.encoder, start.encoder
+    if own is None or encoder is None or not own.groups or len(own.learned) < len(own.branches):
+        return start
+    trees = np.array([_is_trees(branch) for branch in encoder.learned])
+    out, kept = copy.deepcopy(start), [b for b, tree in zip(encoder.learned, trees, strict=True) if not tree]
+    inside = torch.as_tensor(np.repeat(~trees, [branch.outputs for branch in encoder.learned]))
+    out.encoder = Encoder(encoder.domain, copy.deepcopy(kept))
+    out.encoder.lo.copy_(encoder.lo[inside])
+    out.encoder.hi.copy_(encoder.hi[inside])
+    block = fresh.lower.slope.chunk(own.members, dim=1)[0] * own.members
+    many = len(kept) // own.parts
+    out.lower.slope = nn.Parameter(block.tile(1, many) / many, requires_grad=False)
+    out.lower.inputs = out.second.inputs = out.encoder.size
+    return out
+
+
+def _take_encoder_(net: SmileNet, encoder: Encoder) -> None:
+    """Put the encoder before the auxiliaries; an ensemble may have kept some of its kinds only."""
+    net.encoder = encoder.to(net.head_weight.device)
+    net.lower.inputs = net.second.inputs = encoder.size
+    if net.lower.skip and net.lower.slope.shape[1] != encoder.size:
+        slope = net.lower.slope.new_zeros(net.lower.slope.shape[0], encoder.size)
+        net.lower.slope = nn.Parameter(slope, requires_grad=net.lower.slope.requires_grad)
+
+
+def _refuse_other_shapes(net: SmileNet, start: SmileNet) -> None:
+    shapes = [{name: tuple(tensor.shape) for name, tensor in one.state_dict().items()} for one in (net, start)]
+    if shapes[0] != shapes[1] or net.boxes != start.boxes or net.outputs != start.outputs:
+        odd = sorted(name for name in {*shapes[0], *shapes[1]} if shapes[0].get(name) != shapes[1].get(name))
+        raise SmileError(OTHER.format(f"the shape of {odd[0]!r}" if odd else "its boxes or outputs"))
+
+
+def _reached(net: SmileNet) -> bool:
+    """Whether something of the inputs reaches the embedding."""
+    if net.encoder is None or not net.collapsed:
+        return True
+    names = [name for name in ("slope", "out") if name in dict(net.lower.named_parameters())]
+    return any(bool(getattr(net.lower, name).any()) for name in names)
 
 
 @dataclass(frozen=True, eq=False)

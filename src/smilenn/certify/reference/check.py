@@ -3,8 +3,8 @@
     python -m smilenn.certify.reference.check model/      0 certified, 1 refused, 2 unreadable, 3 bound above the claim
 
 It follows docs/certificate.md section by section: net.py (1), model.py (2, 5.1), premise.py (3),
-encoder.py (3.1), rules.py (4.1 to 4.3), order.py (4.4), signs.py (4.5), dyadic.py (5.3),
-claims.py (5.4), strict.py, folder.py, encoding.py, version2.py, reader.py, tree.py and
+encoder.py, contract.py and norm.py (3.1), rules.py (4.1 to 4.3), order.py (4.4), signs.py (4.5),
+ball.py (4.6), dyadic.py (5.3), claims.py (5.4), strict.py, folder.py, encoding.py, version2.py, reader.py, tree.py and
 work.py (6), version1.py (7), and the verdict here. floats.py reads and rounds floats in integers.
 `check.py` is the second, fast checker; the two share no code.
 """
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
+from smilenn.certify.reference.ball import ball_rule
 from smilenn.certify.reference.dyadic import moves
 from smilenn.certify.reference.encoder import encoded
 from smilenn.certify.reference.model import ZERO, Model, Psi, Vector, build_model, margins, reduce_row, row_margin
@@ -146,7 +147,8 @@ def _shared(folder: Folder) -> Shared:
     margin, omega = margins(model), None
     if folder.net.profile == "dyadic":  # nothing rounds, but the inputs are moved
         margin, omega = [ZERO] * len(margin), moves(model)
-    return Shared(model, margin, omega, lengths(model, omega), Budget(MOST_NODES, MOST_WORK))
+    budget = Budget(MOST_NODES, MOST_WORK - folder.net.spent)
+    return Shared(model, margin, omega, lengths(model, omega), budget)
 
 
 def _check_entry(entry: Entry, shared: Shared) -> ClaimReport:
@@ -187,6 +189,9 @@ def _check_claim(entry: Entry, shared: Shared) -> ClaimReport:
             bound = margin = order_rule(model, premise, psi)
         elif proof.rule == "signs":
             bound = signs_rule(model, premise, psi, budget)
+        elif proof.rule == "ball":
+            budget.spend(1, model, premise)
+            bound = ball_rule(model, premise, psi)
         elif proof.rule == "sweep":
             bound, leaves = sweep_rule(model, premise, psi, budget)
         else:

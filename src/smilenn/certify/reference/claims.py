@@ -48,7 +48,8 @@ class Row:
 class Claim:
     """∀ copies : when ⇒ then, and one row of every clause of either; `equal` and `free` as the names given.
 
-    `path` holds the splits that lead to a case of the claim: rows of the premise that name nothing.
+    `path` holds the splits that lead to a case of the claim: rows of the premise that name nothing. `ball` has a
+    coordinate, its δ and its name each: Σ ((x_1 − x_2)/δ)² ≤ 1.
     """
 
     copies: int
@@ -60,12 +61,13 @@ class Claim:
     sentence: str
     either: tuple[tuple[Row, ...], ...] = ()
     path: tuple[Row, ...] = ()
+    ball: tuple[tuple[int, Fraction, str], ...] = ()
 
     @property
     def size(self) -> int:
-        """Rows and terms."""
+        """Rows and terms, and the pairs of a ball."""
         rows = (*self.when, *self.then, *(row for clause in self.either for row in clause))
-        return sum(1 + len(row.terms) for row in rows)
+        return sum(1 + len(row.terms) for row in rows) + len(self.ball)
 
     def rows(self) -> list[Row]:
         """The conclusion as ≤ rows; an == row gives itself and then its negation."""
@@ -83,7 +85,7 @@ class Claim:
 
 def read_claim(data: dict[str, Any], net: Net, common: list[int]) -> Claim:
     """A claim; `common` holds the least common multiple of all denominators so far, and is taken on."""
-    as_object(data, CLAIM_KEYS | ({"either"} & set(data)), "A claim")
+    as_object(data, CLAIM_KEYS | ({"either", "ball"} & set(data)), "A claim")
     k = as_integer(data["copies"], 1, 4, "The number of copies of a claim")
     need(data["others"] in ("equal", "free"), "'others' of a claim is neither 'equal' nor 'free'.")
     when = tuple(_row(item, k, net, common) for item in as_list(data["when"], "'when'"))
@@ -104,7 +106,24 @@ def read_claim(data: dict[str, Any], net: Net, common: list[int]) -> Claim:
     for name in (*names["equal"], *names["free"]):
         need(name in net.domain.indices, f"A claim names {name!r}, which is no feature.")
     sentence = as_text(data["sentence"], "'sentence'")
-    return Claim(k, when, then, data["others"], names["equal"], names["free"], sentence, either)
+    ball = _ball(data["ball"], k, net, common) if "ball" in data else ()
+    return Claim(k, when, then, data["others"], names["equal"], names["free"], sentence, either, (), ball)
+
+
+def _ball(value: Any, copies: int, net: Net, common: list[int]) -> tuple[tuple[int, Fraction, str], ...]:
+    """Coordinates with their δ, all of them different, continuous and in two copies."""
+    need(copies == 2, "A ball is about two copies.")
+    out = []
+    for item in as_list(value, "'ball' of a claim"):
+        need(len(as_list(item, "A pair of a ball")) == 2, "A pair of a ball is not [name, number].")
+        name = as_text(item[0], "The name in a ball")
+        found = net.domain.indices.get(name, ())
+        need(len(found) == 1 and not net.domain.whole[found[0]], f"A ball names {name!r}, which is not continuous.")
+        delta = shared_rational(item[1], common)
+        need(delta > 0, "A ball has a number that is not positive.")
+        out.append((found[0], delta, name))
+    need(0 < len(out) == len({i for i, _, _ in out}), "A ball is empty or names a coordinate twice.")
+    return tuple(out)
 
 
 def _row(value: Any, copies: int, net: Net, common: list[int]) -> Row:

@@ -15,11 +15,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from smilenn.certify.reference.contract import length, rounding, upward
+from smilenn.certify.reference.layers import Layer
 from smilenn.certify.reference.model import ETA, ZERO, U, Vector, bounded, lin, scaler
-from smilenn.certify.reference.net import Branch, Layer, Net
+from smilenn.certify.reference.net import Branch, Net
+from smilenn.certify.reference.norm import Part, Reach, from_differences, unknown
 from smilenn.certify.reference.premise import ExtraRow, Premise
 from smilenn.certify.reference.strict import Refused
+from smilenn.certify.reference.trees import Question, Tree, value
 
+ONE = Fraction(1)
 ANYTHING = Fraction(2**1024)
 """Beyond every float: what a pinned module returns is cut to a box of floats before anything is done with it."""
 MOST_BITS = 1 << 13
@@ -44,6 +49,11 @@ class Spread:
     def size(self) -> Fraction:
         """Y = max(|lo|, |hi|)."""
         return max(abs(self.lo), abs(self.hi))
+
+    @property
+    def apart(self) -> Fraction:
+        """D, the largest difference."""
+        return max(-self.low, self.high)
 
 
 # low = 0 if y rises, else max(min(low, 0), lo − hi);  high = 0 if y falls, else min(max(high, 0), hi − lo)
@@ -77,6 +87,16 @@ def inputs(net: Net, premise: Premise) -> list[Spread]:
     return out
 
 
+# S = mult·δ in the ball, R = Σ 2·e_u there and Σ D of what else may differ
+def started(net: Net, premise: Premise, columns: Sequence[int], u: Sequence[Spread]) -> Reach:
+    """Axes and rest of the model units that a branch reads."""
+    if premise.copies != 2:
+        return unknown(len(columns))
+    errors = scaler(net.domain)[1]
+    axes = tuple(net.domain.mult[i] * premise.ball.get(i, ZERO) for i in columns)
+    return Reach(axes, sum((2 * errors[i] if i in premise.ball else u[i].apart for i in columns), ZERO))
+
+
 # ---- layers ---------------------------------------------------------------------------------------------------------
 
 Tensors = Callable[[str], list[Vector]]
@@ -85,14 +105,18 @@ Tensors = Callable[[str], list[Vector]]
 
 # clip((y_source − start)·rate, 0, 1): range [0, 1], difference rate·[low, high] ± 2E,
 # E = ((1 + u)² − 1)·D·rate + 2η(1 + rate + D),  D = max(|lo − start|, |hi − start|)
+def _ramp_error(y: Spread, start: Fraction, rate: Fraction) -> Fraction:
+    # neither y − start nor the product may overflow: infinity times a rate that is flushed to zero is NaN
+    far = bounded(max(abs(y.lo - start), abs(y.hi - start)))
+    bounded(far * rate)
+    return ((1 + U) ** 2 - 1) * far * rate + 2 * ETA * (1 + rate + far)
+
+
 def _ramps(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[Spread]:
     out = []
     for place, start, rate in zip(layer.source, tensors("start")[0], tensors("rate")[0], strict=True):
         y = given[place]
-        # neither y − start nor the product may overflow: infinity times a rate that is flushed to zero is NaN
-        far = bounded(max(abs(y.lo - start), abs(y.hi - start)))
-        bounded(far * rate)
-        error = ((1 + U) ** 2 - 1) * far * rate + 2 * ETA * (1 + rate + far)
+        error = _ramp_error(y, start, rate)
         low, high = rate * y.low - 2 * error, rate * y.high + 2 * error
         out.append(settled(ZERO, Fraction(1), low, high, y.rises, y.falls))
     return out
@@ -143,9 +167,10 @@ def _pool(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[Sprea
 
 
 # max_i |y_i − w_i| + b: range [b − E, F + b + E], F = max|w_i| + max Y_i, E = u·F + η + u·(F + u·F + η + |b|) + η;
-# difference ±(D + 2E), D the largest |low| or |high|, by the reverse triangle inequality of the maximum norm
-def _distance(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[Spread]:
-    size, far = max(y.size for y in given), max(max(-y.low, y.high) for y in given)
+# difference ±(D + 2E), D the largest |low| or |high|, by the reverse triangle inequality of the maximum norm, or N
+def _distance(layer: Layer, tensors: Tensors, given: Sequence[Spread], norm: Fraction | None) -> list[Spread]:
+    size, far = max(y.size for y in given), max(y.apart for y in given)
+    far = far if norm is None or far < norm else norm
     same = all(y.rises and y.falls for y in given)
     out = []
     for w, b in zip(tensors("weight"), tensors("bias")[0], strict=True):
@@ -154,6 +179,52 @@ def _distance(layer: Layer, tensors: Tensors, given: Sequence[Spread]) -> list[S
         apart = far + 2 * error
         out.append(settled(b - error, most + b + error, -apart, apart, same, same))
     return out
+
+
+# ((b + v_1) + v_2) + …: the sums of the trees' ranges and differences, widened by E and 2E, E = LIN of T ones;
+# what every tree raises rises. A set asks for its largest member, which differs by no more than some member does
+def _trees(layer: Layer, tensors: Tensors, given: Sequence[Spread], forest: Sequence[Tree]) -> list[Spread]:
+    asked = []
+    for part in (*([y] for y in given), *([given[i] for i in places] for places in layer.sets)):
+        lo, hi = max(y.lo for y in part), max(y.hi for y in part)
+        asked.append(Question(lo, hi, min(y.low for y in part), max(y.high for y in part)))
+    out, start = [], 0
+    for count, b in zip(layer.trees, tensors("bias")[0], strict=True):
+        values = [value(tree, asked) for tree in forest[start : start + count]]
+        start += count
+        error, _ = lin([ONE] * count, b, [max(abs(v.lo), abs(v.hi)) for v in values], [ZERO] * count)
+        lo, hi = b + sum(v.lo for v in values) - error, b + sum(v.hi for v in values) + error
+        low, high = sum(v.low for v in values) - 2 * error, sum(v.high for v in values) + 2 * error
+        rises, falls = all(v.low >= 0 for v in values), all(v.high <= 0 for v in values)
+        out.append(settled(lo, hi, low, high, rises, falls))
+    return out
+
+
+# y − W·(g ∘ max(Wᵀy + b, 0)): range ±M', difference ±N', N' = UP(N) + 2E, or ±2M' where no N is known
+def _contract(net: Net, layer: Layer, given: Sequence[Spread], reach: Reach) -> tuple[list[Spread], Reach]:
+    before = length([y.size for y in given]) if reach.size is None else reach.size
+    error, size = rounding(net.contractions[layer.prefix], len(given), before)
+    apart = 2 * size if reach.norm is None else upward(reach.norm) + 2 * error
+    same = all(y.rises and y.falls for y in given)
+    spread = settled(-size, size, -apart, apart, same, same)
+    axis = ZERO if same or reach.rest is None else apart
+    after = Reach((axis,) * len(given), None if reach.rest is None else ZERO, size)
+    return [spread] * len(given), after
+
+
+# kinks: S and R stay;  ramps: S·rate, R·max rate + Σ 2E, unless a place is read twice;  others: by their differences
+def _reach(layer: Layer, tensors: Tensors, given: Sequence[Spread], y: Sequence[Spread], reach: Reach) -> Reach:
+    """Axes and rest after a layer that is no contraction, which takes `given` to `y`."""
+    if reach.rest is None or layer.kind == "pinned":
+        return unknown(len(y))
+    if layer.kind == "kinks":
+        return Reach(reach.axes, reach.rest)
+    if layer.kind == "ramps" and len(set(layer.source)) == len(layer.source):
+        (start,), (rate,) = tensors("start"), tensors("rate")
+        ramps = list(zip(layer.source, start, rate, strict=True))
+        added = sum((2 * _ramp_error(given[i], a, s) for i, a, s in ramps), ZERO)
+        return Reach(tuple(s * reach.axes[i] for i, _, s in ramps), max(rate) * reach.rest + added)
+    return from_differences([s.apart for s in y])
 
 
 # any function of y: equal if every y is equal in all copies
@@ -167,7 +238,6 @@ LAYERS = {
     "linear": _linear,
     "kinks": _kinks,
     "pool": _pool,
-    "distance": _distance,
     "pinned": _pinned,
 }
 
@@ -178,19 +248,39 @@ def boxed(y: Spread, lo: Fraction, hi: Fraction) -> Spread:
     return settled(min(max(y.lo, lo), hi), min(max(y.hi, lo), hi), y.low, y.high, y.rises, y.falls)
 
 
-def outputs(net: Net, branch: Branch, u: Sequence[Spread]) -> list[Spread]:
-    """The spreads of what a branch with layers computes, before the box; Refused if a number could overflow."""
+def _tensors(net: Net, layer: Layer) -> Tensors:
+    return lambda name: net.tensors[layer.prefix + name]
+
+
+def outputs(net: Net, branch: Branch, u: Sequence[Spread], reach: Reach) -> tuple[list[Spread], Reach]:
+    """The spreads of what a branch with layers computes, before the box; Refused if a number could overflow.
+
+    With them axes and rest, from those of what it reads.
+    """
     y = [u[i] for i in branch.columns]
     base: list[Spread] = []
     for spread in y:
         bounded(spread.size)
     for layer in branch.layers:
-        given = [*y, *base[: layer.base]]
-        y = LAYERS[layer.kind](layer, lambda name, layer=layer: net.tensors[layer.prefix + name], given)
+        y, reach = _after(net, layer, [*y, *base[: layer.base]], reach)
         for spread in y if layer.kind != "pinned" else ():
             bounded(spread.size)
         base = base or y
-    return y
+    return y, reach
+
+
+def _after(net: Net, layer: Layer, given: list[Spread], reach: Reach) -> tuple[list[Spread], Reach]:
+    """One layer."""
+    tensors = _tensors(net, layer)
+    if layer.kind == "contract":
+        return _contract(net, layer, given, reach)
+    if layer.kind == "trees":
+        y = _trees(layer, tensors, given, net.forests[layer.prefix])
+    elif layer.kind == "distance":
+        y = _distance(layer, tensors, given, reach.norm)
+    else:
+        y = LAYERS[layer.kind](layer, tensors, given)
+    return y, _reach(layer, tensors, given, y, reach)
 
 
 # ---- the premise on e -----------------------------------------------------------------------------------------------
@@ -206,6 +296,7 @@ def encoded(net: Net, premise: Premise) -> Premise:
     pinned: list[bool] = []
     strip_lo: Vector = []
     strip_hi: Vector = []
+    parts: list[Part] = []
     for branch in net.encoder:
         for i in () if branch.layers else branch.columns:
             for c in range(k):
@@ -214,7 +305,11 @@ def encoded(net: Net, premise: Premise) -> Premise:
             pinned.append(premise.pinned[i])
             strip_lo += premise.strip_lo[i : i + 1]
             strip_hi += premise.strip_hi[i : i + 1]
-        for y in outputs(net, branch, u) if branch.layers else ():
+        computed: list[Spread] = []
+        if branch.layers:
+            computed, reach = outputs(net, branch, u, started(net, premise, branch.columns, u))
+            parts.append(Part(tuple(range(len(pinned), len(pinned) + len(computed))), reach))
+        for y in computed:
             at = len(pinned)
             spread = boxed(y, inner.lo[at], inner.hi[at])
             for c in range(k):
@@ -228,4 +323,5 @@ def encoded(net: Net, premise: Premise) -> Premise:
         for row in premise.extra
         if all(i in net.passed for _, i in row.coef)
     ]
-    return Premise(inner, k, list(inner.whole), lo, hi, pinned, strip_lo, strip_hi, extra)
+    ball = {net.passed[i]: delta for i, delta in premise.ball.items() if i in net.passed}
+    return Premise(inner, k, list(inner.whole), lo, hi, pinned, strip_lo, strip_hi, extra, ball, parts)

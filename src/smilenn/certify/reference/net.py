@@ -13,7 +13,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from smilenn.certify.reference.contract import Contraction, read_contractions
 from smilenn.certify.reference.floats import decoded
+from smilenn.certify.reference.layers import Layer, layer_shapes, read_layer
 from smilenn.certify.reference.strict import (
     Refused,
     as_float,
@@ -24,21 +26,22 @@ from smilenn.certify.reference.strict import (
     need,
     tensors_of,
 )
+from smilenn.certify.reference.trees import Tree, read_trees
 
 MOST_LAYERS = 64  # of a branch: layers without tensors cost a file next to nothing and a checker a pass over all inputs
 NET_KEYS = {
-    "domain", "backbone", "embedding", "outputs", "auxiliaries", "hidden", "boxes", "skip", "output_scale",
-    "profile", "grid",
-}  # fmt: skip
-LAYER_KEYS = {
-    "ramps": {"source"},
-    "linear": {"inputs", "outputs", "base"},
-    "kinks": {"size", "convex"},
-    "pool": {"side", "block"},
-    "distance": {"inputs", "outputs"},
-    "pinned": {"outputs", "module"},
+    "domain",
+    "backbone",
+    "embedding",
+    "outputs",
+    "auxiliaries",
+    "hidden",
+    "boxes",
+    "skip",
+    "output_scale",
+    "profile",
+    "grid",
 }
-SIZES = ("inputs", "outputs", "base", "size", "convex", "side", "block")
 ZERO, ONE = Fraction(0), Fraction(1)
 LEAST_SCALE = Fraction(1, 2**1022)  # a subnormal scale might be flushed to zero, with all that the network returns
 PROFILES = ("f64-aux", "fixed-order", "dyadic")
@@ -64,23 +67,6 @@ class Domain:
 
 
 @dataclass(frozen=True)
-class Layer:
-    """A layer of a branch, from `inputs` to `outputs` numbers; its tensors' names begin with `prefix`.
-
-    What its kind does not have is empty or 0: `source` of ramps, `base` of linear, `convex` of kinks, `block` of pool.
-    """
-
-    kind: str
-    prefix: str
-    inputs: int
-    outputs: int
-    source: tuple[int, ...] = ()
-    base: int = 0
-    convex: int = 0
-    block: int = 0
-
-
-@dataclass(frozen=True)
 class Branch:
     """Reads coordinates of the domain; without layers it passes them on."""
 
@@ -99,7 +85,9 @@ class Net:
     """The certified part: `tensors` holds rows of numbers, a vector as one row.
 
     `domain` has the inputs x, `inner` the coordinates e that the auxiliaries see, `passed` the coordinates of x that
-    are coordinates of e too, with their places there. Without an encoder these are all, in the same places.
+    are coordinates of e too, with their places there. Without an encoder these are all, in the same places. `forests`
+    has the trees of every layer of trees, `contractions` what is known of every contraction, by the beginning of its
+    tensors' names; `spent` is the work that went into these.
     """
 
     domain: Domain
@@ -116,6 +104,9 @@ class Net:
     profile: str
     grid: int
     tensors: Mapping[str, Matrix]
+    forests: Mapping[str, list[Tree]]
+    contractions: Mapping[str, Contraction]
+    spent: int
 
     @property
     def pinned(self) -> bool:
@@ -154,7 +145,7 @@ def read_net(description: dict[str, Any], data: bytes) -> tuple[Net, dict[str, b
     if encoded:
         shapes |= {"encoder.lo": (m,), "encoder.hi": (m,)}
     for layer in (layer for branch in encoder for layer in branch.layers):
-        shapes |= _layer_shapes(layer)
+        shapes |= layer_shapes(layer)
     for net, free in (("lower", True), ("second", boxes == "paper")):
         shapes[f"{net}.const"] = (n,)
         if free and (skip or auxiliaries == "affine"):
@@ -180,7 +171,26 @@ def read_net(description: dict[str, Any], data: bytes) -> tuple[Net, dict[str, b
     inner, passed = domain, {i: i for i in range(len(domain.names))}
     if encoded:
         inner, passed = _inner(domain, features, encoder, tensors)
-    net = Net(domain, encoder, inner, passed, boxes, auxiliaries, h, skip, n, outputs, scales, profile, grid, tensors)
+    forests = {y.prefix: _forest(y, tensors) for branch in encoder for y in branch.layers if y.kind == "trees"}
+    tested = read_contractions([y.prefix for b in encoder for y in b.layers if y.kind == "contract"], tensors)
+    net = Net(
+        domain,
+        encoder,
+        inner,
+        passed,
+        boxes,
+        auxiliaries,
+        h,
+        skip,
+        n,
+        outputs,
+        scales,
+        profile,
+        grid,
+        tensors,
+        forests,
+        *tested,
+    )
     return net, {name: raw for name, (_, _, raw) in stored.items()}
 
 
@@ -262,7 +272,7 @@ def _encoder(value: Any, m: int, features: Mapping[str, tuple[int, ...]]) -> tup
             ended = bool(layers) and layers[-1].kind == "pinned"
             need(not ended, f"A pinned module of the branch {name!r} is followed by another layer.")
             width, first = (layers[-1].outputs, layers[0].outputs) if layers else (len(columns), 0)
-            layers.append(_layer(one, f"encoder.branches.{b}.layers.{len(layers)}.", width, first))
+            layers.append(read_layer(one, f"encoder.branches.{b}.layers.{len(layers)}.", width, first))
         if layers:
             need(name not in taken, f"The branch {name!r} has the name of a feature or of another branch.")
             taken.add(name)
@@ -277,42 +287,10 @@ def _encoder(value: Any, m: int, features: Mapping[str, tuple[int, ...]]) -> tup
     return tuple(branches)
 
 
-def _layer(value: Any, prefix: str, width: int, first: int) -> Layer:
-    """A layer for `width` numbers; `first` is how many the branch's first layer gives, 0 if it is this one."""
-    given = as_object(value, None, "A layer of the encoder")
-    kind = as_text(given.get("kind"), "The kind of a layer")
-    need(kind in LAYER_KEYS, "A layer of the encoder is of an unknown kind.")
-    what = f"A layer of the kind {kind!r}"
-    as_object(given, LAYER_KEYS[kind] | {"kind"}, what)
-    sizes = {key: as_integer(v, 0, 1 << 30, f"{key!r} of a layer") for key, v in given.items() if key in SIZES}
-    if "outputs" in sizes:
-        need(sizes["outputs"] >= 1, f"{what} has no outputs.")
-    inputs = sizes["side"] ** 2 if kind == "pool" else sizes.get("size", sizes.get("inputs", width))
-    need(inputs == width, f"{what} does not fit the number of its inputs.")
-    if kind == "ramps":
-        source = tuple(as_integer(i, 0, width - 1, "A source") for i in as_list(given["source"], "'source'"))
-        need(bool(source), "A layer of ramps has none.")
-        return Layer(kind, prefix, width, len(source), source=source)
-    if kind == "kinks":
-        need(sizes["convex"] <= width, "A layer of kinks has more convex ones than it has inputs.")
-        return Layer(kind, prefix, width, width, convex=sizes["convex"])
-    if kind == "pool":
-        side, block = sizes["side"], sizes["block"]
-        need(block >= 1 and side % block == 0, "A pool's block does not divide its side.")
-        return Layer(kind, prefix, width, (side // block) ** 2, block=block)
-    base = sizes.get("base", 0)
-    need(base in (0, first), "'base' of a layer is neither 0 nor the number of outputs of the branch's first layer.")
-    return Layer(kind, prefix, width, sizes["outputs"], base=base)
-
-
-def _layer_shapes(layer: Layer) -> dict[str, tuple[int, ...]]:
-    """The tensors of a layer."""
-    if layer.kind == "ramps":
-        return {f"{layer.prefix}start": (layer.outputs,), f"{layer.prefix}rate": (layer.outputs,)}
-    if layer.kind in ("linear", "distance"):
-        weight = (layer.outputs, layer.inputs + layer.base)
-        return {f"{layer.prefix}weight": weight, f"{layer.prefix}bias": (layer.outputs,)}
-    return {}
+def _forest(layer: Layer, tensors: Mapping[str, Matrix]) -> list[Tree]:
+    """The trees of a layer, from its nodes; a tensor without numbers has no rows."""
+    split, number = ([v for row in tensors[layer.prefix + name] for v in row] for name in ("split", "number"))
+    return read_trees(split, number, sum(layer.trees), layer.inputs + len(layer.sets))
 
 
 def _inner(

@@ -6,12 +6,14 @@ For the reference checker only.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from smilenn.certify.reference.claims import Claim, Row
 from smilenn.certify.reference.model import ZERO, Matrix, Vector
 from smilenn.certify.reference.net import Domain
+from smilenn.certify.reference.norm import Part
 from smilenn.certify.reference.reader import Entry
 from smilenn.certify.reference.strict import Refused
 
@@ -31,7 +33,8 @@ class Premise:
     """Bounds per (copy, coordinate), pins, strips for k = 2 (empty lists otherwise), extra rows; raw units.
 
     The coordinates are those of `domain`: the inputs, or what an encoder makes of them (encoder.py). `whole` says
-    which of them take whole values only: those of the domain that are not moved to a grid.
+    which of them take whole values only: those of the domain that are not moved to a grid. `ball` has δ of the
+    coordinates of a ball that are not pinned, `parts` what the branches of an encoder leave of it.
     """
 
     domain: Domain
@@ -43,6 +46,8 @@ class Premise:
     strip_lo: Vector
     strip_hi: Vector
     extra: list[ExtraRow]
+    ball: Mapping[int, Fraction] = field(default_factory=dict)
+    parts: list[Part] = field(default_factory=list)
 
     @property
     def symmetric(self) -> bool:
@@ -67,7 +72,7 @@ def _pins(claim: Claim, domain: Domain) -> list[bool]:
         return [False] * m
     pinned = [claim.others == "equal"] * m
     if claim.others == "equal":
-        named = {t.index for row in claim.when for t in row.terms}
+        named = {t.index for row in claim.when for t in row.terms} | {i for i, _, _ in claim.ball}
         named |= {i for name in claim.free for i in domain.indices[name]}
         for group in domain.groups:
             if named & set(group):
@@ -114,6 +119,10 @@ def ground(claim: Claim, domain: Domain, omega: Vector | None = None) -> Premise
         else:
             slack = sum((abs(v) * omega[j] for (_, j), v in terms.items()), ZERO)
             extra.append(ExtraRow(terms, row.rhs, row.equality, slack))
+    for i, delta, _ in claim.ball:  # every |x_1 − x_2| ≤ δ
+        before, after = low[i], high[i]
+        low[i] = -delta if before is None else max(before, -delta)
+        high[i] = delta if after is None else min(after, delta)
     pinned = _pins(claim, domain)
     for i in range(m):
         before, after = low[i], high[i]
@@ -141,7 +150,8 @@ def ground(claim: Claim, domain: Domain, omega: Vector | None = None) -> Premise
         strip_lo.append(ZERO if pinned[i] else widest_lo if before is None else max(before, widest_lo))
         strip_hi.append(ZERO if pinned[i] else widest_hi if after is None else min(after, widest_hi))
     whole = [given and not move for given, move in zip(domain.whole, omega, strict=True)]
-    return Premise(domain, k, whole, lo, hi, pinned, strip_lo, strip_hi, extra)
+    ball = {i: delta for i, delta, _ in claim.ball if not pinned[i]}
+    return Premise(domain, k, whole, lo, hi, pinned, strip_lo, strip_hi, extra, ball)
 
 
 # δ_hi ≤ 0: x_1 ≤ x_2, sign −1; else δ_lo ≥ 0: x_1 ≥ x_2, sign +1
@@ -175,6 +185,8 @@ def check_witness(entry: Entry, domain: Domain) -> None:
         value = sum((t.coef * x[t.copy][t.index] for t in row.terms), ZERO)
         if value > row.rhs or (row.equality and value != row.rhs):
             raise Refused("The witness does not satisfy the premise: the claim may be about nothing.")
+    if sum((((x[0][i] - x[1][i]) / delta) ** 2 for i, delta, _ in entry.claim.ball), ZERO) > 1:
+        raise Refused("The witness does not lie in the ball of the premise.")
 
 
 class Cell:

@@ -242,7 +242,7 @@ def _cases(
 def _proof(value: Any, binary: bytes, end: int, net: Net) -> Proof:
     """The proof of a row; its piece of the binary file must start at `end`."""
     rule: str = as_object(value, None, "The proof of a row").get("rule", "")
-    if rule in ("sweep", "order", "signs"):
+    if rule in ("sweep", "order", "signs", "ball"):
         as_object(value, {"rule"}, f"A proof by the {rule} rule")
         return Proof(rule)
     if rule == "mirror":

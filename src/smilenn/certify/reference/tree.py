@@ -18,6 +18,7 @@ from smilenn.certify.reference.model import ZERO, Model
 from smilenn.certify.reference.premise import Cell, Premise
 from smilenn.certify.reference.reader import Proof
 from smilenn.certify.reference.strict import Refused
+from smilenn.certify.reference.trees import work
 
 LEAF, PHASE, INPUT, GROUP, EMPTY, FLIP = range(6)
 ALL = 255
@@ -37,11 +38,14 @@ class Budget:
         """Refused if one more case, which reads its claim anew, is too much."""
         self._work(claim.size)
 
-    # four for every number in the tensors of an encoder, for every claim
+    # four for every number in the tensors of an encoder and every place in a set, and the pairs of leaves of trees, for
+    # every claim
     def claim(self, model: Model) -> None:
         """Refused if one more claim is too much."""
-        tensors = model.net.tensors
-        self._work(4 * sum(len(row) for name in tensors if name.startswith("encoder.") for row in tensors[name]))
+        tensors, layers = model.net.tensors, (layer for branch in model.net.encoder for layer in branch.layers)
+        numbers = sum(len(row) for name in tensors if name.startswith("encoder.") for row in tensors[name])
+        places = sum(len(places) for layer in layers for places in layer.sets)
+        self._work(4 * (numbers + places) + sum(work(tree) for forest in model.net.forests.values() for tree in forest))
 
     # k·n·(o + m + hidden units) for every row
     def row(self, model: Model, premise: Premise) -> None:

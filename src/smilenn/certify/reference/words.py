@@ -72,13 +72,19 @@ def clause_text(clause: tuple[Row, ...]) -> str:
 
 def formula(claim: Claim) -> str:
     """``∀ a, b ∈ X: a["income"] - b["income"] <= 0, other features equal ⇒ a.out - b.out <= 0``."""
-    parts = [row_text(row) for row in claim.when]
+    parts = [row_text(row) for row in claim.when] + ([_ball(claim)] if claim.ball else [])
     if claim.copies > 1:
         parts += [f"{quoted(name)} equal" for name in claim.equal] + [f"{quoted(name)} free" for name in claim.free]
         parts.append("other features equal" if claim.others == "equal" else "other features free")
     premise = f"{', '.join(parts)} ⇒ " if parts else ""
     said = [row_text(row) for row in claim.then] + [clause_text(clause) for clause in claim.either]
     return f"∀ {', '.join('abcd'[: claim.copies])} ∈ X: {premise}{', '.join(said)}"
+
+
+def _ball(claim: Claim) -> str:
+    """``norm2((a["x"] - b["x"]) / 0.3, …) <= 1``."""
+    lines = [f"(a[{quoted(name)}] - b[{quoted(name)}]) / {number(delta)}" for _, delta, name in claim.ball]
+    return f"norm2({', '.join(lines)}) <= 1"
 
 
 def inputs(domain: Domain) -> tuple[str, ...]:

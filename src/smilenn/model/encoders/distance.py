@@ -6,7 +6,9 @@ so a whole net of such layers keeps |x' − x''|∞ ≤ δ, with nothing to cons
 too sparse to learn from: training relaxes max|d| to ‖d‖_p = M·(Σ (|d_i|/M)^p)^(1/p), M = max|d|, with p rising, and
 ends with the maximum itself. In this form no power overflows, and
 
-    ∂‖d‖_p/∂d_i = sign(d_i)·(|d_i|/‖d‖_p)^(p−1).
+    ∂‖d‖_p/∂d_i = sign(d_i)·(|d_i|/‖d‖_p)^(p−1),
+
+p being one of those that squarings reach (powers.py).
 
 Outputs are centred by their running mean in training (a net of distances drifts otherwise); `settle_` folds the mean
 into the bias. Differences [B, j, i] are formed for blocks of units only, forward and backward, within a memory budget.
@@ -15,6 +17,8 @@ into the bias. Differences [B, j, i] are formed for blocks of units only, forwar
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -22,47 +26,67 @@ import torch
 from torch import nn
 
 from smilenn.model.encoders.layers import Layer
+from smilenn.model.encoders.powers import Power, power_near, raised
 from smilenn.model.spread import WIDER, Spread
 
 BUDGET = 1 << 24  # elements of a block of differences: 128 MiB of float64
 
 
 class _Norm(torch.autograd.Function):
-    """‖x_b − w_j‖_p for rows x [B, i] and w [j, i]; p = inf is the maximum."""
+    """‖x_b − w_j‖_p for rows x [B, i] and w [j, i]; without a power the maximum."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, w: torch.Tensor, p: float) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, w: torch.Tensor, power: Power | None) -> torch.Tensor:
         out = torch.cdist(x, w, p=math.inf)  # one rounded difference each, whatever the order: the same bits everywhere
-        if not math.isinf(p):
+        if power is not None:
             parts = []
             for block, most in zip(w.split(_block(x, w)), out.split(_block(x, w), dim=1), strict=True):
-                d = (x[:, None, :] - block[None]).abs_()
-                safe = most.clamp(min=torch.finfo(d.dtype).tiny)
-                parts.append(most * d.div_(safe[:, :, None]).pow_(p).sum(dim=2).pow_(1 / p))
+                d = x[:, None, :] - block[None]
+                d.div_(most.clamp(min=torch.finfo(d.dtype).tiny)[:, :, None])
+                square = d.mul_(d)
+                parts.append(most * raised(square, power).mul_(square).sum(dim=2).pow_(1 / power.p))
             out = torch.cat(parts, dim=1)
         ctx.save_for_backward(x, w, out)
-        ctx.p = p
+        ctx.power = power
         return out
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None]:
+    def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor, None]:
         (grad,) = grad_outputs
         x, w, out = ctx.saved_tensors
-        grad_x, grads = torch.zeros_like(x), []
-        size = _block(x, w)
+        wanted = ctx.needs_input_grad[0]
+        grad_x, grads, size = torch.zeros_like(x), [], _block(x, w)
         for block, value, g in zip(w.split(size), out.split(size, dim=1), grad.split(size, dim=1), strict=True):
             d = x[:, None, :] - block[None]
-            sign = d.sign()
-            ratio = d.abs_().div_(value.clamp(min=torch.finfo(d.dtype).tiny)[:, :, None])
-            if math.isinf(ctx.p):
-                slope = (ratio >= 1).to(d.dtype)
-                slope /= slope.sum(dim=2, keepdim=True).clamp(min=1)
-            else:
-                slope = ratio.pow_(ctx.p - 1)
-            slope = slope.mul_(sign).mul_(g[:, :, None])
-            grad_x += slope.sum(dim=1)
+            d.div_(value.clamp(min=torch.finfo(d.dtype).tiny)[:, :, None])
+            slope = _largest(d) if ctx.power is None else raised(d * d, ctx.power).mul_(d)
+            slope.mul_(g[:, :, None])
+            if wanted:
+                grad_x += slope.sum(dim=1)
             grads.append(-slope.sum(dim=0))
-        return grad_x, torch.cat(grads), None
+        return grad_x if wanted else None, torch.cat(grads), None
+
+
+def _largest(ratio: torch.Tensor) -> torch.Tensor:
+    """The slope of a maximum |d|, from d/max: the sign where it is reached, shared among ties."""
+    reached = (ratio.abs() >= 1).to(ratio.dtype)
+    return reached.div_(reached.sum(dim=2, keepdim=True).clamp(min=1)).mul_(ratio.sign())
+
+
+@lru_cache(maxsize=1)
+def _has_triton() -> bool:
+    return find_spec("triton") is not None
+
+
+def norm(x: torch.Tensor, w: torch.Tensor, power: Power | None) -> torch.Tensor:
+    """‖x_b − w_j‖ [B, j] by Triton's kernels on a GPU that has them, in blocks of torch's operations otherwise."""
+    if x.is_cuda and x.dtype == torch.float32 and _has_triton():
+        from smilenn.model.encoders.distance_triton import norm as quick
+
+        return quick(x, w, power)
+    out = _Norm.apply(x, w, power)
+    assert isinstance(out, torch.Tensor)
+    return out
 
 
 def _block(x: torch.Tensor, w: torch.Tensor) -> int:
@@ -74,8 +98,9 @@ class Distance(Layer):
 
     mean: torch.Tensor | None  # of the distances, while training
 
-    def __init__(self, inputs: int, outputs: int) -> None:
+    def __init__(self, inputs: int, outputs: int, *, centred: bool = True) -> None:
         super().__init__()
+        self.centred = centred  # in training; a layer of outputs learns its bias
         self.inputs, self.outputs = inputs, outputs
         self.register_buffer("mean", None)
         self.register_load_state_dict_pre_hook(self._expect_mean)
@@ -85,14 +110,14 @@ class Distance(Layer):
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, j]; the relaxation in training mode, the maximum otherwise."""
-        norm = _Norm.apply(y, self.weight.to(y.dtype), self.p if self.training else math.inf)
-        assert isinstance(norm, torch.Tensor)
-        if self.training:
-            mean = norm.mean(dim=0)
+        relaxed = self.training and not math.isinf(self.p)
+        value = norm(y, self.weight.to(y.dtype), power_near(self.p) if relaxed else None)
+        if self.training and self.centred:
+            mean = value.mean(dim=0)
             latest = mean.detach().to(self.bias.dtype)
             self.mean = latest.clone() if self.mean is None else self.mean.mul_(0.9).add_(0.1 * latest)
-            return norm - mean + self.bias.to(y.dtype)
-        return norm + (self.bias if self.mean is None else self.bias - self.mean).to(y.dtype)
+            return value - mean + self.bias.to(y.dtype)
+        return value + (self.bias if self.mean is None else self.bias - self.mean).to(y.dtype)
 
     @torch.no_grad()
     def settle_(self) -> None:
@@ -112,11 +137,16 @@ class Distance(Layer):
         near = np.maximum(0.0, np.maximum(spread.lo - weight, weight - spread.hi)).max(axis=1)
         room = WIDER * (far + np.abs(bias))
         most = max(float(np.abs(spread.low).max()), float(np.abs(spread.high).max()))
+        most = most if spread.axes is None else min(most, spread.norm)
         same = np.full(self.outputs, bool(spread.same.all()))
         return Spread(
-            near + bias - room, far + bias + room, np.full(self.outputs, -most) - 2 * room,
-            np.full(self.outputs, most) + 2 * room, same, same,
-        ).settled()  # fmt: skip
+            near + bias - room,
+            far + bias + room,
+            np.full(self.outputs, -most) - 2 * room,
+            np.full(self.outputs, most) + 2 * room,
+            same,
+            same,
+        ).settled()
 
     def describe(self) -> dict[str, Any]:
         """Kind and sizes."""

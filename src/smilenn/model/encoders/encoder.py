@@ -22,10 +22,14 @@ from torch import nn
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.model.backbones import rebuild
+from smilenn.model.encoders.contract import Contract
 from smilenn.model.encoders.distance import Distance
 from smilenn.model.encoders.layers import Kinks, Layer, Linear, Pool, Ramps
 from smilenn.model.encoders.pinned import Pinned
+from smilenn.model.encoders.trees import Trees
 from smilenn.model.spread import Encoding, Spread
+
+LAYERS = 64  # of a branch, as checkers have it
 
 
 class Branch(nn.Module):
@@ -91,20 +95,9 @@ class Encoder(nn.Module):
         super().__init__()
         self.domain, self.branches, self.groups, self.parts = domain, nn.ModuleList(branches), groups, parts
         self.limits: tuple[np.ndarray, np.ndarray] | None = None
-        if not branches:
-            raise SmileError("An encoder needs at least one branch.")
-        names = [branch.name for branch in branches if len(branch.layers)]
-        if len(set(names)) < len(names) or any(name in domain.slices for name in names):
-            raise SmileError(f"Branches need names of their own, other than the features'; got {names}.")
-        for branch in branches:
-            if any(not 0 <= column < domain.size for column in branch.columns):
-                raise SmileError(f"Branch {branch.name!r} reads a column that the domain does not have.")
-            if not len(branch.layers):
-                self._features(branch.columns)
+        self._refuse_branches(branches)
         own = [branch for branch in branches if len(branch.layers)]
-        members = {tuple(b.outputs for b in own[i : i + parts]) for i in range(0, len(own), parts)}
-        last = list(branches[: len(own)]) == own and len(branches) <= len(own) + 1
-        if groups and (len(own) % (groups * parts) or len(members) > 1 or not last):
+        if groups and not _grouped(branches, own, groups, parts):
             raise SmileError(f"An ensemble of {len(branches)} branches has no {groups} equal groups.")
         self.size = sum(branch.outputs for branch in branches)
         # asked for in every step of training, and branches stay what they are
@@ -112,6 +105,18 @@ class Encoder(nn.Module):
         self.members = len(own) // parts or groups
         self.register_buffer("lo", torch.full((self.size,), -(2.0**20), dtype=torch.float64))
         self.register_buffer("hi", torch.full((self.size,), 2.0**20, dtype=torch.float64))
+
+    def _refuse_branches(self, branches: Sequence[Branch]) -> None:
+        if not branches:
+            raise SmileError("An encoder needs at least one branch.")
+        names = [branch.name for branch in branches if len(branch.layers)]
+        if len(set(names)) < len(names) or any(name in self.domain.slices for name in names):
+            raise SmileError(f"Branches need names of their own, other than the features'; got {names}.")
+        for branch in branches:
+            if any(not 0 <= column < self.domain.size for column in branch.columns):
+                raise SmileError(f"Branch {branch.name!r} reads a column that the domain does not have.")
+            if not len(branch.layers):
+                self._features(branch.columns)
 
     def _features(self, columns: Sequence[int]) -> list[Feature]:
         """The whole features behind the columns of a branch without layers."""
@@ -171,7 +176,7 @@ class Encoder(nn.Module):
             out = out.joined(part)
         mask, lo, hi = self.encoded, self.lo.cpu().numpy(), self.hi.cpu().numpy()
         lo, hi = (np.where(mask, np.clip(v, lo, hi), v) for v in (out.lo, out.hi))
-        return Spread(lo, hi, out.low, out.high, out.rises, out.falls).settled()
+        return Spread(lo, hi, out.low, out.high, out.rises, out.falls, out.axes).settled()
 
     @torch.no_grad()
     def limit_(self, least: np.ndarray, most: np.ndarray) -> None:
@@ -184,7 +189,8 @@ class Encoder(nn.Module):
     def fit_box_(self, u: torch.Tensor, room: float = 1.0) -> None:
         """Set the box to the range of e on data u [B, m], widened by `room` of its width on each side."""
         training = self.training
-        self.eval()
+        # any box is sound: contractions find theirs by matrix products, which the deployed sums take too long for
+        self.train(any(isinstance(layer, Contract) for layer in self.modules()))
         self.lo.fill_(-(2.0**20))
         self.hi.fill_(2.0**20)
         parts = [self(part) for part in u.split(4096)]
@@ -208,7 +214,10 @@ class Encoder(nn.Module):
         hasher = hashlib.sha256(repr((self.domain.to_json(), self.describe())).encode())
         for name, tensor in sorted(frozen.state_dict().items()):
             hasher.update(name.encode() + tensor.cpu().numpy().tobytes())
-        return Encoding(self.domain, frozen.propagate, self.encoded, hasher.hexdigest())
+        ends = np.cumsum([0, *(branch.outputs for branch in self._all())]).tolist()
+        places = zip(self._all(), ends, ends[1:], strict=False)
+        parts = tuple(slice(start, stop) for branch, start, stop in places if len(branch.layers))
+        return Encoding(self.domain, frozen.propagate, self.encoded, hasher.hexdigest(), parts)
 
     def project_(self) -> None:
         """Restore the sign constraints of all layers."""
@@ -234,7 +243,9 @@ def _described(layer: Layer) -> dict[str, Any]:
 
     Checkers know what the layers of this package compute. A subclass may compute something else, and so they refuse it.
     """
-    known = type(layer) in (Ramps, Linear, Kinks, Pool, Distance, Pinned) and "forward" not in vars(layer)
+    known = type(layer) in (Ramps, Linear, Kinks, Pool, Distance, Contract, Trees, Pinned) and "forward" not in vars(
+        layer
+    )
     own = f"{type(layer).__module__}.{type(layer).__qualname__}"
     return layer.describe() if known else layer.describe() | {"kind": own}
 
@@ -249,28 +260,52 @@ def _short(values: torch.Tensor, direction: int) -> torch.Tensor:
 
 
 def rebuild_encoder(
-    domain: Domain, description: Sequence[Mapping[str, Any]], modules: Mapping[str, nn.Module] | None = None
+    domain: Domain,
+    description: Sequence[Mapping[str, Any]],
+    modules: Mapping[str, nn.Module] | None = None,
+    most: int | None = None,
 ) -> Encoder:
-    """An encoder with fresh weights from `Encoder.describe`; `modules` supplies pinned modules of the user's own."""
-    branches = []
+    """An encoder with fresh weights from `Encoder.describe`; `modules` supplies pinned modules of the user's own.
+
+    A description asks for any size it likes. One that asks for more than `most` coordinates is refused.
+    """
+    branches, sizes = [], []
     for entry in description:
-        layers: list[Layer] = []
-        for d in entry["layers"]:
-            match d["kind"]:
-                case "ramps":
-                    layers.append(Ramps([int(i) for i in d["source"]]))
-                case "linear":
-                    layers.append(Linear(int(d["inputs"]), int(d["outputs"]), base=int(d["base"])))
-                case "kinks":
-                    layers.append(Kinks(int(d["size"]), int(d["convex"])))
-                case "pool":
-                    layers.append(Pool(int(d["side"]), int(d["block"])))
-                case "distance":
-                    layers.append(Distance(int(d["inputs"]), int(d["outputs"])))
-                case "pinned":
-                    given = (modules or {}).get(entry["name"])
-                    layers.append(Pinned(rebuild(d["module"]) if given is None else given, int(d["outputs"])))
-                case kind:
-                    raise SmileError(f"There is no encoder layer of kind {kind!r}; a newer version may know it.")
+        if len(entry["layers"]) > LAYERS:
+            raise SmileError(f"Branch {entry['name']!r} has {len(entry['layers'])} layers; {LAYERS} is the most.")
+        layers = [_layer(d, (modules or {}).get(entry["name"])) for d in entry["layers"]]
         branches.append(Branch(str(entry["name"]), entry["columns"], layers))
+        sizes += [layer.outputs for layer in layers]
+    if most is not None and max([sum(branch.outputs for branch in branches), *sizes]) > most:
+        raise SmileError(f"The encoder has more coordinates than its weights leave room for, which is {most}.")
     return Encoder(domain, branches)
+
+
+def _grouped(branches: Sequence[Branch], own: Sequence[Branch], groups: int, parts: int) -> bool:
+    """Whether the branches with layers are `groups` of equal members, and one without comes last if at all."""
+    members = {tuple(branch.outputs for branch in own[i : i + parts]) for i in range(0, len(own), parts)}
+    last = list(branches[: len(own)]) == list(own) and len(branches) <= len(own) + 1
+    return len(own) % (groups * parts) == 0 and len(members) <= 1 and last
+
+
+def _layer(d: Mapping[str, Any], module: nn.Module | None) -> Layer:
+    """A layer with fresh weights from its description; `module` serves where it is pinned."""
+    match d["kind"]:
+        case "ramps":
+            return Ramps([int(i) for i in d["source"]])
+        case "linear":
+            return Linear(int(d["inputs"]), int(d["outputs"]), base=int(d["base"]))
+        case "kinks":
+            return Kinks(int(d["size"]), int(d["convex"]))
+        case "pool":
+            return Pool(int(d["side"]), int(d["block"]))
+        case "distance":
+            return Distance(int(d["inputs"]), int(d["outputs"]))
+        case "contract":
+            return Contract(int(d["inputs"]), int(d["units"]))
+        case "trees":
+            return Trees(int(d["inputs"]), d["trees"], int(d["nodes"]), d["sets"])
+        case "pinned":
+            return Pinned(rebuild(d["module"]) if module is None else module, int(d["outputs"]))
+        case kind:
+            raise SmileError(f"There is no encoder layer of kind {kind!r}; a newer version may know it.")

@@ -65,14 +65,15 @@ class Ramps(Layer):
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, k]; subtract, multiply, clip: each step is non-decreasing in floats too."""
-        r = (y[:, self.source] - self.start) * self.rate
+        r = (y[:, self.source] - self.start.to(y.dtype)) * self.rate.to(y.dtype)
         return torch.minimum(torch.maximum(r, torch.zeros_like(r)), torch.ones_like(r))
 
     def propagate(self, spread: Spread) -> Spread:
         """Δ is at most rate·Δ and at most 1."""
         s, start, rate = spread.at(self.source), self.start.cpu().numpy(), self.rate.cpu().numpy()
         lo, hi = (np.clip((v - start) * rate, 0.0, 1.0) for v in (s.lo, s.hi))
-        return Spread(lo, hi, s.low * rate, s.high * rate, s.rises, s.falls).settled()
+        known = s.axes is not None and len(set(self.source)) == len(self.source)
+        return Spread(lo, hi, s.low * rate, s.high * rate, s.rises, s.falls, s.axes * rate if known else None).settled()
 
     def describe(self) -> dict[str, Any]:
         """Kind and inputs; positions and rates are tensors."""
@@ -94,8 +95,10 @@ class Linear(Layer):
         self.weight = nn.Parameter(torch.empty(outputs, width, dtype=torch.float64))
         self.bias = nn.Parameter(torch.zeros(outputs, dtype=torch.float64))
         nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        wanted = np.zeros((outputs, width)) if signs is None else np.broadcast_to(signs, (outputs, width))
-        self.register_buffer("signs", torch.tensor(wanted.copy(), dtype=torch.float64), persistent=False)
+        wanted = torch.zeros(outputs, width, dtype=torch.float64)  # by torch: a layer may be built for its shapes alone
+        if signs is not None:
+            wanted = torch.tensor(np.broadcast_to(signs, (outputs, width)).copy(), dtype=torch.float64)
+        self.register_buffer("signs", wanted, persistent=False)
         with torch.no_grad():
             self.weight.copy_(torch.where(self.signs == 0, self.weight, self.weight.abs() * self.signs))
 
@@ -146,7 +149,7 @@ class Kinks(Layer):
         """Differences only shrink."""
         convex = np.arange(self.outputs) < self.convex
         lo, hi = (np.where(convex, np.maximum(v, 0.0), np.minimum(v, 0.0)) for v in (spread.lo, spread.hi))
-        return Spread(lo, hi, spread.low, spread.high, spread.rises, spread.falls).settled()
+        return Spread(lo, hi, spread.low, spread.high, spread.rises, spread.falls, spread.axes).settled()
 
     def describe(self) -> dict[str, Any]:
         """Kind and sizes."""
@@ -185,9 +188,13 @@ class Pool(Layer):
 
         room = WIDER * mean(np.maximum(np.abs(spread.lo), np.abs(spread.hi)))
         return Spread(
-            mean(spread.lo) - room, mean(spread.hi) + room, mean(spread.low) - 2 * room, mean(spread.high) + 2 * room,
-            every(spread.rises), every(spread.falls),
-        ).settled()  # fmt: skip
+            mean(spread.lo) - room,
+            mean(spread.hi) + room,
+            mean(spread.low) - 2 * room,
+            mean(spread.high) + 2 * room,
+            every(spread.rises),
+            every(spread.falls),
+        ).settled()
 
     def describe(self) -> dict[str, Any]:
         """Kind and sizes."""

@@ -112,11 +112,13 @@ def _branch(
 
 
 def _knots(domain: Domain, u: np.ndarray, i: int, ramps: int) -> np.ndarray:
-    """Ends of the ramps of coordinate i: quantiles of the data between the ends of the domain, all different."""
+    """Ends of the ramps of coordinate i, all different: values that many rows share, quantiles of the other rows, and
+    the ends of the domain.
+    """
     lo, hi = float(domain.scale(domain.lo)[i]), float(domain.scale(domain.hi)[i])
     if hi <= lo:
         return np.array([lo, lo + 1.0])
-    inner = np.quantile(u[:, i], np.linspace(0, 1, ramps + 1)) if len(u) else np.linspace(lo, hi, ramps + 1)
+    inner = _greedy(u[:, i], ramps + 1) if len(u) else np.linspace(lo, hi, ramps + 1)
     knots = np.unique(np.clip(np.concatenate([[lo], inner, [hi]]), lo, hi))
     keep = [knots[0]]
     for knot in knots[1:]:
@@ -124,3 +126,22 @@ def _knots(domain: Domain, u: np.ndarray, i: int, ramps: int) -> np.ndarray:
             keep.append(knot)
     keep[-1] = max(keep[-1], hi) if len(keep) > 1 else hi
     return np.array(keep if len(keep) > 1 else [lo, hi])
+
+
+def _greedy(values: np.ndarray, many: int) -> np.ndarray:
+    """Up to `many` knots: quantiles, but a value that holds the share of a whole ramp gets a knot of its own, and what
+    is left of the knots goes to the quantiles of the other rows. (Quantiles alone would all fall on such a value.)
+    """
+    found, counts = np.unique(values, return_counts=True)
+    if len(found) <= many:
+        return found
+    own = np.zeros(len(found), dtype=bool)
+    while True:
+        left = many - int(own.sum())
+        heavy = ~own & (counts * max(1, left - 1) >= counts[~own].sum())
+        if not heavy.any() or left <= 2:
+            break
+        own |= heavy
+    rest = np.repeat(found[~own], counts[~own])
+    quantiles = np.quantile(rest, np.linspace(0, 1, max(2, left))) if len(rest) else rest
+    return np.concatenate([found[own], quantiles])

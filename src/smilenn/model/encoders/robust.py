@@ -22,9 +22,15 @@ from smilenn.model.encoders.layers import Layer, Pool, Ramps
 
 
 def robust_encoder(
-    domain: Domain, reach: np.ndarray, *, units: Sequence[int] = (256, 256), block: int = 1, outputs: int = 2
+    domain: Domain,
+    reach: np.ndarray,
+    *,
+    units: Sequence[int] = (256, 256),
+    block: int = 1,
+    outputs: int = 2,
+    nets: int = 1,
 ) -> Encoder:
-    """One branch ``far`` over all columns.
+    """One branch ``far`` over all columns, or as many as there are `nets`.
 
     Parameters
     ----------
@@ -38,10 +44,17 @@ def robust_encoder(
             f"A distance net scales each column by its δ, which must be more than 0; it is not for {bad[:3]}; "
             "use another encoder for columns that stay equal."
         )
+    sizes = (*units, outputs)
+    branches = [Branch(f"far{k or ''}", range(domain.size), _layers(domain, reach, sizes, block)) for k in range(nets)]
+    return Encoder(domain, branches)
+
+
+def _layers(domain: Domain, reach: np.ndarray, sizes: Sequence[int], block: int) -> list[Layer]:
     width = domain.scale(domain.hi) - domain.scale(domain.lo)
     layers: list[Layer] = []
     if np.ptp(reach) > 0:
-        rate = float((reach / width).min()) / reach
+        moving = width > 0  # a column of one value is 0 at any rate
+        rate = float((reach[moving] / width[moving]).min()) / reach
         layers.append(Ramps(list(range(domain.size)), domain.scale(domain.lo), rate))
     inputs = domain.size
     if block > 1:
@@ -50,7 +63,7 @@ def robust_encoder(
             raise SmileError(f"Blocks of pixels need a square image; {inputs} columns are no square.")
         layers.append(Pool(side, block))
         inputs = layers[-1].outputs
-    for size in (*units, outputs):
-        layers.append(Distance(inputs, size))
+    for place, size in enumerate(sizes, 1):
+        layers.append(Distance(inputs, size, centred=place < len(sizes) or size == 2))
         inputs = size
-    return Encoder(domain, [Branch("far", range(domain.size), layers)])
+    return layers

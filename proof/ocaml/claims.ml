@@ -1,0 +1,278 @@
+(* Claims (sections 3 and 6): read, tested for their form, put into symbols, and handed to the proved checker. *)
+open Report
+
+type term = { coef : Q.t; copy : int; input : bool; name : string }
+type row = { terms : term list; op : string; rhs : Q.t }
+type t = { k : int; when_ : row list; then_ : row list; either : bool; others : string; equal : string list; free : string list;
+           sentence : string }
+
+(* a rational as text: an optional minus, one to 400 digits, optionally / and one to 400 digits that are not all zero *)
+let rational text =
+  let n = String.length text in
+  let digits from upto = upto > from && upto - from <= 400
+                         && String.for_all (fun c -> c >= '0' && c <= '9') (String.sub text from (upto - from)) in
+  let first = if n > 0 && text.[0] = '-' then 1 else 0 in
+  let slash = Option.value (String.index_opt text '/') ~default:n in
+  need (digits first slash && (slash = n || digits (slash + 1) n)) "a number of a claim is no rational";
+  let denominator = if slash = n then Z.one else Z.of_string (String.sub text (slash + 1) (n - slash - 1)) in
+  need (Z.sign denominator > 0) "a number of a claim is divided by zero";
+  Q.make (Z.of_string (String.sub text 0 slash)) denominator
+
+let read_term k inputs_only v =
+  match v with
+  | Json.List [ coef; copy; kind; name ] ->
+    let copy = match Json.size copy with Some c when c < k -> c | _ -> refuse "a term names a copy that is not there" in
+    (match (kind, name) with
+     | Json.Text kind, Json.Text name when kind = "in" || (kind = "out" && not inputs_only) ->
+       (match coef with
+        | Json.Text c -> { coef = rational c; copy; input = kind = "in"; name }
+        | _ -> refuse "a number of a claim is no rational")
+     | _ -> refuse "a term names neither an input nor an output, or not here")
+  | _ -> refuse "a term is malformed"
+
+let read_rows k inputs_only v =
+  let row v =
+    match (Json.is_object [ "terms"; "op"; "rhs" ] v, Json.member "terms" v, Json.member "op" v, Json.member "rhs" v) with
+    | true, Some (Json.List terms), Some (Json.Text op), Some (Json.Text rhs) when op = "<=" || op = "==" ->
+      { terms = List.map (read_term k inputs_only) terms; op; rhs = rational rhs }
+    | _ -> refuse "a row is malformed" in
+  match v with Json.List l -> List.map row l | _ -> refuse "rows of a claim are no list"
+
+let limit = Z.pow (Z.of_int 10) 1000
+
+let read v =
+  let keys = [ "copies"; "when"; "then"; "others"; "equal"; "free"; "sentence" ] in
+  let either = Json.member "either" v <> None in
+  if Json.member "ball" v <> None then uncovered "a claim with a Euclidean norm";
+  need (Json.is_object (if either then "either" :: keys else keys) v) "a claim is malformed";
+  let k = match Json.size (Json.get "copies" v) with Some k when k >= 1 && k <= 4 -> k | _ -> refuse "a claim is malformed" in
+  let texts key = match Json.texts (Json.get key v) with Some l -> l | None -> refuse "a claim is malformed" in
+  let text key = match Json.get key v with Json.Text t -> t | _ -> refuse "a claim is malformed" in
+  let others = text "others" and sentence = text "sentence" in
+  need (others = "equal" || others = "free") "a claim is malformed";
+  let when_ = read_rows k true (Json.get "when" v) and then_ = read_rows k false (Json.get "then" v) in
+  need (either || then_ <> []) "a claim has no conclusion";
+  let numbers = List.concat_map (fun r -> r.rhs :: List.map (fun t -> t.coef) r.terms) (when_ @ then_) in
+  let step common q =
+    let common = Z.lcm common (Q.den q) in
+    need (Z.lt common limit) "the denominators of a claim have too large a common multiple";
+    common in
+  ignore (List.fold_left step Z.one numbers);
+  { k; when_; then_; either; others; equal = texts "equal"; free = texts "free"; sentence }
+
+(* ---- symbols ---- *)
+let access name = "[" ^ Words.quoted name ^ "]"
+let letter c = String.make 1 "abcd".[c]
+
+let row_text r =
+  let one out t =
+    let reference = letter t.copy ^ (if t.input then access t.name else ".out" ^ (if t.name = "" then "" else access t.name)) in
+    let sign = if Q.sign t.coef < 0 then "- " else "+ " in
+    let size = if Q.equal (Q.abs t.coef) Q.one then "" else Words.number (Q.abs t.coef) ^ " * " in
+    let first = if Q.sign t.coef < 0 then "-" else "" in
+    out ^ (if out = "" then first else " " ^ sign) ^ size ^ reference in
+  let left = List.fold_left one "" r.terms in
+  Printf.sprintf "%s %s %s" (if left = "" then "0" else left) r.op (Words.number r.rhs)
+
+(* what is said of more than eight features is written once, with "*" for the feature *)
+let row_texts rows =
+  let shape r = match r.terms with
+    | [] -> ""
+    | t :: rest when List.for_all (fun s -> s.name = t.name) rest ->
+      row_text { r with terms = List.map (fun t -> { t with name = "*" }) r.terms }
+    | _ -> "" in
+  let shapes = List.map shape rows in
+  let named = Hashtbl.create 16 in
+  let order = ref [] in
+  List.iter2 (fun r s ->
+      if s <> "" then (
+        if not (Hashtbl.mem named s) then (order := s :: !order; Hashtbl.replace named s []);
+        Hashtbl.replace named s ((List.hd r.terms).name :: Hashtbl.find named s))) rows shapes;
+  let many s = s <> "" && List.length (Hashtbl.find named s) > 8 in
+  let say s =
+    let names = List.rev (Hashtbl.find named s) in
+    let count = List.length names in
+    Printf.sprintf "%s for each of %d features in place of \"*\": %s, %s, … %s" s count (Words.quoted (List.hd names))
+      (Words.quoted (List.nth names 1)) (Words.quoted (List.nth names (count - 1))) in
+  List.map say (List.filter many (List.rev !order))
+  @ List.filter_map (fun (r, s) -> if many s then None else Some (row_text r)) (List.combine rows shapes)
+
+let formula c =
+  let names = List.init c.k letter in
+  let parts = row_texts c.when_
+              @ (if c.k = 1 then []
+                 else List.map (fun name -> String.concat " == " (List.map (fun l -> l ^ access name) names)) c.equal
+                      @ List.map (fun name -> Words.quoted name ^ " free") c.free
+                      @ [ "other features " ^ c.others ]) in
+  Printf.sprintf "∀ %s ∈ X: %s%s%s" (String.concat ", " names) (String.concat ", " parts) (if parts = [] then "" else " ⇒ ")
+    (String.concat ", " (List.map row_text c.then_))
+
+(* ---- for the proved checker ---- *)
+let num q : Checker.DOps.num = { Checker.DOps.man = Q.num q; ex = Z.zero; de = Q.den q }
+let value (v : Checker.DOps.num) =
+  Q.make v.Checker.DOps.man (Z.shift_left v.Checker.DOps.de (Z.to_int v.Checker.DOps.ex))
+
+let lookup (domain : Model.domain) =
+  let features = Hashtbl.create 64 and index = Hashtbl.create 64 in
+  List.iter (fun (name, places) -> Hashtbl.replace features name places) domain.Model.features;
+  List.iteri (fun i (c : Model.coordinate) -> Hashtbl.replace index c.Model.name i) domain.Model.coordinates;
+  fun name ->
+    match (Hashtbl.find_opt features name, Hashtbl.find_opt index name) with
+    | Some places, _ -> places
+    | None, Some i -> [ i ]
+    | None, None -> refuse (Printf.sprintf "there is no input %s" (Words.quoted name))
+
+let coordinate find name = match find name with
+  | [ i ] -> i | _ -> refuse (Printf.sprintf "the category %s is used as a number" (Words.quoted name))
+
+let premise find c =
+  let row r = { Checker.terms = List.map (fun t -> ((num t.coef, t.copy = 1), coordinate find t.name)) r.terms;
+                equal = r.op = "=="; right = num r.rhs } in
+  { Checker.when0 = List.map row c.when_; others = c.others = "equal";
+    equals = List.concat_map find c.equal; frees = List.concat_map find c.free }
+
+let goal (model : Model.t) find r =
+  let input t =
+    let i = coordinate find t.name in
+    need ((not model.Model.encoded) || List.mem (Some i) model.Model.source)
+      (t.name ^ " is a conclusion's input that the encoder does not pass on");
+    ((num t.coef, t.copy = 1), i) in
+  let output t =
+    let name = if t.name = "" && List.length model.Model.outputs = 1 then List.hd model.Model.outputs else t.name in
+    let rec place i = function
+      | [] -> refuse (Printf.sprintf "there is no output %s" (Words.quoted name))
+      | o :: rest -> if o = name then i else place (i + 1) rest in
+    ((num t.coef, t.copy = 1), place 0 model.Model.outputs) in
+  { Checker.outs = List.map output (List.filter (fun t -> not t.input) r.terms);
+    ins = List.map input (List.filter (fun t -> t.input) r.terms); g_equal = r.op = "=="; g_right = num r.rhs }
+
+(* k rows of m floats; the groups' sums, of which the theorem knows nothing, are tested here *)
+let witness (domain : Model.domain) k v =
+  let m = List.length domain.Model.coordinates in
+  let point = function
+    | Json.List l when List.length l = m ->
+      List.map (function Json.Real r -> r | _ -> refuse "a witness is malformed") l
+    | _ -> refuse "a witness is malformed" in
+  let points = match v with
+    | Json.List l when List.length l = k -> List.map point l | _ -> refuse "a witness is malformed" in
+  let good x =
+    let x = Array.of_list (List.map Model.to_q x) in
+    List.for_all (fun g -> Q.equal (List.fold_left (fun s i -> Q.add s x.(i)) Q.zero g) Q.one) domain.Model.groups in
+  need (List.for_all good points) "a witness does not satisfy domain and premise";
+  List.map (List.map Model.of_real) points
+
+(* section 5.4; rows by the order rule have margin 0, so that no room counts, but what is stated must be allowed *)
+let check_room (model : Model.t) c v =
+  let stated = List.concat_map (fun r -> if r.op = "==" then [ r; r ] else [ r ]) c.then_ in
+  let rooms = match Json.texts v with
+    | Some l when List.length l = List.length stated -> List.map rational l | _ -> refuse "the room of a claim is malformed" in
+  let scale r =
+    let sum copy name =
+      let own t = (not t.input) && t.copy = copy && (t.name = name || (t.name = "" && List.length model.Model.outputs = 1)) in
+      List.fold_left (fun s t -> if own t then Q.add s t.coef else s) Q.zero r.terms in
+    let used name = List.exists (fun copy -> Q.sign (sum copy name) <> 0) (List.init c.k Fun.id) in
+    List.fold_left2 (fun most name s -> if used name then Q.max most (Model.to_q s) else most) Q.zero
+      model.Model.outputs model.Model.scales in
+  let allowed r = Q.div (if Q.sign r.rhs <> 0 then Q.abs r.rhs else scale r) (Q.of_int 1_000_000_000) in
+  List.iter2 (fun room r -> need (Q.sign room >= 0 && Q.leq room (allowed r)) "a row takes too much room for rounding") rooms stated
+
+type proof = Order | Mirror of int
+
+(* proofs of the rows, all by the order rule or by a mirror of a row that is *)
+let read_proofs where v =
+  let one p = match (Json.member "rule" p, p) with
+    | Some (Json.Text "order"), p when Json.is_object [ "rule" ] p -> Order
+    | Some (Json.Text "mirror"), p when Json.is_object [ "rule"; "of" ] p ->
+      (match Json.size (Json.get "of" p) with Some r -> Mirror r | None -> refuse "a mirror shows no earlier row")
+    | Some (Json.Text r), _ when List.mem r [ "leaf"; "sweep"; "signs"; "ball"; "slope" ] -> uncovered (where ("the " ^ r ^ " rule"))
+    | _ -> refuse "a row's proof is malformed" in
+  match v with Json.List l -> List.map one l | _ -> refuse "a claim has another number of rows than proofs"
+
+(* ---- the mirror rule: the row itself is shown by the order rule; what the certificate must look like besides ---- *)
+let opposite (c : Checker.known) =
+  let same = Checker.eqb0 in
+  same c.Checker.k_l1 c.Checker.k_l2 && same c.Checker.k_h1 c.Checker.k_h2 && same c.Checker.k_low (Checker.negT c.Checker.k_high)
+
+let symmetric (net : Checker.net) (premise : Checker.premise) =
+  match Checker.ground net.Checker.coords premise with
+  | None -> false
+  | Some known ->
+    let known = Array.of_list known and coords = Array.of_list net.Checker.coords in
+    let branches = Option.value net.Checker.encoder ~default:[ { Checker.columns = List.init (Array.length coords) Fun.id; steps = []; pinned = None; box = [] } ] in
+    let passing = List.concat_map (fun b -> if Checker.passes b then b.Checker.columns else []) branches in
+    let extra (r : Checker.row) = match Checker.clean r.Checker.terms with
+      | [] | [ _ ] -> false
+      | [ ((a, k), i); ((b, l), j) ] when i = j && k <> l && Checker.DOps.isz (Checker.DOps.add a b) -> false
+      | terms -> List.for_all (fun (_, i) -> List.mem i passing) terms in
+    let even (s : Checker.spread) = Checker.eqb0 s.Checker.s_low (Checker.negT s.Checker.s_high) in
+    let cut (l, h) (s : Checker.spread) =
+      let inside v = Checker.maxT l (Checker.minT v h) in
+      match Checker.settle (inside s.Checker.s_lo) (inside s.Checker.s_hi) s.Checker.s_low s.Checker.s_high s.Checker.s_up s.Checker.s_down with
+      | Some t -> even t
+      | None -> false in
+    let branch b =
+      if Checker.passes b then List.for_all (fun i -> opposite known.(i)) b.Checker.columns
+      else if b.Checker.pinned <> None then true  (* any value of the box, in either copy *)
+      else
+        match Checker.mapo (fun i -> Checker.raw_spread coords.(i) known.(i)) b.Checker.columns with
+        | None -> false
+        | Some ys -> (match Checker.layers_spread b.Checker.steps ys None with
+            | Some zs -> List.for_all2 cut b.Checker.box zs
+            | None -> false) in
+    (not (List.exists extra premise.Checker.when0)) && List.for_all branch branches
+
+(* like terms added, zeros dropped, in order; the copies exchanged if asked for *)
+let merged exchange (g : Checker.goal) =
+  let side ts =
+    let key k = if exchange then not k else k in
+    List.sort compare (List.map (fun ((c, k), i) -> ((key k, i), Q.to_string (value c))) (Checker.clean ts)) in
+  (side g.Checker.outs, side g.Checker.ins, Q.to_string (value g.Checker.g_right))
+
+let check_mirrors net premise goals proofs =
+  let goals = Array.of_list goals and proofs = Array.of_list proofs in
+  let one at = function
+    | Order -> ()
+    | Mirror r ->
+      need (r < at && proofs.(r) = Order) "a mirror shows no earlier row";
+      need (merged false goals.(at) = merged true goals.(r) && symmetric net premise) "a mirror shows another row" in
+  Array.iteri one proofs
+
+let digest v =
+  let own = match v with Json.Object l -> Json.Object (List.remove_assoc "sentence" l) | v -> v in
+  Sha256.hex (Json.encoded own)
+
+(* all rows of a claim; [spend] counts work *)
+let check (model : Model.t) spend number entry =
+  let cases = Json.is_object [ "claim"; "claim_sha256"; "room"; "cases" ] entry in
+  need (cases || Json.is_object [ "claim"; "claim_sha256"; "room"; "witness"; "rows" ] entry) "a claim's entry is malformed";
+  let text = Json.get "claim" entry in
+  let c = read text in
+  need (Json.get "claim_sha256" entry = Json.Text (digest text)) "a claim was altered: its hash differs";
+  need (cases = c.either) "a claim with clauses is proved by cases, and no other";
+  let where what = Printf.sprintf "%s (claim %d)" what number in
+  if cases then uncovered (where "clauses and cases");
+  let goals = List.concat_map (fun r -> if r.op = "==" then [ (r, Q.one); (r, Q.minus_one) ] else [ (r, Q.one) ]) c.then_ in
+  (* every row as left <= rhs: an == row is itself and its negation *)
+  let rows = List.map (fun (r, sign) ->
+      { terms = List.map (fun t -> { t with coef = Q.mul sign t.coef }) r.terms; op = "<="; rhs = Q.mul sign r.rhs }) goals in
+  let proofs = read_proofs where (Json.get "rows" entry) in
+  need (List.length proofs = List.length rows) "a claim has another number of rows than proofs";
+  let net = match model.Model.net with Ok net -> net | Error what -> uncovered what in
+  need (c.k = 2) "the order rule is for two copies";
+  spend 0 model.Model.claim_work;
+  List.iter (fun p -> spend 0 model.Model.row_work; if p = Order then spend 1 model.Model.node_work) proofs;
+  let find = lookup model.Model.domain in
+  let premise = premise find c in
+  (match witness model.Model.domain c.k (Json.get "witness" entry) with
+   | [ x; y ] -> need (Checker.witness_ok net.Checker.coords premise x y) "a witness does not satisfy domain and premise"
+   | _ -> refuse "a witness is malformed");
+  let asked = List.map (goal model find) rows in
+  (match Checker.check_order net premise asked with
+   | None -> refuse "the order rule does not apply, or a number may overflow"
+   | Some shown ->
+     List.iter2 (fun p ok -> need (ok || p <> Order) "an output may move in the wrong direction") proofs shown;
+     check_mirrors net premise asked proofs;
+     if not (List.for_all Fun.id shown) then uncovered (where "a mirror of a row that the order rule does not show"));
+  check_room model c (Json.get "room" entry);
+  let report r p = { text = row_text r; rule = (if p = Order then "order" else "mirror"); Report.rhs = r.rhs } in
+  { formula = formula c; Report.sentence = c.sentence; rows = List.map2 report rows proofs }

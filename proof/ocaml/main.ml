@@ -1,0 +1,64 @@
+(* smilecheck [--json] FOLDER: the proved checker of certificates. Exit codes as the specification has them: 0 certified,
+   1 refused, 2 unreadable, 3 not shown; here 3 is what the proof does not cover. *)
+open Report
+
+(* the claims of properties.json, where it is listed, are those of the certificate; comments do not count *)
+let compare_claims properties entries =
+  let plain = function
+    | Json.Object l -> Json.Object (("sentence", Json.Text "") :: List.remove_assoc "sentence" l)
+    | v -> v in
+  let listed = match Json.member "claims" properties with
+    | Some (Json.List l) -> l | _ -> refuse "properties.json lists no claims" in
+  let proved = List.map (fun e -> Option.value (Json.member "claim" e) ~default:Json.Null) entries in
+  need (Json.encoded (Json.List (List.map plain listed)) = Json.encoded (Json.List (List.map plain proved)))
+    "the certificate holds other claims than properties.json"
+
+let check folder =
+  let files, manifest = Folder.read folder in
+  let file name = List.assoc name files in
+  let description = Json.parse "model.json" (file "model.json") in
+  let model = Model.read description (Tensors.read (file "weights.safetensors")) in
+  let content = Json.parse "certificate.json" (file "certificate.json") in
+  let is key value = Json.member key content = Some value in
+  need (is "format" (Json.Text "smilenn-certificate")) "this is not a certificate";
+  need (is "version" (Json.Int (Z.of_int 2))) "the certificate has another version";
+  need (Json.is_object [ "format"; "version"; "profile"; "model"; "proofs"; "proofs_sha256"; "claims" ] content)
+    "the certificate has missing or unknown keys";
+  need (is "profile" (Json.Text model.Model.profile)) "the certificate is for another numeric profile than the model's";
+  need (is "proofs" (Json.Text "certificate.bin")) "the certificate names another file of proofs";
+  let data = file "certificate.bin" in
+  need (is "proofs_sha256" (Json.Text (Sha256.hex data))) "certificate.bin is not the file of this certificate";
+  need (is "model" (Json.Text model.Model.digest)) "the certificate belongs to another model: the weights differ";
+  let entries = match Json.member "claims" content with
+    | Some (Json.List (_ :: _ as l)) -> l | _ -> refuse "the certificate holds no claims" in
+  (match List.assoc_opt "properties.json" files with
+   | Some text -> compare_claims (Json.parse "properties.json" text) entries
+   | None -> ());
+  let work = ref (1 lsl 33) and nodes = ref (1 lsl 24) in
+  let spend count by =
+    work := !work - by;
+    nodes := !nodes - count;
+    need (!work >= 0 && !nodes >= 0) "the proofs would take too long to check" in
+  let claims = List.mapi (fun i entry -> Claims.check model spend (i + 1) entry) entries in
+  need (data = "") "certificate.bin holds bytes that no row uses";
+  { status = "certified"; reason = ""; certificate = Sha256.hex (file "certificate.json"); profile = model.Model.profile;
+    domain = model.Model.domain.Model.lines; claims; meaning = model.Model.meaning; manifest }
+
+let report folder =
+  try check folder with
+  | Refused reason -> empty "refused" reason
+  | Unreadable reason -> empty "unreadable" reason
+  | Uncovered what -> empty "unknown" ("not covered by the proof: " ^ what)
+  | Stack_overflow | Out_of_memory -> empty "unknown" "not covered by the proof: a folder of this size"
+  | failure -> empty "unknown" ("not covered by the proof: the program failed, " ^ Printexc.to_string failure)
+
+let () =
+  let arguments = List.tl (Array.to_list Sys.argv) in
+  match List.filter (fun a -> a <> "--json") arguments with
+  | [ folder ] ->
+    let r = report folder in
+    print_string (if List.length arguments > 1 then json r else text r);
+    exit (exit_code r)
+  | _ ->
+    prerr_endline "usage: smilecheck [--json] FOLDER";
+    exit 2

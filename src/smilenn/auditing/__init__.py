@@ -1,0 +1,1 @@
+"""Auditing networks that somebody else trained: brackets, counterexamples, certificates."""

@@ -1,0 +1,780 @@
+"""The fast checker of audits: ``python -m smilenn.certify.check_deep audit/``, or this file alone, copied anywhere.
+
+Implements docs/audit-certificate.md (section numbers below are its own) with the standard library and whole numbers
+only. Ranges are multiples of 2^-G, coefficients κ and slopes t of 2^-K, weights of 2^-E; all are integers, and whatever
+does not fit its grid is rounded so that bounds grow. Floats are read from their bits.
+
+    >>> check_folder("no such folder").exit_code
+    2
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from itertools import pairwise
+from operator import mul
+from typing import Any
+
+G = K = 40
+NODES, DEPTH, WORK, MIB = 1 << 22, 512, 1 << 34, 1 << 20
+FILES = {"audit.json": 64 * MIB, "network.bin": 8 * MIB, "proofs.bin": 256 * MIB}
+ROUNDOFF = {"float32": (4, 8, 24), "float64": (8, 11, 53)}  # bytes, bits of the exponent, digits of the significand
+EXIT = {"certified": 0, "violated": 1, "refused": 1, "unreadable": 2, "unknown": 3}
+OWN, STORED, PHASE, INPUT, LEMMAS = range(5)
+Octagon = tuple[int, int, int, int, int, int]
+Point = tuple[int, int, int, int]  # s_1, s_2, relu(s_1), relu(s_2)
+Ints = list[int]
+
+
+class CheckError(Exception):
+    """Why a folder is not accepted; the only error raised here."""
+
+    status = "refused"
+
+
+class UnreadableError(CheckError):
+    """Something is missing or cannot be parsed."""
+
+    status = "unreadable"
+
+
+def need(condition: object, reason: str) -> None:
+    """Refuse unless `condition` holds."""
+    if not condition:
+        raise CheckError(reason)
+
+
+# ---- 6. the answer --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RowReport:
+    """One row: `found` ≤ max left ≤ `real` without rounding and ≤ `computed` in the network's own arithmetic."""
+
+    text: str
+    statement: tuple[str, ...]
+    found: Fraction
+    real: Fraction
+    computed: Fraction
+    rhs: Fraction | None
+    leaves: int
+
+    @property
+    def status(self) -> str:
+        """``proved`` or ``violated`` against the right side; ``bracket`` where none was asked for."""
+        if self.rhs is None:
+            return "bracket"
+        return "proved" if self.computed <= self.rhs else "violated" if self.found > self.rhs else "unknown"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the checker found; `certificate` and `network` are digests of audit.json and of the weights."""
+
+    status: str
+    reason: str = ""
+    certificate: str = ""
+    network: str = ""
+    dtype: str = ""
+    rows: tuple[RowReport, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 certified, 1 refused or violated, 2 unreadable, 3 unknown."""
+        return EXIT[self.status]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report for other programs; numbers are fractions as text."""
+        rows = [
+            {k: str(v) if isinstance(v, Fraction) else v for k, v in asdict(row).items()} | {"status": row.status}
+            for row in self.rows
+        ]
+        return {**asdict(self), "rows": rows}
+
+    def lines(self) -> list[str]:
+        """The report as text, names on one line each."""
+        if not self.rows:
+            return [printable(f"{self.status}: {self.reason}")]
+        out = [f"{self.status} ({self.dtype} network {self.network[:16]}…, certificate {self.certificate[:16]}…)"]
+        for number, row in enumerate(self.rows, 1):
+            limit = "" if row.rhs is None else f" (at most {decimal(row.rhs, ROUND_FLOOR)} was asked: {row.status})"
+            out += [f"row {number}: comment, not checked: {row.text}", *(f"  {line}" for line in row.statement)]
+            out.append(f"  largest value: at least {decimal(row.found, ROUND_FLOOR)}, reached by a stored pair")
+            out.append(f"  at most {decimal(row.real, ROUND_CEILING)} in exact arithmetic")
+            out.append(f"  at most {decimal(row.computed, ROUND_CEILING)} as computed in {self.dtype}{limit}")
+        return [printable(line) for line in out]
+
+
+def printable(text: str) -> str:
+    """A text on one line that cannot move a cursor."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def decimal(value: Fraction, rounding: str) -> str:
+    """Nine digits, rounded as asked."""
+    context = Context(prec=9, rounding=rounding, Emax=10**6, Emin=-(10**6))
+    return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context))
+
+
+def check_folder(path: str | os.PathLike[str]) -> Report:
+    """Check the certificate of an audit's folder; every failure is in the report, nothing is raised."""
+    try:
+        return _check(os.fspath(path))
+    except CheckError as error:
+        return Report(error.status, str(error))
+
+
+def _check(folder: str) -> Report:
+    files = {name: read_file(folder, name) for name in FILES}
+    content = parse(files["audit.json"])
+    version = content.get("version")
+    need(
+        content.get("format") == "smilenn-audit" and type(version) is int and version == 1,
+        "this is no audit of version 1",
+    )
+    keys = {"format", "version", "source", "network", "inputs", "outputs", "proofs_sha256", "rows"}
+    need(set(content) == keys, "audit.json has missing or unknown keys")
+    need(content["proofs_sha256"] == sha256(files["proofs.bin"]), "proofs.bin is not the file of this audit")
+    net = Net(content["network"], files["network.bin"])
+    names = [texts(content[key], count) for key, count in (("inputs", net.sizes[0]), ("outputs", net.sizes[-1]))]
+    need(isinstance(content["rows"], list) and content["rows"], "the audit has no rows")
+    need(isinstance(content["source"], str), "the audit's source is no text")
+    data, at, rows, work = files["proofs.bin"], 0, [], Work()
+    for entry in content["rows"]:
+        row = Row(entry, net, names)
+        need(0 <= row.size <= len(data) - at, "proofs.bin is too short")
+        proof, at = data[at : at + row.size], at + row.size
+        (real, leaves), (computed, _) = (Proof(net, row, proof, rounds, work).bound() for rounds in (False, True))
+        rows.append(RowReport(row.text, row.statement(), row.found(), real, computed, row.rhs, leaves))
+    need(at == len(data), "proofs.bin holds bytes that no row uses")
+    states = {row.status for row in rows}
+    status = next((s for s in ("violated", "unknown") if s in states), "certified")
+    return Report(status, "", sha256(files["audit.json"]), sha256(files["network.bin"]), net.dtype, tuple(rows))
+
+
+# ---- 1. files -------------------------------------------------------------------------------------------------------
+
+
+def sha256(data: bytes) -> str:
+    """In hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_file(folder: str, name: str) -> bytes:
+    """A regular file, no link to one, within the limits on sizes."""
+    path, limit = os.path.join(folder, name), FILES[name]
+    flags = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise UnreadableError(f"{name} is not a regular file")
+        with open(os.open(path, flags), "rb") as file:
+            data = file.read(min(limit, os.fstat(file.fileno()).st_size) + 1)
+    except (OSError, ValueError) as error:
+        raise UnreadableError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > limit:
+        raise UnreadableError(f"{name} is too large")
+    return data
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    """Strict JSON without floats: an object, no key twice, not nested deeply."""
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(items)) != len(items):
+            raise ValueError("a key appears twice")
+        return dict(items)
+
+    def refused(text: str) -> Any:
+        raise ValueError(f"{text[:40]} is no whole number")
+
+    def integer(text: str) -> int:
+        return int(text) if len(text) <= 20 else refused(text)
+
+    try:
+        text = data.decode("utf-8")
+        value = json.loads(
+            text, object_pairs_hook=pairs, parse_constant=refused, parse_float=refused, parse_int=integer
+        )
+        if not isinstance(value, dict):
+            raise ValueError("it is no object")
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"audit.json is not readable JSON: {error}") from None
+    return value
+
+
+NUMBER = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")
+
+
+def rational(value: object) -> Fraction:
+    """A number as text: whole, or p/q."""
+    need(isinstance(value, str) and NUMBER.fullmatch(value), "a number is malformed")
+    return Fraction(str(value))
+
+
+def rationals(value: object, count: int) -> list[Fraction]:
+    """A list of so many numbers."""
+    need(isinstance(value, list) and len(value) == count, "a list of numbers has another length")
+    return [rational(v) for v in value]  # type: ignore[union-attr]
+
+
+def texts(value: object, count: int) -> list[str]:
+    """So many different texts."""
+    good = isinstance(value, list) and len(value) == count and all(isinstance(v, str) for v in value)
+    need(good and len(set(value)) == count, "the names of inputs or outputs are malformed")  # type: ignore[arg-type]
+    return list(value)  # type: ignore[call-overload]
+
+
+def floats(data: bytes, dtype: str) -> list[tuple[int, int]]:
+    """Numbers as (n, e), n·2^e, from their bits; infinities and NaN are refused."""
+    size, exponent, digits = ROUNDOFF[dtype]
+    top, bias, out = (1 << exponent) - 1, (1 << (exponent - 1)) - 1 + digits - 1, []
+    for at in range(0, len(data), size):
+        bits = int.from_bytes(data[at : at + size], "little")
+        fraction, power = bits & ((1 << (digits - 1)) - 1), bits >> (digits - 1) & top
+        need(power != top, "the network holds a number that is not finite")
+        n = fraction | (1 << (digits - 1) if power else 0)
+        out.append((-n if bits >> (8 * size - 1) else n, max(power, 1) - bias))
+    return out
+
+
+# ---- 2. the network -------------------------------------------------------------------------------------------------
+
+
+def up(value: Fraction, bits: int) -> int:
+    """The least multiple of 2^-bits that is not below."""
+    return -((-value.numerator << bits) // value.denominator)
+
+
+def down(value: Fraction, bits: int) -> int:
+    """The largest multiple of 2^-bits that is not above."""
+    return (value.numerator << bits) // value.denominator
+
+
+def ceil_shift(value: int, bits: int) -> int:
+    """value·2^-bits, rounded up."""
+    return -(-value >> bits)
+
+
+class Net:
+    """W and b of every layer as multiples of 2^-E; the scaling's constants as fractions."""
+
+    def __init__(self, entry: object, data: bytes) -> None:
+        good = isinstance(entry, dict) and set(entry) == {"dtype", "sizes", "scaling", "sha256"}
+        need(good, "the network is described by missing or unknown keys")
+        described: dict[str, Any] = entry  # type: ignore[assignment]
+        self.dtype, self.sizes = described["dtype"], described["sizes"]
+        need(self.dtype in ROUNDOFF, "the network has an unknown type of numbers")
+        good = isinstance(self.sizes, list) and all(type(n) is int and 1 <= n <= 1 << 16 for n in self.sizes)
+        need(good and 3 <= len(self.sizes) <= 66, "the network's sizes are malformed")
+        need(described["sha256"] == sha256(data), "network.bin is not the network of this audit")
+        count = sum(a * b + b for a, b in pairwise(self.sizes))
+        need(len(data) == count * ROUNDOFF[self.dtype][0], "network.bin has another size")
+        numbers = floats(data, self.dtype)
+        self.E = max(G, *(-e for n, e in numbers if n), 0) if numbers else G
+        whole = [n << (self.E + e) if n else 0 for n, e in numbers]
+        need(all(abs(n) < 1 << (self.E + 40) for n in whole), "a weight is 2^40 or more")
+        self.W, self.b, at = [], [], 0
+        for a, b in pairwise(self.sizes):
+            self.W.append([whole[at + a * j : at + a * (j + 1)] for j in range(b)])
+            self.b.append(whole[at + a * b : at + a * b + b])
+            at += a * b + b
+        self.columns = [[list(column) for column in zip(*w, strict=True)] for w in self.W]
+        self.sizes_of = [[[abs(v) for v in row] for row in w] for w in self.W]
+        self.u = Fraction(1, 1 << ROUNDOFF[self.dtype][2])
+        self.scaling = self._scaling(described["scaling"])
+
+    def _scaling(self, steps: object) -> list[tuple[str, list[Fraction]]]:
+        need(isinstance(steps, list) and len(steps) <= 16, "the scaling is malformed")
+        out = []
+        for step in steps:  # type: ignore[union-attr]
+            good = isinstance(step, list) and len(step) == 2 and step[0] in ("add", "sub", "mul", "div")
+            need(good, "a step of the scaling is malformed")
+            constants = rationals(step[1], self.sizes[0])
+            least = Fraction(1, 1 << 40) if step[0] in ("mul", "div") else Fraction(0)
+            need(all(least <= abs(k) < 1 << 40 for k in constants), "a constant of the scaling is out of bounds")
+            out.append((step[0], constants))
+        return out
+
+    def gamma(self, layer: int) -> Fraction:
+        """γ of the sums of a layer."""
+        n = (self.sizes[layer] + 5) * self.u
+        return n / (1 - n)
+
+    def outputs(self, x: Sequence[Fraction]) -> list[Fraction]:
+        """The network at x in exact arithmetic."""
+        a = list(x)
+        for step, constants in self.scaling:
+            a = [applied(step, v, k) for v, k in zip(a, constants, strict=True)]
+        for layer, (w, b) in enumerate(zip(self.W, self.b, strict=True)):
+            scale = 1
+            for v in a:
+                scale = scale * v.denominator // _gcd(scale, v.denominator)
+            whole = [v.numerator * (scale // v.denominator) for v in a]
+            s = [
+                Fraction(sum(map(mul, row, whole)) + shift * scale, scale << self.E)
+                for row, shift in zip(w, b, strict=True)
+            ]
+            a = s if layer == len(self.W) - 1 else [max(v, Fraction(0)) for v in s]
+        return a
+
+
+def _gcd(a: int, b: int) -> int:
+    while b:
+        a, b = b, a % b
+    return a
+
+
+def applied(step: str, value: Fraction, constant: Fraction) -> Fraction:
+    """One step of the scaling."""
+    if step in ("add", "sub"):
+        return value + constant if step == "add" else value - constant
+    return value * constant if step == "mul" else value / constant
+
+
+# ---- 3. rows --------------------------------------------------------------------------------------------------------
+
+
+class Row:
+    """A row of audit.json: boxes of both copies, strips, whole-valued inputs, weights of outputs, a pair of inputs."""
+
+    def __init__(self, entry: object, net: Net, names: list[list[str]]) -> None:
+        keys = {"text", "lo", "hi", "low", "high", "whole", "weights", "rhs", "witness", "proof"}
+        need(isinstance(entry, dict) and set(entry) == keys, "a row has missing or unknown keys")
+        row: dict[str, Any] = entry  # type: ignore[assignment]
+        m, outputs = net.sizes[0], net.sizes[-1]
+        self.net, self.names = net, names
+        self.lo, self.hi, self.witness = (pair(row[key], m) for key in ("lo", "hi", "witness"))
+        self.low, self.high = rationals(row["low"], m), rationals(row["high"], m)
+        self.weights = pair(row["weights"], outputs)
+        self.whole, self.text, self.size = row["whole"], row["text"], row["proof"]
+        good = isinstance(self.whole, list) and len(self.whole) == m and all(type(v) is bool for v in self.whole)
+        need(good and isinstance(self.text, str) and type(self.size) is int, "a row is malformed")
+        self.rhs = None if row["rhs"] is None else rational(row["rhs"])
+        need(self.holds(), "the stored pair does not satisfy the premise of its row")
+
+    def holds(self) -> bool:
+        """Whether the witness satisfies the premise."""
+        boxed = all(
+            a <= v <= b for c in (0, 1) for a, v, b in zip(self.lo[c], self.witness[c], self.hi[c], strict=True)
+        )
+        strip = all(a <= v - w <= b for a, v, w, b in zip(self.low, *self.witness, self.high, strict=True))
+        return (
+            boxed
+            and strip
+            and all(v.denominator == 1 for x in self.witness for v, w in zip(x, self.whole, strict=True) if w)
+        )
+
+    def found(self) -> Fraction:
+        """The left side at the witness, exactly."""
+        outputs = [self.net.outputs(x) for x in self.witness]
+        return sum(
+            (a * f for w, o in zip(self.weights, outputs, strict=True) for a, f in zip(w, o, strict=True)), Fraction(0)
+        )
+
+    def statement(self) -> tuple[str, ...]:
+        """The row as read, input by input."""
+        terms = [
+            f"{a}·{copy}.{json.dumps(name)}"
+            for copy, weights in zip("ab", self.weights, strict=True)
+            for a, name in zip(weights, self.names[1], strict=True)
+            if a
+        ]
+        out = [f"{' + '.join(terms) or 0}, over all inputs a, b with"]
+        for i, name in enumerate(self.names[0]):
+            a, b = (f"[{self.lo[c][i]}, {self.hi[c][i]}]" for c in (0, 1))
+            whole = ", whole" if self.whole[i] else ""
+            same = a == b and self.low[i] == self.high[i] == 0
+            gap = f"a = b in {a}" if same else f"a in {a}, b in {b}, a − b in [{self.low[i]}, {self.high[i]}]"
+            out.append(f"{json.dumps(name, ensure_ascii=False)}: {gap}{whole}")
+        return tuple(out)
+
+
+def pair(value: object, count: int) -> list[list[Fraction]]:
+    """Two lists of so many numbers."""
+    need(isinstance(value, list) and len(value) == 2, "a row is malformed")
+    return [rationals(v, count) for v in value]  # type: ignore[union-attr]
+
+
+# ---- 4. octagons ----------------------------------------------------------------------------------------------------
+
+
+def closed(r: Sequence[int]) -> Octagon | None:
+    """The octagon with its own consequences; None if it is empty."""
+    l1, u1, l2, u2, dl, du = r
+    for _ in (0, 1):
+        dl, du = max(dl, l1 - u2), min(du, u1 - l2)
+        l1, u1 = max(l1, l2 + dl), min(u1, u2 + du)
+        l2, u2 = max(l2, l1 - du), min(u2, u1 - dl)
+    return None if l1 > u1 or l2 > u2 or dl > du else (l1, u1, l2, u2, dl, du)
+
+
+def meet(r: Sequence[int], s: Sequence[int]) -> Octagon:
+    """What both say."""
+    return (max(r[0], s[0]), min(r[1], s[1]), max(r[2], s[2]), min(r[3], s[3]), max(r[4], s[4]), min(r[5], s[5]))
+
+
+def points(r: Octagon, axes: bool) -> list[Point]:
+    """All corners of the octagon, with `axes` also those where an axis cuts it; each lies in it."""
+    l1, u1, l2, u2, dl, du = r
+    out = set()
+    for p in {l1, u1, 0} if axes and l1 < 0 < u1 else {l1, u1}:
+        a, b = max(l2, p - du), min(u2, p - dl)
+        if a <= b:
+            out |= {(p, a), (p, b), (p, 0)} if axes and a < 0 < b else {(p, a), (p, b)}
+    for q in {l2, u2, 0} if axes and l2 < 0 < u2 else {l2, u2}:
+        a, b = max(l1, q + dl), min(u1, q + du)
+        if a <= b:
+            out |= {(a, q), (b, q)}
+    return [(p, q, max(p, 0), max(q, 0)) for p, q in out]
+
+
+def state(r: Octagon) -> tuple[int, int] | list[Point]:
+    """Of a settled unit which copies are on; of any other one its points."""
+    on1, on2 = r[0] >= 0, r[2] >= 0
+    return (int(on1), int(on2)) if (on1 or r[1] <= 0) and (on2 or r[3] <= 0) else points(r, True)
+
+
+@dataclass
+class Cell:
+    """Raw boxes, and per layer octagons, states and ε; layer 0 of `ranges` are the scaled inputs."""
+
+    box: list[list[Fraction]]  # lo_1, hi_1, lo_2, hi_2
+    ranges: list[list[Octagon]]
+    states: list[list[tuple[int, int] | list[Point]]]
+    noise: list[Ints]
+    corners: list[list[Point]]  # of the inputs
+
+
+class Work:
+    """Counts multiplications; refuses proofs that would take too long."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def add(self, count: int) -> None:
+        """So many more."""
+        self.done += count
+        need(self.done <= WORK, "the proof takes too much work to check")
+
+
+# ---- 5. the rule ----------------------------------------------------------------------------------------------------
+
+
+class Proof:
+    """The proof of one row, in exact arithmetic or (`rounds`) in that of the network."""
+
+    def __init__(self, net: Net, row: Row, data: bytes, rounds: bool, work: Work) -> None:
+        self.net, self.row, self.data, self.rounds, self.work, self.at = net, row, data, rounds, work, 0
+        self.hidden = last = len(net.W) - 1
+        const, self.kappa = Fraction(0), []
+        for weights in row.weights:
+            total = [
+                sum((a * w[j] for a, w in zip(weights, net.W[last], strict=True)), Fraction(0))
+                for j in range(net.sizes[last])
+            ]
+            self.kappa.append([up(v / (1 << net.E), K) for v in total])
+            const += sum((a * b for a, b in zip(weights, net.b[last], strict=True)), Fraction(0)) / (1 << net.E)
+        self.const = up(const, K + G)
+
+    # -- reading --
+
+    def byte(self) -> int:
+        """The next byte."""
+        need(self.at < len(self.data), "a proof ends too early")
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def number(self, limit: int) -> int:
+        """A whole number ≥ 0 and < limit, seven bits a byte, the lowest first."""
+        value = shift = 0
+        while True:
+            b = self.byte()
+            value, shift = value | (b & 127) << shift, shift + 7
+            if b < 128:
+                break
+            need(shift <= 98, "a number of a proof is too long")
+        need(value < limit, "a number of a proof is out of bounds")
+        return value
+
+    def signed(self) -> int:
+        """A whole number of either sign."""
+        n = self.number(1 << 98)
+        return -(n + 1 >> 1) if n & 1 else n >> 1
+
+    def slopes(self) -> list[list[tuple[int, int] | None]]:
+        """Slopes of a leaf, layer by layer from the top; None: own."""
+        shift, out = K - self.number(K + 1), []
+        for layer in range(self.hidden, 0, -1):
+            n = self.net.sizes[layer]
+            codes = [code for _ in range((n + 1) // 2) for b in (self.byte(),) for code in (b & 15, b >> 4)]
+            need(not any(codes[n:]), "a leaf has codes for units that are not there")
+            out.append([self._slope(code, shift) for code in codes[:n]])
+        return out
+
+    def _slope(self, code: int, shift: int) -> tuple[int, int] | None:
+        need(code < 6, "a leaf has an unknown code")
+        if code < 2:
+            return (0, 0) if code else None
+        first = self.signed() << shift
+        return {2: (first, 0), 3: (0, first), 4: (first, -first)}.get(code) or (first, self.signed() << shift)
+
+    # -- walking --
+
+    def bound(self) -> tuple[Fraction, int]:
+        """The largest bound of a leaf, and how many leaves were bounded."""
+        worst, leaves, nodes = None, 0, 0
+        ahead: list[Cell | None] = [self.root()]
+        while ahead:
+            cell, nodes = ahead.pop(), nodes + 1
+            need(nodes <= NODES and len(ahead) <= DEPTH, "the proof has too many nodes")
+            kind = self.byte()
+            if kind in (OWN, STORED):
+                slopes = self.slopes() if kind == STORED else None
+                if cell is not None:
+                    value, leaves = self.leaf(cell, slopes), leaves + 1
+                    worst = value if worst is None else max(worst, value)
+            elif kind == LEMMAS:
+                ahead.append(self.grown(cell, None, True))
+            elif kind == PHASE:
+                layer, unit, copy = self.number(self.hidden), self.number(1 << 16), self.number(2)
+                need(unit < self.net.sizes[layer + 1], "a split names a unit that is not there")
+                ahead += [self.grown(cell, (layer + 1, unit, copy, sign)) for sign in (1, -1)]  # ≤ 0 comes first
+            else:
+                need(kind == INPUT, "a proof has an unknown node")
+                i, copy, at = (
+                    self.number(self.net.sizes[0]),
+                    self.number(2),
+                    Fraction(self.signed(), 1 << self.number(64)),
+                )
+                ahead += [self.parted(cell, i, copy, at, sign) for sign in (1, -1)]
+        need(self.at == len(self.data), "a proof has bytes left over")
+        if worst is None:
+            raise CheckError("the proof closes every cell of a premise that has a point")
+        return Fraction(worst, 1 << (K + G)), leaves
+
+    def root(self) -> Cell | None:
+        """The cell of the whole premise."""
+        row = self.row
+        return self.filled([row.lo[0], row.hi[0], row.lo[1], row.hi[1]], None)
+
+    def parted(self, cell: Cell | None, i: int, copy: int, at: Fraction, sign: int) -> Cell | None:
+        """The cell with x_i ≤ at (−1) or x_i ≥ at (+1) in one copy; whole-valued: ≤ ⌊at⌋ or ≥ ⌊at⌋ + 1."""
+        if cell is None:
+            return None
+        box, end = [list(side) for side in cell.box], 2 * copy + (sign < 0)
+        if self.row.whole[i]:
+            at = Fraction(at.numerator // at.denominator + (sign > 0))
+        box[end][i] = (max if sign > 0 else min)(box[end][i], at)
+        return self.filled(box, cell) if box[2 * copy][i] <= box[2 * copy + 1][i] else None
+
+    def filled(self, box: list[list[Fraction]], known: Cell | None) -> Cell | None:
+        """The cell of these raw boxes within what is known."""
+        inputs = [closed(self.scaled(i, *(side[i] for side in box))) for i in range(self.net.sizes[0])]
+        if any(r is None for r in inputs):
+            return None
+        corners = [points(r, False) for r in inputs]  # type: ignore[arg-type]
+        if not all(corners):
+            return None
+        old = ([[]] * (self.hidden + 1), [[]] * (self.hidden + 1), [[]] * (self.hidden + 2))
+        old = old if known is None else (known.ranges, known.states, known.noise)
+        start = Cell(box, [inputs, *old[0][1:]], [[], *old[1][1:]], old[2], corners)  # type: ignore[list-item]
+        return self.grown(start, (0, 0, 0, 0))
+
+    def scaled(self, i: int, l1: Fraction, u1: Fraction, l2: Fraction, u2: Fraction) -> Ints:
+        """§4: box and strip of input i after the scaling, on the grid."""
+        ends, strip = [l1, u1, l2, u2], [self.row.low[i], self.row.high[i]]
+        tied = strip == [0, 0]
+        for step, constants in self.net.scaling:
+            ends = [applied(step, v, constants[i]) for v in ends]
+            if step in ("mul", "div"):
+                strip = sorted(applied(step, v, constants[i]) for v in strip)
+                ends = [*sorted(ends[:2]), *sorted(ends[2:])]
+            if self.rounds:
+                e = max(map(abs, ends)) * self.net.u + Fraction(1, 1 << 80)
+                ends = [ends[0] - e, ends[1] + e, ends[2] - e, ends[3] + e]
+                strip = strip if tied else [strip[0] - 2 * e, strip[1] + 2 * e]
+            need(max(map(abs, ends)) < 1 << 60, "an input is 2^60 or more")
+        need(max(map(abs, ends)) < 1 << 60, "an input is 2^60 or more")
+        (l1, u1, l2, u2), (low, high) = ends, strip
+        return [down(l1, G), up(u1, G), down(l2, G), up(u2, G), down(low, G), up(high, G)]
+
+    def grown(self, cell: Cell | None, cut: tuple[int, int, int, int] | None, lemmas: bool = False) -> Cell | None:
+        """The cell with a phase cut (layer, unit, copy, sign), or with lemmas; layers from there on are found again."""
+        if cell is None:
+            return None
+        first, unit, copy, sign = (1, 0, 0, 0) if cut is None else cut
+        out = Cell(cell.box, list(cell.ranges), list(cell.states), list(cell.noise), cell.corners)
+        for layer in range(max(first, 1), self.hidden + 1):
+            found, noise = (None, out.noise[layer]) if sign and layer == first else self.through(layer, out)
+            octagons, out.states[layer] = [], []
+            out.noise[layer] = noise
+            for j in range(self.net.sizes[layer]):
+                r = out.ranges[layer][j] if found is None else found[j]
+                if found is not None and out.ranges[layer]:
+                    r = meet(r, out.ranges[layer][j])
+                if sign and layer == first and j == unit:
+                    end = 2 * copy + (sign < 0)
+                    r = (*r[:end], max(r[end], 0) if sign > 0 else min(r[end], 0), *r[end + 1 :])
+                r = closed(r)
+                if r is not None and lemmas and layer > 1 and (r[1] > 0 or r[3] > 0):
+                    r = closed(meet(r, self.lemma(layer, j, out)))
+                if r is None or not (now := state(r)):
+                    return None
+                octagons.append(r)
+                out.states[layer].append(now)
+            out.ranges[layer] = octagons
+        out.noise[-1] = self.through(self.hidden + 1, out)[1]
+        return out
+
+    def through(self, layer: int, cell: Cell) -> tuple[list[Octagon], Ints]:
+        """Octagons of W·a + b, and ε of every unit, from the layer below."""
+        below, w, b = [], self.net.W[layer - 1], self.net.b[layer - 1]
+        for r, s in zip(cell.ranges[layer - 1], cell.states[layer - 1] or [(1, 1)] * len(w[0]), strict=True):
+            below.append(r if layer == 1 else rectified(r, s))
+        self.work.add(7 * len(w) * len(w[0]))
+        sums = [[[a[k + 1] + a[k] for a in below], [a[k + 1] - a[k] for a in below]] for k in (0, 2, 4)]
+        largest = [max(-a[0], a[1], -a[2], a[3]) for a in below]
+        need(max(largest) < 1 << (G + 60), "a value is 2^60 or more")
+        out, noise, e, gamma = [], [], self.net.E, self.net.gamma(layer - 1)
+        for row, size, shift in zip(w, self.net.sizes_of[layer - 1], b, strict=True):
+            eps = 0
+            if self.rounds:
+                total = sum(map(mul, size, largest)) + (abs(shift) << G)
+                eps = -(-total * gamma.numerator // (gamma.denominator << e)) + 1
+            found: Ints = []
+            for k, (middle, width) in enumerate(sums):
+                p, q = sum(map(mul, row, middle)), sum(map(mul, size, width))
+                twice, wide = (0, 2 * eps) if k == 2 else (shift << (G + 1), eps)
+                found += [(p - q + twice >> (e + 1)) - wide, ceil_shift(p + q + twice, e + 1) + wide]
+            out.append(tuple(found))
+            noise.append(eps)
+        return out, noise
+
+    def lemma(self, layer: int, j: int, cell: Cell) -> Octagon:
+        """The ranges of unit j by the rule with own slopes, from the layers below."""
+        shift, e = self.net.E - K, cell.noise[layer][j]
+        w, b = self.net.W[layer - 1][j], self.net.b[layer - 1][j]
+        plus, minus, none = [ceil_shift(v, shift) for v in w], [ceil_shift(-v, shift) for v in w], [0] * len(w)
+        const, other = ceil_shift(b << G, shift), ceil_shift(-b << G, shift)
+
+        def most(first: Ints, second: Ints, start: int) -> int:
+            return ceil_shift(self.back(first, second, start, layer - 1, cell, None), K)
+
+        return (
+            -most(minus, none, other) - e,
+            most(plus, none, const) + e,
+            -most(none, minus, other) - e,
+            most(none, plus, const) + e,
+            -most(minus, plus, 0) - 2 * e,
+            most(plus, minus, 0) + 2 * e,
+        )
+
+    def leaf(self, cell: Cell, slopes: list[list[tuple[int, int] | None]] | None) -> int:
+        """The rule on the row's left side, in multiples of 2^-(K + G)."""
+        noise = sum(
+            up(abs(a), K) * e for weights in self.row.weights for a, e in zip(weights, cell.noise[-1], strict=True)
+        )
+        return self.back(self.kappa[0], self.kappa[1], self.const + noise, self.hidden, cell, slopes)
+
+    def back(
+        self,
+        first: Ints,
+        second: Ints,
+        const: int,
+        top: int,
+        cell: Cell,
+        slopes: list[list[tuple[int, int] | None]] | None,
+    ) -> int:
+        """§5: an upper bound of first·relu(s_1) + second·relu(s_2) + const of layer `top`."""
+        net = self.net
+        for layer in range(top, 0, -1):
+            t1, t2 = [], []
+            given = slopes[top - layer] if slopes is not None else [None] * len(first)
+            for a, b, s, r, t in zip(first, second, cell.states[layer], cell.ranges[layer], given, strict=True):
+                if t is None:
+                    x, y, left = own(a, b, s, r)
+                else:
+                    x, y = t
+                    corners = s if isinstance(s, list) else points(r, True)
+                    left = max(a * A + b * B - x * p - y * q for p, q, A, B in corners)
+                const += left
+                t1.append(x)
+                t2.append(y)
+            if self.rounds:
+                const += sum((abs(x) + abs(y)) * e for x, y, e in zip(t1, t2, cell.noise[layer], strict=True))
+            both = list(map(int.__add__, t1, t2))
+            const += ceil_shift(sum(map(mul, both, net.b[layer - 1])) << G, net.E)
+            self.work.add(len(t1) * (16 + 2 * net.sizes[layer - 1]))
+            columns, shift = net.columns[layer - 1], net.E if layer > 1 else 0
+            first = [ceil_shift(sum(map(mul, t1, w)), shift) for w in columns]
+            second = [ceil_shift(sum(map(mul, t2, w)), shift) for w in columns]
+        total = sum(
+            max(a * p + b * q for p, q, _, _ in corners)
+            for a, b, corners in zip(first, second, cell.corners, strict=True)
+        )
+        return const + ceil_shift(total, net.E)
+
+
+def rectified(r: Octagon, s: tuple[int, int] | list[Point]) -> Octagon:
+    """The six ranges of relu."""
+    moved = [a - b for _, _, a, b in (s if isinstance(s, list) else points(r, True))]
+    return (max(r[0], 0), max(r[1], 0), max(r[2], 0), max(r[3], 0), min(moved), max(moved))
+
+
+def own(a: int, b: int, s: tuple[int, int] | list[Point], r: Octagon) -> tuple[int, int, int]:
+    """The checker's own slopes, and what they leave: of three pairs the one that is least in the octagon's middle."""
+    if isinstance(s, tuple):
+        return a * s[0], b * s[1], 0
+    if a == b == 0:
+        return 0, 0, 0
+    l1, u1, l2, u2, dl, du = r
+    d, e, f = l1 + u1 - l2 - u2, moved(b, -du, -dl, r), moved(a, dl, du, r)
+    d = min(max(d, 2 * dl), 2 * du) - d
+    m1, m2, best = 2 * (l1 + u1) + d, 2 * (l2 + u2) - d, None
+    for x, y in ((alone(a, l1, u1), alone(b, l2, u2)), (alone(a + b, l1, u1) - e, e), (f, alone(a + b, l2, u2) - f)):
+        left = max(a * A + b * B - x * p - y * q for p, q, A, B in s)
+        if best is None or 4 * left + x * m1 + y * m2 < best[0]:
+            best = (4 * left + x * m1 + y * m2, x, y, left)
+    assert best is not None
+    return best[1:]
+
+
+def alone(k: int, low: int, high: int) -> int:
+    """A slope of κ·relu(s) from above on [low, high]."""
+    if low >= 0 or high <= 0:
+        return k if low >= 0 else 0
+    return k * high // (high - low) if k > 0 else k if high > -low else 0
+
+
+def moved(k: int, low: int, high: int, r: Octagon) -> int:
+    """A slope in e of κ·(relu(s + e) − relu(s)) from above, e in [low, high]."""
+    if r[0] >= 0 and r[2] >= 0:
+        return k
+    if low >= 0 or high <= 0:
+        return k if (k > 0) == (low >= 0) else 0
+    return k * (high if k > 0 else -low) // (high - low)
+
+
+def main(arguments: list[str]) -> int:
+    """Print the report on a folder; its exit code."""
+    folders = [a for a in arguments if a != "--json"]
+    if len(folders) != 1:
+        sys.stderr.write("usage: check_deep.py [--json] FOLDER\n")
+        return 2
+    report = check_folder(folders[0])
+    text = json.dumps(report.to_json()) if "--json" in arguments else "\n".join(report.lines())
+    sys.stdout.write(text + "\n")
+    return report.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

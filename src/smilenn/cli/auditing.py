@@ -1,0 +1,137 @@
+"""``smile audit``: certified brackets for a given network; ``smile check`` of an audit's folder."""
+
+from __future__ import annotations
+
+import json as json_module
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from smilenn.cli import paths
+from smilenn.cli.options import Decreasing, Increasing, Json, Quiet, Spec
+from smilenn.errors import SmileError
+
+if TYPE_CHECKING:
+    from smilenn.domain import Domain
+
+AUDIT = "audit.json"
+
+
+def audit(
+    network: Annotated[Path, typer.Argument(metavar="NETWORK", help="An ONNX file.", show_default=False)],
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="TABLE", help="Rows to learn the domain from, columns in the order of the inputs."),
+    ] = None,
+    domain: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A TOML file with one feature table for every input.")
+    ] = None,
+    fair: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN[:EPS]",
+            help="How far changing this column alone changes the output; with EPS, at most that; repeat.",
+        ),
+    ] = None,
+    increasing: Increasing = None,
+    decreasing: Decreasing = None,
+    spec: Spec = None,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For the search over all rows.")] = 60.0,
+    decide: Annotated[
+        bool, typer.Option("--decide", help="Stop a row once EPS is decided, not when its bracket is closed.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where the certificate goes; must not exist.", show_default="none"),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="SEED", min=0)] = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Bracket how far a given ReLU network breaks a rule: a pair of inputs that reaches it, and a certified bound."""
+    if (data is None) == (domain is None):
+        raise SmileError("Give either --data or --domain, so that the inputs and their bounds are known.")
+    if not 0 <= time_limit < math.inf:
+        raise SmileError(f"--time-limit {time_limit} is no number of seconds.")
+    if out is not None:
+        paths.check_new_folder(out)
+    if not network.is_file():
+        raise SmileError(f"There is no file {str(network)!r}; give the path of an ONNX file.")
+    for file in spec or ():
+        paths.check_rules(file)
+    inputs, values = _domain(data, domain)
+    claims = _claims(fair or [], increasing or [], decreasing or [], spec or [])
+    from smilenn.auditing.audit import audit as run
+
+    found = run(network, claims, inputs, values=values, time_limit=time_limit, decide=decide, out=out, seed=seed)
+    if json:
+        typer.echo(json_module.dumps(found.to_json()))
+    elif quiet:
+        typer.echo(found.status)
+    else:
+        for line in found.lines():
+            typer.echo(line)
+        if out is not None:
+            typer.echo(f"The certificate is in {str(out)!r}; `smile check {out}` checks it.")
+    raise typer.Exit(found.exit_code)
+
+
+def _domain(data: Path | None, file: Path | None) -> tuple[Domain, dict[str, list[Any]]]:
+    if file is not None:
+        from smilenn.auditing.domain_file import read_domain
+
+        return read_domain(file)
+    assert data is not None
+    paths.check_table(data)
+    from smilenn.cli.source import Source
+    from smilenn.cli.table import read_table
+    from smilenn.domain import Domain
+
+    return Domain.from_data(read_table(Source.find(data)), margin=0.0, scaling="none"), {}
+
+
+def _claims(fair: list[str], increasing: list[str], decreasing: list[str], spec: list[Path]) -> list[Any]:
+    from smilenn.auditing.lowering import Bracket
+    from smilenn.properties.library import Fair, Monotone
+    from smilenn.properties.spec import load_properties
+
+    claims: list[Any] = []
+    for text in fair:
+        name, colon, eps = text.rpartition(":")
+        claims.append(Fair((name,), eps) if colon else Bracket(Fair((text,), 0)))
+    if increasing or decreasing:
+        claims.append(Monotone(increasing=tuple(increasing), decreasing=tuple(decreasing)))
+    for path in spec:
+        claims += load_properties(path)
+    if not claims:
+        raise SmileError("Nothing is claimed; give --fair, --increasing, --decreasing or --spec.")
+    return claims
+
+
+def is_audit(folder: Path) -> bool:
+    """Whether a folder to check is an audit's."""
+    return (folder / AUDIT).exists()
+
+
+def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
+    """Check an audit's folder, say what was found, give the exit code."""
+    from smilenn.auditing.checked import check_audit
+
+    report = check_audit(folder)
+    if reference:
+        from smilenn.certify.reference import deep
+
+        other = deep.check_folder(folder)
+        ours = [(row.found, row.real, row.computed) for row in report.rows]
+        if other.status != report.status or [(r.found, r.real, r.computed) for r in other.rows] != ours:
+            raise SmileError("The two checkers disagree, which they must not; please report it with the folder.")
+    if json:
+        typer.echo(json_module.dumps(report.to_json()))
+    else:
+        for line in report.lines()[: 1 if quiet else None]:
+            typer.echo(line)
+        if reference and not quiet:
+            typer.echo("The reference checker finds the same.")
+    return report.exit_code

@@ -1,0 +1,22 @@
+"""How well a network predicts at the end of its training, on rows that chose its state but taught it nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smilenn.report.standing import Standing, measured, spaced, steps_of
+
+if TYPE_CHECKING:
+    from smilenn.estimators.base import SmileEstimator
+
+
+def quality_of(estimator: SmileEstimator, x: np.ndarray, y: np.ndarray, held: np.ndarray) -> Standing:
+    """The quality on the rows of x [n, m], y [n, o] that were held out ([n] bool), or on all where none were."""
+    chosen = np.flatnonzero(held) if held.any() else np.arange(len(x))
+    chosen = chosen[spaced(len(chosen))]
+    seen = y[~held] if held.any() else y
+    output = estimator.net_.predict(x[chosen])
+    numbers = measured(estimator.task, estimator.outputs_.names, y[chosen], output, seen)
+    return Standing(len(chosen), bool(held.any()), steps_of(estimator.history_), numbers)

@@ -1,0 +1,100 @@
+"""How far a row may move before its label can change: from one checked claim to every multiple of its δ.
+
+A certificate bounds the change of a logit, or of a margin between classes, by B for all pairs whose inputs are δ apart
+at most. The domain is a box, so two inputs n·δ apart are joined by n steps of δ within it, each of which changes the
+logit by B at most:
+
+    |f(x) − f(b)| ≤ n·B      for ‖x − b‖ ≤ n·δ·(1 − σ)
+
+Inputs are floats. The points of the path, fl(x + k/n·(b − x)), lie between x and b and off the line by half a unit in
+the last place, which lengthens a step by no more than σ·δ, σ = ‖2⁻⁵¹·max(|lo|, |hi|)/δ‖ in the norm of the claim. A
+single step needs no path and no σ. So the label of x holds within n·δ·(1 − σ) if its lead is more than n·B, and the
+largest such n gives the radius. A claim with a small δ has fine steps; one with the δ of interest an exact one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.properties.claim import Claim
+from smilenn.properties.forms import Outputs
+from smilenn.properties.meaning import Changes, Near
+from smilenn.properties.recognise import meaning
+
+Norm = Literal["inf", 2]
+MOST_STEPS = 2**20
+LEAST = 2.0**-1000  # far above the distance of subnormal numbers
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A claim of one δ for every column that moves, and σ."""
+
+    claim: Claim
+    delta: float
+    slack: float
+
+
+def steps_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm) -> Steps | None:
+    """What a claim says of steps in this norm; None where it is of another kind, or its columns have several δ."""
+    found = meaning(claim, outputs, domain)
+    if norm == 2 and isinstance(found, Near):
+        sizes = dict(found.axes)
+    elif norm == "inf" and isinstance(found, Changes) and found.point is None and not found.free:
+        sizes = {name: high for name, low, high in found.within if low == -high}
+        if len(sizes) < len(found.within):
+            return None
+    else:
+        return None
+    features = [domain.feature(name) for name in sizes]
+    if len(set(sizes.values())) != 1 or any(f.kind != "continuous" for f in features):
+        return None
+    delta = next(iter(sizes.values()))
+    reach = [2.0**-51 * max(abs(f.lo), abs(f.hi), LEAST) / float(delta) for f in features]
+    slack = math.sqrt(sum(v * v for v in reach)) if norm == 2 else max(reach)
+    return Steps(claim, _down(delta), 2 * slack)  # twice: these numbers are rounded too
+
+
+def _down(value: Fraction) -> float:
+    """The float that is not above."""
+    out = float(value)
+    return out if Fraction(out) <= value else math.nextafter(out, -math.inf)
+
+
+def radii(logits: np.ndarray, change: np.ndarray, steps: Steps, *, margins: bool) -> np.ndarray:
+    """The radius of every row of logits [n], or [n, o] with `margins`, from B of a logit, or of each margin [o, o]."""
+    if margins:
+        rows = np.arange(len(logits))
+        winner = logits.argmax(axis=1)
+        lead = logits[rows, winner][:, None] - logits
+        allowed = np.asarray(change)[winner]
+        lead[rows, winner] = math.inf  # no class has to beat itself
+    else:
+        lead, allowed = np.abs(logits)[:, None], np.broadcast_to(change, (len(logits), 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(np.isfinite(allowed), lead / allowed, 0.0)
+    count = np.nan_to_num(np.floor(np.minimum(ratio, MOST_STEPS)), nan=0.0).min(axis=1)
+    count = np.maximum(count, 0.0)
+    # a quotient of floats may round up: one step less where n·B, rounded up, is not below the lead
+    needed = np.nextafter(count[:, None] * np.where(np.isfinite(allowed), allowed, 0.0), math.inf)
+    count = np.where((lead > needed).all(axis=1), count, np.maximum(count - 1, 0.0))
+    share = 1.0 if steps.slack == 0 else max(0.0, 1 - steps.slack)
+    far = np.nextafter(count * steps.delta * share, 0.0)
+    return np.where(count >= 2, np.maximum(far, steps.delta), np.where(count == 1, steps.delta, 0.0))
+
+
+def refuse_without_steps(found: list[Steps], norm: Norm) -> None:
+    """Raise where no claim has one δ for all columns in this norm."""
+    if not found:
+        kind = "Robust(0.1, norm=2)" if norm == 2 else "Robust(0.1)"
+        raise SmileError(
+            f"A radius needs a certified property with one delta for continuous columns in this norm, such as {kind}; "
+            "fit with one, of a small delta for fine steps."
+        )

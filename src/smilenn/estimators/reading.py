@@ -1,0 +1,79 @@
+"""The table that `fit` is given: rows that count, missing cells filled, its domain and the claims on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError
+from smilenn.estimators.checks import check_inputs, check_target, check_weights
+from smilenn.estimators.missing import Fill, filled, learn_fill
+from smilenn.estimators.options import domain_of, known_domain
+from smilenn.estimators.rules import check_directions
+from smilenn.properties.claim import Claim
+from smilenn.properties.forms import Outputs
+
+if TYPE_CHECKING:
+    from smilenn.estimators.base import SmileEstimator
+
+HINT = "X is an array, so its columns are called as above; a data frame keeps names, and a scaler in front"
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """The rows of positive weight.
+
+    frame : features [n, columns], complete where `fill` says by what.
+    values, names, target_name : the target [n] or [n, o], what its columns are called, and its own name.
+    weight : [n].
+    named : whether X brought the names of its columns.
+    """
+
+    frame: pd.DataFrame
+    values: np.ndarray
+    names: tuple[str, ...]
+    target_name: str
+    weight: np.ndarray
+    fill: Fill
+    named: bool
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The features' columns in the order of the data."""
+        return tuple(self.frame.columns)
+
+    def domain(self, estimator: SmileEstimator) -> Domain:
+        """The estimator's domain, or one that is learned from the rows."""
+        given = domain_of(estimator.domain)
+        if isinstance(given, Domain):
+            return given
+        return given.learned(self.frame if self.named else self.frame.to_numpy())
+
+    def claims(self, estimator: SmileEstimator, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+        """All properties of the estimator as claims; an error about columns of an array says what they are called."""
+        check_directions(estimator.monotonic_cst, self.columns)
+        try:
+            return estimator.lower_on(estimator.all_properties(), domain, self.columns, outputs)
+        except SmileError as error:
+            if self.named:
+                raise
+            raise SmileError(f"{error} ({HINT} does with set_output(transform='pandas').)") from None
+
+
+def read_table(estimator: SmileEstimator, X: Any, y: Any, sample_weight: Any) -> Read:
+    """X [n, columns], y [n] or [n, o] and weights [n] or None, checked; at least two rows count."""
+    kind = type(estimator).__name__
+    named = isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas")
+    known = None if named else known_domain(estimator.domain)
+    frame = check_inputs(X, kind, None if known is None else known.columns)
+    values, target_name, names = check_target(frame, y, kind)
+    weight = check_weights(sample_weight, len(frame))
+    frame, values, weight = frame[weight > 0], values[weight > 0], weight[weight > 0]
+    if len(frame) == 1:
+        raise SmileError("The data has one sample only (n_samples = 1) that counts; give at least two rows.")
+    fill = learn_fill(frame) if estimator.missing == "fill" else {}
+    return Read(filled(frame, fill), values, names, target_name, weight, fill, named)

@@ -1,0 +1,6 @@
+"""Fitted tree ensembles of other libraries as a layer of an encoder, exact on every row: `convert`, `assert_same`."""
+
+from smilenn.model.trees.convert import assert_same, convert
+from smilenn.model.trees.forest import Column, Forest
+
+__all__ = ["Column", "Forest", "assert_same", "convert"]

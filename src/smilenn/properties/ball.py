@@ -1,0 +1,69 @@
+"""The ball of `Robust(δ, norm=2)`: how far two inputs may lie apart in the Euclidean norm.
+
+    Σ_i ((a_i − b_i)/δ_i)² ≤ 1
+
+One number δ for all features is the ball of that radius. One number for each feature, or a share of each range, makes
+an ellipsoid: columns of different scales each count in units of their own δ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError, listed
+from smilenn.properties.base import Name, quoted
+from smilenn.properties.claim import number
+from smilenn.properties.reach import Delta, negated, raw_amount, reference, shown
+
+Axes = tuple[tuple[str, Fraction], ...]
+
+
+def ball_axes(delta: Delta, domain: Domain, features: Sequence[str] | None) -> Axes:
+    """δ of every feature in raw units; `features` of a single number, None for all continuous ones.
+
+    A feature of one value has no room to move. It stays equal, and the ball is over the others.
+    """
+    if not isinstance(delta, tuple):
+        chosen = [f.name for f in domain.features if f.kind == "continuous"] if features is None else features
+        delta = tuple((name, negated(delta), delta) for name in chosen)
+    axes = []
+    for name, low, high in delta:
+        feature = domain.feature(str(name))
+        if feature.kind != "continuous":
+            raise SmileError(
+                f"Robust: norm=2 is over continuous features, and {name!r} is of kind {feature.kind!r}; leave it out, "
+                f"or state how it may change by a property of its own, such as Robust({{{str(name)!r}: 1}}, eps=…)."
+            )
+        if low != negated(high):
+            raise SmileError(f"Robust: with norm=2 {name!r} needs one number as its delta, not a pair.")
+        size = raw_amount(high, feature)
+        if feature.lo == feature.hi:
+            continue
+        if size <= 0:
+            raise SmileError(f"Robust: delta of {name!r} is {shown(high)}; with norm=2 it must be more than 0.")
+        axes.append((feature.name, size))
+    if not axes:
+        known = listed(feature.name for feature in domain.features)
+        raise SmileError(f"Robust: norm=2 needs a continuous feature that may change; the features are {known}.")
+    return tuple(axes)
+
+
+def ball_formula(delta: Delta, features: Sequence[Name]) -> str:
+    """For formulas: ``norm2(a - b) <= 0.3``."""
+    if not isinstance(delta, tuple):
+        over = f" over {', '.join(f'x = {name!r}' for name in features)}" if features else ""
+        return f"norm2(a[x] - b[x]) <= {shown(delta)}{over or ' over every continuous x'}"
+    parts = [f"({reference(name, 0)} - {reference(name, 1)}) / ({shown(high)})" for name, _, high in delta]
+    return f"norm2({', '.join(parts)}) <= 1"
+
+
+def ball_words(delta: Delta, features: Sequence[Name]) -> str:
+    """For sentences: ``all continuous inputs together by at most 0.3 in the Euclidean norm``."""
+    if not isinstance(delta, tuple):
+        which = quoted(features) if features else "all continuous inputs"
+        size = f"{delta} of the ranges" if isinstance(delta, str) else number(delta)
+        return f"{which} together by at most {size} in the Euclidean norm"
+    scales = ", ".join(f"{quoted([name])} in units of {shown(high)}" for name, _, high in delta)
+    return f"{scales}, together by at most 1 in the Euclidean norm"

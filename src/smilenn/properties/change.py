@@ -1,0 +1,220 @@
+"""How far the output moves.
+
+Robust      −δ ≤ a − b ≤ δ                     ⇒  −ε ≤ f(a) − f(b) ≤ ε
+            Σ ((a_i − b_i)/δ_i)² ≤ 1           ⇒  the same, with norm=2
+Fair        rest equal (or within δ)           ⇒  −ε ≤ f(a) − f(b) ≤ ε
+Lipschitz   a_i ≥ b_i, rest equal              ⇒  |f(a) − f(b)| ≤ K·(a_i − b_i)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self, final
+
+from smilenn.domain import Domain
+from smilenn.errors import SmileError, listed
+from smilenn.properties.ball import ball_axes, ball_formula, ball_words
+from smilenn.properties.base import (
+    Name,
+    Rename,
+    bounded_change,
+    ordered,
+    quoted,
+    read_names,
+    read_number,
+    rename_all,
+    set_fields,
+)
+from smilenn.properties.claim import Claim, in_quotes, number, row
+from smilenn.properties.forms import Outputs, change
+from smilenn.properties.reach import (
+    delta_formula,
+    delta_json,
+    delta_renamed,
+    delta_words,
+    read_delta,
+    reference,
+    strip_rows,
+)
+from smilenn.properties.spoken import Spoken
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Robust(Spoken):
+    """Changing inputs by at most `delta` changes the output by at most `eps`.
+
+    Parameters
+    ----------
+    delta : in raw units: one number for every continuous and integer feature; a share of each range, ``"5%"``; or a
+        dictionary feature → number, share or pair (δ_lo, δ_hi), the others staying equal.
+    eps : in units of the output. Classifiers may leave it out: theirs is chosen in training (`with_eps`).
+    features : which features move by a single `delta` (default: all continuous and integer ones).
+    norm : "inf", each feature within its `delta`; or 2, all of them together within it in the Euclidean norm, each
+        measured in units of its own delta. With 2 the features are continuous ones (default: all of them).
+    """
+
+    delta: Any
+    eps: Any = None
+    features: Sequence[Name] | None = None
+    norm: Any = "inf"
+    kind: ClassVar[str] = "robust"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        delta = read_delta(self.delta, "Robust")
+        if isinstance(delta, tuple) and self.features is not None:
+            raise SmileError("Robust: delta already names its features; leave 'features' out.")
+        eps = None if self.eps is None else read_number(self.eps, "Robust", "eps")
+        if self.norm not in ("inf", 2) or isinstance(self.norm, bool):
+            raise SmileError(f'Robust: norm is {self.norm!r}; choose "inf" or 2.')
+        set_fields(self, delta=delta, eps=eps)
+        if self.features is not None:
+            set_fields(self, features=read_names(self.features, "Robust"))
+
+    def with_eps(self, eps: Any) -> Robust:
+        """The same property with another ε."""
+        return replace(self, eps=eps)
+
+    def formula(self) -> str:
+        eps = "eps" if self.eps is None else number(self.eps)
+        near = (ball_formula if self.norm == 2 else delta_formula)(self.delta, self.features or ())
+        return f"∀ a, b ∈ X: {near}, other features equal ⇒ {self._change(eps)}"
+
+    def to_json(self) -> dict[str, Any]:
+        data = super().to_json() | {"delta": delta_json(self.delta)}
+        return data if self.norm == 2 else {key: value for key, value in data.items() if key != "norm"}
+
+    def renamed(self, rename: Rename) -> Self:
+        features = None if self.features is None else rename_all(self.features, rename)
+        return replace(self, delta=delta_renamed(self.delta, rename), features=features)
+
+    def sentence_about(self, output: str) -> str:
+        most = "a fixed ε" if self.eps is None else number(self.eps)
+        moves = (ball_words if self.norm == 2 else delta_words)(self.delta, self.features or ())
+        return f"Changing {moves}, everything else equal, changes {output} by at most {most}."
+
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+        if self.eps is None:
+            raise SmileError("Robust needs eps, the largest change of the output, as in Robust(0.1, eps=0.5).")
+        features = self.features
+        if self.norm == 2:
+            ball = ball_axes(self.delta, domain, None if features is None else [str(n) for n in features])
+            return (Claim(2, (), bounded_change(self.forms(outputs), self.eps), ball=ball),)
+        if features is None:
+            features = tuple(f.name for f in domain.features if f.kind in ("continuous", "integer"))
+        when = strip_rows(self.delta, domain, [str(n) for n in features], "Robust")
+        if not when:
+            raise SmileError("Robust: no feature may change; the domain has no continuous or integer one.")
+        return (Claim(2, when, bounded_change(self.forms(outputs), self.eps)),)
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Fair(Spoken):
+    """Attribute-flip fairness: changing the protected features alone changes the output by at most `eps`.
+
+    This is a statement about the function: it is not causal counterfactual fairness and says nothing of proxies.
+    With `delta` (as in `Robust`) the other numeric features may differ by that much at the same time.
+    """
+
+    protected: Sequence[Name]
+    eps: Any
+    delta: Any = None
+    kind: ClassVar[str] = "fair"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        protected = read_names(self.protected, "Fair", "protected")
+        delta = None if self.delta is None else read_delta(self.delta, "Fair")
+        if isinstance(delta, tuple):
+            both = [name for name, _, _ in delta if name in protected]
+            if both:
+                raise SmileError(f"Fair: {listed(both)} is protected, so it is free; leave it out of delta.")
+        set_fields(self, protected=protected, eps=read_number(self.eps, "Fair", "eps"), delta=delta)
+
+    def formula(self) -> str:
+        parts = [] if self.delta is None else [delta_formula(self.delta, ())]
+        parts += [f"{in_quotes(n)} free" if isinstance(n, str) else f"column {n} free" for n in self.protected]
+        return f"∀ a, b ∈ X: {', '.join(parts)}, other features equal ⇒ {self._change(number(self.eps))}"
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"delta": None if self.delta is None else delta_json(self.delta)}
+
+    def renamed(self, rename: Rename) -> Self:
+        delta = None if self.delta is None else delta_renamed(self.delta, rename)
+        return replace(self, protected=rename_all(self.protected, rename), delta=delta)
+
+    def sentence_about(self, output: str) -> str:
+        moves = "" if self.delta is None else f", and {delta_words(self.delta, (), 'other ')}"
+        rest = "alone" if self.delta is None else "everything else equal,"
+        start = f"Attribute-flip fairness: changing {quoted(self.protected)}{moves}"
+        return f"{start}{',' if moves else ''} {rest} changes {output} by at most {number(self.eps)}."
+
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+        free = tuple(str(n) for n in self.protected)
+        others = [f.name for f in domain.features if f.kind in ("continuous", "integer") and f.name not in free]
+        when = () if self.delta is None else strip_rows(self.delta, domain, others, "Fair")
+        return (Claim(2, when, bounded_change(self.forms(outputs), self.eps), free=free),)
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Lipschitz(Spoken):
+    """Along each of `features` alone the output changes at most `bound` times as much as the feature.
+
+    `bound` is one number or a dictionary feature → number, in output units per raw unit.
+    """
+
+    features: Sequence[Name]
+    bound: Any
+    kind: ClassVar[str] = "lipschitz"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        features, bound = read_names(self.features, "Lipschitz"), self.bound
+        if isinstance(bound, Mapping):
+            bound = tuple(bound.items())
+        if isinstance(bound, (list, tuple)):
+            if not all(isinstance(entry, (list, tuple)) and len(entry) == 2 for entry in bound):
+                raise SmileError(f"Lipschitz: bound is {bound!r}; give a number, or one number per feature.")
+            names = read_names([name for name, _ in bound], "Lipschitz", "bound")
+            if set(names) != set(features):
+                raise SmileError(f"Lipschitz: bound names {listed(names)} but the features are {listed(features)}.")
+            given = dict(zip(names, (value for _, value in bound), strict=True))
+            bound = tuple((n, read_number(given[n], "Lipschitz", f"bound of {n!r}")) for n in features)
+        else:
+            bound = read_number(bound, "Lipschitz", "bound")
+        set_fields(self, features=features, bound=bound)
+
+    @property
+    def bounds(self) -> tuple[tuple[Name, Fraction], ...]:
+        """(feature, K) for every feature."""
+        return self.bound if isinstance(self.bound, tuple) else tuple((n, self.bound) for n in self.features)
+
+    def formula(self) -> str:
+        return "; ".join(
+            f"∀ a, b ∈ X: {reference(n, 0)} >= {reference(n, 1)}, other features equal "
+            f"⇒ {self._change(number(k))} * ({reference(n, 0)} - {reference(n, 1)})"
+            for n, k in self.bounds
+        )
+
+    def renamed(self, rename: Rename) -> Self:
+        bound = tuple((rename(n), k) for n, k in self.bound) if isinstance(self.bound, tuple) else self.bound
+        return replace(self, features=rename_all(self.features, rename), bound=bound)
+
+    def sentence_about(self, output: str) -> str:
+        moves = [f"{number(k)} per unit of {quoted([n])}" for n, k in self.bounds]
+        text = moves[0] if len(moves) == 1 else f"{', '.join(moves[:-1])} and {moves[-1]}"
+        return f"Everything else equal, {output} changes by at most {text}."
+
+    def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+        claims = []
+        for feature, k in self.bounds:
+            name = ordered(domain, str(feature), "Lipschitz").name
+            most = [(-k, 0, "in", name), (k, 1, "in", name)]
+            then = tuple(row([*change(form, sign), *most]) for form in self.forms(outputs) for sign in (1, -1))
+            claims.append(Claim(2, (row([(-1, 0, "in", name), (1, 1, "in", name)]),), then))
+        return tuple(claims)

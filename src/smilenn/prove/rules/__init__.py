@@ -1,1 +1,0 @@
-"""Every way to show a row without a search, one file each."""

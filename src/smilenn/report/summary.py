@@ -1,0 +1,96 @@
+"""The first part of the page: verdict, rules, certificate and what it assumes, what is not guaranteed, the domain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from smilenn.certify.about import HEADING
+from smilenn.certify.verdicts import claim_words
+from smilenn.domain import Domain
+from smilenn.progress import duration
+from smilenn.report.elements import bullets, table
+from smilenn.report.findings import Findings, Rule
+from smilenn.report.quality import CERTIFIED
+from smilenn.report.sections import rows_words, tuple_table
+from smilenn.report.svg import number, text
+
+
+def summary(found: Findings) -> str:
+    """Verdict, rules, certificate, what is not guaranteed, the domain."""
+    shown = "".join(f'<div class="tile"><b>{value}</b><span>{words}</span></div>' for value, words in _tiles(found))
+    parts = [
+        f'<div class="tiles">{shown}</div>',
+        "<h3>What the model must obey, for every input of the domain</h3>",
+        *(_rule(rule, found.unit) for rule in found.rules),
+    ]
+    if not found.rules:
+        parts.append("<p>No rule was asked for.</p>")
+    if found.example is not None:
+        parts.append(
+            f"<h3>Counterexample</h3><p>{text(found.example.row)} fails by {number(found.example.violation)}"
+            f"{found.unit}, evaluated by the network itself.</p>"
+        )
+        parts.append(tuple_table(found, found.example.x, np.asarray(found.example.outputs)))
+    if found.certificate:
+        parts.append(
+            "<h3>Certificate</h3><p>Checked in exact arithmetic by a program that reads the model's files only. "
+            "Anybody can run it again: <code>smile check FOLDER</code>, or its one file with nothing but Python.</p>"
+            f'<p class="hash">SHA-256 {text(found.certificate)}</p>'
+        )
+    else:
+        parts.append(f"<h3>No accepted certificate</h3><p>{text(found.model.certificate_note_)}</p>")
+    parts.append(_assumed(found))
+    parts.append("<h3>What is not guaranteed</h3>" + bullets(map(text, found.limits)))
+    parts.append("<h3>The domain</h3>" + _domain_table(found.model.domain_))
+    return "\n".join(parts)
+
+
+def _tiles(found: Findings) -> list[tuple[str, str]]:
+    """Figures that matter most, each with its words."""
+    tiles = [(f"{sum(rule.certified for rule in found.rules)} of {len(found.rules)}", "rules certified")]
+    if found.quality is not None:
+        first = found.quality.metrics[0]
+        words = first.name
+        if first.model.low is not None and first.model.high is not None:
+            words += f", 95 %: {number(first.model.low, 3)} to {number(first.model.high, 3)}"
+        tiles.append((number(first.model.value, 3), text(words)))
+        tiles += [
+            (number(m.model.value, 3), "right, and no allowed change turns it")
+            for m in found.quality.metrics
+            if m.name == CERTIFIED
+        ]
+        tiles.append((f"{found.quality.rows:,}".replace(",", " "), rows_words(found)))
+    tiles.append((str(len(found.model.domain_.features)), "inputs"))
+    tiles.append((text(duration(found.model.seconds_)), "of training"))
+    return tiles
+
+
+def _rule(rule: Rule, unit: str) -> str:
+    tone, word = "good" if rule.certified else "open", claim_words(rule.bound, rule.certified, unit)
+    more = "".join(f'<p class="soft">{text(line)}</p>' for line in rule.more)
+    return (
+        f'<div class="rule"><p><b>{text(rule.sentence)}</b></p>{more}'
+        f'<span class="formula">{text(rule.formula)}</span><span class="badge {tone}">{text(word)}</span></div>'
+    )
+
+
+def _assumed(found: Findings) -> str:
+    """What every checked bound takes for granted, behind a disclosure."""
+    if not found.assumed:
+        return ""
+    lines = bullets(text(item.line) for item in found.assumed)
+    return f"<details><summary>{text(HEADING)} {len(found.assumed)} things</summary>{lines}</details>"
+
+
+def _domain_table(domain: Domain) -> str:
+    rows = []
+    for feature in domain.features[:200]:
+        if feature.categories:
+            values = ", ".join(map(repr, feature.values[:12])) + ("…" if len(feature.categories) > 12 else "")
+        else:
+            values = feature.range_words + (f" {feature.unit_words}" if feature.unit else "")
+        rows.append((text(feature.name), text(feature.kind), text(values)))
+    more = len(domain.features) - len(rows)
+    note = f'<p class="soft">{more} further inputs are left out here.</p>' if more > 0 else ""
+    listed = table(("input", "kind", "values"), rows)
+    return f"<details><summary>{len(domain.features)} inputs</summary>{listed}{note}</details>"

@@ -1,0 +1,254 @@
+"""Boosted trees beside an ensemble's networks: scikit-learn's HistGradientBoosting, under the same signs.
+
+    e_tg  =  the booster of output t fitted to  y_t / scale_t − start_t  on the rows that group g may learn from
+
+A booster reads what the networks of its output read, rises and falls with the same features, and becomes a branch of
+the encoder (model/encoders/trees.py), equal to the booster on every row it was fitted on. The rows kept from its group
+say when to stop. Groups have trees of two sizes: their mean is better than either.
+
+The numbers were chosen on kept rows of training parts of the tables in docs/tables.md.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+
+from smilenn.domain import Domain
+from smilenn.model.encoders import Branch, Trees
+from smilenn.model.net import SmileNet
+from smilenn.model.trees import Column, assert_same, convert
+from smilenn.train.losses import LossKind, Quantiles
+from smilenn.train.phases import Training
+
+RATE = 0.1
+LEAVES = (31, 63)  # of a tree, by turns
+LEAST_ROWS = 5  # of a leaf
+FEATURES = 0.5  # of the columns that a node may choose from
+MOST, PATIENCE = 1000, 20  # trees of a booster, and how many it adds without a gain
+TRIAL = 16  # trees whose time says how many a time limit allows
+CATEGORIES = 255  # that a column of the booster may have
+GROUPS = ((50_000, 4), (300_000, 2))  # boosters, by rows; of more rows one
+COMPARED = 10_000  # rows on which a converted booster is compared with itself
+
+Signs = Mapping[str, int]
+"""What an output may read: features with the sign of their effect, 0 for any."""
+
+
+@dataclass(frozen=True, eq=False)
+class Boosters:
+    """Branches of trees, a list for every group, each with all outputs of the network in order."""
+
+    groups: tuple[tuple[Branch, ...], ...] = ()
+
+    def outputs(self, group: int, u: torch.Tensor) -> torch.Tensor:
+        """e [B, o] of a group at u [B, m]."""
+        return torch.cat([branch(u) for branch in self.groups[group]], dim=1)
+
+
+def boosters(
+    net: SmileNet,
+    task: Training,
+    kind: LossKind,
+    signs: Sequence[Signs],
+    seconds: float | None = None,
+    told: Callable[[int, int], None] = lambda done, groups: None,
+) -> Boosters:
+    """Boosters for as many groups as the rows and `seconds` allow; none where the outputs do not fit them.
+
+    `signs` has an entry for every output. The coordinates of the network must be its outputs, and a row must be kept
+    from the groups (`Training.held`). `told` hears how many groups of how many are done.
+    """
+    if not signs or task.held is None or not _fits(net, kind, signs):
+        return Boosters()
+    until = None if seconds is None else perf_counter() + seconds
+    u, found = net.scale(task.x).cpu().numpy(), []
+    held = task.held.cpu().numpy()
+    groups = min(held.shape[1], next((many for rows, many in GROUPS if len(u) <= rows), 1))
+    for g in range(groups):
+        if task.over():
+            break
+        left = None if until is None else max(0.0, until - perf_counter()) / (groups - g)
+        made = _group(net, task, kind, signs, u, held[:, g], left, _Place(g, task.seed))
+        if made is None:
+            return Boosters()
+        found.append(made)
+        told(g + 1, groups)
+    return Boosters(tuple(found))
+
+
+def _fits(net: SmileNet, kind: LossKind, signs: Sequence[Signs]) -> bool:
+    """Whether the network's coordinates are its outputs; classes need equal readings without signs."""
+    own = net.head_weight.shape[0]
+    if net.head_weight.shape[1] != own or not torch.equal(net.head_weight, torch.eye(own).to(net.head_weight)):
+        return False
+    return kind != "ce" or (all(one == signs[0] for one in signs) and not any(signs[0].values()))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Which group a booster is for, and the seed of all."""
+
+    group: int
+    seed: int
+
+    @property
+    def leaves(self) -> int:
+        return LEAVES[self.group % len(LEAVES)]
+
+
+def _group(
+    net: SmileNet,
+    task: Training,
+    kind: LossKind,
+    signs: Sequence[Signs],
+    u: np.ndarray,
+    held: np.ndarray,
+    seconds: float | None,
+    place: _Place,
+) -> tuple[Branch, ...] | None:
+    """The branches of a group; None where its rows have one class only."""
+    weight = None if task.weight is None else task.weight.cpu().numpy()
+    made = []
+    fits = 1 if kind == "ce" else len(signs)
+    for t in range(fits):
+        table = _Table.of(net.domain, u, signs[t])
+        if not table.columns:
+            return None
+        y = _target(net, task, kind, t)
+        learned = y[~held] if weight is None else y[~held & (weight > 0)]
+        if kind in ("bce", "ce") and len(np.unique(learned)) < len(np.unique(y)):
+            return None
+        model = _booster(kind, t, table, place)
+        _fit(model, table.x, y, weight, held, None if seconds is None else seconds / fits)
+        made.append(_branch(net, model, table, kind, f"trees{place.group}" + ("" if fits == 1 else f"_{t}")))
+    return tuple(made)
+
+
+def _target(net: SmileNet, task: Training, kind: LossKind, t: int) -> np.ndarray:
+    """What the booster of output t learns [N]: its coordinate, or the class."""
+    y = task.y.cpu().numpy()
+    if kind == "ce":
+        return y.argmax(axis=1)
+    own = y[:, min(t, y.shape[1] - 1)]  # quantiles share one target
+    if kind == "bce":
+        return own > 0.5
+    return own / float(net.output_scale[t]) - float(net.head_bias[t])
+
+
+# ---- the table of a booster -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Rows [N, c] for a booster, a category as its code; the signs [c] and which columns are categories [c].
+
+    `coordinates` are those of the domain that the branch reads, `columns` where each column lies among them.
+    """
+
+    x: np.ndarray
+    signs: list[int]
+    categories: list[bool]
+    coordinates: list[int]
+    columns: list[Column]
+
+    @classmethod
+    def of(cls, domain: Domain, u: np.ndarray, signs: Signs) -> _Table:
+        """The features that `signs` names; one with too many categories is left to the networks."""
+        table = cls(np.zeros((len(u), 0)), [], [], [], [])
+        rows = []
+        for name, span in domain.slices.items():
+            own, at = list(range(span.start, span.stop)), len(table.coordinates)
+            category = domain.feature(name).kind == "category"
+            if name not in signs or (category and len(own) > CATEGORIES):
+                continue
+            table.coordinates.extend(own)
+            table.columns.append(list(range(at, at + len(own))) if category else at)
+            table.signs.append(signs[name])
+            table.categories.append(category)
+            rows.append(u[:, own].argmax(axis=1).astype(np.float64) if category else u[:, own[0]])
+        x = np.stack(rows, axis=1) if rows else table.x
+        return cls(x, table.signs, table.categories, table.coordinates, table.columns)
+
+
+# ---- fitting --------------------------------------------------------------------------------------------------------
+
+
+def _booster(kind: LossKind, t: int, table: _Table, place: _Place) -> Any:
+    """A booster of scikit-learn, not yet fitted."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    settings: dict[str, Any] = {
+        "learning_rate": RATE,
+        "max_leaf_nodes": place.leaves,
+        "min_samples_leaf": LEAST_ROWS,
+        "max_features": FEATURES,
+        "categorical_features": table.categories,
+        "n_iter_no_change": PATIENCE,
+        "early_stopping": True,
+        "random_state": np.random.RandomState([place.seed % 2**32, place.group, t]).randint(2**31 - 1),
+    }
+    if kind != "ce":
+        settings["monotonic_cst"] = table.signs
+    if isinstance(kind, Quantiles):
+        return HistGradientBoostingRegressor(loss="quantile", quantile=kind.levels[t], **settings)
+    return HistGradientBoostingRegressor(**settings) if kind == "mse" else HistGradientBoostingClassifier(**settings)
+
+
+def _fit(
+    model: Any, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None, held: np.ndarray, seconds: float | None
+) -> None:
+    """Fit on rows that are not held, and keep the trees up to where those that are held are predicted best."""
+    own = None if weight is None else weight[~held]
+    kept = {"X_val": x[held], "y_val": y[held], "sample_weight_val": None if weight is None else weight[held]}
+
+    def grow(trees: int) -> None:
+        model.set_params(max_iter=trees, warm_start=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a pooled standard deviation of two equal rows, and the like
+            model.fit(x[~held], y[~held], sample_weight=own, **kept)
+
+    if seconds is None:
+        grow(MOST)
+    else:
+        begun = perf_counter()
+        grow(TRIAL)
+        each = (perf_counter() - begun) / TRIAL
+        more = int((seconds - (perf_counter() - begun)) / each)
+        if more > 0:
+            grow(min(MOST, TRIAL + more))
+    best = int(np.argmax(model.validation_score_))  # entry 0 is the constant
+    del model._predictors[max(1, best) :]
+
+
+def _branch(net: SmileNet, model: Any, table: _Table, kind: LossKind, name: str) -> Branch:
+    """The booster as a branch, in the network's coordinates."""
+    forest = convert(model, table.columns, len(table.coordinates))
+    some = table.x[:: max(1, len(table.x) // COMPARED)]
+    assert_same(forest, model, some, _one_hot(table, some))
+    layer: Trees = forest.layer
+    if kind in ("bce", "ce"):  # log-odds; a division by a power of two is exact
+        scale = net.output_scale.cpu()
+        leaf = layer.split == -1
+        per_tree = torch.repeat_interleave(scale[: layer.outputs], torch.tensor(layer.trees))
+        per_leaf = torch.repeat_interleave(per_tree, torch.tensor([len(ids) for ids in forest.leaves]))
+        layer.number[leaf] = layer.number[leaf] / per_leaf
+        layer.bias.copy_(layer.bias / scale[: layer.outputs] - net.head_bias.detach().cpu()[: layer.outputs])
+    return Branch(name, table.coordinates, [layer])
+
+
+def _one_hot(table: _Table, x: np.ndarray) -> np.ndarray:
+    """Rows of the booster as the branch reads them."""
+    out = np.zeros((len(x), len(table.coordinates)))
+    for column, place in zip(x.T, table.columns, strict=True):
+        if isinstance(place, int):
+            out[:, place] = column
+        else:
+            out[np.arange(len(x)), np.array(place)[column.astype(int)]] = 1.0
+    return out

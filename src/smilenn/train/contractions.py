@@ -1,0 +1,133 @@
+"""Training of networks of contractions, robust in the Euclidean norm whatever the weights: ``f = V·h(y) + c``.
+
+    m_j = (f_t − f_j)/‖v_t − v_j‖₂                      how far y may move before class j overtakes the true class t
+    L   = mean softplus(log Σ_j exp(s·(θ − m_j)))/(s·θ)
+
+h moves no two inputs apart, so m_j is a certified radius of the row against class j: the loss asks for θ, beyond the
+radius of interest, and then leaves a row alone. Of one output, which decides by its sign, m = ±f/‖v‖₂. Steps are
+Adam's, at a rate that falls along a half cosine, in float32: the deployed network is float64 and its claims do not
+depend on how it was trained.
+
+After each step the rows of V get one length, and V as a whole the size that every ε allows (recipes/contractions.py):
+the largest ‖v_i − v_j‖₂ stays what it was when the network was made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from smilenn.model.encoders import Contract
+from smilenn.model.net import SmileNet
+from smilenn.train.augment import augmented
+from smilenn.train.encoded import seen
+from smilenn.train.losses import Decides
+from smilenn.train.phases import Training, finite_step
+from smilenn.train.state import State, rngs
+
+SHARPNESS = 16.0
+BETAS = (0.9, 0.99)
+FAR = 1e9  # the radius against a row's own class
+
+
+def has_contractions(net: SmileNet) -> bool:
+    """Whether the encoder has contractions that are still loose, which are trained here."""
+    return any(layer.tilt is not None for layer in contractions(net))
+
+
+def contractions(net: SmileNet) -> list[Contract]:
+    """The contractions of the encoder."""
+    return [] if net.encoder is None else [layer for layer in net.encoder.modules() if isinstance(layer, Contract)]
+
+
+def contraction_epoch(state: State, task: Training) -> dict[str, Any]:
+    """One epoch; the record for the history."""
+    net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
+    batches, size = task.batches(rng), spread(net.lower.slope)
+    losses: list[torch.Tensor] = []
+    for step, index in enumerate(batches):
+        done = (state.unit + step / len(batches)) / max(1, config.epochs)
+        for group in state.optimizer.param_groups:
+            group.update(lr=config.rate * 0.5 * (1 + math.cos(math.pi * min(1.0, done))), betas=BETAS)
+        x, y, w = task.rows(index)
+        w = seen(w, task.held, index, None)
+        if config.augment == "affine":
+            x = augmented(x, rng)
+        with _short_products():
+            m = _radii(net, x, y, task.decides)
+            short = F.softplus(torch.logsumexp(SHARPNESS * (config.margin - m), dim=1)) / (SHARPNESS * config.margin)
+            loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
+            finite_step(state.optimizer, loss, net)
+        _resize_(net, size)
+        losses.append(loss.detach())
+        if task.over():
+            break
+    return {"loss": float(np.mean([float(loss) for loss in losses]))}
+
+
+@contextmanager
+def _short_products() -> Iterator[None]:
+    """Let a GPU multiply with ten bits: three times as quick, and a step of training needs no more."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def _radii(net: SmileNet, x: torch.Tensor, y: torch.Tensor, decides: Decides) -> torch.Tensor:
+    """m of training rows."""
+    assert net.encoder is not None
+    h = net.encoder.uncut(net.scale(x).float())
+    slope, bias = net.lower.slope.float(), net.head_bias.float()
+    return radii(h @ slope.T + bias, slope, y, decides)
+
+
+def radii(f: torch.Tensor, slope: torch.Tensor, y: torch.Tensor, decides: Decides) -> torch.Tensor:
+    """m [B, o]: the radius of each row against each other class, or of each output's own decision."""
+    if decides != "largest":
+        return (2 * y - 1) * f / slope.norm(dim=1)
+    true = y.argmax(dim=1)
+    lead = f.gather(1, true[:, None]) - f
+    return (lead / distances(slope)[true].to(f.dtype)).scatter(1, true[:, None], FAR)
+
+
+def distances(slope: torch.Tensor) -> torch.Tensor:
+    """‖v_i − v_j‖₂ [o, o], 1 on the diagonal, of the rows of V [o, p]."""
+    products = slope @ slope.T
+    squares = products.diagonal()[:, None] + products.diagonal() - 2 * products
+    return squares.clamp(min=1e-12).sqrt() + torch.eye(len(slope), dtype=slope.dtype, device=slope.device)
+
+
+def spread(slope: torch.Tensor) -> float:
+    """The largest ‖v_i − v_j‖₂ of the rows of V [o, p]; ‖v‖₂ of one row."""
+    slope = slope.detach()
+    return float(slope.norm()) if len(slope) == 1 else float(torch.pdist(slope).max())
+
+
+@torch.no_grad()
+def _resize_(net: SmileNet, size: float) -> None:
+    """Rows of one length, and the largest distance between two of them as given."""
+    slope = net.lower.slope
+    slope.div_(slope.norm(dim=1, keepdim=True).clamp(min=1e-30))
+    products = slope @ slope.T
+    far = 1.0 if len(slope) == 1 else (2 - 2 * products.min()).sqrt()
+    slope.mul_(size / far)
+
+
+@torch.no_grad()
+def settle(net: SmileNet, size: float) -> None:
+    """Contractions as they are deployed, the outputs' directions of exactly the size that ε allows."""
+    for layer in contractions(net):
+        layer.settle_()
+    slope = net.lower.slope
+    slope.mul_(size / spread(slope))
+    slope.requires_grad_(False)
+    net.head_bias.requires_grad_(False)

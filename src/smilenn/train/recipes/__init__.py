@@ -1,0 +1,58 @@
+"""Which network for which claims: the families of networks, tried in this order; the first that answers is taken.
+
+given        an encoder that the user brings
+boxed        claims on every single input and no others: a free backbone in a fixed box
+premised     the same with premises, or more rows than outputs: a box by a linear program
+distances    robust claims alone, on many columns or an image: an l∞-distance net
+contractions robust claims in the Euclidean norm alone: layers that move no two inputs apart
+ensemble     monotone and fair claims: an ensemble of monotone encoders
+curved       convex, concave, Lipschitz, symmetric, dominating, robust claims, also beside others: curved units
+plain        everything else: the paper's network, searched and proved
+
+Each file has a function recipe(task) → Recipe, or None where the family has no answer. It reads what is asked from the
+claims (stated.py), never from the names of properties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from smilenn.errors import SmileError
+from smilenn.train.recipes import boxed, contractions, curved, distances, ensemble, given, plain, premised
+from smilenn.train.recipes.task import Design, Family, Recipe, Task, steps
+
+AUTOMATIC: tuple[Callable[[Task], Recipe | None], ...] = (
+    boxed.recipe,
+    premised.recipe,
+    distances.recipe,
+    contractions.recipe,
+    ensemble.recipe,
+    curved.recipe,
+    plain.recipe,
+)
+CHOSEN: tuple[Callable[[Task], Recipe | None], ...] = (given.recipe, plain.recipe)  # where the user has decided
+
+
+def recipe_for(task: Task) -> Recipe:
+    """A fresh network for the task; its weights come from torch's random state."""
+    families = AUTOMATIC if task.design.automatic else CHOSEN
+    found = next(made for made in (family(task) for family in families) if made is not None)
+    _refuse_unused(task.design, found.family)
+    return found
+
+
+def _refuse_unused(design: Design, family: Family) -> None:
+    """Raise if the user has asked for something that only another family has a use for."""
+    if design.automatic and design.backbone_share and family != "distances":
+        raise SmileError(
+            "backbone_share is for distance nets: classifiers whose only properties are Robust ones that move all "
+            "of many columns, or of an image; leave it at 0."
+        )
+    if design.image and family == "plain":
+        raise SmileError(
+            "encoder='image' is for classifiers whose only properties are Robust ones that move every pixel; use "
+            "encoder='auto'."
+        )
+
+
+__all__ = ["AUTOMATIC", "CHOSEN", "Design", "Family", "Recipe", "Task", "recipe_for", "steps"]

@@ -1,0 +1,172 @@
+"""From a task to a trained network: its recipe, the restarts, and which of them is kept.
+
+Up to `restarts` networks are trained from different seeds; a proved one is preferred, then the one with the smaller
+loss on the rows that were kept from training. A run whose auxiliaries die in pretraining is replaced by one from
+another seed, `SPARE` times at most.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.utils import check_random_state
+
+from smilenn.model.net import SmileNet
+from smilenn.progress import Progress
+from smilenn.train.fit import Fit, fit
+from smilenn.train.health import DeadAuxiliaries
+from smilenn.train.held import held_out, kept_rows
+from smilenn.train.losses import LossKind
+from smilenn.train.recipes import Recipe, Task, recipe_for
+from smilenn.train.settings import LEAST_ROWS, Settings, numbered
+from smilenn.train.warm import adopt_
+
+logger = logging.getLogger(__name__)
+
+RANK = {"proved": 0, "unknown": 1, "violated": 2, "rejected": 3}
+SPARE = 2  # further seeds for runs that fail
+TRAINING_SHARE = 0.8  # of a time limit; the certificate has the rest
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The best run, its seed, why its network looks as it does, and which rows [n] it never learned from."""
+
+    fit: Fit
+    seed: int
+    reasons: str
+    held: np.ndarray
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """The smaller the better."""
+        verdict = self.fit.verdict
+        return (0 if verdict is None else RANK[verdict.status], self.fit.held_out)
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """The targets as training sees them: y [n, o], the class of every row [n] (all the same without classes), their
+    weights [n], and the loss.
+    """
+
+    y: np.ndarray
+    strata: np.ndarray
+    weight: np.ndarray
+    loss: LossKind
+
+
+def best_run(
+    task: Task,
+    labelled: Labelled,
+    settings: Settings,
+    *,
+    callback: Callable[[Progress], None] | None = None,
+    checkpoint: Path | str | None = None,
+    start: SmileNet | None = None,
+) -> Trained:
+    """Train as many networks as the settings ask for and keep the best; torch's random state is left as it was.
+
+    Every run begins with the weights of `start`, where there is one.
+    """
+    runs = _Runs(task, labelled, settings, callback, checkpoint, start)
+    device = task.design.device
+    best: Trained | None = None
+    failure: DeadAuxiliaries | None = None
+    done = 0
+    with torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
+        for i, seed in enumerate(runs.seeds):
+            if done == settings.restarts or (done and runs.over()):
+                break
+            try:
+                found = runs.run(i, seed, settings.restarts - done)
+            except DeadAuxiliaries as error:
+                logger.warning("run %d of %d failed: %s", i + 1, len(runs.seeds), error)
+                failure = error
+                continue
+            done += 1
+            if best is None or found.rank < best.rank:
+                best = found
+            if found.fit.interrupted:
+                break
+    if best is None:
+        assert failure is not None  # restarts ≥ 1
+        raise failure
+    return best
+
+
+class _Runs:
+    """The seeds of all restarts, and the rows that they keep from training."""
+
+    def __init__(
+        self,
+        task: Task,
+        labelled: Labelled,
+        settings: Settings,
+        callback: Callable[[Progress], None] | None,
+        checkpoint: Path | str | None,
+        start: SmileNet | None,
+    ) -> None:
+        self.task, self.labelled, self.settings = task, labelled, settings
+        self.callback, self.checkpoint, self.start = callback, checkpoint, start
+        rng = check_random_state(settings.random_state)
+        self.seeds = [int(seed) for seed in rng.randint(0, 2**31 - 1, size=settings.restarts + SPARE)]
+        share = settings.validation_fraction if len(task.x) >= LEAST_ROWS else 0.0
+        self.held = held_out(labelled.strata, share, rng)
+        self.kept = rng.randint(0, 2**31 - 1)
+        limit = settings.time_limit
+        self.until = None if limit is None else perf_counter() + TRAINING_SHARE * limit
+
+    def over(self) -> bool:
+        """Whether the time for training is used up."""
+        return self.until is not None and perf_counter() >= self.until
+
+    def run(self, i: int, seed: int, left: int) -> Trained:
+        """Run number i, `left` of them to go with this one; a fresh network from the seed."""
+        task, labelled, settings = self.task, self.labelled, self.settings
+        torch.manual_seed(seed)
+        recipe = recipe_for(task)
+        net, reasons = recipe.net.to(task.design.device), recipe.reasons
+        adopted = self.start is not None and adopt_(net, self.start)
+        if self.start is not None:
+            what = "the weights of a fitted model" if adopted else "a model of trees, fitted anew"
+            reasons = f"Started from {what}. {reasons}"
+        rows = ~self.held if recipe.family == "plain" else np.ones(len(task.x), dtype=bool)
+        result = fit(
+            net,
+            task.x[rows],
+            labelled.y[rows],
+            task.claims,
+            loss=labelled.loss,
+            config=settings.config or recipe.config,
+            seed=seed,
+            sample_weight=labelled.weight[rows],
+            callback=self.callback,
+            checkpoint=None if self.checkpoint is None else numbered(self.checkpoint, i, settings.restarts),
+            time_limit=None if self.until is None else max(0.0, (self.until - perf_counter()) / left),
+            warm=adopted,
+            cases=task.cases,
+            boosted=recipe.boosted,
+            **self._judges(recipe),
+        )
+        return Trained(result, seed, _told(reasons, result), ~rows)
+
+    def _judges(self, recipe: Recipe) -> dict[str, Any]:
+        """The rows that judge the network: the same for a plain one, of every group its own for an ensemble."""
+        task, labelled = self.task, self.labelled
+        if recipe.family == "plain":
+            return {"validation": (task.x[self.held], labelled.y[self.held])} if self.held.any() else {}
+        share, rng = self.settings.validation_fraction, np.random.RandomState(self.kept)
+        return {"held": kept_rows(labelled.strata, recipe.net, share, task.classify, rng)}
+
+
+def _told(reasons: str, result: Fit) -> str:
+    """The reasons, with what an ensemble ended with."""
+    return f"{reasons} Chosen on rows kept from training: {result.chosen}." if result.chosen else reasons

@@ -1,0 +1,166 @@
+"""Networks of other libraries: the same function, bit for bit where sums have one term; anything else is named."""
+
+from contextlib import suppress
+
+import numpy as np
+import pytest
+import torch
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
+from torch import nn
+
+from smilenn.auditing.importing import read_network
+from smilenn.auditing.network import DeepNet
+from smilenn.auditing.onnx_file import run_onnx
+from smilenn.errors import SmileError
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+
+def saved(path, nodes, tensors, *, shape=("n", 3), outputs=1):
+    """An ONNX file of these nodes over x, whose output is y."""
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, list(shape))],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", outputs])],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in tensors.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+RNG = np.random.default_rng(0)
+W = {
+    "w": RNG.normal(size=(3, 4)).astype(np.float32),
+    "b": RNG.normal(size=4).astype(np.float32),
+    "v": RNG.normal(size=(1, 4)).astype(np.float32),
+    "c": RNG.normal(size=1).astype(np.float32),
+    "mean": RNG.normal(size=(1, 3)).astype(np.float32),
+    "range": np.array([2.0, 0.5, 3.0], dtype=np.float32),
+}
+
+
+def chain(*ops):
+    """Nodes (type, names of constants, attributes) one after the other."""
+    nodes, at = [], "x"
+    for place, (kind, constants, attributes) in enumerate(ops):
+        out = "y" if place == len(ops) - 1 else f"h{place}"
+        nodes.append(helper.make_node(kind, [at, *constants], [out], name=f"node{place}", **attributes))
+        at = out
+    return nodes
+
+
+GOOD = [
+    ("Sub", ["mean"], {}),
+    ("Div", ["range"], {}),
+    ("MatMul", ["w"], {}),
+    ("Add", ["b"], {}),
+    ("Relu", [], {}),
+    ("Gemm", ["v", "c"], {"transB": 1}),
+]
+
+
+def test_onnx_chains_are_read_and_replayed(tmp_path):
+    path = saved(tmp_path / "net.onnx", chain(*GOOD), W)
+    net = read_network(path)
+    assert (net.dtype, net.sizes, [step for step, _ in net.scaling]) == ("float32", (3, 4, 1), ["sub", "div"])
+    x = RNG.normal(size=(20, 3)).astype(np.float32).astype(float)
+    np.testing.assert_allclose(run_onnx(path, x), net(x), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose([net.in_order(row) for row in x], net(x), rtol=1e-4, atol=1e-5)
+
+
+def test_inputs_with_more_dimensions_are_flattened(tmp_path):
+    nodes = chain(("Flatten", [], {"axis": 1}), *GOOD[2:])
+    assert read_network(saved(tmp_path / "a.onnx", nodes, W, shape=(1, 1, 1, 3))).sizes == (3, 4, 1)
+
+
+BAD = {
+    "Sigmoid": [*GOOD, ("Sigmoid", [], {})],
+    "Conv": [("Conv", ["w"], {}), *GOOD[2:]],
+    "without a Relu": [*GOOD[2:4], ("Gemm", ["v", "c"], {"transB": 1})],
+    "does not follow a linear layer": [("Relu", [], {}), *GOOD[2:]],
+    "linear layer; export": GOOD[:-1],
+    "stands behind a layer": [*GOOD, ("Mul", ["c"], {})],
+    "has factors": [*GOOD[2:5], ("Gemm", ["v", "c"], {"transB": 1, "alpha": 2.0})],
+    "not stored in the file": [("MatMul", ["nowhere"], {}), *GOOD[3:]],
+    "reads 4 numbers|Layer 2 reads": [*GOOD[2:5], ("Gemm", ["mean"], {"transB": 1})],
+}
+
+
+@pytest.mark.parametrize("why", BAD)
+def test_other_nodes_are_named(tmp_path, why):
+    with pytest.raises(SmileError, match=why):
+        read_network(saved(tmp_path / "net.onnx", chain(*BAD[why]), W))
+
+
+def test_dynamic_columns_are_refused(tmp_path):
+    with pytest.raises(SmileError, match="no fixed number of columns"):
+        read_network(saved(tmp_path / "net.onnx", chain(*GOOD), W, shape=("n", "m")))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 2.0**41])
+def test_numbers_that_no_certificate_covers_are_refused(tmp_path, value):
+    bad = {**W, "b": np.array([0, value, 0, 0], dtype=np.float32)}
+    with pytest.raises(SmileError, match=r"NaN|2\^40"):
+        read_network(saved(tmp_path / "net.onnx", chain(*GOOD), bad))
+
+
+def test_files_that_are_no_onnx_are_one_sentence(tmp_path):
+    (tmp_path / "net.onnx").write_bytes(b"no network at all")
+    for path in (tmp_path / "net.onnx", tmp_path / "nowhere.onnx", tmp_path):
+        with pytest.raises(SmileError):
+            read_network(path)
+
+
+def test_altered_onnx_files_are_read_or_refused(tmp_path):
+    """Whatever bytes a file holds: a network or a SmileError, nothing else."""
+    good = saved(tmp_path / "net.onnx", chain(*GOOD), W).read_bytes()
+    rng, read = np.random.default_rng(1), 0
+    for _ in range(400):
+        data = bytearray(good)
+        for _ in range(int(rng.integers(1, 4))):
+            data[int(rng.integers(len(data)))] = int(rng.integers(256))
+        if rng.random() < 0.2:
+            data = data[: int(rng.integers(len(data)))]
+        (tmp_path / "net.onnx").write_bytes(data)
+        with suppress(SmileError):
+            read += isinstance(read_network(tmp_path / "net.onnx"), DeepNet)
+    assert read > 50
+
+
+def test_torch_sequentials(tmp_path):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Dropout(), nn.Linear(5, 2, bias=False)).eval()
+    net = read_network(model)
+    x = torch.randn(10, 3)
+    np.testing.assert_allclose(net(x.double().numpy()), model(x).detach().numpy(), rtol=1e-4, atol=1e-6)
+    assert read_network(model.double()).dtype == "float64"
+    for bad in (nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), nn.Sequential(nn.Linear(3, 2), nn.ReLU())):
+        with pytest.raises(SmileError):
+            read_network(bad)
+    with pytest.raises(SmileError, match="LSTM cannot be audited"):
+        read_network(nn.LSTM(3, 2))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_networks_and_their_scalers():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 3)) * [1, 10, 100], rng.normal(size=60)
+    for scaler in (StandardScaler(), MinMaxScaler()):
+        model = make_pipeline(scaler, MLPRegressor(hidden_layer_sizes=(4, 3), max_iter=5, random_state=0)).fit(x, y)
+        np.testing.assert_allclose(read_network(model)(x)[:, 0], model.predict(x), rtol=1e-9)
+    classifier = MLPClassifier(hidden_layer_sizes=(4,), max_iter=5, random_state=0).fit(x, y > 0)
+    logit = read_network(classifier)(x)[:, 0]
+    np.testing.assert_allclose(1 / (1 + np.exp(-logit)), classifier.predict_proba(x)[:, 1], rtol=1e-6)
+    for bad in (
+        MLPRegressor(),
+        MLPRegressor(activation="tanh", max_iter=5).fit(x, y),
+        make_pipeline(PolynomialFeatures(), MLPRegressor(max_iter=5)).fit(x, y),
+        make_pipeline(StandardScaler()).fit(x),
+    ):
+        with pytest.raises(SmileError):
+            read_network(bad)

@@ -1,0 +1,129 @@
+"""Certified radii: multiples of a certified δ, never more than what pairs of inputs allow."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from smilenn import load
+from smilenn.certify.reference import check as reference
+from smilenn.domain import Domain, Feature
+from smilenn.errors import SmileError
+from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.radius import Steps, radii, steps_of
+from smilenn.properties import Claim, Robust
+from smilenn.properties.forms import Outputs
+from smilenn.train.config import Config
+
+
+def blobs(rows=240, columns=6, classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(classes, size=rows)
+    centres = rng.uniform(0.2, 0.8, (classes, columns))
+    return np.clip(centres[y] + rng.normal(0, 0.08, (rows, columns)), 0, 1), y
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    x, y = blobs()
+    x[:, 5] = 0.25  # a column of one value
+    model = SmileClassifier(properties=[Robust(0.2, norm=2), Robust(0.02, norm=2)], random_state=0)
+    return model.fit(x, y), x, y
+
+
+def test_several_classes_are_certified_in_the_euclidean_norm(fitted, tmp_path):
+    model, x, y = fitted
+    assert model.verdict_.status == "proved"
+    assert "contractions" in model.explain()
+    labels, steady = model.predict_certified(x)
+    assert (labels == y).mean() > 0.9 and ((labels == y) & steady).mean() > 0.3
+    model.save(tmp_path / "m")
+    assert reference.check_folder(tmp_path / "m").status == "certified"
+    again = load(tmp_path / "m")
+    assert (again.certified_radius(x, 2) == model.certified_radius(x, 2)).all()
+
+
+def test_a_radius_is_a_multiple_of_a_certified_delta(fitted):
+    model, x, _ = fitted
+    radius = model.certified_radius(x, norm=2)
+    _, steady = model.predict_certified(x)
+    assert (radius[steady] > 0.2 - 1e-12).all() and (radius[~steady] < 0.2).all()  # one fifth is no float
+    assert len(np.unique(radius)) > 4 and radius.max() > 0.2
+    steps = radius / 0.02
+    assert (np.abs(steps - np.rint(steps)) < 1e-6).all()
+
+
+def test_no_input_within_the_radius_gets_another_label(fitted):
+    model, x, _ = fitted
+    radius, labels = model.certified_radius(x, norm=2), model.predict(x)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        step = rng.normal(size=x.shape)
+        step[:, 5] = 0
+        step *= (1 - 1e-9) * radius[:, None] / np.linalg.norm(step, axis=1, keepdims=True)
+        moved = np.clip(x + step, x.min(axis=0), x.max(axis=0))
+        assert (model.predict(moved) == labels).all()
+    towards = x[labels == 1].mean(axis=0) - x
+    towards *= (1 - 1e-9) * radius[:, None] / np.linalg.norm(towards, axis=1, keepdims=True).clip(min=1e-9)
+    assert (model.predict(np.clip(x + towards, x.min(axis=0), x.max(axis=0))) == labels).all()
+
+
+def test_a_radius_needs_a_claim_of_its_norm(fitted):
+    model, x, _ = fitted
+    with pytest.raises(SmileError, match="such as Robust"):
+        model.certified_radius(x)
+
+
+def steps(delta=0.25, slack=0.0):
+    return Steps(Claim.__new__(Claim), delta, slack)
+
+
+def test_steps_are_counted_strictly():
+    logits = np.array([0.0, 0.1, 0.3, 0.30000000000000004, 0.9, -0.31])
+    found = radii(logits, np.array([0.1]), steps(), margins=False)
+    assert found.tolist()[:2] == [0.0, 0.0]  # a lead of one bound is no lead
+    assert found[2] < 0.75 + 1e-12 and found[4] <= 9 * 0.25 and found[5] >= 0.5
+    assert (found <= np.floor(np.abs(logits) / 0.1) * 0.25 + 1e-12).all()
+
+
+def test_margins_take_the_worst_class():
+    logits = np.array([[3.0, 2.0, 0.0]])
+    change = np.array([[0.0, 0.3, 2.0], [0.3, 0.0, 1.0], [2.0, 1.0, 0.0]])
+    assert radii(logits, change, steps(1.0), margins=True).tolist() == [1.0]  # 3 steps against 1, 1 against 2
+    assert radii(logits, np.full((3, 3), math.inf), steps(1.0), margins=True).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("item", "norm", "known"),
+    [
+        (Robust(0.1, 1), "inf", True),
+        (Robust(0.1, 1), 2, False),
+        (Robust(0.1, 1, norm=2), 2, True),
+        (Robust({"a": 0.1, "b": 0.2}, 1), "inf", False),
+        (Robust({"a": 0.1, "b": 0.2}, 1, norm=2), 2, False),
+        (Robust({"a": (-0.1, 0.2)}, 1), "inf", False),
+    ],
+)
+def test_claims_with_one_delta_have_steps(item, norm, known):
+    domain = Domain((Feature("a", "continuous", 0.0, 1.0), Feature("b", "continuous", -4.0, 1.0)))
+    (claim,) = item.lower(domain, ("y",))
+    found = steps_of(claim, Outputs(("y",)), domain, norm)
+    assert (found is not None) == known
+    if found is not None:
+        assert Fraction(found.delta) <= Fraction(1, 10) and 0 < found.slack < 1e-13
+
+
+def test_whole_numbers_have_no_steps():
+    domain = Domain((Feature("a", "integer", 0.0, 9.0),))
+    (claim,) = Robust(1, 1).lower(domain, ("y",))
+    assert steps_of(claim, Outputs(("y",)), domain, "inf") is None
+
+
+def test_training_is_repeatable():
+    x, y = blobs(columns=4)
+    config = Config(patience=None, epochs=3, batch_size=32, learning_rate=3e-3, train_learning_rate=3e-3, margin=0.3)
+    models = [
+        SmileClassifier(properties=[Robust(0.1, norm=2)], config=config, random_state=1).fit(x, y) for _ in range(2)
+    ]
+    assert (models[0].outputs(x) == models[1].outputs(x)).all()

@@ -1,0 +1,36 @@
+"""The proved checker, where it is built, and folders for it."""
+
+import json
+import subprocess
+from importlib import import_module
+
+import pytest
+
+from smilenn.certify import verified
+
+
+@pytest.fixture(scope="session")
+def smilecheck():
+    """Run the program on a folder: its exit code and its report."""
+    found = verified.program()
+    if found is None:
+        pytest.skip("the proved checker is not built: run `make verified`")
+
+    def run(folder):
+        done = subprocess.run([found, "--json", str(folder)], capture_output=True, check=False)
+        assert done.stderr == b""
+        return done.returncode, json.loads(done.stdout), done.stdout.decode()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def order():
+    """trust/order_folder.py: random folders whose rows are shown by the order rule."""
+    return import_module("trust.order_folder")
+
+
+@pytest.fixture(scope="session")
+def forge2():
+    """trust/forge2.py: a writer that keeps all digests right."""
+    return import_module("trust.forge2")

@@ -1,0 +1,173 @@
+"""Errors about options, paths and headers need no library but typer; errors about rows need no torch.
+
+Time is never measured: modules that take long to import are blocked, and a command that reaches for one would say so.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smilenn import Config, Network, SmileRegressor
+from smilenn.model.folder import read_folder, write_folder
+
+SLOW = ("torch", "sklearn", "scipy", "pandas", "numpy", "safetensors", "highspy", "joblib", "matplotlib")
+BLOCKED = """
+import json, sys
+for name in {names!r}:
+    sys.modules[name] = None  # every import of it fails
+from typer.testing import CliRunner
+from smilenn.cli import app
+for command in json.load(sys.stdin):
+    done = CliRunner().invoke(app, command)
+    print(json.dumps([done.exit_code, done.output]))
+"""
+
+
+def without(names, commands):
+    """Exit codes and outputs of commands in one process that cannot import these modules."""
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED.format(names=names)],
+        input=json.dumps([[str(a) for a in command] for command in commands]),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+        env=os.environ | {"COLUMNS": "300", "NO_COLOR": "1"},
+    )
+    return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("early")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.uniform(0, 1, 60), "z": rng.uniform(0, 1, 60)})
+    config = Config(pretrain_epochs=2, epochs=1)
+    model = SmileRegressor(increasing=["x"], config=config, network=Network(encoder="none"), random_state=0).fit(
+        frame, 2 * frame["x"].to_numpy()
+    )
+    model.save(folder / "model")
+    bare = {name: data for name, data in read_folder(folder / "model").items() if not name.startswith("certificate")}
+    write_folder(folder / "uncertified", bare)
+    frame.assign(y=frame["x"], g="u").to_csv(folder / "rows.csv", index=False)
+    (folder / "file").write_text("")
+    (folder / "empty").mkdir()
+    return folder
+
+
+def early(place):
+    """Commands and what they say, before anything slow is imported."""
+    rows, model, absent, new = place / "rows.csv", place / "model", place / "absent", place / "new"
+    fit = ["fit", rows, "--target", "y", "--out", new]
+    rise = [*fit, "--increasing", "x"]
+    return [
+        (["fit", rows, "--target", "y", "--increasing", "x", "--out", place / "empty"], "exists; remove it"),
+        (["fit", absent, "--target", "y", "--increasing", "x", "--out", new], "There is no file"),
+        ([*rise, "--nonsense"], "No such option"),
+        ([*rise, "--seed", "-1"], "--seed -1 is not a seed"),
+        ([*rise, "--test", "1.5"], "--test 1.5 is not a share"),
+        ([*rise, "--epochs", "-1"], "--epochs must be at least 0"),
+        ([*rise, "--time-limit", "0"], "--time-limit must be more than 0"),
+        ([*rise, "--spec", absent], "there is no such file"),
+        ([*rise, "--from", absent], "There is no model folder"),
+        ([*rise, "--from", place / "empty"], "'manifest.json' is missing"),
+        ([*rise, "--from", model, "--bounds", "x:0:1"], "--from brings the domain"),
+        ([*rise, "--bounds", "x:1"], "is not COLUMN:LO:HI"),
+        ([*rise, "--keep-na", "red"], "that text is a value anyway"),
+        ([*rise, "--checkpoint", place], "is a folder"),
+        ([*rise, "--output", "a", "--positive", "b"], "both say which class"),
+        ([*rise, "--drop", "nope"], "--drop: "),
+        ([*rise, "--bounds", "nope:0:1"], "--bounds: "),
+        ([*rise, "--increasing", "y"], "is among the features: --increasing names it"),
+        ([*fit, "--increasing", "nope"], "has no column 'nope'; it has 'x', 'z', 'g'"),
+        ([*fit, "--fair", "g"], "lacks its ε"),
+        ([*fit, "--fair", "g:much"], "'much' is not a number"),
+        ([*fit, "--robust", "q"], "'q' is not a number"),
+        ([*fit, "--quantile", "2"], "--quantile is [2.0]"),
+        ([*fit, "--quantile", "0.1", "--quantile", "0.9", "--task", "classification"], "--quantile is for numbers"),
+        (fit, "No property was asked for"),
+        (["fit", rows, "--target", "nope", "--increasing", "x", "--out", new], "--target: "),
+        (["predict", absent, rows, "--out", new], "There is no model folder"),
+        (["predict", model, absent, "--out", new], "There is no file"),
+        (["predict", model, rows, "--out", rows], "is the file that is read"),
+        (["predict", model, rows, "--out", new, "--id", "nope"], "lacks the column 'nope', which --id names"),
+        (["predict", model, place / "other.csv", "--out", new], "lacks the column 'z', which the model needs"),
+        (["check", absent], "There is no model folder"),
+        (["check", place / "empty"], "'manifest.json' is missing"),
+        (["check", place / "uncertified"], "has no certificate.json"),
+        (["check", model, "--key", absent], "absent"),
+        (["prove", absent], "There is no model folder"),
+        (["prove", model, "--prover", "luck"], "There is no prover 'luck'"),
+        (["report", model], "No file to write was named"),
+        (["report", model, "--out", new, "--references"], "--references needs the file"),
+        (["report", model, "--out", new, "--image", "3"], "is not ROWSxCOLUMNS"),
+        (["report", model, "--out", place / "file" / "r.html"], "is a file, so"),
+        (["report", absent, "--out", new], "There is no model folder"),
+        (["report", model, "--data", absent, "--out", new], "There is no file"),
+        (["sign"], "Give a model folder and --key"),
+        (["demo", "--out", place / "empty"], "exists; remove it"),
+        (["bench", "nothing"], "There is no benchmark 'nothing'"),
+        (["bench", "--case", "fair-20x4"], "belong to smile bench proof"),
+        (["bench", "proof", "--case", "nothing"], "There is no case 'nothing'"),
+        (["bench", "proof", "--job", "nothing"], "There is no job 'nothing'"),
+        (["bench", "proof", "--plot", absent / "p.png"], "There is no folder"),
+        (["bench", "proof", "--plot", place / "p.png", "--job", "opt"], "The plot shows the job prove"),
+        (["reproduce", "nothing", "--out", new], "There is no experiment 'nothing'"),
+        (["reproduce", "tabular", "--out", place / "file"], "is a file; name a folder"),
+        (["reproduce", "tabular", "--out", new, "--device", "abacus"], "There is no device 'abacus'"),
+    ]
+
+
+def test_options_paths_and_headers_are_judged_before_anything_slow_is_imported(place):
+    (place / "other.csv").write_text("x,g\n1,u\n")
+    cases = early(place)
+    for (command, said), (code, out) in zip(cases, without(SLOW, [command for command, _ in cases]), strict=True):
+        assert code == 2 and said in out and "should not happen" not in out, (command, out)
+        assert len(out.strip().splitlines()) == 1, out
+    assert not (place / "new").exists()
+
+
+def test_help_and_version_need_typer_alone(place):
+    commands = ["fit", "predict", "prove", "check", "sign", "report", "demo", "bench", "reproduce", "audit"]
+    asked = [["--help"], ["--version"], *([name, "--help"] for name in commands)]
+    assert all(code == 0 for code, _ in without(SLOW, asked))
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; import smilenn.cli; print(sorted(sys.modules))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not any(f"'{name}'" in done.stdout for name in (*SLOW, "rich.console", "asyncio"))
+
+
+def test_rows_are_judged_before_torch_is_imported(place):
+    def written(name, text):
+        (place / name).write_text("x,y,g\n" + text)
+        return ["fit", place / name, "--out", place / "new", "--increasing", "x"]
+
+    rules = place / "rules.toml"
+    rules.write_text('[[property]]\nkind = "nothing"\n')
+    good = "".join(f"{i},{i / 2},u\n" for i in range(20))
+    cases = [
+        ([*written("missing.csv", good + ",1,u\n"), "--target", "y"], "row 22, column 'x' is missing"),
+        ([*written("text.csv", good + "some,1,u\n"), "--target", "y"], "holds the text 'some' among numbers"),
+        ([*written("infinite.csv", good + "inf,1,u\n"), "--target", "y"], "give a finite number"),
+        ([*written("long.csv", good + "1,1,u,9,9\n"), "--target", "y"], "Expected 3 fields in line 22, saw 5"),
+        ([*written("none.csv", ""), "--target", "y"], "has a header but no rows"),
+        ([*written("same.csv", "1,3,u\n2,3,u\n"), "--target", "y"], "has one value only, '3'"),
+        ([*written("good.csv", good), "--target", "g"], "has one value only, 'u'"),
+        (
+            [*written("words.csv", "1,a,u\n2,b,u\n"), "--target", "y", "--task", "regression"],
+            "it cannot be a regression",
+        ),
+        ([*written("rules.csv", good), "--target", "y", "--spec", rules], "rules.toml"),
+    ]
+    for (command, said), (code, out) in zip(
+        cases, without(("torch", "sklearn"), [command for command, _ in cases]), strict=True
+    ):
+        assert code == 2 and said in out and "should not happen" not in out, (command, out)

@@ -1,0 +1,170 @@
+"""Boosted trees beside networks: they keep the signs, are the booster's own numbers, and are certified to the bit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import smilenn
+from smilenn import Bounded, Config, Fair, Monotone, SmileClassifier, SmileRegressor
+from smilenn.model.encoders import Trees
+from smilenn.train.boosted import GROUPS, boosters
+from smilenn.train.losses import Quantiles
+
+QUICK = Config(epochs=2, batch_size=256)
+
+
+def table(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    x = pd.DataFrame(
+        {
+            "income": rng.uniform(0, 10, n).round(2),
+            "debt": rng.uniform(0, 5, n).round(1),
+            "age": rng.integers(18, 80, n),
+            "town": rng.choice(list("abcde"), n),
+            "sex": rng.choice(["m", "f"], n),
+        }
+    )
+    jump = 3.0 * (x["income"] > 5) + 2.0 * x["town"].isin(["b", "d"])
+    return x, jump - x["debt"] ** 2 / 5 + 0.1 * rng.normal(size=n)
+
+
+def branches(model):
+    return [b for b in model.net_.encoder.branches if any(isinstance(layer, Trees) for layer in b.layers)]
+
+
+@pytest.fixture(scope="module")
+def model():
+    x, y = table()
+    rules = [Monotone(increasing=["income"], decreasing=["debt"]), Fair(["sex"], 0.0)]
+    return SmileRegressor(properties=rules, config=QUICK, random_state=0).fit(x, y)
+
+
+def test_trees_join_and_are_certified(model):
+    assert branches(model) and model.verdict_.certificate and "trees" in model.explain()
+    x, y = table(seed=1)
+    assert model.score(x, y) > 0.9
+
+
+def test_no_tree_reads_a_protected_column(model):
+    domain = model.domain_
+    hidden = set(range(domain.slices["sex"].start, domain.slices["sex"].stop))
+    assert all(not hidden & set(branch.columns) for branch in branches(model))
+
+
+def test_order_holds_bit_for_bit(model):
+    """Neighbouring floats, thresholds and grids: raising income never lowers, raising debt never raises."""
+    x, _ = table(300, seed=2)
+    rng = np.random.default_rng(3)
+    for name, sign in (("income", 1), ("debt", -1)):
+        lo, hi = x[name].min(), x[name].max()
+        values = np.sort(np.concatenate([rng.uniform(lo, hi, 60), np.nextafter(rng.uniform(lo, hi, 60), hi), [lo, hi]]))
+        for _, row in x.sample(20, random_state=0).iterrows():
+            grid = pd.DataFrame([row] * len(values)).astype(x.dtypes.to_dict())
+            grid[name] = values
+            assert (sign * np.diff(model.predict(grid)) >= 0).all()
+
+
+def test_a_model_with_trees_is_saved_loaded_and_checked(model, tmp_path):
+    model.save(tmp_path / "m")
+    again = smilenn.load(tmp_path / "m")
+    x, _ = table(seed=1)
+    assert (again.predict(x) == model.predict(x)).all() and again.verdict_.certificate
+    assert smilenn.check(tmp_path / "m").status == "proved"
+
+
+def test_the_same_seed_gives_the_same_trees(model):
+    x, y = table()
+    again = SmileRegressor(properties=model.properties, config=QUICK, random_state=0).fit(x, y)
+    assert (again.predict(x) == model.predict(x)).all()
+
+
+def test_a_box_with_a_width_and_fixed_ends():
+    """Fair up to ε beside bounds: trees are cut to the same ends as the networks."""
+    x, y = table()
+    rules = [Fair(["sex"], 1.0), Bounded(-10.0, 8.0), Monotone(increasing=["income"])]
+    model = SmileRegressor(properties=rules, config=QUICK, random_state=0).fit(x, y)
+    found = model.predict(x)
+    assert model.verdict_.certificate and found.min() >= -10 and found.max() <= 8
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes(classes):
+    x, y = table()
+    label = pd.cut(y, classes, labels=[f"c{i}" for i in range(classes)]).astype(str)
+    rules = [Fair(["sex"], 0.0)] + ([Monotone(increasing=["income"])] if classes == 2 else [])
+    model = SmileClassifier(properties=rules, config=QUICK, random_state=0).fit(x, label)
+    assert model.verdict_.certificate and branches(model) and model.score(x, label) > 0.85
+
+
+def test_several_outputs_and_quantiles():
+    x, y = table()
+    both = pd.DataFrame({"one": y, "two": -2 * y + x["age"] / 10})
+    model = SmileRegressor(properties=[Monotone(increasing=["income"], output="one")], config=QUICK, random_state=0)
+    model.fit(x, both)
+    assert model.verdict_.certificate and branches(model) and model.score(x, both) > 0.8
+    model = SmileRegressor(properties=[Monotone(increasing=["income"])], quantiles=(0.2, 0.8), config=QUICK)
+    model.set_params(random_state=0).fit(x, y)
+    inside = model.predict(x)
+    below = (y.to_numpy()[:, None] < inside).mean(axis=0)
+    assert model.verdict_.certificate and below[0] < 0.4 and below[1] > 0.6
+
+
+def test_weights_of_rows_reach_the_trees():
+    x, y = table()
+    other = y + 5 * (x["age"] > 50)
+    rules = [Monotone(increasing=["income"])]
+    young = (x["age"] <= 50).astype(float)
+    model = SmileRegressor(properties=rules, config=QUICK, random_state=0).fit(x, other, sample_weight=young)
+    part = x[x["age"] > 50]
+    assert (
+        np.abs(model.predict(part) - y[part.index]).mean() < 1.5
+    )  # those of no weight, shifted by 5, were not learned
+
+
+def test_fewer_boosters_for_more_rows(monkeypatch, model):
+    """One booster where the table is large; kept rows are those of its group."""
+    monkeypatch.setattr("smilenn.train.boosted.GROUPS", ((10, 4), (100, 2)))
+    x, y = table()
+    one = SmileRegressor(properties=model.properties, config=QUICK, random_state=0).fit(x, y)
+    assert len(branches(one)) == 1 and len(branches(model)) == GROUPS[0][1] and one.verdict_.certificate
+
+
+def test_a_time_limit_stops_boosting(monkeypatch):
+    """Trees of the first sixteen only, where they have used up the time."""
+    ticks = iter(range(10**9))
+    monkeypatch.setattr("smilenn.train.boosted.perf_counter", lambda: float(next(ticks)))
+    x, y = table()
+    model = SmileRegressor(properties=[Monotone(increasing=["income"])], config=QUICK, time_limit=60, random_state=0)
+    model.fit(x, y)
+    assert model.verdict_.certificate
+    assert all(layer.trees[0] <= 16 + 60 for branch in branches(model) for layer in branch.layers)
+
+
+def test_rows_of_one_class_get_no_trees():
+    """A class that a group never sees cannot be learned from it."""
+    x, _ = table(60)
+    y = np.array(["no"] * 60)
+    y[7] = "yes"
+    model = SmileClassifier(properties=[Monotone(increasing=["income"])], config=QUICK, random_state=0).fit(x, y)
+    assert model.verdict_.status == "proved"
+
+
+def test_a_head_that_is_no_identity_gets_no_trees(model):
+    """Coordinates that are no outputs are not what a booster would learn."""
+    net, x = model.net_, torch.zeros(4, model.domain_.size, dtype=torch.float64)
+    from smilenn.train.losses import task_loss
+    from smilenn.train.phases import Training
+
+    held = torch.tensor([[True], [False], [False], [False]])
+    y = torch.tensor([[0.0], [1.0], [2.0], [3.0]], dtype=torch.float64)
+    task = Training(x, y, None, task_loss("mse", y), None, (), QUICK, 0, held)
+    before = net.head_weight.clone()
+    with torch.no_grad():
+        net.head_weight.mul_(2)
+    try:
+        assert not boosters(net, task, "mse", [{"income": 1}]).groups
+    finally:
+        with torch.no_grad():
+            net.head_weight.copy_(before)
+    assert not boosters(net, task, Quantiles((0.5,)), []).groups

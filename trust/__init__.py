@@ -1,0 +1,1 @@
+"""What makes the checkers worth trusting: forgers, planted faults, fuzzing, the frozen corpus's writers."""
