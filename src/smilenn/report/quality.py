@@ -9,7 +9,7 @@ The intervals speak of rows drawn as these were; they say nothing of another pop
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -225,6 +225,23 @@ def _groups(
 ) -> list[Group]:
     shown = 1 / (1 + np.exp(-np.clip(output, -700, 700))) if task == "binary" else output
     out = []
+    for name, value, rows in members(domain, x):
+        count = int(rows.sum())
+        if task == "regression":
+            far = np.abs(y[rows] - output[rows]).mean(axis=1)
+            quality = bootstrap(_mean(far), count)
+        else:
+            one = measures(task, y[rows], output[rows], names)[metric]
+            every = np.arange(count)
+            quality = wilson(round(one(every) * count), count) if _is_share(metric) else bootstrap(one, count)
+        single = y.shape[1] == 1
+        means = (float(shown[rows].mean()), float(y[rows].mean())) if single else (math.nan, math.nan)
+        out.append(Group(name, value, count, quality, *means))
+    return out
+
+
+def members(domain: Domain, x: np.ndarray) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Feature, value and rows [n] of every group in x [n, m]: the values of categories that are not too many."""
     for feature in domain.features:
         block = x[:, domain.slices[feature.name]]
         if feature.kind == "category":
@@ -236,18 +253,5 @@ def _groups(
         if len(values) > MOST_VALUES:
             continue
         for code, value in enumerate(values):
-            rows = codes == code
-            count = int(rows.sum())
-            if not count:
-                continue
-            if task == "regression":
-                far = np.abs(y[rows] - output[rows]).mean(axis=1)
-                quality = bootstrap(_mean(far), count)
-            else:
-                one = measures(task, y[rows], output[rows], names)[metric]
-                every = np.arange(count)
-                quality = wilson(round(one(every) * count), count) if _is_share(metric) else bootstrap(one, count)
-            single = y.shape[1] == 1
-            means = (float(shown[rows].mean()), float(y[rows].mean())) if single else (math.nan, math.nan)
-            out.append(Group(feature.name, value, count, quality, *means))
-    return out
+            if (codes == code).any():
+                yield feature.name, value, codes == code
