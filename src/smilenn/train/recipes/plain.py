@@ -41,5 +41,5 @@ def why_plain(kinds: Iterable[Kind]) -> str:
         return "There are no properties, so no encoder is needed."
     names = ", ".join(sorted(kinds))
     return (
-        f"No encoder keeps {names} by construction in this form, so training searches for counterexamples and proves."
+        f"No encoder keeps {names} by construction here, so training searches for counterexamples and proves."
     )
