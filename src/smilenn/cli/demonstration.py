@@ -86,7 +86,7 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
         room = f", up to {shown_bound(loaded.verdict_.bound)} for rounding" if loaded.verdict_.bound > 0 else ""
         rules = f"Nobody's score falls by earning more, nor moves by more than {EPS:g} through race{room}"
         say(f"   {rules}: that is certified.")
-    say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
+    say("   It says nothing about other columns that act as proxies for race, or about accuracy.")
     if loaded.certificate_ is None:
         tell(f"\nThe model is in {str(folder)!r}. It has no certificate: {in_options(loaded.certificate_note_)}")
     else:
@@ -121,7 +121,7 @@ def say_checked(folder: Path, verdict: Verdict, say: Callable[[str], Any], tell:
     """What the checker said of the folder when it was loaded, and how others can ask it."""
     say("\n7. Trust is not needed: the folder holds a certificate, and a small program checks it in exact arithmetic.")
     tell(f"   The checker, on {str(folder)!r}: {verdict.sentence()}.")
-    say("   It reads the files only, and nothing of the training. To run it yourself:")
+    say("   It reads the model folder and nothing else. To run it yourself:")
     place, file = shlex.quote(str(folder)), shlex.quote(str(checker.__file__))
     say(f"     smile check {place}")
     say(f"     python -m smilenn.certify.check {place}")

@@ -106,7 +106,7 @@ def _check_rules(request: Request) -> None:
     if directed and request.output is not None and request.positive is not None:
         raise SmileError("--output and --positive both say which class is meant; give one of them.")
     if request.output is not None and not directed:
-        raise SmileError("--output says what --increasing and --decreasing speak of; add one of them.")
+        raise SmileError("--output says what --increasing and --decreasing apply to; add one of them.")
     for text in request.fair:
         fair_parts(text)
     for text in request.robust:

@@ -67,7 +67,7 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
     except (LookupError, TypeError, ValueError, ArithmeticError):
         raise SmileError(f"{where} does not hold the self-test of this model; save the model again.") from None
     if weights != net.snapshot().digest:
-        raise AlteredError(f"{where} speaks of other weights than the model's; save the model again.")
+        raise AlteredError(f"{where} is about other weights than the model's; save the model again.")
     if reason := unsteady(net, x):
         raise SmileError(f"{where}: {reason}.")
     exact = net.profile != "f64-aux"

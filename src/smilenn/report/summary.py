@@ -26,7 +26,7 @@ def summary(found: Findings) -> str:
         *(_rule(rule, found.unit) for rule in found.rules),
     ]
     if not found.rules:
-        parts.append("<p>No rule was asked for.</p>")
+        parts.append("<p>No rules were stated.</p>")
     if found.example is not None:
         parts.append(
             f"<h3>Counterexample</h3><p>{text(found.example.row)} fails by {number(found.example.violation)}"

@@ -40,6 +40,4 @@ def why_plain(kinds: Iterable[Kind]) -> str:
     if not kinds:
         return "There are no properties, so no encoder is needed."
     names = ", ".join(sorted(kinds))
-    return (
-        f"No encoder keeps {names} by construction here, so training searches for counterexamples and proves."
-    )
+    return f"No encoder keeps {names} by construction here, so training searches for counterexamples and proves."
