@@ -748,7 +748,7 @@ def test_a_demo_without_one_step_of_training_is_not_done(tmp_path, monkeypatch):
     monkeypatch.setattr(Clock, "over", lambda self: True)
     code, out, err = smile("demo", "--out", tmp_path / "m", "--json")
     said = json.loads(out)
-    assert code == 3 and said["certified"] and "not one training step" in said["shortfall"], out + err
+    assert code == 3 and said["certified"] and "no training step" in said["shortfall"], out + err
 
 
 def test_a_step_of_training_excuses_no_verdict(model, tmp_path):
@@ -933,13 +933,13 @@ def test_a_fit_without_one_step_of_training_is_not_done(csv, tmp_path, monkeypat
 
     monkeypatch.setattr(Clock, "over", lambda self: True)
     code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "m", *FIT)
-    assert code == 3 and "Certified, but not one training step was completed (R² = " in out
+    assert code == 3 and "Certified, but no training step was completed (R² = " in out
     for command in ("prove", "check"):  # the folder knows
         code, out, _ = smile(command, tmp_path / "m")
-        assert code == 3 and ", but not one training step was completed (R² = " in out
+        assert code == 3 and ", but no training step was completed (R² = " in out
         code, out, _ = smile(command, tmp_path / "m", "--json")
         record = json.loads(out)
-        assert code == 3 and record["status"] == "proved" and record["shortfall"].startswith("not one training step")
+        assert code == 3 and record["status"] == "proved" and record["shortfall"].startswith("no training step")
     code, out, _ = smile("fit", csv, "--target", "y", "--increasing", "x", "--out", tmp_path / "j", "--json", *FIT)
     record = json.loads(out)
     assert code == 3 and record["certified"] and record["steps"] == 0 and "not one" in record["shortfall"]

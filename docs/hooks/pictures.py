@@ -39,7 +39,7 @@ def home(folder: Path) -> None:
     model = SmileRegressor(properties=rules, random_state=0).fit(train.frame, train.target)
     model.report(folder / "home.html", test.frame, test.target, name="Credit score", held_out=True)
     for dark in (False, True):
-        _take(folder / "home.html", "summary", f"report-{'dark' if dark else 'light'}", height=760, dark=dark)
+        _take(folder / "home.html", "summary", f"report-{'dark' if dark else 'light'}", height=810, dark=dark)
 
 
 def guarantee(folder: Path) -> None:
@@ -64,7 +64,7 @@ def pairs(folder: Path) -> None:
     )
     model.fit(train.frame, train.target)
     model.report(folder / "digits.html", test.frame, test.target, name="Is it a zero?", held_out=True)
-    _take(folder / "digits.html", "pairs", "report-pairs", height=620)
+    _take(folder / "digits.html", "pairs", "report-pairs", height=780)
 
 
 def _take(page: Path, tab: str, name: str, *, height: int, dark: bool = False) -> None:
