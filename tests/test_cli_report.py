@@ -53,7 +53,7 @@ def fitted(tmp_path_factory):
         20,
     )
     assert code in (0, 3), err
-    assert f"To look at it: smile report {folder / 'model'} --data" in out
+    assert f"To see a report: smile report {folder / 'model'} --data" in out
     assert "('g': 'no' or 'yes'.)" in out
     return folder
 

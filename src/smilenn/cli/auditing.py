@@ -137,5 +137,5 @@ def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
         for line in report.lines()[: 1 if quiet else None]:
             typer.echo(line)
         if reference and not quiet:
-            typer.echo("The reference checker finds the same.")
+            typer.echo("The reference checker agrees.")
     return report.exit_code

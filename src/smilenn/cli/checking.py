@@ -58,7 +58,7 @@ def run(model: Path, *, reference: bool, verified: bool, key: Path | None, quiet
             if note:
                 typer.echo(note)
             if reference:
-                typer.echo("The reference checker finds the same.")
+                typer.echo("The reference checker agrees.")
         if key is not None and report is not None:
             typer.echo(f"Signed by {public_key(str(key))}.")
         if finding is not None:
@@ -67,7 +67,7 @@ def run(model: Path, *, reference: bool, verified: bool, key: Path | None, quiet
         if found.assumed:
             typer.echo(in_short(found.assumed))
         if quality is not None:
-            typer.echo(f"As measured after training, not checked here. {quality.sentence()}")
+            typer.echo(f"Quality, measured after training and not checked here. {quality.sentence()}")
     return agreed(exit_code(verdict, quality), finding)
 
 

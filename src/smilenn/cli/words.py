@@ -68,7 +68,7 @@ def inputs_table(x: np.ndarray, domain: Domain, outputs: Mapping[str, np.ndarray
     lines += [[name, *(shown(float(value)) for value in values)] for name, values in outputs.items()]
     table = text_table(header, lines)
     hidden = len(rows) - len(kept)
-    return table + (f"\n({hidden} further columns are equal)" if hidden else "")
+    return table + (f"\n({hidden} more columns are equal)" if hidden else "")
 
 
 def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
@@ -80,7 +80,7 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
     lines, but = [], but_words(estimator)
     match verdict:
         case Proved(certificate=name) if name:
-            held = "his holds for every input of the domain, whatever the backbone does."
+            held = "his holds for every input in the domain, whatever the backbone does."
             lines.append(f"Certified{but}. T{held}" if but else f"Certified: t{held}")
         case Proved():
             lines.append(
@@ -92,7 +92,7 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
             lines.append(f"Violated{but}: {example.row} fails by {example.violation:.6g}{unit} (* differs):")
             lines.append(inputs_table(example.x, estimator.domain_, named))
         case Unknown() if math.isfinite(verdict.bound):
-            lines.append(f"Not certified{but}: a rule may fail, by at most {shown_bound(verdict.bound)}{unit}.")
+            lines.append(f"Not certified{but}: a rule may be violated by at most {shown_bound(verdict.bound)}{unit}.")
         case _:
             lines.append(f"Not certified, and no bound was checked{but}.")
     if isinstance(verdict, Unknown) and verdict.reason:
