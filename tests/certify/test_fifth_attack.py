@@ -251,7 +251,7 @@ def test_rules_that_are_not_certified_are_not_said_to_be_kept(rising, tmp_path):
     assert "Training did not search for counterexamples" not in training(gather(model))
     shown = verdict_html(model)
     assert shown.index("Rules that are not proved:") < shown.index("Raising ")
-    assert "Asked for" not in verdict_html(rising)
+    assert "Rules that are not proved" not in verdict_html(rising)
 
 
 def test_a_notebook_says_which_rules_are_certified(rising):
