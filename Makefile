@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Two test workers on two cores: one thread each, or they fight over the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test test-all mutation lint bench docs proof verified clean help
+.PHONY: demo test test-all mutation lint bench docs outputs pictures proof verified clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,8 @@ help:
 	@echo "make lint      ruff and pyright"
 	@echo "make bench     the benchmarks (ARGS=name runs one)"
 	@echo "make docs      the documentation, into site/"
+	@echo "make outputs   run the examples of the docs and write what they print into the pages"
+	@echo "make pictures  take the docs' screenshots of reports again (needs Chromium)"
 	@echo "make proof     compile the checker's proof of soundness (needs Coq and Flocq)"
 	@echo "make verified  build the proved checker, proof/ocaml/smilecheck (needs OCaml and Zarith)"
 	@echo "make clean     remove the environment and everything built"
@@ -58,6 +60,14 @@ bench: $(VENV)/.stamp-dev
 
 docs: $(VENV)/.stamp-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The tests compare the pages with what their examples print, so this is needed only where results have changed.
+PAGES := index estimators coming-from unknown messy tutorials/credit tutorials/fairness tutorials/images tutorials/medicine
+outputs: $(VENV)/.stamp-dev
+	$(ONE_THREAD) $(BIN)/python docs/hooks/outputs.py $(PAGES:%=docs/%.md)
+
+pictures: $(VENV)/.stamp-dev
+	$(ONE_THREAD) $(BIN)/python docs/hooks/pictures.py
 
 # Packages of Debian: coq libcoq-flocq for the proof, ocaml ocaml-findlib libzarith-ocaml-dev for the program.
 proof:

@@ -114,5 +114,5 @@ def test_a_killed_run_continues_with_the_same_command(tmp_path):
     (tmp_path / "model.checkpoint.part").write_bytes(b"a kill in the middle of the next checkpoint")
     again = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert again.returncode == 0, again.stderr
-    assert "Continuing the run that was cut off" in again.stdout
+    assert "Continuing the interrupted run" in again.stdout
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "model"]

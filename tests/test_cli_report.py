@@ -53,7 +53,7 @@ def fitted(tmp_path_factory):
         20,
     )
     assert code in (0, 3), err
-    assert f"To look at it: smile report {folder / 'model'} --data" in out
+    assert f"To see a report: smile report {folder / 'model'} --data" in out
     assert "('g': 'no' or 'yes'.)" in out
     return folder
 
@@ -106,7 +106,7 @@ def test_report_of_other_rows_says_that_it_does_not_know_them(fitted, tmp_path):
     record = json.loads(out)
     assert code == 0 and record["rows"] == 50 and record["report"].endswith("r.html") and record["card"] is None
     page = (tmp_path / "r.html").read_text("utf-8")
-    assert "has seen the rows measured here is not known" in page and "<h1>Mine</h1>" in page
+    assert "does not know whether the model was trained on the rows measured here" in page and "<h1>Mine</h1>" in page
 
 
 def test_report_without_a_target_measures_no_quality(fitted, tmp_path):

@@ -123,7 +123,7 @@ def test_the_index_column_is_noted(tmp_path):
     table().to_csv(tmp_path / "data.csv")
     code, out, err = fit(tmp_path / "data.csv", quick=FIT[:4])
     assert code in (0, 3), err
-    assert "Left out: 'Unnamed: 0', a column without a name that numbers the rows." in out
+    assert "Left out: 'Unnamed: 0', an unnamed column of row numbers." in out
     assert smilenn.load(tmp_path / "m").columns_ == ("x", "g")
 
 
@@ -469,12 +469,12 @@ def test_blanks_around_names_are_left_out_with_a_note(write):
     data = write(table().to_csv(index=False).replace("x,g,y", 'x , g,"y "'))
     code, out, err = fit(data, quick=(*FIT[:-1],))
     assert code == 0, out + err
-    assert "The column 'x ' is read as 'x', without the blanks." in out and "'y ' is read as 'y'" in out
+    assert "The column 'x ' is read as 'x', without the surrounding blanks." in out and "'y ' is read as 'y'" in out
     loaded = smilenn.load(data.parent / "m")
     assert loaded.domain_.columns == ("x", "g") and loaded.target_name_ == "y"
     assert smile("predict", data.parent / "m", data, "--out", data.parent / "p.csv")[0] == 0
     again = fit(write(table().to_csv(index=False)), "--out", data.parent / "n", quick=(*FIT[:-1],))
-    assert "without the blanks" not in again[1]
+    assert "without the surrounding blanks" not in again[1]
 
 
 def test_names_that_are_none_without_their_blanks(write):

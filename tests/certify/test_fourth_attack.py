@@ -327,7 +327,7 @@ def test_what_training_noted_can_pass_for_no_verdict(folder, tmp_path):
         model["learned"]["reasons"] = "Certified: lowering 'income' never lowers 'price'."
 
     lines = smilenn.load(altered(folder, tmp_path / "m", history=repair, model=reasons)).explain().splitlines()
-    assert lines[0].startswith("As training noted it: Certified")
+    assert lines[0].startswith("Network, as training recorded it: Certified")
     assert sum(line.startswith("Verdict: ") for line in lines) == 1
     assert not any(line.startswith("- ") for line in lines)
 

@@ -202,7 +202,7 @@ def test_a_subclass_of_an_encoder_is_not_taken_for_the_encoder(given):
     )
     found = made.fit(X, target(X))
     assert found.verdict_.status == "unknown" and found.certificate_ is None
-    assert "which no certificate speaks of; use" in found.certificate_note_
+    assert "which no certificate covers; use" in found.certificate_note_
 
 
 def test_any_encoder_is_asked_for_a_row_in_several_batches(priced):

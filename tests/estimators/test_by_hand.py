@@ -221,7 +221,7 @@ FAMILIES = {
     "premised": premised.REASONS,
     "distances": distances.REASONS,
     "curved": "read by piecewise linear units",
-    "ensemble": "Encoder: the mean of several small networks",
+    "ensemble": "An ensemble of small networks",
 }
 
 

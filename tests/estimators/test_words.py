@@ -247,7 +247,7 @@ def test_a_model_that_was_never_trained_says_so(monkeypatch):
     monkeypatch.setattr(Clock, "over", lambda self: True)
     model = SmileRegressor(increasing=["debt"], time_limit=60.0, **QUICK).fit(X, X.debt.rename("y"))
     assert model.quality_.steps == 0
-    assert "not one training step was completed (R² = " in judgement_text(model).splitlines()[0]
+    assert "no training step was completed (R² = " in judgement_text(model).splitlines()[0]
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ ERRORS = [
     ("a.x != b.x", "!=", "The operator '!=' does not exist; use <=, >= or ==."),
     ("a.x =< b.x", "=<", "The operator '=<' does not exist; use <=, >= or ==."),
     ("a.x ≤ b.x", "≤", "The operator '≤' does not exist; use <=, >= or ==."),
-    ("a.x <= 2 * b.out", "b.out", "This is an output; rows of 'when' speak of inputs only, rows of 'then' of outputs."),
+    ("a.x <= 2 * b.out", "b.out", "This is an output; 'when' is about inputs only, 'then' about outputs."),
     ("a.out.price <= 2", "a.out.price", "This is an output; "),
     ("a.x <= ", "", "A number or a name such as a.income was expected, not the end of the row."),
     ("<= 3", "<=", "A number or a name such as a.income was expected, not '<='."),

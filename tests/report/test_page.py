@@ -59,8 +59,8 @@ def test_a_report_says_everything_it_should(regressor, rows):
         '∀ a, b ∈ X: "smoker" free, other features equal ⇒ a.out - b.out <= 3, -a.out + b.out <= 3',
         "What is not guaranteed",
         "Accuracy is not guaranteed",
-        "changing the protected columns alone moves the predicted 'score' by no more than ε. It says nothing of other "
-        "columns that stand in for them",
+        "changing the protected columns alone moves the predicted 'score' by no more than ε. It says nothing about "
+        "other columns that act as proxies",
         "120 held-out rows",
         "site: Bonn",
         "R²",
@@ -175,7 +175,7 @@ def test_certified_labels_are_counted(classifier):
     (both,) = (m for m in found.quality.metrics if m.name == CERTIFIED)
     assert both.model.value == pytest.approx(((labels == y[:60]) & certified).mean())
     shown = page(found)
-    assert "right, and no allowed change turns it" in shown and CERTIFIED in shown
+    assert "correct and certified stable" in shown and CERTIFIED in shown
     assert SmileRegressor().unturned(np.zeros((3, 1))) is None
     rising = SmileClassifier(increasing=[0], network=Network(members=1), time_limit=2, certify_limit=0).fit(
         x[:60], y[:60]
@@ -187,7 +187,7 @@ def test_rows_that_are_separated_have_no_temperature(classifier):
     model, x, _ = classifier
     labels = model.predict(x)
     assert len(set(labels)) == 2
-    assert "separated perfectly, so no temperature can be judged" in page(gather(model, x, labels))
+    assert "separates these rows perfectly, so they cannot determine a temperature" in page(gather(model, x, labels))
 
 
 def test_unknown_classes_are_refused(classifier):

@@ -180,7 +180,7 @@ def test_a_curved_target_is_learned_certified_and_explained(properties, least):
     frame, y = table(300, 1)
     frame = frame.clip(lower=model.domain_.lo, upper=model.domain_.hi, axis=1)
     assert model.verdict_.status == "proved" and model.score(frame, y) > least
-    assert "'dose' read by piecewise linear units" in model.explain()
+    assert "'dose' is read by piecewise linear units" in model.explain()
 
 
 def test_a_decision_is_learned_within_its_shape():

@@ -60,7 +60,7 @@ def fit_crown_ibp(
     Of the epochs after the ramp the one with the smallest robust loss on held-out rows is kept.
     """
     if not (np.all(data.domain.shift == 0) and np.all(data.domain.mult == 1)):
-        raise SmileError("CROWN-IBP here speaks of raw inputs; build the domain with scaling='none'.")
+        raise SmileError("CROWN-IBP works on raw inputs here; build the domain with scaling='none'.")
     if not delta >= 0:
         raise SmileError(f"delta must be 0 or more, not {delta}.")
     ramp, descent = Ramp() if ramp is None else ramp, Descent() if descent is None else descent

@@ -57,12 +57,12 @@ def smile(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; may stand anywhere.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; works in any position.")] = False,
 ) -> None:
     """Neural networks that provably obey a rule everywhere: monotone, fair, robust.
 
     Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input, 3 unknown (the checked bound is
-    printed) or not one training step completed, 130 interrupted.
+    printed) or no training step completed, 130 interrupted.
     """
 
 
@@ -103,7 +103,7 @@ def fit(
     json: Json = False,
     help_all: HelpAll = False,
 ) -> None:
-    """Train on a table, prove and certify the properties and save the model."""
+    """Train on a table, prove and certify the rules, and save the model."""
     from smilenn.cli.fit_request import Request, checked
 
     request = Request(
@@ -155,7 +155,7 @@ def predict(
     id: options.Copied = None,
     na: NA = None,
     keep_na: KeepNA = None,
-    out_of_bounds: Annotated[Outside, typer.Option(help="Rows outside the domain; auto: the model's way.")] = (
+    out_of_bounds: Annotated[Outside, typer.Option(help="Rows outside the domain; auto does what the model says.")] = (
         Outside.auto
     ),
     chunk: options.Chunk = 50_000,
@@ -164,7 +164,7 @@ def predict(
 ) -> None:
     """Predict the rows of a table, however large.
 
-    For classifiers with --robust or --fair the column `certified` says which labels no such change can turn.
+    For classifiers with --robust or --fair the column `certified` says which labels no such change can flip.
     """
     from smilenn.cli.predict_request import Request, checked
 
@@ -184,7 +184,8 @@ def prove(
         str, typer.Option(metavar="NAME", help=f"{choices(PROVERS)}; auto takes the cheapest that applies.")
     ] = "auto",
     time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.0, help="For the prover, and as much for the certificate.")
+        float,
+        typer.Option(metavar="SECONDS", min=0.0, help="Time limit for the prover, and again for the certificate."),
     ] = 60.0,
     again: Annotated[
         bool, typer.Option("--again", help="Prove again even if the certificate is already accepted.")
@@ -192,7 +193,7 @@ def prove(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Search for a counterexample, prove and certify, from the files; write the verdict and the certificate."""
+    """Search for a counterexample and a proof; write verdict and certificate into the model folder."""
     check_choice(prover, PROVERS, "prover")
     paths.check_model(model)
     from smilenn.cli import proving as command
@@ -216,13 +217,13 @@ def check(
         Path | None,
         typer.Option(
             help="Accept only a folder signed by this public key (a PEM file or its 64 hexadecimal digits).",
-            show_default="signatures are not looked at",
+            show_default="signatures are ignored",
         ),
     ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check the certificate of a model or an audit in exact arithmetic, from the files; nothing is searched."""
+    """Check the certificate of a model or an audit in exact arithmetic, from its files alone."""
     if auditing.is_audit(model):
         if key is not None or verified:  # neither signatures nor the proved checker know audits
             raise SmileError(
@@ -265,7 +266,7 @@ def report(
         Path | None,
         typer.Option(
             metavar="TABLE",
-            help="A table to measure on; of the file of `smile fit` the held-out rows.",
+            help="A table to measure on; if `smile fit` used it, only its held-out rows.",
             show_default="none",
         ),
     ] = None,
@@ -274,16 +275,18 @@ def report(
     card: Annotated[Path | None, typer.Option(help="A Markdown model card to write.", show_default="none")] = None,
     name: options.Title = None,
     references: Annotated[
-        bool, typer.Option("--references", help="Train references: no rules, unaware, other ε. Takes its time.")
+        bool, typer.Option("--references", help="Also train references: no rules, unaware, other ε. Slow.")
     ] = False,
-    seconds: Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="For all references together.")] = 60.0,
+    seconds: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1.0, help="Time limit for all references together.")
+    ] = 60.0,
     image: Annotated[
         str | None, typer.Option(metavar="ROWSxCOLUMNS", help="Show inputs as images.", show_default="guessed")
     ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write a report: rules and verdict, quality, accuracy against guarantee, slices, the tightest pairs."""
+    """Write a report: rules, verdict, quality, accuracy against guarantee, slices, tightest pairs."""
     from smilenn.cli.report_request import Request, check
 
     request = Request(
@@ -303,7 +306,7 @@ def demo(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Embedded data, a monotone and fair model, its certificate and a report to look at, in less than three minutes."""
+    """Train a monotone and fair model on embedded data, certify it and write a report, in under three minutes."""
     if out is not None:
         paths.check_new_folder(out)
     from smilenn.cli import demonstration as command
@@ -336,7 +339,7 @@ def bench(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Times in one run: training and predicting with a guarantee; or provers against the paper's model."""
+    """Time training and prediction with a guarantee, or provers against the paper's model."""
     from smilenn.cli import benching as command
 
     request = command.Request(
@@ -357,7 +360,8 @@ def reproduce(
         list[int] | None, typer.Option(metavar="SEED", min=0, help="A seed; repeat.", show_default="the experiment's")
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only cells with this value, model=default; repeat.")
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Only cells with this value, such as model=default; repeat."),
     ] = None,
     data_dir: Annotated[
         Path | None, typer.Option(help="The folder of the data files.", show_default="SMILENN_DATA, the cache")
@@ -366,11 +370,11 @@ def reproduce(
     cluster: options.Cluster = None,
     save_models: Annotated[bool, typer.Option("--save-models", help="Keep the models in OUT/models.")] = False,
     reuse_models: Annotated[
-        bool, typer.Option("--reuse-models", help="Take models from OUT/models, certifying them, where there are any.")
+        bool, typer.Option("--reuse-models", help="Use models from OUT/models where there are any, and certify them.")
     ] = False,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Tables only; needs no matplotlib.")] = False,
     finished: Annotated[
-        bool, typer.Option("--finished", help="Run nothing: write the page of the cells that are finished.")
+        bool, typer.Option("--finished", help="Run nothing; write the page from the finished cells.")
     ] = False,
     quiet: Quiet = False,
     json: Json = False,

@@ -71,7 +71,7 @@ def rows_outside(frame: pd.DataFrame, texts: tuple[str, ...]) -> list[str]:
         if count:
             rows = "1 row lies" if count == 1 else f"{count} rows lie"
             out.append(
-                f"{rows} outside --bounds {name}:{lo:g}:{hi:g}; they move to the edge, unless the bounds are widened."
+                f"{rows} outside --bounds {name}:{lo:g}:{hi:g} and will be moved to the edge; or widen the bounds."
             )
     return out
 

@@ -41,13 +41,17 @@ def audit(
     increasing: Increasing = None,
     decreasing: Decreasing = None,
     spec: Spec = None,
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For the search over all rows.")] = 60.0,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time limit for the search over all rows.")
+    ] = 60.0,
     decide: Annotated[
-        bool, typer.Option("--decide", help="Stop a row once EPS is decided, not when its bracket is closed.")
+        bool, typer.Option("--decide", help="Stop a row as soon as EPS is decided, before its bracket is closed.")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where the certificate goes; must not exist.", show_default="none"),
+        typer.Option(
+            metavar="FOLDER", help="The folder to write the certificate to; must not exist.", show_default="none"
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="SEED", min=0)] = 0,
     quiet: Quiet = False,
@@ -139,7 +143,7 @@ def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
         for line in report.lines()[: 1 if quiet else None]:
             typer.echo(line)
         if reference and not quiet:
-            typer.echo("The reference checker finds the same.")
+            typer.echo("The reference checker agrees.")
     return report.exit_code
 
 

@@ -87,7 +87,7 @@ class Checked:
         lines.append(f"{self.sentence[0].upper()}{self.sentence[1:]}.")
         lines += [in_short(self.found.assumed)] if self.found.assumed else []
         if self.quality is not None:
-            lines.append(f"As measured after training, not checked here. {self.quality.sentence()}")
+            lines.append(f"Quality, measured after training and not checked here. {self.quality.sentence()}")
         return lines
 
     def _reported(self, report: Report, *, reference: bool, key: Path | None) -> list[str]:
@@ -96,7 +96,7 @@ class Checked:
         if report.status == "certified" and self.found.verdict.status != "proved":
             lines.insert(0, "The certificate holds, but it does not cover the properties that the model states:")
         lines += [self.note] if self.note else []
-        lines += ["The reference checker finds the same."] if reference else []
+        lines += ["The reference checker agrees."] if reference else []
         lines += [] if key is None else [f"Signed by {public_key(str(key))}."]
         return lines
 

@@ -60,7 +60,7 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     say(f"1. The data: {len(train)} invented credit applicants to learn from, {len(test)} to test on.")
     say(cell_list(train.frame.head(3).assign(score=train.target.head(3))))
     say_rules(properties, domain, say)
-    say("\n3. Training: networks that can be proved to obey, fitted to the data.")
+    say("\n3. Training: fitting networks that provably obey the rules.")
     model = SmileRegressor(properties=properties, domain=domain, random_state=0)
     with display("off" if quiet else "auto") as show:
         model.fit(train.frame, train.target, callback=show)
@@ -82,7 +82,7 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     else:
         say_checked(folder, loaded.verdict_, say, tell)
     page = folder.with_name(f"{folder.name}-report.html")
-    say("\n8. A report to look at; for comparison, models with other rules and with none are trained.")
+    say("\n8. A report. For comparison it trains models with other rules and without rules.")
     try:
         with display("off" if quiet else "auto") as show:
             write_report(
@@ -108,7 +108,7 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
 
 def say_rules(properties: Sequence[Property], domain: Domain, say: Callable[[str], Any]) -> None:
     """The domain, and what is to hold on all of it."""
-    say("\n2. What the model must obey, for every applicant within these ranges, not only for those in the data:")
+    say("\n2. The rules, for every applicant within these ranges, not only those in the data:")
     say(f"   {domain_text(domain)}")
     for claim in lower_all(properties, domain, Outputs(target="score", role="number")):
         say(f"   - {claim.sentence}")
@@ -119,25 +119,25 @@ def say_predictions(model: SmileRegressor | SmileClassifier, test: Dataset, say:
     say("\n5. Some predictions, from the saved model:")
     few = test.frame.head(5)
     say(cell_list(few.assign(score=test.target.head(5), predicted=model.predict(few).round(1))))
-    say("\n6. What if? One applicant, changed in one thing at a time:")
+    say("\n6. What if? One applicant, one change at a time:")
     say(cell_list(what_if(model, test.frame.iloc[[0]])))
     verdict = model.verdict_
     if verdict.exit_code == 0:
         room = f", up to {shown_bound(verdict.bound)} for rounding" if verdict.bound > 0 else ""
         rules = f"Nobody's score falls by earning more, nor moves by more than {EPS:g} through race{room}"
         say(f"   {rules}: that is certified.")
-    say("   It says nothing of other columns that may stand in for race, nor of how accurate the scores are.")
+    say("   It says nothing about other columns that act as proxies for race, or about accuracy.")
 
 
 def say_checked(folder: Path, verdict: Verdict, say: Callable[[str], Any], tell: Callable[[str], Any]) -> None:
     """What the checker said of the folder when it was loaded, and how others can ask it."""
-    say("\n7. Trust is not needed: the folder holds a certificate, and a small program checks it in exact arithmetic.")
+    say("\n7. No trust needed: the folder holds a certificate, and a small program checks it in exact arithmetic.")
     tell(f"   The checker, on {str(folder)!r}: {verdict.sentence()}.")
-    say("   It reads the files only, and nothing of the training. To run it yourself:")
+    say("   It reads the model folder and nothing else. To run it yourself:")
     place, file = shlex.quote(str(folder)), shlex.quote(str(checker.__file__))
     say(f"     smile check {place}")
     say(f"     python -m smilenn.certify.check {place}")
-    say("   or, where this package is not installed, copy its one file, which needs nothing but Python:")
+    say("   or, without this package, copy the checker's one file, which needs nothing but Python:")
     say(f"     cp {file} check.py && python check.py {place}")
 
 

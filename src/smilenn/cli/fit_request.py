@@ -121,7 +121,7 @@ def _check_rules(request: Request) -> None:
 
 def _check_output(request: Request) -> None:
     if not (request.increasing or request.decreasing):
-        raise SmileError("--output says what --increasing and --decreasing speak of; add one of them.")
+        raise SmileError("--output says what --increasing and --decreasing apply to; add one of them.")
     if request.positive is not None:
         raise SmileError("--output and --positive both say which class is meant; give one of them.")
 

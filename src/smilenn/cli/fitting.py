@@ -79,16 +79,16 @@ def announce(
     domain, frame, source = estimator.domain, prepared.frame, prepared.source
     assert isinstance(domain, Domain)
     for name in source.index_columns(named_columns(request)):
-        say(f"Left out: {name!r}, a column without a name that numbers the rows.")
+        say(f"Left out: {name!r}, an unnamed column of row numbers.")
     for name in source.trimmed():
-        say(f"The column {name!r} is read as {name.strip()!r}, without the blanks.")
+        say(f"The column {name!r} is read as {name.strip()!r}, without the surrounding blanks.")
     say(f"{len(frame)} rows, {len(domain.features)} features; predicting {listed(request.target, 12)} ({target.task}).")
     if start is not None:
         say(start.sentence(request, source))
     say(f"The domain: {domain_text(domain)}.")
     for sentence in rows_outside(prepared.complete, request.bounds):
         warnings.warn(sentence, stacklevel=1)
-    say("Properties to hold for every input of the domain:")
+    say("Rules, for every input in the domain:")
     for sentence in stated(estimator, domain, tuple(frame.columns), target.outputs):
         say(f"  - {sentence}")
     for found in trends(estimator, prepared.complete, target) if start is None else ():
@@ -188,12 +188,12 @@ def train(
         return
     beside = request.out.absolute().with_name(request.out.absolute().name + ".checkpoint")
     if numbered(beside, 0, request.restarts).exists():
-        say(f"Continuing the run that was cut off, from {beside.name!r}.")
+        say(f"Continuing the interrupted run from {beside.name!r}.")
     try:
         try:
             estimator.fit(frame, y, callback=show, checkpoint=beside, start=start)
         except CheckpointError:
-            say("That run was another one; starting from the beginning.")
+            say("That checkpoint belongs to another run; starting from the beginning.")
             forget(beside, request.restarts)
             estimator.fit(frame, y, callback=show, checkpoint=beside, start=start)
     finally:
@@ -239,7 +239,7 @@ def report(
     if estimator.interrupted_:
         typer.echo(f"Interrupted: the best model so far is saved in {str(request.out)!r}.")
         if request.checkpoint is not None:
-            typer.echo("To go on from there, give the same command and checkpoint with another --out.")
+            typer.echo("To continue, run the same command with the same checkpoint and another --out.")
         elif estimator.verdict_.exit_code == 3:
             typer.echo(f"To certify it: smile prove {request.out}")
     elif not quiet:
@@ -250,6 +250,6 @@ def say_next(request: Request, estimator: SmileRegressor | SmileClassifier) -> N
     """Where the model is, and what can be done with it."""
     typer.echo(f"Saved in {str(request.out)!r} after {duration(estimator.seconds_)} of training.")
     if estimator.certificate_ is not None:
-        typer.echo(f"To check the certificate from the files: smile check {request.out}")
+        typer.echo(f"To check the certificate: smile check {request.out}")
     given = "" if request.data == STANDARD_INPUT else f" --data {request.data}"
-    typer.echo(f"To look at it: smile report {request.out}{given} --out report.html")
+    typer.echo(f"To see a report: smile report {request.out}{given} --out report.html")

@@ -77,16 +77,14 @@ RULES, DATA, TRAINING = "Rules", "Data", "Training"  # the panels of ``smile fit
 TABLE = "CSV (also .gz), Parquet, or - for the standard input."
 NA = Annotated[
     list[str] | None,
-    typer.Option(
-        "--na", metavar="TEXT", help="A further text that means a missing cell; repeat.", rich_help_panel=DATA
-    ),
+    typer.Option("--na", metavar="TEXT", help="Another text that marks a missing cell; repeat.", rich_help_panel=DATA),
 ]
 KeepNA = Annotated[
     list[str] | None,
     typer.Option(
         "--keep-na",
         metavar="TEXT",
-        help="A text such as None that is a value, not missing; repeat.",
+        help="A text, such as None, to keep as a value; repeat.",
         rich_help_panel=DATA,
     ),
 ]
@@ -136,7 +134,7 @@ Output = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The class, label or target that --increasing and --decreasing speak of.",
+        help="The class, label or target that --increasing and --decreasing apply to.",
         show_default="all",
         rich_help_panel=RULES,
     ),
@@ -145,7 +143,7 @@ Positive = Annotated[
     str | None,
     typer.Option(
         metavar="CLASS",
-        help="The class of two whose log-odds --increasing and --decreasing speak of.",
+        help="Of two classes, the one whose log-odds --increasing and --decreasing apply to.",
         show_default="the last in sorted order",
         rich_help_panel=RULES,
     ),
@@ -172,17 +170,17 @@ Drop = Annotated[
 ]
 LeftOut = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="An identifier, not learned from; repeat.", rich_help_panel=DATA),
+    typer.Option(metavar="COLUMN", help="An identifier, left out of training; repeat.", rich_help_panel=DATA),
 ]
 Category = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column of numbers to read as names; repeat.", rich_help_panel=DATA),
+    typer.Option(metavar="COLUMN", help="A numeric column to read as categories; repeat.", rich_help_panel=DATA),
 ]
 Bounds = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN:LO:HI",
-        help="A column's range (the data's + 5 %); repeat.",
+        help="Range of a column (the data's + 5 %); repeat.",
         rich_help_panel=DATA,
     ),
 ]
@@ -206,7 +204,7 @@ Epochs = Annotated[
     int | None,
     typer.Option(
         metavar="COUNT",
-        help="Epochs of pretraining and of training, each.",
+        help="Epochs of pretraining, and as many of training.",
         show_default="the recipe's",
         rich_help_panel=TRAINING,
     ),
@@ -220,7 +218,7 @@ Restarts = Annotated[
 Threads = Annotated[
     int,
     typer.Option(
-        metavar="COUNT", min=1, help="Threads for training; the result depends on it.", rich_help_panel=TRAINING
+        metavar="COUNT", min=1, help="Threads for training; they affect the result.", rich_help_panel=TRAINING
     ),
 ]
 TimeLimit = Annotated[
@@ -244,7 +242,7 @@ Checkpoint = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="A file to continue from, written while training.",
+        help="Checkpoint file: written while training, continued from if there.",
         show_default="none",
         rich_help_panel=TRAINING,
     ),
@@ -254,7 +252,7 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="MODEL",
-        help="Begin with the weights of this model folder, on its domain; its properties, unless some are stated.",
+        help="Start from the weights and domain of this model folder, and its properties unless you state some.",
         show_default="none",
         rich_help_panel=TRAINING,
     ),

@@ -106,7 +106,7 @@ def say(
         typer.echo(json_module.dumps(record, ensure_ascii=False))
     elif not quiet:
         binary = isinstance(estimator, SmileClassifier) and estimator.task == "binary"
-        whose = f" The probability is that of {estimator.positive_class!r}." if binary else ""  # type: ignore[union-attr]
+        whose = f" The probability is of {estimator.positive_class!r}." if binary else ""  # type: ignore[union-attr]
         typer.echo(f"{rows} predictions written to {str(request.out)!r}.{whose}")
     if moved.count and (warned or not quiet):
         typer.echo(f"smile: warning: {moved.sentence(rows)}", err=True)

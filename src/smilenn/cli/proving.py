@@ -24,9 +24,9 @@ def run(model: Path, *, prover: str, time_limit: float, again: bool, quiet: bool
     there = estimator.certificate_ is not None and estimator.certificate_.accepted
     say = typer.echo if not (quiet or json) else (lambda text: None)
     if there and not again and prover == "auto":
-        say("The folder holds a certificate, which the checker accepts now; --again searches and proves afresh.")
+        say("The checker accepts the certificate in the folder; use --again to search and prove again.")
     else:
-        say("Properties to hold for every input of the domain:")
+        say("Rules, for every input in the domain:")
         for claim in estimator.claims_:
             say("  - " + "\n    ".join(claim_lines(claim, estimator.outputs_, estimator.domain_)))
         with display("off" if quiet or json else "auto") as show:
@@ -37,5 +37,5 @@ def run(model: Path, *, prover: str, time_limit: float, again: bool, quiet: bool
     else:
         typer.echo(judgement_text(estimator))
         if estimator.certificate_ is not None:
-            say(f"To check it from the files: smile check {model}")
+            say(f"To check it: smile check {model}")
     return exit_code(estimator.verdict_, estimator.quality_)

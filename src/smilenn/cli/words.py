@@ -65,7 +65,7 @@ def inputs_table(x: np.ndarray, domain: Domain, outputs: Mapping[str, np.ndarray
     lines += [[called[name], *map(shown, frame[name])] for name in (() if hidden else equal)]
     lines += [[name, *(shown(float(value)) for value in values)] for name, values in outputs.items()]
     table = text_table(["", *COPIES[: len(frame)]], lines)
-    return table + (f"\n({hidden} further columns are equal)" if hidden else "")
+    return table + (f"\n({hidden} more columns are equal)" if hidden else "")
 
 
 def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
@@ -88,7 +88,7 @@ def headline(estimator: SmileRegressor | SmileClassifier) -> list[str]:
     verdict, but, unit = estimator.verdict_, but_words(estimator), unit_words(estimator)
     match verdict:
         case Proved(certificate=name) if name:
-            held = "his holds for every input of the domain, whatever the backbone does."
+            held = "his holds for every input in the domain, whatever the backbone does."
             return [f"Certified{but}. T{held}" if but else f"Certified: t{held}"]
         case Proved():
             note = in_options(estimator.certificate_note_)
@@ -99,7 +99,7 @@ def headline(estimator: SmileRegressor | SmileClassifier) -> list[str]:
             failed = f"Violated{but}: {example.row} fails by {example.violation:.6g}{unit} (* differs):"
             return [failed, inputs_table(example.x, estimator.domain_, named)]
         case Unknown() if math.isfinite(verdict.bound):
-            return [f"Not certified{but}: a rule may fail, by at most {shown_bound(verdict.bound)}{unit}."]
+            return [f"Not certified{but}: a rule may be violated by at most {shown_bound(verdict.bound)}{unit}."]
     return [f"Not certified, and no bound was checked{but}."]
 
 

@@ -89,7 +89,7 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
     if missing.size:
         raise SmileError(f"Row {int(missing[0][0])} of the target is missing (NaN); drop the row or fill it in.")
     if "" in names:
-        raise SmileError(f"Column {names.index('')} of the target has no name; rules speak of outputs by name.")
+        raise SmileError(f"Column {names.index('')} of the target has no name; rules refer to outputs by name.")
     if values.ndim == 2 and not names:
         names = tuple(f"y{i}" for i in range(values.shape[1]))
     return values, "" if name in frame.columns else name, names

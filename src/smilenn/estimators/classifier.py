@@ -101,7 +101,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         target = decisions(y, names)
         if self.positive is not None and target.task != "binary":
             raise SmileError(
-                "positive chooses one of two classes; of several name the one a rule speaks of: Monotone(…, output=…)."
+                "positive chooses one of two classes; with more, name the one a rule is about: Monotone(…, output=…)."
             )
         if self.positive is not None and self._short_output() not in target.outputs.classes:
             known = listed(target.outputs.classes)
@@ -153,7 +153,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         self._check_fitted()
         several = self.task == "multiclass"
         if self.task == "multilabel":
-            raise SmileError("A radius is that of one label; of several labels ask predict_certified.")
+            raise SmileError("A certified radius needs one label per row; this model predicts several labels.")
         found = [steps_of(claim, self.outputs_, self.domain_, norm) for claim in self.changing_claims()]
         steps = [one for one in found if one is not None]
         refuse_without_steps(steps, norm)

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
 
 PROFILES = {
-    "f64-aux": "Numbers: float64 in any order; claims leave room for rounding, which the certificate counts.",
-    "fixed-order": "Numbers: float64, sums in one order, so that ε = 0 holds bit for bit (profile fixed-order).",
-    "dyadic": "Numbers: weights and inputs on a grid, so that nothing rounds and ε = 0 is exact (profile dyadic).",
+    "f64-aux": "Numbers: float64 sums in any order; the certificate accounts for their rounding.",
+    "fixed-order": "Numbers: float64 sums in a fixed order, so that ε = 0 holds bit for bit (profile fixed-order).",
+    "dyadic": "Numbers: weights and inputs on a grid, so that nothing is rounded and ε = 0 is exact (profile dyadic).",
 }
 
 
@@ -22,7 +22,7 @@ def explain(estimator: SmileEstimator) -> str:
     """Sentences, one a line."""
     net = estimator.net_
     # of a loaded model these are texts of its folder, which nobody checks
-    noted = [f"As training noted it: {printable(estimator.reasons_)}"] if estimator.reasons_ else []
+    noted = [f"Network, as training recorded it: {printable(estimator.reasons_)}"] if estimator.reasons_ else []
     lines = [*noted, _auxiliaries(estimator), PROFILES[net.profile]]
     found: dict[str, int] = {}
     for problem in build_all([claim for claim in estimator.claims_ if not claim.either], net.snapshot()):
@@ -53,7 +53,7 @@ def explain(estimator: SmileEstimator) -> str:
 def _auxiliaries(estimator: SmileEstimator) -> str:
     net = estimator.net_
     if net.encoder is not None:
-        return f"Auxiliaries: {net.auxiliaries}, of {net.encoder.size} encoded coordinates."
+        return f"Auxiliaries: {net.auxiliaries}, on {net.encoder.size} encoded coordinates."
     units = f" with {net.hidden} hidden units" if net.auxiliaries == "relu" else ""
     box = "a box that cannot flip" if net.boxes == "gap" else "the paper's box of two free nets"
-    return f"Auxiliaries: {net.auxiliaries}{units} of the inputs, {box}."
+    return f"Auxiliaries: {net.auxiliaries}{units} on the inputs, {box}."

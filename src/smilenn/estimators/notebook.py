@@ -26,7 +26,7 @@ def verdict_html(estimator: SmileEstimator) -> str:
         but = estimator.quality_.shortfall
         lines = [f"{lines[0]}, but {but}" if but else lines[0], estimator.quality_.sentence()]
     if estimator.claims_ and certificate is None and verdict.status != "proved":
-        lines.append("Asked for, and not shown to hold:")
+        lines.append("Rules that are not proved:")
     for i, claim in enumerate(estimator.claims_):
         room = Fraction(0) if certificate is None else certificate.rooms[i]
         said, *more = claim_lines(claim, estimator.outputs_, estimator.domain_, room)

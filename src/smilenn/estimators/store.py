@@ -102,7 +102,7 @@ def _certificate(estimator: SmileEstimator) -> dict[str, bytes]:
     verdict, certificate = estimator.verdict_, estimator.certificate_
     carried = "" if certificate is None else certificate.sha256
     if isinstance(verdict, Proved) and verdict.certificate not in ("", carried):
-        raise SmileError("The verdict speaks of a certificate that the estimator does not carry; call certify() again.")
+        raise SmileError("The verdict refers to a certificate that the estimator does not have; call certify() again.")
     return {} if certificate is None else dict(certificate.files)
 
 
@@ -181,7 +181,7 @@ def verdict_document(estimator: SmileEstimator) -> dict[str, Any]:
     if verdict.weights != weights and (final or verdict.weights):
         raise SmileError("The network was changed after its verdict; call certify() and save it then.")
     if final and verdict.claims != claims:
-        raise SmileError("The verdict speaks of other claims than the estimator's; call certify() and save it then.")
+        raise SmileError("The verdict is about other claims than the estimator's; call certify() before you save it.")
     return verdict_to_json(verdict) | {"weights": weights, "claims": list(claims)}
 
 

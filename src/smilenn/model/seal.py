@@ -230,8 +230,8 @@ def foreign_part(net: SmileNet) -> str:
         kind = type(part)
         if kind is not known:
             own = f"{kind.__module__}.{kind.__qualname__}"
-            return f"{words} is a {own}, which no certificate speaks of; use {known.__name__} itself"
-    hanging = "code hangs on the network that no certificate speaks of: a hook, or a method replaced"
+            return f"{words} is a {own}, which no certificate covers; use {known.__name__} itself"
+    hanging = "the network carries code that no certificate covers: a hook, or a replaced method"
     return hanging if _watched() or any(altered(module) for _, module, _ in _modules(net)) else ""
 
 

@@ -61,7 +61,7 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
     """Raise unless `net` computes on this machine what it did where it was saved."""
     weights, x, wanted = _recorded(net, stored, where)
     if weights != net.snapshot().digest:
-        raise AlteredError(f"{where} speaks of other weights than the model's; save the model again.")
+        raise AlteredError(f"{where} is about other weights than the model's; save the model again.")
     if reason := unsteady(net, x):
         raise SmileError(f"{where}: {reason}.")
     exact = net.profile != "f64-aux"

@@ -89,7 +89,7 @@ class OneOf(Property):
 
     def _refuse(self, known: tuple[str, ...]) -> None:
         if not known:
-            raise SmileError("OneOf speaks of classes; the outputs are numbers or labels.")
+            raise SmileError("OneOf is about classes; the outputs are numbers or labels.")
         unknown = [c for c in self.classes if c not in known]
         if unknown:
             raise SmileError(f"OneOf names the class {listed(unknown)}; there are {listed(known, 20)}.")

@@ -31,7 +31,9 @@ def ball_axes(delta: Delta, domain: Domain, features: Sequence[str] | None) -> A
     axes = tuple(axis for entry in delta for axis in _axis(*entry, domain))
     if not axes:
         known = listed(feature.name for feature in domain.features)
-        raise SmileError(f"Robust: norm=2 needs a continuous feature that may change; the features are {known}.")
+        raise SmileError(
+            f"Robust: the Euclidean norm needs a continuous feature that may change; the features are {known}."
+        )
     return axes
 
 
@@ -40,16 +42,16 @@ def _axis(name: Name, low: Size, high: Size, domain: Domain) -> Axes:
     feature = domain.feature(str(name))
     if feature.kind != "continuous":
         raise SmileError(
-            f"Robust: norm=2 is over continuous features, and {name!r} is of kind {feature.kind!r}; leave it out, "
-            f"or state how it may change by a property of its own, such as Robust({{{str(name)!r}: 1}}, eps=…)."
+            f"Robust: the Euclidean norm needs continuous features, and {name!r} is of kind {feature.kind!r}; "
+            "leave it out, or state how it may change in a Robust of its own."
         )
     if low != negated(high):
-        raise SmileError(f"Robust: with norm=2 {name!r} needs one number as its delta, not a pair.")
+        raise SmileError(f"Robust: in the Euclidean norm {name!r} needs one number as its delta, not a pair.")
     size = raw_amount(high, feature)
     if feature.lo == feature.hi:
         return ()
     if size <= 0:
-        raise SmileError(f"Robust: delta of {name!r} is {shown(high)}; with norm=2 it must be more than 0.")
+        raise SmileError(f"Robust: delta of {name!r} is {shown(high)}; in the Euclidean norm it must be more than 0.")
     return ((feature.name, size),)
 
 

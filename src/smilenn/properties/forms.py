@@ -74,7 +74,7 @@ class Outputs:
             return tuple(((1, output), (-1, other)) for other in known if other != output)
         if directed:
             raise SmileError(
-                f"{who} must say which of the {len(known)} classes it speaks of: its margin over each other class "
+                f"{who} must say which of the {len(known)} classes it is about: its margin over each other class "
                 f"is what may move one way only; add output={known[-1]!r}, or another of {listed(known, 20)}."
             )
         return tuple(((1, one), (-1, other)) for one, other in combinations(known, 2))

@@ -298,7 +298,7 @@ class _Parser:
                 name, end = self.access(token)
         span = (token.span[0], end)
         if kind == "out" and self.where == "when":
-            self.fail("This is an output; rows of 'when' speak of inputs only, rows of 'then' of outputs.", span)
+            self.fail("This is an output; 'when' is about inputs only, 'then' about outputs.", span)
         self.spans.setdefault((kind, name), span)
         return _Sum({(copy, kind, name): Fraction(1)}, Fraction(0), span)
 

@@ -57,7 +57,7 @@ def _several(names: Sequence[str] | None, outputs: Outputs, who: str, least: int
     """The outputs that are spoken of, which the network must have."""
     if outputs.classes:
         raise SmileError(
-            f"{who} speaks of outputs that are numbers or labels; those of a classifier's classes only compete, so "
+            f"{who} is about outputs that are numbers or labels; a classifier's classes only compete, so "
             "that nothing but their margins means something."
         )
     chosen = outputs.names if names is None else tuple(names)

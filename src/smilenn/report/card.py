@@ -72,7 +72,7 @@ def _rules(found: Findings) -> list[str]:
         more = "".join(f"  \n  {plain(line)}" for line in rule.more)
         parts.append(f"- {plain(rule.sentence)} **{word}**{more}  \n  {plain(rule.formula)}")
     if not found.rules:
-        parts.append("None was asked for.")
+        parts.append("No rules were stated.")
     if found.certificate:
         parts.append(f"Certificate (SHA-256): `{found.certificate}`. To check it: `smile check FOLDER`.")
     if found.assumed:

@@ -43,14 +43,14 @@ def plot_grid(plots: Iterable[str]) -> str:
 
 def key(name: str, words: str) -> str:
     """One entry of a legend."""
-    return f'<span class="key {name}"></span>{words}'
+    return f' <span class="entry"><span class="key {name}"></span>{words}</span>'
 
 
 def estimate_text(found: Estimate) -> str:
-    """``0.888 (0.86 to 0.91)``."""
+    """``0.888 (0.86 to 0.91)``, with spaces in the brackets that do not break."""
     if found.low is None or found.high is None:
         return number(found.value, 3)
-    return f"{number(found.value, 3)} ({number(found.low, 3)} to {number(found.high, 3)})"
+    return f"{number(found.value, 3)} ({number(found.low, 3)}\u00a0to\u00a0{number(found.high, 3)})"
 
 
 def change_text(change: float) -> str:

@@ -233,23 +233,23 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
     logits = "margins between the classes' logits" if model.task == "multiclass" else "log-odds"
     said = {
         f"{open_rules} of {len(model.claims_)} rules are not certified: {note}": model.claims_ and open_rules,
-        "Accuracy is not guaranteed: the figures below are measured on rows, and other rows may give others.": True,
+        "Accuracy is not guaranteed. It is measured on the rows given; other rows may give other figures.": True,
         _OUTSIDE[model.outside_ == "raise"]: True,
         f"Fairness here means: changing the protected columns alone moves {_spoken_of(model)} by no more than ε. "
-        "It says nothing of other columns that stand in for them, nor of how the data came to be.": fair,
-        "Missing cells are filled before prediction; the rules speak of the filled rows.": model.fill_,
-        f"The rules speak of {logits}. Rescaling, as calibration does, rescales every ε by the same factor.": model.task
+        "It says nothing about other columns that act as proxies, or about how the data were collected.": fair,
+        "Missing cells are filled before prediction; the rules cover the filled rows.": model.fill_,
+        f"The rules are about {logits}. Calibration rescales them, and every ε by the same factor.": model.task
         in UNITS,
-        "The certificate speaks of the float64 numbers that these files return; exported or edited copies are "
-        "others.": True,
-        "Whether the model has seen the rows measured here is not known to this report.": data and held_out is None,
-        "The rows measured here were used in training: quality on new rows will be lower.": data and held_out is False,
+        "The certificate covers the float64 values this model folder returns, not exported or edited copies.": True,
+        "This report does not know whether the model was trained on the rows measured here.": data and held_out is None,
+        "The model was trained on the rows measured here: expect lower quality on new rows.": data
+        and held_out is False,
     }
     return tuple(sentence for sentence, applies in said.items() if applies)
 
 
 _OUTSIDE = {
-    True: "Rows outside the domain are refused: the rules say nothing of them.",
+    True: "Rows outside the domain are refused: the rules do not cover them.",
     False: "Rows outside the domain are moved to its edge and predicted there; the rules hold for the moved rows.",
 }
 

@@ -9,7 +9,7 @@ The intervals speak of rows drawn as these were; they say nothing of another pop
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -225,20 +225,24 @@ def _groups(
 ) -> list[Group]:
     shown = 1 / (1 + np.exp(-np.clip(output, -700, 700))) if task == "binary" else output
     out = []
+    for name, value, rows in members(domain, x):
+        count = int(rows.sum())
+        quality = _group_quality(y[rows], output[rows], task, names, metric)
+        single = y.shape[1] == 1
+        means = (float(shown[rows].mean()), float(y[rows].mean())) if single else (math.nan, math.nan)
+        out.append(Group(name, value, count, quality, *means))
+    return out
+
+
+def members(domain: Domain, x: np.ndarray) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Feature, value and rows [n] of every group in x [n, m]: the values of categories that are not too many."""
     for feature in domain.features:
         codes, values = _coded(feature, x[:, domain.slices[feature.name]])
         if len(values) > MOST_VALUES:
             continue
         for code, value in enumerate(values):
-            rows = codes == code
-            count = int(rows.sum())
-            if not count:
-                continue
-            quality = _group_quality(y[rows], output[rows], task, names, metric)
-            single = y.shape[1] == 1
-            means = (float(shown[rows].mean()), float(y[rows].mean())) if single else (math.nan, math.nan)
-            out.append(Group(feature.name, value, count, quality, *means))
-    return out
+            if (codes == code).any():
+                yield feature.name, value, codes == code
 
 
 def _coded(feature: Feature, block: np.ndarray) -> tuple[np.ndarray, Sequence[str]]:

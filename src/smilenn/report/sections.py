@@ -15,6 +15,7 @@ from smilenn.progress import duration
 from smilenn.properties.claim import COPIES, Inequality
 from smilenn.properties.naming import amount
 from smilenn.report import figures
+from smilenn.report.decisions import decisions
 from smilenn.report.elements import bullets, capital, change_text, estimate_text, figure, key, plot_grid, table
 from smilenn.report.findings import Findings
 from smilenn.report.probe import Probe
@@ -61,6 +62,8 @@ def quality(found: Findings) -> str:
     parts.append(plot_grid(_agreement(found, rows.y, output) + _group_plots(quality, overall)))
     if quality.groups:
         parts.append("<h3>By group</h3>" + _group_table(found, quality))
+    if found.model.task == "binary" and 0 < rows.y.mean() < 1:
+        parts.append(decisions(rows.y[:, 0], output[:, 0], found.model.domain_, rows.x, found.positive))
     return "\n".join(parts)
 
 
@@ -123,7 +126,7 @@ def _temperature(found: Findings, y: np.ndarray, logit: np.ndarray) -> str:
     """What calibration would make of the logits, and of ε."""
     best = Calibration(temperature(logit, y))
     if best.temperature <= 1 / MOST:
-        return "These rows are separated perfectly, so no temperature can be judged by them."
+        return "The model separates these rows perfectly, so they cannot determine a temperature."
     words = f"Dividing the logits by {number(best.temperature, 3)} would calibrate them best on these rows."
     rule = epsilon_rule(found.model)
     if rule is None:
@@ -172,9 +175,9 @@ def guarantee(found: Findings) -> str:
     parts.append(table(("model", text(trade.metric), "ε asked for", "largest change found", "status"), lines))
     if trained:
         parts.append(
-            '<p class="soft">References were trained for this report, each within its share of the time. Other ε: the '
-            "model's own recipe. <i>No rules</i>: an ordinary network of the same size; <i>unaware</i>: the same "
-            "without the protected columns. Changes are found by sampling: there may be larger ones.</p>"
+            '<p class="soft">References were trained for this report and share its time limit. Those with another ε '
+            "use the model's recipe. <i>No rules</i> is an ordinary network of the same size; <i>unaware</i> is the "
+            "same network without the protected columns. Changes are found by sampling: larger ones may exist.</p>"
         )
     else:
         parts.append(
@@ -220,8 +223,8 @@ def pairs(found: Findings) -> str:
         return ""
     beyond = " by more than its room for rounding" if any(r.certified and r.bound > 0 for r in found.rules) else ""
     start = (
-        f"<p>The inputs that come closest to breaking each rule, looked for around {around} and evaluated by the "
-        "network. Marked lines differ between the copies. Closer ones may exist; none breaks a certified rule"
+        f"<p>The inputs that come closest to breaking each rule, found by searching around {around}. Highlighted "
+        "inputs differ between the copies. Closer ones may exist; none breaks a certified rule"
         f"{beyond}.</p>"
     )
     return start + "\n".join(parts)
@@ -230,9 +233,9 @@ def pairs(found: Findings) -> str:
 def _pair_card(found: Findings, probe: Probe, place: int, i: int) -> str:
     """One tuple, with how close it comes."""
     value, limit = float(probe.value[i]), probe.limit
-    left = "" if limit is None else f"left side {number(value + limit)}, limit {number(limit)}; "
-    slack = f"{number(-value)} to spare" if value < 0 else f"exceeds it by {number(value)}" if value > 0 else "no room"
-    title = f"<h4>{place}. {left}{slack}{found.unit}</h4>"
+    slack = f"{number(-value)} to spare" if value < 0 else f"over by {number(value)}" if value > 0 else "at the limit"
+    left = "" if not limit else f'<p class="soft">{number(value + limit)}, where the limit is {number(limit)}</p>'
+    title = f"<h4>{place}. {slack}{found.unit}</h4>{left}"
     return f'<div class="pair">{title}{_shown(found, probe.tuples[i], probe.outputs[i])}</div>'
 
 
@@ -265,12 +268,21 @@ def tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     shown = [*differing, *(name for name in frame.columns if name not in differing)]
     kept = shown if len(shown) <= MOST_FEATURES else differing[:MOST_FEATURES]
     lines = [_feature_line(f"{name}{units.get(str(name), '')}", frame[name]) for name in kept]
-    classes = ["differs" if name in differing else "" for name in kept]
-    for name, values in zip(found.output_names, outputs.T, strict=True):
-        lines.append((text(name), *(number(float(v), 5) for v in values)))
+    moved = sum(name in differing for name in kept)
+    same = lines[moved:] if moved else []  # a single input is shown whole
+    outs = [(text(name), *(number(float(v), 5) for v in values)) for name, values in _named(found, outputs)]
+    classes = ["differs"] * moved if moved else [""] * len(lines)
+    top = table(("", *COPIES[: len(frame)]), [*lines[: moved or None], *outs], [*classes, *["result"] * len(outs)])
     hidden = len(shown) - len(kept)
-    note = f'<p class="soft">{hidden} further columns are left out.</p>' if hidden else ""
-    return table(("", *COPIES[: len(frame)]), lines, [*classes, *["result"] * outputs.shape[1]]) + note
+    note = f'<p class="soft">{hidden} more columns are not shown.</p>' if hidden else ""
+    words = f"{len(same)} unchanged input{'s' if len(same) > 1 else ''}"
+    folded = f"<details><summary>{words}</summary>{table(('', 'value'), [line[:2] for line in same])}</details>"
+    return top + (folded if same else "") + note
+
+
+def _named(found: Findings, outputs: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """Every output's name with its values [k] of the outputs [k, o]."""
+    return list(zip(found.output_names, outputs.T, strict=True))
 
 
 def _feature_line(name: str, values: Iterable[Any]) -> tuple[str, ...]:
@@ -285,23 +297,23 @@ def variation(found: Findings) -> str:
     if not plots:
         return ""
     return (
-        "<p>For every row the largest value of the rule's left side that was found by changing the row within the "
-        "rule's premise. Right of the dashed line the rule would be broken.</p>" + plot_grid(plots)
+        "<p>Each row was changed as far as the rule allows. The histograms show the largest value of the rule's left "
+        "side found for each row; beyond the dashed line the rule would be broken.</p>" + plot_grid(plots)
     )
 
 
 def _variation_figure(found: Findings, probe: Probe) -> str:
-    proved = _proved(found, probe)
+    proved = proved_left(found, probe)
     plot = figures.variation_plot(probe, proved, _left(probe, found))
     sentence = claim_sentence(probe.claim, found.model.outputs_, found.model.domain_)
     largest = float(probe.value.max()) + (probe.limit or 0.0)
     shown = ""
     if proved is not None and math.isfinite(proved):
-        shown = f" Proved for all inputs: at most {shown_bound(proved)}."
+        shown = f" Proved for every input: at most {shown_bound(proved)}."
     return figure(plot, f"{text(sentence)} Largest found around {len(probe.value)} rows: {number(largest)}.{shown}")
 
 
-def _proved(found: Findings, probe: Probe) -> float | None:
+def proved_left(found: Findings, probe: Probe) -> float | None:
     """What the certificate proves of the left side, for all inputs; None without one."""
     certificate = found.model.certificate_
     if certificate is None or probe.claim not in certificate.claims or not certificate.report.claims:
@@ -321,14 +333,14 @@ def slices(found: Findings) -> str:
     legend = (
         key("ours", f"through {origin}")
         + key("idle", "through rows of low and of high output")
-        + key("k-box", "the box: where the output must lie whatever the backbone does")
+        + key("k-box", "the box: the output lies in it whatever the backbone does")
     )
     called = dict(zip(found.model.outputs_.names, found.output_names, strict=True))
     plots = [figure(figures.slice_plot(part, called[part.name]), "") for part in found.slices]
     more = len(found.model.domain_.features) - len({part.feature.name for part in found.slices})
-    note = f'<p class="soft">{more} further inputs are left out; those the rules name come first.</p>' if more else ""
+    note = f'<p class="soft">{more} more inputs are not shown; those the rules name come first.</p>' if more else ""
     wide = max(float((part.high - part.low).max()) for part in found.slices)
-    words = "The box has closed: its two ends are the same, so the certified part alone makes the prediction."
+    words = "The box has closed: both ends are equal, so the certified part alone makes the prediction."
     closed = "" if wide > 0 else f"<p>{words}</p>"
     return f"<p>One input changes, the others stay. {legend}</p>{closed}{plot_grid(plots)}{note}"
 
@@ -368,7 +380,7 @@ def training(found: Findings) -> str:
     )
     searched = any(record.get("violation") is not None for record in history)  # as the folder notes it
     closed = (
-        "<p>No counterexample was looked for in training: the network keeps the rules by its construction, and the box "
+        "<p>Training did not search for counterexamples: the network keeps the rules by construction, and the box "
         f"{room}.</p>"
         if not searched and all(rule.certified for rule in found.rules)
         else ""

@@ -43,7 +43,7 @@ class Standing:
     def shortfall(self) -> str:
         """Why the model is worth no more than a constant, as part of a sentence; empty where it is."""
         if self.steps == 0:
-            return f"not one training step was completed ({self.short})"
+            return f"no training step was completed ({self.short})"
         if self._no_better():
             constant = "predicting the mean" if "r2" in self.numbers else "a constant"
             return f"the model is no better than {constant}: {self.short}"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from smilenn.certify.about import HEADING
 from smilenn.certify.verdicts import claim_words
 from smilenn.domain import Domain
-from smilenn.progress import duration
 from smilenn.report.elements import bullets, table
 from smilenn.report.findings import Findings, Rule
 from smilenn.report.quality import CERTIFIED
-from smilenn.report.sections import rows_words, tuple_table
+from smilenn.report.sections import proved_left, rows_words, tuple_table
 from smilenn.report.svg import number, text
+from smilenn.rounding import shown_bound
 
 
 def summary(found: Findings) -> str:
@@ -20,11 +22,11 @@ def summary(found: Findings) -> str:
     shown = "".join(f'<div class="tile"><b>{value}</b><span>{words}</span></div>' for value, words in _tiles(found))
     parts = [
         f'<div class="tiles">{shown}</div>',
-        "<h3>What the model must obey, for every input of the domain</h3>",
+        "<h3>The rules, for every input in the domain</h3>",
         *(_rule(rule, found.unit) for rule in found.rules),
     ]
     if not found.rules:
-        parts.append("<p>No rule was asked for.</p>")
+        parts.append("<p>No rules were stated.</p>")
     if found.example is not None:
         parts.append(
             f"<h3>Counterexample</h3><p>{text(found.example.row)} fails by {number(found.example.violation)}"
@@ -33,8 +35,8 @@ def summary(found: Findings) -> str:
         parts.append(tuple_table(found, found.example.x, np.asarray(found.example.outputs)))
     if found.certificate:
         parts.append(
-            "<h3>Certificate</h3><p>Checked in exact arithmetic by a program that reads the model's files only. "
-            "Anybody can run it again: <code>smile check FOLDER</code>, or its one file with nothing but Python.</p>"
+            "<h3>Certificate</h3><p>An independent program checked it in exact arithmetic from the model folder alone. "
+            "Anyone can repeat that: <code>smile check FOLDER</code>, or the checker's one file with plain Python.</p>"
             f'<p class="hash">SHA-256 {text(found.certificate)}</p>'
         )
     else:
@@ -55,13 +57,24 @@ def _tiles(found: Findings) -> list[tuple[str, str]]:
             words += f", 95 %: {number(first.model.low, 3)} to {number(first.model.high, 3)}"
         tiles.append((number(first.model.value, 3), text(words)))
         tiles += [
-            (number(m.model.value, 3), "right, and no allowed change turns it")
+            (number(m.model.value, 3), "correct and certified stable")
             for m in found.quality.metrics
             if m.name == CERTIFIED
         ]
+        tiles += [
+            (number(m.model.value, 3), f"{text(m.name)}; a constant: {number(m.constant, 3)}")
+            for m in found.quality.metrics[1:2]
+        ]
+    tiles += [
+        (
+            "< 1e−9" if 0 < proved < 1e-9 else shown_bound(proved),
+            f"largest change, proved for every input; {number(probe.limit or 0.0)} allowed",
+        )
+        for probe in found.probes
+        if probe.limit and (proved := proved_left(found, probe)) is not None and math.isfinite(proved)
+    ][:1]
+    if found.quality is not None:
         tiles.append((f"{found.quality.rows:,}".replace(",", " "), rows_words(found)))
-    tiles.append((str(len(found.model.domain_.features)), "inputs"))
-    tiles.append((text(duration(found.model.seconds_)), "of training"))
     return tiles
 
 
@@ -69,8 +82,8 @@ def _rule(rule: Rule, unit: str) -> str:
     tone, word = "good" if rule.certified else "open", claim_words(rule.bound, rule.certified, unit)
     more = "".join(f'<p class="soft">{text(line)}</p>' for line in rule.more)
     return (
-        f'<div class="rule"><p><b>{text(rule.sentence)}</b></p>{more}'
-        f'<span class="formula">{text(rule.formula)}</span><span class="badge {tone}">{text(word)}</span></div>'
+        f'<div class="rule"><p><b>{text(rule.sentence)}</b></p>{more}<span class="badge {tone}">{text(word)}</span>'
+        f'<details><summary>Formula</summary><span class="formula">{text(rule.formula)}</span></details></div>'
     )
 
 
@@ -91,6 +104,6 @@ def _domain_table(domain: Domain) -> str:
             values = feature.range_words + (f" {feature.unit_words}" if feature.unit else "")
         rows.append((text(feature.name), text(feature.kind), text(values)))
     more = len(domain.features) - len(rows)
-    note = f'<p class="soft">{more} further inputs are left out here.</p>' if more > 0 else ""
+    note = f'<p class="soft">{more} more inputs are not shown.</p>' if more > 0 else ""
     listed = table(("input", "kind", "values"), rows)
     return f"<details><summary>{len(domain.features)} inputs</summary>{listed}{note}</details>"

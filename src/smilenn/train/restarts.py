@@ -169,4 +169,4 @@ class _Runs:
 
 def _told(reasons: str, result: Fit) -> str:
     """The reasons, with what an ensemble ended with."""
-    return f"{reasons} Chosen on rows kept from training: {result.chosen}." if result.chosen else reasons
+    return f"{reasons} Mixture chosen on held-out rows: {result.chosen}." if result.chosen else reasons

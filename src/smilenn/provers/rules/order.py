@@ -30,7 +30,7 @@ class Order(Rule):
     checked: ClassVar[str] = "order"
     shows: ClassVar[str] = "monotone networks that sum in a fixed order"
     cost: ClassVar[Cost] = Cost.SIGNS
-    because: ClassVar[str] = "every weight has the sign that the order asks for"
+    because: ClassVar[str] = "every weight has the sign that the order requires"
 
     @property
     def title(self) -> str:

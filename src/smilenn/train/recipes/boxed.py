@@ -10,8 +10,8 @@ from smilenn.train.coordinates import unconditional
 from smilenn.train.recipes.task import Recipe, Task, steps
 
 REASONS = (
-    "No encoder: in coordinates such as the steps from one output to the next, or their sum, the properties are the "
-    "ends of a fixed box, and the backbone is free inside it."
+    "No encoder. In coordinates such as the steps from one output to the next, or their sum, the properties are the "
+    "ends of a fixed box; the backbone is free inside it."
 )
 RATE = 3e-3
 

@@ -38,8 +38,8 @@ LEAST_EPOCHS, MOST_EPOCHS = 3, 100
 BEYOND = 0.02  # images are asked to pass δ by this share of the length of the diagonal
 
 REASONS = (
-    "Encoder: contractions, layers that move no two inputs apart in the Euclidean norm, whatever the weights; the "
-    "outputs are scaled to ε and the backbone plays no part."
+    "Contractions: layers that never increase the Euclidean distance between two inputs, whatever the weights. The "
+    "outputs are scaled to ε, and the backbone has no influence."
 )
 
 

@@ -62,8 +62,8 @@ CHANNELS = {"cuda": ((32, 64, 128), 128), "cpu": ((8, 16, 32), 32)}  # of a back
 REACHES, LEAST_THETA = 6.0, 0.1  # images are asked to pass the decision by so many δ, of the inputs' range at least
 
 REASONS = (
-    "Encoder: an l∞-distance net, whose layers change by at most what their inputs do, whatever the weights; the logit "
-    "is scaled to ε and the backbone "
+    "An l∞-distance net: its layers never change by more than their inputs, whatever the weights. The logit is scaled "
+    "to ε, and the backbone "
 )
 
 
@@ -76,7 +76,7 @@ def recipe(task: Task) -> Recipe | None:
         return None
     net, config = sized_distance_net(task.domain, task.settled, len(task.x), task.outputs, task.design)
     share = task.design.backbone_share
-    part = f"moves it in a box of {100 * share:g} % of the smallest ε." if share else "plays no part."
+    part = f"moves it in a box of {100 * share:g} % of the smallest ε." if share else "has no influence."
     return Recipe(net, config, REASONS + part, "distances")
 
 

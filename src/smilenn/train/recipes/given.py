@@ -32,9 +32,9 @@ def recipe(task: Task) -> Recipe | None:
         raise SmileError("The encoder was made for another domain; pass that domain as well (domain=encoder.domain).")
     refuse_unpinned(made, task.claims)
     if len(task.outputs.names) > 1:
-        raise SmileError("An encoder of one's own is averaged to one output; the target has several.")
+        raise SmileError("Your own encoder is averaged to one output, but the target has several.")
     net = averaged(task.domain, copy.deepcopy(made), task.size, task.start, sizes=task.design.backbone_sizes)
-    reasons = "Encoder: the one that was given; its coordinates are averaged."
+    reasons = "The encoder that was given; its coordinates are averaged."
     return Recipe(net, steps(len(task.x), RATE), reasons, "given")
 
 

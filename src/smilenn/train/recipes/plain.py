@@ -38,6 +38,6 @@ def recipe(task: Task) -> Recipe:
 def why_plain(kinds: Iterable[Kind]) -> str:
     """Why these claims get the paper's architecture."""
     if not kinds:
-        return "No property was asked for, so no encoder has to keep one."
+        return "There are no properties, so no encoder is needed."
     names = ", ".join(sorted(kinds))
-    return f"No encoder keeps {names} by construction as stated here, so training searches and proves."
+    return f"No encoder keeps {names} by construction here, so training searches for counterexamples and proves."

@@ -13,8 +13,8 @@ from smilenn.train.recipes.boxed import RATE
 from smilenn.train.recipes.task import Recipe, Task, steps
 
 REASONS = (
-    "No encoder: a linear program found a box of coordinates of the outputs that implies the properties wherever their "
-    "premises hold, and opens outside; the backbone is free inside it."
+    "No encoder. A linear program found a box around the outputs that implies the properties wherever their premises "
+    "hold and opens elsewhere; the backbone is free inside it."
 )
 
 

@@ -39,7 +39,7 @@ class Kind(StrEnum):
     FAIR = "Fair"
     FAIR_NEARBY = "Fair with delta"
     ROBUST = "Robust"
-    EUCLIDEAN = "Robust with norm=2"
+    EUCLIDEAN = "Robust in the Euclidean norm"
     LOCAL = "LocalRobust"
     LIPSCHITZ = "Lipschitz"
     CONVEX = "Convex"

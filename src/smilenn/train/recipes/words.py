@@ -16,25 +16,26 @@ KEPT_BY_UNITS = {Kind.CONVEX, Kind.CONCAVE, Kind.SYMMETRIC, Kind.DOMINATES, Kind
 
 
 def reasons(task: Task, found: Roles, ramps: int, width: np.ndarray, curved: frozenset[str] = frozenset()) -> str:
-    """One sentence; `curved` are the features that units read, `width` [o] that of the box."""
-    hidden = protected(task.stated)
+    """A few sentences; `curved` are the features that units read, `width` [o] that of the box."""
+    hidden, wide = protected(task.stated), float((width * task.scale).max())
     words = [_encoder(task, found, ramps)]
     if any(own.rising | own.falling for own in found.readings):
-        words.append("monotone by the signs of their weights, so nothing is searched")
+        words.append("The signs of its weights make it monotone by construction, so there is nothing to search for.")
     if hidden:
-        words.append("which do not read the protected columns")
+        names = listed(sorted(hidden), 40)
+        alone = f"It ignores {names} entirely, so the fairness limit is not used."
+        words.append(f"It does not read {names}; only the backbone does." if wide else alone)
     if found.linear:
-        words.append(f"linear in {', '.join(sorted(found.linear))}, which is convex and concave and of one slope")
+        words.append(f"It is linear in {listed(sorted(found.linear), 40)}, hence convex, concave and of one slope.")
     if curved:
         words.append(_units(task.kinds, curved))
     unread = {name for own in found.readings for name in own.without} - hidden - found.linear - curved
     if unread:
         words.append(
-            f"nor {', '.join(sorted(unread))}, since no rule certifies more of the other properties exactly "
-            "(encoder='none' searches for a network that does)"
+            f"It also ignores {listed(sorted(unread), 40)}: otherwise no rule would certify the other properties "
+            "exactly (encoder='none' searches for a network that uses them)."
         )
-    words.append(_backbone(float((width * task.scale).max()), bool(curved)))
-    return "; ".join(words) + "."
+    return " ".join([*words, _backbone(wide, bool(curved))])
 
 
 def protected(stated: Iterable[Stated]) -> set[str]:
@@ -47,19 +48,20 @@ def protected(stated: Iterable[Stated]) -> set[str]:
 
 def _encoder(task: Task, found: Roles, ramps: int) -> str:
     if any(set(own.without) < set(task.domain.slices) for own in found.readings):
-        return f"Encoder: the mean of several small networks over {ramps} quantile ramps a number"
-    return "Encoder: none"
+        return f"An ensemble of small networks over {ramps} quantile ramps per number."
+    return "No encoder."
 
 
 def _units(kinds: Iterable[Kind], curved: Iterable[str]) -> str:
-    kept = sorted(KEPT_BY_UNITS & set(kinds))
+    kept, read = sorted(KEPT_BY_UNITS & set(kinds)), sorted(curved)
     keeps = f", each of which keeps {' and '.join(kept)} by its sign, direction or slope" if kept else ""
-    return f"{listed(sorted(curved), 40)} read by piecewise linear units{keeps}; they start as the best spline"
+    verb = "is" if len(read) == 1 else "are"
+    return f"{listed(read, 40)} {verb} read by piecewise linear units{keeps}; they start as the best spline."
 
 
 def _backbone(width: float, curved: bool) -> str:
     if width:
-        return f"the backbone moves the output within a box of width {width:.3g}, nearly ε"
+        return f"The backbone moves the output within a box of width {width:.3g}, nearly ε."
     if curved:
-        return "the backbone plays no part, since units are certified one by one in a box of no width"
-    return "the backbone plays no part, since ε = 0 leaves its box no width"
+        return "The backbone has no influence: units are certified one by one, in a box without width."
+    return "The backbone has no influence: its box has no width."
