@@ -74,7 +74,7 @@ def in_order(start: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tens
     if not any(y.shape[-1] for y, _ in terms):
         return start
     rows = terms[0][0].shape[-2]
-    width = max(1, terms[0][1][..., 0].numel())
+    width = max(1, math.prod(terms[0][1].shape[:-1]))
     tile = max(1, (TILE if start.device.type == "cpu" else WIDE) // width)
     whole = start.dim() == terms[0][0].dim() - 1  # the same start for every row
     sums = [
@@ -135,7 +135,7 @@ def _is_numpy(first: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Ten
 
     if torch.is_grad_enabled() or torch.compiler.is_compiling():
         return False
-    if terms[0][0].shape[-2] * terms[0][1][..., 0].numel() > FEW:
+    if terms[0][0].shape[-2] * math.prod(terms[0][1].shape[:-1]) > FEW:
         return False
     tensors = (first, *(tensor for pair in terms for tensor in pair))
     return all(

@@ -12,8 +12,9 @@ from smilenn.domain import Domain
 from smilenn.report.elements import bullets, table
 from smilenn.report.findings import Findings, Rule
 from smilenn.report.quality import CERTIFIED
-from smilenn.report.sections import proved_left, rows_words, tuple_table
+from smilenn.report.sections import proved_left, rows_words
 from smilenn.report.svg import number, text
+from smilenn.report.tuples import tuple_table
 from smilenn.rounding import shown_bound
 
 
