@@ -26,7 +26,7 @@ from smilenn.certify.process import check_apart, read_report
 from smilenn.certify.reference import check as check_reference
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError
-from smilenn.model.bundle import certified_tensors, dump_weights, save_net
+from smilenn.model.bundle import certified_tensors, dump_weights, load_net, save_net
 from smilenn.model.folder import dump_json, read_folder, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.properties.claim import Claim, row
@@ -60,8 +60,11 @@ def test_a_forged_note_beside_changed_weights_proves_nothing(fitted, tmp_path):
     tensors["second.const"] = tensors["second.const"] + 100.0
     files["weights.safetensors"] = save_tensors(tensors)
     claimed = {"status": "proved", "method": "exact check of the certificate", "tolerance": 0.0, "bound": 0.0}
-    files["verdict.json"] = json.dumps(json.loads(files["verdict.json"]) | claimed).encode()
     write_folder(tmp_path / "forged", files)
+    digest = load_net(tmp_path / "forged")[0].snapshot().digest  # the forger names the new weights
+    claimed |= {"weights": digest, "certificate": ""}
+    files["verdict.json"] = json.dumps(json.loads(files["verdict.json"]) | claimed).encode()
+    write_folder(tmp_path / "forged", files, overwrite=True)
     loaded = smilenn.load(tmp_path / "forged")
     assert loaded.verdict_.status == "unknown" and loaded.violation_bound_ == np.inf
     assert "no certificate" in loaded.verdict_.sentence() and loaded.certificate_ is None

@@ -10,12 +10,14 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.linear_model import LinearRegression
+from typer.testing import CliRunner
 
 import smilenn
 from smilenn import Config, Custom, Exclusive, Monotone, Network, SmileClassifier, SmileRegressor
 from smilenn.certify import check, verdicts
 from smilenn.certify.certify import certify
 from smilenn.certify.reference import check as reference
+from smilenn.cli import app
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.estimators.clamped import ClampedRegressor
@@ -240,3 +242,23 @@ def test_a_hundred_classes_are_translated_in_a_moment():
     begun = time.process_time()
     claims = smilenn.Fair(["x"], 1).lower(Domain.box([0.0], [1.0], ["x"]), Outputs(names, names))
     assert len(claims[0].then) == 9900 and time.process_time() - begun < 20
+
+
+def test_constants_that_cancel_beside_a_scale_that_lies_are_shown_with_that_scale(tmp_path):
+    """Room is measured against what the folder states, so the command prints it beside what it excuses."""
+    net = SmileNet(
+        Domain.box([0.0], [1.0], ["x"]), torch.nn.Linear(1, 2), 2, auxiliaries="affine", output_scale=2.0**60
+    ).eval()
+    with torch.no_grad():
+        for part in (net.lower.slope, net.gap.const, net.gap.rise, net.gap.fall, net.head_bias):
+            part.zero_()
+        net.lower.slope[0, 0] = -100.0
+        net.lower.const.fill_(2.0**60)
+        net.head_weight.copy_(torch.tensor([[1.0, -1.0]]) / 2.0**60)
+    claims = Monotone(["x"]).lower(net.domain)
+    found = certify(net, claims, time_limit=10)
+    documents = {"properties.json": {"properties": [], "claims": [claim.to_json() for claim in claims]}}
+    save_net(tmp_path / "m", net, extra=found.files, documents=documents)
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "m")], env={"COLUMNS": "200"})
+    if done.exit_code == 0:
+        assert "for rounding" in done.output and "as stored and not checked: '1.15292e+18'" in done.output

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
 from smilenn.certify.about import in_short
@@ -18,7 +19,7 @@ from smilenn.certify.verified import CODES, Finding
 from smilenn.certify.verified import run as run_verified
 from smilenn.cli.guard import exit_code
 from smilenn.cli.spoken import in_options
-from smilenn.errors import SmileError
+from smilenn.errors import SmileError, listed
 from smilenn.model.bundle import MODEL
 from smilenn.model.folder import parse_json, read_folder, without_infinities
 from smilenn.provers.record import verdict_to_json
@@ -37,7 +38,8 @@ def run(model: Path, *, reference: bool, verified: bool, key: Path | None, quiet
     if isinstance(found.verdict, Rejected):
         checked = Checked(found, finding)
     else:
-        checked = Checked(found, finding, stored_quality(model), in_options(unregistered(read_folder(model))))
+        note = in_options(unregistered(read_folder(model)))
+        checked = Checked(found, finding, stored_quality(model), note, stored_scales(model))
     if json:
         typer.echo(json_module.dumps(without_infinities({"model": str(model), **checked.record()})))
     else:
@@ -54,6 +56,7 @@ class Checked:
     finding: Finding | None = None
     quality: Standing | None = None
     note: str = ""
+    scales: tuple[float, ...] = ()
 
     @property
     def shortfall(self) -> str:
@@ -72,6 +75,8 @@ class Checked:
             "shortfall": self.shortfall,
             "assumed": [item.line for item in self.found.assumed],
             "unregistered": self.note,
+            "version": None if self.found.report is None else self.found.report.version,
+            "claims": [] if self.found.report is None else [claim.formula for claim in self.found.report.claims],
         }
         return record if self.finding is None else record | {"verified": vars(self.finding)}
 
@@ -92,13 +97,20 @@ class Checked:
 
     def _reported(self, report: Report, *, reference: bool, key: Path | None) -> list[str]:
         """What the checker says of a certificate that it accepts."""
-        lines = list(report.lines())
+        lines = [*report.lines(), *self._scales(report)]
         if report.status == "certified" and self.found.verdict.status != "proved":
             lines.insert(0, "The certificate holds, but it does not cover the properties that the model states:")
         lines += [self.note] if self.note else []
         lines += ["The reference checker agrees."] if reference else []
         lines += [] if key is None else [f"Signed by {public_key(str(key))}."]
         return lines
+
+    def _scales(self, report: Report) -> list[str]:
+        """What rounding is measured against, where a row takes room for it: a number that nobody has checked."""
+        if not any(row.holds and row.excess > 0 for claim in report.claims for row in claim.rows):
+            return []
+        stated = listed(f"{float(scale):g}" for scale in self.scales)
+        return [f"Rounding is measured against the scale of the outputs, as stored and not checked: {stated}."]
 
 
 def agreed(code: int, finding: Finding | None) -> int:
@@ -113,6 +125,12 @@ def proved_line(finding: Finding, verdict: Verdict) -> str:
     if finding.status == "certified":
         return "The proved checker certifies it too."
     return f"The proved checker does not certify it: {finding.reason}."
+
+
+def stored_scales(model: Path) -> tuple[float, ...]:
+    """The scales of the outputs that model.json states; the checker has read them."""
+    described: Any = parse_json(read_folder(model)[MODEL], MODEL)
+    return tuple(np.atleast_1d(described["net"]["output_scale"]).astype(float).tolist())
 
 
 def stored_quality(model: Path) -> Standing | None:

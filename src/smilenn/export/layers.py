@@ -183,56 +183,64 @@ def _trees(graph: Graph, layer: Trees, y: str) -> str:
 
 def _nodes(graph: Graph, layer: Trees) -> dict[str, Any]:
     """The attributes of ai.onnx.ml.TreeEnsemble: inner nodes and leaves apart, a node left of z ≤ θ."""
-    split, number = layer.split.long().tolist(), layer.number.tolist()
-    roots: list[int] = []
-    asks, theta, yes, no, yes_leaf, no_leaf = ([] for _ in range(6))  # type: ignore[var-annotated]
-    target: list[int] = []
-    weight: list[float] = []
-
-    def leaf(value: float, tree: int) -> tuple[int, int]:
-        target.append(tree)
-        weight.append(value)
-        return len(weight) - 1, 1
-
-    def inner(asked: int, limit: float) -> int:
-        for column, value in ((asks, asked), (theta, limit), (yes, 0), (no, 0), (yes_leaf, 0), (no_leaf, 0)):
-            column.append(value)
-        return len(asks) - 1
-
-    at = 0
-    for tree in range(sum(layer.trees)):
-        if split[at] == LEAF:  # a tree of one leaf: both sides of any question
-            node = inner(0, 0.0)
-            (yes[node], yes_leaf[node]), (no[node], no_leaf[node]) = leaf(number[at], tree), leaf(number[at], tree)
-            roots.append(node)
-            at += 1
-            continue
-        roots.append(len(asks))
-        ahead: list[tuple[int, bool]] = []  # who waits for a child, and whether for the left one
-        while True:
-            asked, value = split[at], number[at]
-            at += 1
-            place = leaf(value, tree) if asked == LEAF else (inner(asked, value), 0)
-            if ahead:
-                parent, left = ahead.pop()
-                columns = (yes, yes_leaf) if left else (no, no_leaf)
-                columns[0][parent], columns[1][parent] = place
-            if asked != LEAF:
-                ahead += [(place[0], False), (place[0], True)]
-            elif not ahead:
-                break
+    found = _Nodes(layer.split.long().tolist(), layer.number.tolist())
+    roots = [found.tree(tree) for tree in range(sum(layer.trees))]
     return {
         "n_targets": sum(layer.trees),
         "aggregate_function": 1,
         "post_transform": 0,
         "tree_roots": roots,
-        "nodes_featureids": asks,
-        "nodes_splits": graph.tensor(theta),
-        "nodes_modes": graph.tensor([0] * len(asks), np.uint8),
-        "nodes_truenodeids": yes,
-        "nodes_falsenodeids": no,
-        "nodes_trueleafs": yes_leaf,
-        "nodes_falseleafs": no_leaf,
-        "leaf_targetids": target,
-        "leaf_weights": graph.tensor(weight),
+        "nodes_featureids": found.asks,
+        "nodes_splits": graph.tensor(found.theta),
+        "nodes_modes": graph.tensor([0] * len(found.asks), np.uint8),
+        "nodes_truenodeids": [place for (place, _), _ in found.children],
+        "nodes_falsenodeids": [place for _, (place, _) in found.children],
+        "nodes_trueleafs": [leaf for (_, leaf), _ in found.children],
+        "nodes_falseleafs": [leaf for _, (_, leaf) in found.children],
+        "leaf_targetids": found.target,
+        "leaf_weights": graph.tensor(found.weight),
     }
+
+
+class _Nodes:
+    """Trees in preorder taken apart: inner nodes with (place, whether it is a leaf) of both children, and leaves."""
+
+    def __init__(self, split: list[int], number: list[float]) -> None:
+        self.split, self.number, self.at = split, number, 0
+        self.asks: list[int] = []
+        self.theta: list[float] = []
+        self.children: list[list[tuple[int, int]]] = []
+        self.target: list[int] = []
+        self.weight: list[float] = []
+
+    def tree(self, tree: int) -> int:
+        """Take the next tree; the place of its root."""
+        if self.split[self.at] == LEAF:  # a tree of one leaf: both sides of any question
+            root = self._inner(0, 0.0)
+            value = self.number[self.at]
+            self.children[root] = [self._leaf(value, tree), self._leaf(value, tree)]
+            self.at += 1
+            return root
+        root = len(self.asks)
+        ahead: list[int] = []  # who waits for a child, the left one first
+        while True:
+            asked, value = self.split[self.at], self.number[self.at]
+            self.at += 1
+            place = self._leaf(value, tree) if asked == LEAF else (self._inner(asked, value), 0)
+            if ahead:
+                self.children[ahead.pop()].append(place)
+            if asked != LEAF:
+                ahead += [place[0], place[0]]
+            elif not ahead:
+                return root
+
+    def _leaf(self, value: float, tree: int) -> tuple[int, int]:
+        self.target.append(tree)
+        self.weight.append(value)
+        return len(self.weight) - 1, 1
+
+    def _inner(self, asked: int, theta: float) -> int:
+        self.asks.append(asked)
+        self.theta.append(theta)
+        self.children.append([])
+        return len(self.asks) - 1

@@ -29,6 +29,7 @@ ROWS = 16
 TOLERANCE = 1e-9
 PLACES, FEW = 64, 8  # of rows in a test: for known layers, and for modules that take one call a row
 LARGE = 2**22  # numbers of an encoder that takes long for a row
+MANY = 2048  # rows, where one of a batch is looked at among many others
 OTHER_BITS = (
     "gives a row other bits in another batch, so no certificate of it holds; use modules that treat every row by itself"
 )
@@ -160,10 +161,13 @@ def _unsteady_branch(net: SmileNet, branch: Branch) -> str:
 
 
 def _steady(function: Callable[[torch.Tensor], torch.Tensor], u: torch.Tensor) -> bool:
-    """Whether rows u [B, m] get the same bits together, in reverse, in odd batches and one by one."""
+    """Whether rows u [B, m] get the same bits together, in reverse, in odd batches, one by one and among many."""
     import torch
 
     together = function(u)
+    often = max(1, MANY // max(1, len(u)))  # enough rows for what is computed another way of many
+    if not _same(function(u.repeat(often, 1)), together.repeat(often, 1)):
+        return False
     return _same(function(u.flip(0)).flip(0), together) and all(
         _same(torch.cat([function(part) for part in u.split(size)]), together) for size in (1, 2, 3, 7)
     )
