@@ -25,7 +25,7 @@ import torch
 
 from smilenn.model.encoders import Branch, Distance
 from smilenn.model.net import SmileNet
-from smilenn.train.augment import augmented
+from smilenn.train.augment import GENTLE, USUAL, augmented
 from smilenn.train.encoded import seen
 from smilenn.train.losses import Decides
 from smilenn.train.phases import Training, finite_step
@@ -70,7 +70,7 @@ def distance_epoch(state: State, task: Training) -> dict[str, Any]:
         x, y, w = task.rows(index)
         w = seen(w, task.held, index, None)
         if config.augment == "affine":
-            x = augmented(x, rng)
+            x = augmented(x, rng, GENTLE if several else USUAL)
         u = net.scale(x).float()
         short = _class_loss(net, u, y, config.margin or THETA, grown) if several else _sign_loss(net, u, y, task)
         loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
