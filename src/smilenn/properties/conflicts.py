@@ -83,7 +83,7 @@ def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[
     for claim in claims:
         _refuse_vacuous(claim, domain)
     few = domain.size <= MOST_COORDINATES and len(claims) <= MOST_CLAIMS
-    if not few or sum(len(claim.rows) for claim in claims) < 2:
+    if not few or sum(len(claim.rows) for claim in claims) < 2 or all(_roomy(claim) for claim in claims):
         return ()
     features = _features(claims, domain)
     bases = [_middle(domain), *domain.sample(BASES - 1, np.random.default_rng(0))]
@@ -96,6 +96,12 @@ def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[
         systems.append((base, places, system))
     found = [_implied(claims, domain, outputs, systems, name) for name in features if _shared(claims, domain, name)]
     return tuple(sentence for sentence in found if sentence)
+
+
+def _roomy(claim: Claim) -> bool:
+    """Whether every small enough function satisfies the claim, as it does a `Robust` one: outputs below a limit > 0."""
+    outputs_alone = all(term.kind == "out" for row in claim.rows for term in row.terms)
+    return not claim.either and outputs_alone and all(row.rhs > 0 for row in claim.rows)
 
 
 def _refuse_vacuous(claim: Claim, domain: Domain) -> None:

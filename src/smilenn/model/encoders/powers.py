@@ -41,7 +41,10 @@ def power_near(p: float) -> Power:
 
 def raised(square: torch.Tensor, power: Power) -> torch.Tensor:
     """(r²)^(E/2) from r², in a new tensor."""
-    out = square * square * square if power.three else square.clone()
-    for _ in range(power.steps):
+    if power.three:
+        out, left = (square * square).mul_(square), power.steps
+    else:
+        out, left = (square * square, power.steps - 1) if power.steps else (square.clone(), 0)
+    for _ in range(left):
         out.mul_(out)
     return out
