@@ -74,6 +74,7 @@ def fit(
     decreasing: options.Decreasing = None,
     fair: options.Fair = None,
     robust: options.Robust = None,
+    norm: options.NormOption = options.Norm.inf,
     spec: options.Spec = None,
     output: options.Output = None,
     positive: options.Positive = None,
@@ -117,6 +118,7 @@ def fit(
         decreasing=tuple(decreasing or ()),
         fair=tuple(fair or ()),
         robust=tuple(robust or ()),
+        norm=norm.value,
         spec=tuple(spec or ()),
         drop=tuple(drop or ()),
         category=tuple(category or ()),
@@ -163,7 +165,8 @@ def predict(
 ) -> None:
     """Predict the rows of a table, however large.
 
-    For classifiers with --robust or --fair the column `certified` says which labels no such change can turn.
+    For classifiers with --robust or --fair the column `certified` says which labels no such change can turn, and with
+    --robust `radius` says how far a row may move before its label can change (`radius_2` in the Euclidean norm).
     """
     from smilenn.cli.predict_request import Request, checked
 

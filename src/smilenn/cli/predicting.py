@@ -64,7 +64,7 @@ def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
                 x = inside(estimator, frame, first, moved, outside)
             except SmileError as error:
                 raise SmileError(f"{source.name}: {source.as_shown(str(error))}") from None
-            predicted = predictions(estimator, estimator.outputs_at(x), change)
+            predicted = predictions(estimator, estimator.outputs_at(x), change, outside)
             for place, name in enumerate(request.ids):
                 if name in predicted.columns:
                     raise SmileError(f"--id {name} has the name of a column of predictions; rename it in the file.")
@@ -129,14 +129,26 @@ def changes(estimator: SmileRegressor | SmileClassifier, outside: OutOfBounds) -
     return estimator.largest_changes(outside)
 
 
+def _radii(estimator: SmileClassifier, output: np.ndarray, outside: OutOfBounds) -> dict[str, np.ndarray]:
+    """How far each row may move before its label can change, for each norm that a rule has."""
+    found = {
+        "radius": estimator.radius(output.reshape(len(output), -1), "inf", outside),
+        "radius_2": estimator.radius(output.reshape(len(output), -1), 2, outside),
+    }
+    return {name: values for name, values in found.items() if values is not None}
+
+
 def predictions(
-    estimator: SmileRegressor | SmileClassifier, output: np.ndarray, change: np.ndarray | None
+    estimator: SmileRegressor | SmileClassifier,
+    output: np.ndarray,
+    change: np.ndarray | None,
+    outside: OutOfBounds = "clamp",
 ) -> pd.DataFrame:
     """The columns to write for the outputs [n] or [n, o] of one chunk.
 
     One output: ``prediction``, and of classes ``probability`` (of the positive one of two, or of the predicted one of
-    several) and ``certified``. Several: a column for each target or quantile by its name; of labels ``NAME``,
-    ``NAME_probability`` and ``NAME_certified``.
+    several), ``certified`` and, where a rule has one δ for all columns, ``radius`` or ``radius_2``. Several: a column
+    for each target or quantile by its name; of labels ``NAME``, ``NAME_probability`` and ``NAME_certified``.
     """
     if not isinstance(estimator, SmileClassifier):
         names = estimator.outputs_.names if output.ndim == 2 else ("prediction",)
@@ -147,7 +159,9 @@ def predictions(
         place = estimator.outputs_.classes.index(estimator.positive_class) if estimator.task == "binary" else 0
         probability = sure[:, place] if estimator.task == "binary" else sure.max(axis=1)
         columns = {"prediction": found, "probability": probability}
-        return pd.DataFrame(columns if certified is None else columns | {"certified": certified})
+        if certified is not None:
+            columns |= {"certified": certified} | _radii(estimator, output, outside)
+        return pd.DataFrame(columns)
     labels: dict[str, np.ndarray] = {}
     parts = {"": found, "_probability": sure} | ({} if certified is None else {"_certified": certified})
     names = estimator.outputs_.names

@@ -170,21 +170,24 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         self._refuse_labels("A radius is that of one label")
         steps = self._steps(norm)
         refuse_without_steps(steps, norm)
-        return self._radius(self.outputs(X), steps)
+        return self._radius(self.outputs(X), steps, self.outside_)
 
-    def radius(self, outputs: np.ndarray, norm: Norm) -> np.ndarray | None:
-        """The same behind logits [n, o]; None of labels, or where no property is of this norm."""
+    def radius(self, outputs: np.ndarray, norm: Norm, outside: OutOfBounds | None = None) -> np.ndarray | None:
+        """The same behind logits [n, o], with `outside` as in `largest_changes`; None of labels, or where no property
+        is of this norm.
+        """
         steps = [] if self.task == "multilabel" else self._steps(norm)
-        return self._radius(outputs[:, 0] if outputs.shape[1] == 1 else outputs, steps) if steps else None
+        logits = outputs[:, 0] if outputs.shape[1] == 1 else outputs
+        return self._radius(logits, steps, self.outside_ if outside is None else outside) if steps else None
 
     def _steps(self, norm: Norm) -> list[Steps]:
         found = [steps_of(claim, self.outputs_, self.domain_, norm) for claim in self.changing_claims()]
         return [one for one in found if one is not None]
 
-    def _radius(self, logits: np.ndarray, steps: Sequence[Steps]) -> np.ndarray:
+    def _radius(self, logits: np.ndarray, steps: Sequence[Steps], outside: OutOfBounds) -> np.ndarray:
         certificate, out = self._judged().certificate, np.zeros(len(logits))
         for one in steps:
-            change = largest_changes(certificate, [one.claim], self.outputs_, self.domain_, self.outside_)
+            change = largest_changes(certificate, [one.claim], self.outputs_, self.domain_, outside)
             out = np.maximum(out, radii(logits, change, one, margins=self.task == "multiclass"))
         return out
 
