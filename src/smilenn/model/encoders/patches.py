@@ -47,15 +47,17 @@ class _PatchNorm(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, w: torch.Tensor, power: Power | None) -> torch.Tensor:
         out = x.new_empty(len(x), *w.shape[:2])
-        for rows in torch.arange(len(x)).split(_rows(w)):
-            at = slice(int(rows[0]), int(rows[-1]) + 1)
-            d = x[at, :, None, :] - w
-            most = torch.maximum(d.amax(dim=3), -d.amin(dim=3))
+        rows = min(len(x), _rows(w))
+        # two blocks for all rows: a fresh one for each operation would cost more than the operation
+        first, second = x.new_empty(rows, *w.shape), x.new_empty(rows, *w.shape)
+        for part, most in zip(x.split(rows), out.split(rows), strict=True):
+            d, e = first[: len(part)], second[: len(part)]
+            torch.sub(part[:, :, None, :], w, out=d)
+            torch.amax(d.abs_(), dim=3, out=most)
             if power is not None:
                 d.mul_(most.clamp(min=torch.finfo(d.dtype).tiny).reciprocal_()[..., None])
                 square = d.mul_(d)
-                most.mul_(raised(square, power).mul_(square).sum(dim=3).pow_(1 / power.p))
-            out[at] = most
+                most.mul_(raised(square, power, e).mul_(square).sum(dim=3).pow_(1 / power.p))
         ctx.save_for_backward(x, w, out)
         ctx.power = power
         return out
@@ -64,15 +66,21 @@ class _PatchNorm(torch.autograd.Function):
     def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor, None]:
         (grad,) = grad_outputs
         x, w, out = ctx.saved_tensors
-        grad_x, grad_w = torch.zeros_like(x) if ctx.needs_input_grad[0] else None, torch.zeros_like(w)
         moving = grad.flatten(1).any(dim=1).nonzero()[:, 0]
-        for rows in moving.split(_rows(w)):
-            d = x[rows][:, :, None, :] - w
-            d.mul_(out[rows].clamp(min=torch.finfo(d.dtype).tiny).reciprocal_()[..., None])
-            slope = _largest(d) if ctx.power is None else raised(d * d, ctx.power).mul_(d)
-            slope.mul_(grad[rows][..., None])
+        grad_x, grad_w = torch.zeros_like(x) if ctx.needs_input_grad[0] else None, torch.zeros_like(w)
+        rows = min(len(x), _rows(w))
+        first, second, third = (x.new_empty(rows, *w.shape) for _ in range(3))
+        for some in moving.split(rows):
+            d, square, e = first[: len(some)], second[: len(some)], third[: len(some)]
+            torch.sub(x[some][:, :, None, :], w, out=d)
+            d.mul_(out[some].clamp(min=torch.finfo(d.dtype).tiny).reciprocal_()[..., None])
+            if ctx.power is None:
+                slope = _largest(d)
+            else:
+                slope = raised(torch.mul(d, d, out=square), ctx.power, e).mul_(d)
+            slope.mul_(grad[some][..., None])
             if grad_x is not None:
-                grad_x[rows] = slope.sum(dim=2)
+                grad_x[some] = slope.sum(dim=2)
             grad_w -= slope.sum(dim=0)
         return grad_x, grad_w, None
 

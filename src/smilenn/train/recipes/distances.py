@@ -56,7 +56,7 @@ CLASSES = (2, (1536, 1536, 1536), 8e13)
 CLASS_CONFIG = Config(patience=None, batch_size=128, learning_rate=0.01, train_learning_rate=0.01)
 CLASS_THETA = 0.4  # beyond the largest δ
 # of several classes of images on a processor: nets, units on each patch and of the next layer, differences in all
-PATCHES = (2, (32, 64), 7.2e10)
+PATCHES = (2, (32, 64), 9e10)
 PATCH_CONFIG = Config(patience=None, batch_size=64, learning_rate=0.02, train_learning_rate=0.02)
 PATCH_THETA = 0.6
 START, SELF = 0.3, -3.0  # deviation of the first weights, and what a unit has at its own place in a square layer
