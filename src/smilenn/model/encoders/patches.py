@@ -74,10 +74,7 @@ class _PatchNorm(torch.autograd.Function):
             d, square, e = first[: len(some)], second[: len(some)], third[: len(some)]
             torch.sub(x[some][:, :, None, :], w, out=d)
             d.mul_(out[some].clamp(min=torch.finfo(d.dtype).tiny).reciprocal_()[..., None])
-            if ctx.power is None:
-                slope = _largest(d)
-            else:
-                slope = raised(torch.mul(d, d, out=square), ctx.power, e).mul_(d)
+            slope = _largest(d) if ctx.power is None else raised(torch.mul(d, d, out=square), ctx.power, e).mul_(d)
             slope.mul_(grad[some][..., None])
             if grad_x is not None:
                 grad_x[some] = slope.sum(dim=2)
