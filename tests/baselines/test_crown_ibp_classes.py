@@ -53,7 +53,7 @@ def test_verified_images_are_right(fitted):
 
 
 def test_scaled_inputs_are_refused():
-    domain = Domain.box([0.0], [2.0], ["a"])
+    domain = Domain.from_data(np.array([[0.0], [2.0]]))
     none = np.zeros((0, 1))
     data = Prepared(domain, none, np.zeros(0), none, np.zeros(0), none, np.zeros(0))
     with pytest.raises(SmileError, match="raw inputs"):
