@@ -117,6 +117,13 @@ def test_random_claims_agree_with_a_function_that_satisfies_them():
         assert found(*rules) == ()
 
 
+def test_claims_that_every_small_function_keeps_need_no_search(monkeypatch):
+    monkeypatch.setattr("smilenn.properties.conflicts._system", None)  # would be called
+    assert found(Robust(0.1, 1), Robust(0.01, 1)) == ()
+    with pytest.raises(TypeError):
+        found(Robust(0.1, 1), Safe(["x <= 1"], ["out >= 2"]))
+
+
 def test_fit_refuses_and_explains():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.uniform(0, 4, 60), "y": rng.uniform(0, 4, 60)})

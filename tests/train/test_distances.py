@@ -18,7 +18,7 @@ from smilenn.model.encoders.robust import robust_encoder
 from smilenn.properties import Monotone, Robust
 from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import lower_all
-from smilenn.train.augment import augmented
+from smilenn.train.augment import GENTLE, augmented
 from smilenn.train.config import Config
 from smilenn.train.distances import recentre
 from smilenn.train.fit import fit
@@ -112,6 +112,21 @@ def test_augmentation_moves_images_a_little_and_keeps_their_mass():
     assert np.abs(out.sum(axis=(1, 2)) / 64 - 1).max() < 0.35
     rows = (out * np.arange(28)[:, None]).sum(axis=(1, 2)) / out.sum(axis=(1, 2))
     assert 0.2 < rows.std() < 1.0
+
+
+def test_gentle_augmentation_stretches_each_side_by_itself():
+    rng = np.random.default_rng(1)
+    square = torch.zeros(400, 28, 28)
+    square[:, 8:20, 8:20] = 1.0
+
+    def sides(most):
+        images = augmented(square.reshape(400, -1), rng, most).reshape(400, 28, 28)
+        return images.sum(dim=1).amax(dim=1), images.sum(dim=2).amax(dim=1)  # the longest column and row
+
+    tall, wide = sides(GENTLE._replace(turn=0.0, shift=0.0))
+    alike = sides(GENTLE._replace(turn=0.0, shift=0.0, apart=False))
+    assert float((tall - wide).abs().max()) > 1.0
+    assert torch.allclose(*alike, atol=1e-4)
 
 
 def test_an_interrupted_run_is_settled():

@@ -25,9 +25,10 @@ TINY = 1e-12  # a ReLU whose pre-activation is 0 up to this is treated as off
 def crown(layers: Sequence[nn.Module], boxes: Sequence[Box], sign: torch.Tensor) -> torch.Tensor:
     """Lower bounds of sign·f over the input boxes, [B].
 
-    `boxes` are those of `interval`, the input's first; `sign` is [B], +1 or −1, and f has one output.
+    `boxes` are those of `interval`, the input's first; `sign` is [B], +1 or −1, of one output, or a form [B, o] of
+    several.
     """
-    a = sign.to(boxes[-1][0])[:, None]
+    a = sign.to(boxes[-1][0]).reshape(len(sign), -1)
     constant = torch.zeros_like(a[:, 0])
     for layer, (lower, upper) in zip(reversed(layers), reversed(boxes[:-1]), strict=True):
         if isinstance(layer, nn.ReLU):

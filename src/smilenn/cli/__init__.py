@@ -71,6 +71,7 @@ def fit(
     decreasing: options.Decreasing = None,
     fair: options.Fair = None,
     robust: options.Robust = None,
+    norm: options.NormOption = options.Norm.inf,
     spec: options.Spec = None,
     output: options.Output = None,
     positive: options.Positive = None,
@@ -114,6 +115,7 @@ def fit(
         decreasing=options.several(decreasing),
         fair=options.several(fair),
         robust=options.several(robust),
+        norm=norm.value,
         spec=options.several(spec),
         drop=options.several(drop),
         category=options.several(category),
@@ -160,7 +162,8 @@ def predict(
 ) -> None:
     """Predict the rows of a table, however large.
 
-    For classifiers with --robust or --fair the column `certified` says which labels no such change can flip.
+    For classifiers with --robust or --fair the column `certified` says which labels no such change can flip; with
+    --robust `radius` says how far a row may move before its label can change (`radius_2` in the Euclidean norm).
     """
     from smilenn.cli.predict_request import Request, checked
 

@@ -34,6 +34,7 @@ class Request:
     decreasing: tuple[str, ...] = ()
     fair: tuple[str, ...] = ()
     robust: tuple[str, ...] = ()
+    norm: str = "inf"
     spec: tuple[Path, ...] = ()
     drop: tuple[str, ...] = ()
     category: tuple[str, ...] = ()
@@ -114,6 +115,8 @@ def _check_rules(request: Request) -> None:
         fair_parts(text)
     for text in request.robust:
         robust_parts(text)
+    if request.norm != "inf" and not request.robust:
+        raise SmileError("--norm says how --robust measures a change; add --robust.")
     stated = directed or request.fair or request.robust or request.spec or request.quantiles
     if not stated and request.start is None:
         raise SmileError("No property was asked for; add --increasing, --decreasing, --fair, --robust or --spec.")

@@ -126,6 +126,23 @@ Robust = Annotated[
         rich_help_panel=RULES,
     ),
 ]
+
+
+class Norm(StrEnum):
+    """How --robust measures a change."""
+
+    inf = "inf"
+    two = "2"
+
+
+NormOption = Annotated[
+    Norm,
+    typer.Option(
+        "--norm",
+        help="How --robust measures a change: inf, each number by itself; 2, all together in the Euclidean norm.",
+        rich_help_panel=RULES,
+    ),
+]
 Spec = Annotated[
     list[Path] | None,
     typer.Option(metavar="FILE", help="A TOML file with more rules; repeat.", rich_help_panel=RULES),

@@ -67,7 +67,7 @@ def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
                 x = inside(estimator, frame, first, moved, outside)
             except SmileError as error:
                 raise SmileError(f"{source.name}: {source.as_shown(str(error))}") from None
-            predicted = identified(predictions(estimator, estimator.outputs_at(x), change), frame, request.ids)
+            predicted = identified(predictions(estimator, estimator.outputs_at(x), change, outside), frame, request.ids)
             predicted.to_csv(file, index=False, header=first == FIRST_ROW, lineterminator="\n")
             last = first + len(frame)
             spent = time.perf_counter() - begun
@@ -137,14 +137,26 @@ def changes(estimator: SmileRegressor | SmileClassifier, outside: OutOfBounds) -
     return estimator.largest_changes(outside)
 
 
+def _radii(estimator: SmileClassifier, output: np.ndarray, outside: OutOfBounds) -> dict[str, np.ndarray]:
+    """How far each row may move before its label can change, for each norm that a rule has."""
+    found = {
+        "radius": estimator.radius(output.reshape(len(output), -1), "inf", outside),
+        "radius_2": estimator.radius(output.reshape(len(output), -1), 2, outside),
+    }
+    return {name: values for name, values in found.items() if values is not None}
+
+
 def predictions(
-    estimator: SmileRegressor | SmileClassifier, output: np.ndarray, change: np.ndarray | None
+    estimator: SmileRegressor | SmileClassifier,
+    output: np.ndarray,
+    change: np.ndarray | None,
+    outside: OutOfBounds = "clamp",
 ) -> pd.DataFrame:
     """The columns to write for the outputs [n] or [n, o] of one chunk.
 
     One output: ``prediction``, and of classes ``probability`` (of the positive one of two, or of the predicted one of
-    several) and ``certified``. Several: a column for each target or quantile by its name; of labels ``NAME``,
-    ``NAME_probability`` and ``NAME_certified``.
+    several), ``certified`` and, where a rule has one δ for all columns, ``radius`` or ``radius_2``. Several: a column
+    for each target or quantile by its name; of labels ``NAME``, ``NAME_probability`` and ``NAME_certified``.
     """
     if not isinstance(estimator, SmileClassifier):
         names = estimator.outputs_.names if output.ndim == 2 else ("prediction",)
@@ -153,6 +165,7 @@ def predictions(
     certified = {}
     if change is not None:
         certified = {"certified": steady(output, change, margins=estimator.task == "multiclass")}
+        certified |= {} if estimator.task == "multilabel" else _radii(estimator, output, outside)
     if estimator.task == "multilabel":
         return label_columns({"": found, "probability": sure} | certified, estimator.outputs_.names)
     if estimator.task == "binary":

@@ -23,7 +23,7 @@ def read_properties(request: Request) -> Stated:
         name, eps = fair_parts(text)
         out.append((f"--fair {text}", Fair((name,), eps)))
     for text in request.robust:
-        out.append((f"--robust {text}", Robust(*robust_parts(text))))
+        out.append((f"--robust {text}", Robust(*robust_parts(text), norm=2 if request.norm == "2" else "inf")))
     for path in request.spec:
         stated_there = load_properties(path)
         out += [(f"{path}, property {i} ({item.kind})", item) for i, item in enumerate(stated_there, 1)]

@@ -18,7 +18,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import estimator_html_repr
@@ -284,6 +284,14 @@ class SmileEstimator(Judged, Parameters):
         """Which decisions behind outputs [n, o] no change that `Robust` and `Fair` speak of can turn, [n]; None where
         nothing is decided, or no such rule was stated.
         """
+        return None
+
+    def accepted(self, outputs: np.ndarray) -> np.ndarray | None:
+        """Which rows behind outputs [n, o] are answered when those near a decision are rejected, [n]; None as above."""
+        return None
+
+    def radius(self, outputs: np.ndarray, norm: Literal["inf", 2]) -> np.ndarray | None:
+        """How far each row behind outputs [n, o] may move before its decision can change, [n]; None as above."""
         return None
 
     def explain(self) -> str:

@@ -20,7 +20,8 @@ from smilenn.estimators.missing import Missing
 from smilenn.estimators.options import Columns, Network
 from smilenn.estimators.outside import Outside
 from smilenn.estimators.parameters import stored
-from smilenn.estimators.radius import Norm, radii, refuse_without_steps, steps_of
+from smilenn.estimators.radius import Norm, Steps, radii, refuse_without_steps, steps_of
+from smilenn.estimators.reject import accepted, with_rejections
 from smilenn.estimators.rules import Directions, Names, Stated
 from smilenn.estimators.sigmoid import probability
 from smilenn.estimators.steady import largest_changes, steady
@@ -143,6 +144,29 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         logits = self.outputs(X)
         return self.decided(logits), steady(logits, self.largest_changes(), margins=self.task == "multiclass")
 
+    def predict_or_reject(self, X: Any, rejected: Any = None) -> np.ndarray:
+        """Class labels [n], and `rejected` where the model gives no answer: by default -1, or "rejected" for text.
+
+        No two rows that a certified `Robust` or `Fair` property relates, such as two within δ, get two different labels
+        (reject.py). Without a certificate every row is rejected.
+        """
+        self._refuse_labels("Rejecting a row needs one label per row")
+        logits = self.outputs(X)
+        kept = accepted(logits, self.largest_changes(), margins=self.task == "multiclass")
+        return with_rejections(self.decided(logits), kept, self.classes_, rejected)
+
+    def accepted(self, outputs: np.ndarray) -> np.ndarray | None:
+        """Which rows behind logits [n, o] `predict_or_reject` answers, [n]; None of labels, or without such a rule."""
+        if self.task == "multilabel" or not self.changing_claims():
+            return None
+        logits = outputs[:, 0] if outputs.shape[1] == 1 else outputs
+        return accepted(logits, self.largest_changes(), margins=self.task == "multiclass")
+
+    def _refuse_labels(self, what: str) -> None:
+        self._check_fitted()
+        if self.task == "multilabel":
+            raise SmileError(f"{what}; this model predicts several labels.")
+
     def certified_radius(self, X: Any, norm: Norm = "inf") -> np.ndarray:
         """How far each row may move before its label can change, [n], in the units of the columns; 0 if not at all.
 
@@ -150,18 +174,28 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         together. Every `Robust` of that norm with one delta for all continuous columns counts, by whole multiples of
         its delta (radius.py): state a small delta for fine steps.
         """
-        self._check_fitted()
-        several = self.task == "multiclass"
-        if self.task == "multilabel":
-            raise SmileError("A certified radius needs one label per row; this model predicts several labels.")
-        found = [steps_of(claim, self.outputs_, self.domain_, norm) for claim in self.changing_claims()]
-        steps = [one for one in found if one is not None]
+        self._refuse_labels("A certified radius needs one label per row")
+        steps = self._steps(norm)
         refuse_without_steps(steps, norm)
-        logits, certificate = self.outputs(X), self._judged().certificate
-        out = np.zeros(len(logits))
+        return self._radius(self.outputs(X), steps, self.outside_)
+
+    def radius(self, outputs: np.ndarray, norm: Norm, outside: OutOfBounds | None = None) -> np.ndarray | None:
+        """The same behind logits [n, o], with `outside` as in `largest_changes`; None of labels, or where no property
+        is of this norm.
+        """
+        steps = [] if self.task == "multilabel" else self._steps(norm)
+        logits = outputs[:, 0] if outputs.shape[1] == 1 else outputs
+        return self._radius(logits, steps, self.outside_ if outside is None else outside) if steps else None
+
+    def _steps(self, norm: Norm) -> list[Steps]:
+        found = [steps_of(claim, self.outputs_, self.domain_, norm) for claim in self.changing_claims()]
+        return [one for one in found if one is not None]
+
+    def _radius(self, logits: np.ndarray, steps: Sequence[Steps], outside: OutOfBounds) -> np.ndarray:
+        certificate, out = self._judged().certificate, np.zeros(len(logits))
         for one in steps:
-            change = largest_changes(certificate, [one.claim], self.outputs_, self.domain_, self.outside_)
-            out = np.maximum(out, radii(logits, change, one, margins=several))
+            change = largest_changes(certificate, [one.claim], self.outputs_, self.domain_, outside)
+            out = np.maximum(out, radii(logits, change, one, margins=self.task == "multiclass"))
         return out
 
     def unturned(self, outputs: np.ndarray) -> np.ndarray | None:

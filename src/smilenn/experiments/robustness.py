@@ -37,7 +37,7 @@ from smilenn.errors import SmileError, listed
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.options import Network
 from smilenn.estimators.steady import largest_change
-from smilenn.experiments import figures, paper
+from smilenn.experiments import figures, paper, ten_classes
 from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.measures import chosen, mean, proved, robust, timed
 from smilenn.experiments.recipe import Setup, obtained
@@ -80,15 +80,17 @@ def cells(options: Options) -> list[Cell]:
         out += [{"model": model, **common} for model in ("agnostic", "default", "constant")]
         out += [{"model": "crown-ibp", "delta": delta, **common} for delta in DELTAS]
         out += [{"model": "faithful", "delta": delta, "eps": eps, **common} for delta in DELTAS for eps in epsilons]
-    return out
+    return out + ten_classes.cells(options)
 
 
 def compute(
     model: str, seed: int, quick: bool, delta: float | None = None, eps: float | None = None, *, options: Options
 ) -> list[Row]:
     """One cell: clean, PGD and verified accuracy, status, seconds of training and of predicting with verification."""
+    if model in ten_classes.MODELS and delta is not None:
+        return ten_classes.compute(model, seed, quick, delta, options=options)
     if model not in MODELS:
-        raise SmileError(f"There is no model {model!r}; models are {listed(MODELS)}.")
+        raise SmileError(f"There is no model {model!r}; models are {listed((*MODELS, *ten_classes.MODELS))}.")
     train, test = _data(quick, options)
     data = _prepared(train, test, seed)
     row: Row = {"model": model, "seed": seed, "data": train.name, "device": options.device}
@@ -247,6 +249,7 @@ def report(rows: list[Row], options: Options) -> str:
         "Seconds of training, and of predicting with verification for the first images, and where they were measured. "
         "Models trained on a GPU may be judged elsewhere; several share one.",
         markdown(["model", "training", "paper's", "predicting", "paper's", "device"], _times(rows)),
+        *ten_classes.report(rows),
     ]
     return "\n\n".join(parts)
 

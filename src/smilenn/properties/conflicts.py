@@ -86,7 +86,7 @@ def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[
     for claim in claims:
         _refuse_vacuous(claim, domain)
     few = domain.size <= MOST_COORDINATES and len(claims) <= MOST_CLAIMS
-    if not few or sum(len(claim.rows) for claim in claims) < 2:
+    if not few or sum(len(claim.rows) for claim in claims) < 2 or all(_roomy(claim) for claim in claims):
         return ()
     features = _features(claims, domain)
     systems = _systems(claims, domain, outputs, features)
@@ -104,6 +104,12 @@ def _systems(claims: Sequence[Claim], domain: Domain, outputs: Sequence[str], fe
             raise SmileError(_contradiction(claims, domain, system))
         systems.append((places, system))
     return systems
+
+
+def _roomy(claim: Claim) -> bool:
+    """Whether every small enough function satisfies the claim, as it does a `Robust` one: outputs below a limit > 0."""
+    outputs_alone = all(term.kind == "out" for row in claim.rows for term in row.terms)
+    return not claim.either and outputs_alone and all(row.rhs > 0 for row in claim.rows)
 
 
 def _refuse_vacuous(claim: Claim, domain: Domain) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
@@ -109,6 +109,14 @@ class Reported(Protocol):
         """Of outputs [n, o] the rows [n] whose decision no change that `Robust` and `Fair` speak of can turn, as far as
         a certificate says; None where there is no such rule, or nothing is decided.
         """
+        ...
+
+    def accepted(self, outputs: np.ndarray) -> np.ndarray | None:
+        """Of outputs [n, o] the rows [n] that are answered when those near a decision are rejected; None as above."""
+        ...
+
+    def radius(self, outputs: np.ndarray, norm: Literal["inf", 2]) -> np.ndarray | None:
+        """How far each row [n] may move before its decision can change; None where no rule is of this norm."""
         ...
 
     def encoded(self, X: Any, *, first_row: int = 0) -> np.ndarray:

@@ -154,7 +154,7 @@ def _classes(y: np.ndarray, output: np.ndarray) -> Measures:
     return _decided(output.argmax(axis=1) == true, true, loss)
 
 
-def _right(task: str, y: np.ndarray, output: np.ndarray) -> np.ndarray:
+def right_rows(task: str, y: np.ndarray, output: np.ndarray) -> np.ndarray:
     """Which rows are decided as y [n, o] says, [n]; of labels all."""
     if task == "multiclass":
         return output.argmax(axis=1) == y.argmax(axis=1)
@@ -209,7 +209,7 @@ def measure(
         for name, one in found.items()
     )
     if unturned is not None:
-        both = _right(task, y, output) & unturned
+        both = right_rows(task, y, output) & unturned
         metrics = (*metrics, Metric(CERTIFIED, wilson(int(both.sum()), n), constants["accuracy"](every), True))
     # groups are compared by what is a mean over rows: R² of a group would count against the group's own mean
     name = next(iter(found)) if task != "regression" else "mean absolute error"

@@ -1,14 +1,15 @@
 """Small random changes of square images while training: a turn, a stretch and a shift of each.
 
-    pixel (r, c) of the new image = old image at A·(r, c) + t,   A = (1 + s)·rotation(a)
+    pixel (r, c) of the new image = old image at A·(r, c) + t,   A = rotation(a)·diag(1 + s_r, 1 + s_c)
 
-with a, s and t uniform, bilinear between pixels, zero outside. What the label does not depend on, the network need not
-learn from the few images there are.
+with a, s and t uniform, bilinear between pixels, zero outside; s_r = s_c unless the sides stretch apart. What the label
+does not depend on, the network need not learn from the few images there are.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,20 +17,32 @@ import torch.nn.functional as F
 
 from smilenn.errors import SmileError
 
-TURN, STRETCH, SHIFT = 0.2, 0.1, 1 / 14  # radians; share of the size; share of half the side: one pixel of 28
+
+class Most(NamedTuple):
+    """The largest changes."""
+
+    turn: float  # radians
+    stretch: float  # share of the size
+    shift: float = 1 / 14  # share of half the side: one pixel of 28
+    apart: bool = False  # each side is stretched by itself
 
 
-def augmented(x: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
+USUAL = Most(0.2, 0.1)
+GENTLE = Most(0.15, 0.08, apart=True)  # for networks that hardly fit their own rows
+
+
+def augmented(x: torch.Tensor, rng: np.random.Generator, most: Most = USUAL) -> torch.Tensor:
     """Images x [B, side²], each changed at random; the same shape, type and device."""
     side = math.isqrt(x.shape[1])
     if side * side != x.shape[1]:
         raise SmileError(f"Affine augmentation needs square images; {x.shape[1]} columns are no square.")
-    turn, stretch, right, down = (
-        torch.as_tensor(rng.uniform(-most, most, len(x)), dtype=torch.float32, device=x.device)
-        for most in (TURN, STRETCH, SHIFT, SHIFT)
+    sizes = (most.turn, most.stretch, most.shift, most.shift, *([most.stretch] if most.apart else []))
+    turn, tall, right, down, *wide = (
+        torch.as_tensor(rng.uniform(-size, size, len(x)), dtype=torch.float32, device=x.device) for size in sizes
     )
-    cos, sin = turn.cos() * (1 + stretch), turn.sin() * (1 + stretch)
-    matrix = torch.stack([torch.stack([cos, -sin, right], dim=1), torch.stack([sin, cos, down], dim=1)], dim=1)
+    first, second = (1 + s for s in (tall, wide[0] if wide else tall))
+    cos, sin = turn.cos(), turn.sin()
+    rows = [torch.stack(row, dim=1) for row in ([cos * first, -sin * second, right], [sin * first, cos * second, down])]
     images = x.reshape(-1, 1, side, side).to(torch.float32)
-    grid = F.affine_grid(matrix, list(images.shape), align_corners=False)
+    grid = F.affine_grid(torch.stack(rows, dim=1), list(images.shape), align_corners=False)
     return F.grid_sample(images, grid, align_corners=False).reshape(len(x), -1).to(x.dtype)

@@ -32,6 +32,7 @@ from smilenn.train.phases import Training, finite_step
 from smilenn.train.state import State, rngs
 
 SHARPNESS = 16.0
+THETA = 0.05  # of the length of the diagonal, unless the config's margin says another
 BETAS = (0.9, 0.99)
 FAR = 1e9  # the radius against a row's own class
 
@@ -50,6 +51,7 @@ def contraction_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch; the record for the history."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     batches, size = task.batches(rng), spread(net.lower.slope)
+    theta = config.margin or THETA * math.sqrt(net.domain.size)
     losses: list[torch.Tensor] = []
     for step, index in enumerate(batches):
         done = (state.unit + step / len(batches)) / max(1, config.epochs)
@@ -61,7 +63,7 @@ def contraction_epoch(state: State, task: Training) -> dict[str, Any]:
             x = augmented(x, rng)
         with _short_products():
             m = _radii(net, x, y, task.decides)
-            short = F.softplus(torch.logsumexp(SHARPNESS * (config.margin - m), dim=1)) / (SHARPNESS * config.margin)
+            short = F.softplus(torch.logsumexp(SHARPNESS * (theta - m), dim=1)) / (SHARPNESS * theta)
             loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
             finite_step(state.optimizer, loss, net)
         _resize_(net, size)

@@ -25,7 +25,7 @@ import torch
 
 from smilenn.model.encoders import Branch, Distance
 from smilenn.model.net import SmileNet
-from smilenn.train.augment import augmented
+from smilenn.train.augment import GENTLE, USUAL, augmented
 from smilenn.train.encoded import seen
 from smilenn.train.losses import Decides
 from smilenn.train.phases import Training, finite_step
@@ -33,7 +33,8 @@ from smilenn.train.state import State, rngs
 
 P_START, P_END, TAIL = 8.0, 100.0, 0.15
 CLASS_P_END, CLASS_HOLD, CLASS_TAIL = 258.0, 0.05, 0.08  # of several classes: p stays P_START for the first steps
-CAPPED, CAP, ENTROPY, SHARE = 0.6, 10.0, (0.05, 2e-4), 1 / 0.3  # from this θ on: the cap, the task loss's weights
+PATCH_P_END = 130.0  # of nets on patches, which have few epochs
+CAPPED, CAP, ENTROPY, SHARE = 0.65, 10.0, (0.05, 2e-4), 1 / 0.3  # from this θ on: the cap, the task loss's weights
 THETA = 0.5  # of the inputs' range, unless the config's margin says another
 BETAS, EPS, DECAY = (0.9, 0.99), 1e-10, 5e-3
 BACKBONE_RATE = 1e-3
@@ -58,19 +59,19 @@ def distance_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch; the record for the history."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     layers, batches = _distances(net), task.batches(rng)
-    several = task.decides == "largest"
+    several, patched = task.decides == "largest", layers[0].patches is not None
     losses: list[torch.Tensor] = []
     for step, index in enumerate(batches):
         done = (state.unit + step / len(batches)) / max(1, config.epochs)
         rate = config.rate * (0.5 * (1 + math.cos(math.pi * min(1.0, done))) + (0.0 if several else 1e-3))
-        p, grown = annealed(done, several=several)
+        p, grown = annealed(done, several=several, patched=patched)
         for layer in layers:
             layer.p = p
         _set_rates(state.optimizer, rate, config.rate)
         x, y, w = task.rows(index)
         w = seen(w, task.held, index, None)
         if config.augment == "affine":
-            x = augmented(x, rng)
+            x = augmented(x, rng, GENTLE if several else USUAL)
         u = net.scale(x).float()
         short = _class_loss(net, u, y, config.margin or THETA, grown) if several else _sign_loss(net, u, y, task)
         loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
@@ -85,9 +86,10 @@ def distance_epoch(state: State, task: Training) -> dict[str, Any]:
     return {"loss": float(np.mean([float(loss) for loss in losses]))}
 
 
-def annealed(done: float, *, several: bool) -> tuple[float, float]:
+def annealed(done: float, *, several: bool, patched: bool = False) -> tuple[float, float]:
     """The p of a step after this share of all steps, and how far it has grown, 0 to 1."""
     hold, tail, end = (CLASS_HOLD, CLASS_TAIL, CLASS_P_END) if several else (0.0, TAIL, P_END)
+    end = PATCH_P_END if patched else end
     grown = min(1.0, max(0.0, (done - hold) / (1 - tail - hold)))
     return (math.inf if done >= 1 - tail else P_START * (end / P_START) ** grown), grown
 
@@ -148,7 +150,7 @@ def lead(f: torch.Tensor, y: torch.Tensor, decides: Decides) -> torch.Tensor:
 def recentre(net: SmileNet, x: torch.Tensor) -> None:
     """Replace the running means, noisy at the end of training, by those of the maximum over training rows x [N, m].
 
-    Layer by layer: each sees what the settled layers before it return.
+    Layer by layer: each sees what the settled layers before it return. Patches were for training, and are forgotten.
     """
     assert net.encoder is not None
     pick = np.random.default_rng(0).permutation(len(x))[:SETTLE_ROWS]
@@ -159,7 +161,7 @@ def recentre(net: SmileNet, x: torch.Tensor) -> None:
         y = rows[:, branch.columns]
         for layer in branch.layers:
             if isinstance(layer, Distance):
-                layer.p = math.inf
+                layer.p, layer.patches = math.inf, None
                 layer.mean = torch.zeros_like(layer.bias) if layer.centred else None
             if isinstance(layer, Distance) and layer.centred:
                 raw = torch.cat([layer(part) for part in y.split(BLOCK)])

@@ -26,6 +26,7 @@ import torch
 from torch import nn
 
 from smilenn.model.encoders.layers import Layer
+from smilenn.model.encoders.patches import patch_norm
 from smilenn.model.encoders.powers import Power, power_near, raised
 from smilenn.model.spread import WIDER, Spread
 
@@ -94,15 +95,20 @@ def _block(x: torch.Tensor, w: torch.Tensor) -> int:
 
 
 class Distance(Layer):
-    """``max_i |x_i − w_ji| + b_j``; in training mode ‖·‖_p with the `p` that is set, centred. Weights start normal."""
+    """``max_i |x_i − w_ji| + b_j``; in training mode ‖·‖_p with the `p` that is set, centred. Weights start normal.
+
+    `patches` [g, k] are the inputs that each g-th part of the units reads in training (patches.py); None for all.
+    """
 
     mean: torch.Tensor | None  # of the distances, while training
+    patches: torch.Tensor | None
 
-    def __init__(self, inputs: int, outputs: int, *, centred: bool = True) -> None:
+    def __init__(self, inputs: int, outputs: int, *, centred: bool = True, patches: np.ndarray | None = None) -> None:
         super().__init__()
         self.centred = centred  # in training; a layer of outputs learns its bias
         self.inputs, self.outputs = inputs, outputs
         self.register_buffer("mean", None)
+        self.register_buffer("patches", None if patches is None else torch.as_tensor(patches), persistent=False)
         self.register_load_state_dict_pre_hook(self._expect_mean)
         self.weight = nn.Parameter(torch.randn(outputs, inputs, dtype=torch.float64))
         self.bias = nn.Parameter(torch.zeros(outputs, dtype=torch.float64))
@@ -111,7 +117,11 @@ class Distance(Layer):
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, j]; the relaxation in training mode, the maximum otherwise."""
         relaxed = self.training and not math.isinf(self.p)
-        value = norm(y, self.weight.to(y.dtype), power_near(self.p) if relaxed else None)
+        power, weight = power_near(self.p) if relaxed else None, self.weight.to(y.dtype)
+        if self.training and self.patches is not None:
+            value = patch_norm(y, weight, self.patches, power)
+        else:
+            value = norm(y, weight, power)
         if self.training and self.centred:
             mean = value.mean(dim=0)
             latest = mean.detach().to(self.bias.dtype)

@@ -39,9 +39,14 @@ def power_near(p: float) -> Power:
     return min(every, key=lambda power: abs(math.log(power.p / p)))
 
 
-def raised(square: torch.Tensor, power: Power) -> torch.Tensor:
-    """(r²)^(E/2) from r², in a new tensor."""
-    out = square * square * square if power.three else square.clone()
-    for _ in range(power.steps):
-        out.mul_(out)
-    return out
+def raised(square: torch.Tensor, power: Power, out: torch.Tensor | None = None) -> torch.Tensor:
+    """(r²)^(E/2) from r², in a new tensor, or in `out` of the same shape."""
+    if power.three:
+        found, left = torch.mul(square, square, out=out).mul_(square), power.steps
+    elif power.steps:
+        found, left = torch.mul(square, square, out=out), power.steps - 1
+    else:
+        found, left = square.clone() if out is None else out.copy_(square), 0
+    for _ in range(left):
+        found.mul_(found)
+    return found

@@ -13,12 +13,16 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.encoders.distance import Distance
 from smilenn.model.encoders.encoder import Branch, Encoder
 from smilenn.model.encoders.layers import Layer, Pool, Ramps
+from smilenn.model.encoders.patches import squares
+
+START = 0.3  # deviation of the first weights of patches
 
 
 def robust_encoder(
@@ -29,6 +33,7 @@ def robust_encoder(
     block: int = 1,
     outputs: int = 2,
     nets: int = 1,
+    patches: bool = False,
 ) -> Encoder:
     """One branch ``far`` over all columns, or as many as there are `nets`.
 
@@ -37,6 +42,7 @@ def robust_encoder(
     reach : [m] δ of each column in model units, more than 0.
     units : of the hidden distance layers.
     block : side of the squares of pixels that are averaged first; 1 for none.
+    patches : whether each first unit learns from one square of pixels alone, `units[0]` from each (patches.py).
     """
     if reach.shape != (domain.size,) or not (np.isfinite(reach).all() and (reach > 0).all()):
         bad = [domain.coordinates[i] for i in np.flatnonzero(~(reach > 0))] if reach.shape == (domain.size,) else []
@@ -44,26 +50,53 @@ def robust_encoder(
             f"A distance net scales each column by its δ, which must be more than 0; it is not for {bad[:3]}; "
             "use another encoder for columns that stay equal."
         )
-    sizes = (*units, outputs)
-    branches = [Branch(f"far{k or ''}", range(domain.size), _layers(domain, reach, sizes, block)) for k in range(nets)]
+    branches = []
+    for k in range(nets):
+        before = _before(domain, reach, block)
+        far = _patched(domain, before, units, outputs) if patches else _far(before, domain.size, (*units, outputs))
+        branches.append(Branch(f"far{k or ''}", range(domain.size), [*before, *far]))
     return Encoder(domain, branches)
 
 
-def _layers(domain: Domain, reach: np.ndarray, sizes: Sequence[int], block: int) -> list[Layer]:
+def _before(domain: Domain, reach: np.ndarray, block: int) -> list[Layer]:
+    """What scales the columns, and averages blocks of pixels, where that is needed."""
     width = domain.scale(domain.hi) - domain.scale(domain.lo)
     layers: list[Layer] = []
     if np.ptp(reach) > 0:
         moving = width > 0  # a column of one value is 0 at any rate
         rate = float((reach[moving] / width[moving]).min()) / reach
         layers.append(Ramps(list(range(domain.size)), domain.scale(domain.lo), rate))
-    inputs = domain.size
     if block > 1:
-        side = math.isqrt(inputs)
-        if side * side != inputs:
-            raise SmileError(f"Blocks of pixels need a square image; {inputs} columns are no square.")
+        side = math.isqrt(domain.size)
+        if side * side != domain.size:
+            raise SmileError(f"Blocks of pixels need a square image; {domain.size} columns are no square.")
         layers.append(Pool(side, block))
-        inputs = layers[-1].outputs
-    for place, size in enumerate(sizes, 1):
-        layers.append(Distance(inputs, size, centred=place < len(sizes) or size == 2))
-        inputs = size
     return layers
+
+
+def _far(before: Sequence[Layer], columns: int, sizes: Sequence[int]) -> list[Layer]:
+    """Distance layers of these sizes; one that returns classes learns its bias."""
+    inputs = [before[-1].outputs if before else columns, *sizes]
+    hidden = [True] * (len(sizes) - 1) + [sizes[-1] == 2]
+    return [Distance(i, j, centred=c) for i, j, c in zip(inputs, sizes, hidden, strict=False)]
+
+
+def _patched(domain: Domain, before: Sequence[Layer], units: Sequence[int], outputs: int) -> list[Layer]:
+    """Distance layers of which the first reads patches, and ignores the rest of the image."""
+    patches = squares(domain.size)
+    first = Distance(domain.size, units[0] * len(patches), patches=patches)
+    y = torch.as_tensor((domain.scale(domain.lo) + domain.scale(domain.hi)) / 2)[None]
+    for layer in before:
+        y = layer(y)
+    inputs = [first.outputs, *units[1:]]
+    hidden = [
+        Distance(i, j, centred=place < len(units), patches=np.arange(i)[None])
+        for place, (i, j) in enumerate(zip(inputs, (*units[1:], outputs), strict=True), 1)
+    ]
+    with torch.no_grad():
+        for layer in (first, *hidden):
+            layer.weight.mul_(START)
+        for own, weight in zip(patches, first.weight.chunk(len(patches)), strict=True):
+            outside = np.setdiff1d(np.arange(domain.size), own)
+            weight[:, outside] = y[0, outside]
+    return [first, *hidden]

@@ -1,0 +1,195 @@
+"""Ten digits on MNIST (quick: 8×8 digits), robust in the maximum norm and in the Euclidean norm.
+
+Claim of the SMiLE columns: no two images within δ have margins between two classes that differ by more than ε. A test
+image is certified at δ if it is classified rightly and its certified radius is δ, up to a billionth of it. That is one
+statement for all images, and no image is verified by itself. CROWN-IBP verifies the images one by one. All test images
+count, those of the class that fares worst beside them. There is a model for each norm and each δ to be trained for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from smilenn.baselines.crown_ibp_classes import fit_class_bounds, verify_classes
+from smilenn.baselines.descent import Descent
+from smilenn.baselines.network import ScaledModule
+from smilenn.datasets.digits import LARGEST_PIXEL
+from smilenn.datasets.mnist import fetch_mnist
+from smilenn.datasets.prepare import Prepared
+from smilenn.domain import Domain
+from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.options import Network
+from smilenn.estimators.radius import Norm
+from smilenn.experiments.cells import Cell, Row
+from smilenn.experiments.measures import chosen, proved
+from smilenn.experiments.recipe import obtained
+from smilenn.experiments.study import Options, outcome
+from smilenn.experiments.tables import markdown, mean_and_spread, seconds
+from smilenn.model.backbones import ConvNet
+from smilenn.properties.library import Robust
+from smilenn.train.config import Config
+
+# model → its norm, and for each δ that it is trained for those that are certified along with it
+TRAINED: dict[str, tuple[Norm, dict[float, tuple[float, ...]]]] = {
+    "ten-distances": ("inf", {0.1: (0.1,), 0.3: (0.3, 0.1)}),
+    "ten-contractions": (2, {0.3: (0.3,), 1.58: (1.58, 0.3)}),
+}
+LOCAL = "ten-crown-ibp"
+MODELS = (*TRAINED, LOCAL)
+JUDGED: dict[Norm, tuple[float, ...]] = {"inf": (0.1, 0.2, 0.3), 2: (0.3, 1.58)}
+TITLE = {"ten-distances": "SMiLE, distances", "ten-contractions": "SMiLE, contractions", LOCAL: "CROWN-IBP, ours"}
+# per cent of all test images of MNIST, as their authors print them; certified image by image
+PUBLISHED: dict[Norm, dict[str, dict[float, float]]] = {
+    "inf": {"SortNet": {0.1: 98.14, 0.3: 93.40}, "l∞-distance nets": {0.1: 97.95, 0.3: 93.20}},
+    2: {"GloRo": {0.3: 95.7, 1.58: 62.8}},
+}
+QUICK: dict[Norm, Config] = {
+    "inf": Config(patience=None, epochs=10, batch_size=64, train_learning_rate=0.02, margin=0.6),
+    2: Config(patience=None, epochs=6, batch_size=64, train_learning_rate=3e-3, margin=0.8),
+}
+CHANNELS, EMBEDDING = {28: (8, 8, 16, 16, 32, 32), 8: (8, 16, 32)}, 64
+SAME = 1e-9  # of δ: a radius of two steps is two steps less rounding
+
+
+def cells(options: Options) -> list[Cell]:
+    """Models × δ × seeds; the first δ of each alone where it is to be quick."""
+    seeds = options.seeds or ((0,) if options.quick else (0, 1, 2))
+    trained = {model: tuple(deltas) for model, (_, deltas) in TRAINED.items()} | {LOCAL: (0.1, 0.3)}
+    return [
+        {"model": model, "delta": delta, "seed": seed, "quick": options.quick}
+        for seed in seeds
+        for model in MODELS
+        for delta in (trained[model][:1] if options.quick else trained[model])
+    ]
+
+
+def compute(model: str, seed: int, quick: bool, delta: float, *, options: Options) -> list[Row]:
+    """One cell: clean and certified accuracy at every δ of its norm, the least of a class, status, seconds."""
+    (x, y), (x_test, y_test) = data = _digits() if quick else _mnist(options)
+    row: Row = {"model": model, "seed": seed, "delta": delta, "data": "digits" if quick else "mnist"}
+    row |= {"device": options.device}
+    begun = time.perf_counter()
+    if model == LOCAL:
+        net = _local(data, delta, seed, quick, options.device)
+        took = time.perf_counter() - begun
+        found = _shares(lambda at: verify_classes(net, x_test, y_test, at), y_test, "inf")
+        return [row | {"norm": "inf", "status": "none", "seconds": took} | found]
+    norm, deltas = TRAINED[model]
+    fresh = SmileClassifier(
+        properties=[Robust(str(one), norm=norm) for one in deltas[delta]],
+        domain=_box(x.shape[1]),
+        network=Network(encoder="image"),
+        config=QUICK[norm] if quick else None,
+        validation_fraction=0.0,
+        random_state=seed,
+        device=options.device,
+        out_of_bounds="clamp",
+    )
+    estimator, took = obtained(fresh, options, f"robustness-{model}-{delta}-{seed}", x, y)
+    assert isinstance(estimator, SmileClassifier)
+    right = estimator.predict(x_test) == y_test
+    radius = estimator.certified_radius(x_test, norm)
+    found = _shares(lambda at: (right, radius >= at * (1 - SAME)), y_test, norm)
+    accepted = estimator.accepted(estimator.outputs(x_test))
+    assert accepted is not None
+    found |= {"accepted": float(accepted.mean()), "accepted_right": float(right[accepted].mean())}
+    return [row | {"norm": norm, "seconds": took, **outcome(estimator.verdict_)} | found]
+
+
+def _shares(judged: Callable[[float], tuple[np.ndarray, np.ndarray]], y: np.ndarray, norm: Norm) -> Row:
+    """Clean accuracy, and for each δ the certified accuracy and that of the class that fares worst."""
+    out: Row = {}
+    for at in JUDGED[norm]:
+        right, verified = judged(at)
+        both = right & verified
+        out |= {"clean": float(right.mean()), f"certified_{at:g}": float(both.mean())}
+        out[f"least_{at:g}"] = float(min(both[y == c].mean() for c in np.unique(y)))
+    return out
+
+
+Part = tuple[np.ndarray, np.ndarray]
+
+
+def _mnist(options: Options) -> tuple[Part, Part]:
+    parts = [fetch_mnist(part, options.data_dir) for part in ("train", "test")]
+    first, second = ((part.floats(np.float64), part.labels.astype(np.int64)) for part in parts)
+    return first, second
+
+
+def _digits() -> tuple[Part, Part]:
+    from sklearn.datasets import load_digits  # slow to import, and only this needs it
+
+    pixels, digits = load_digits(return_X_y=True)
+    x, y = np.asarray(pixels, dtype=np.float64) / LARGEST_PIXEL, np.asarray(digits)
+    test = np.random.default_rng(0).permutation(len(x))[: len(x) // 5]
+    kept = np.setdiff1d(np.arange(len(x)), test)
+    return (x[kept], y[kept]), (x[test], y[test])
+
+
+def _box(size: int) -> Domain:
+    return Domain.box([0.0] * size, [1.0] * size, [f"p{i}" for i in range(size)])
+
+
+def _local(data: tuple[Part, Part], delta: float, seed: int, quick: bool, device: str) -> ScaledModule:
+    """Our CROWN-IBP; a tenth of the training images choose its epoch."""
+    (x, y), (x_test, y_test) = data
+    held, kept = np.split(np.random.default_rng(seed).permutation(len(x)), [len(x) // 10])
+    prepared = Prepared(_box(x.shape[1]), x[kept], y[kept], x[held], y[held], x_test, y_test)
+    descent = Descent(epochs=15 if quick else 40, batch=64 if quick else 256, rate=1e-3, seed=seed, device=device)
+    side = round(x.shape[1] ** 0.5)
+
+    def backbone(inputs: int, embedding: int) -> ConvNet:
+        return ConvNet(side, CHANNELS[side], EMBEDDING, embedding)
+
+    return fit_class_bounds(prepared, delta, backbone, EMBEDDING, 10, descent=descent)
+
+
+def report(rows: list[Row]) -> list[str]:
+    """A table for each norm, the published figures in it; then what rejection does."""
+    rows = [row for row in rows if row["model"] in MODELS]
+    if not rows:
+        return []
+    parts = ["## Ten classes", "Per cent of all test images, mean ± standard deviation over seeds."]
+    words: dict[Norm, str] = {"inf": "Maximum norm:", 2: "Euclidean norm:"}
+    for norm, title in words.items():
+        parts += [title, markdown(_header(norm), _lines(rows, norm))]
+    kept = [row for row in rows if row.get("accepted") is not None]
+    if kept:
+        lines = [
+            [TITLE[model], f"{delta:g}", *(mean_and_spread(group, name, 2, 100.0) for name in ACCEPTED)]
+            for model, (_, deltas) in TRAINED.items()
+            for delta in deltas
+            if (group := chosen(kept, model=model, delta=delta))
+        ]
+        parts += [
+            "Rejection: no two images that a certified property relates get two different answers, at the largest δ of "
+            "the model.",
+            markdown(["model", "δ", "accepted", "right among accepted"], lines),
+        ]
+    return parts
+
+
+ACCEPTED = ("accepted", "accepted_right")
+
+
+def _header(norm: Norm) -> list[str]:
+    each = [text for at in JUDGED[norm] for text in (f"certified at {at:g}", "least class")]
+    return ["model", "trained for δ", "clean", *each, "certified by the checker", "seconds", "device"]
+
+
+def _lines(rows: list[Row], norm: Norm) -> list[list[str]]:
+    lines = []
+    for name, said in PUBLISHED[norm].items():
+        each = [text for at in JUDGED[norm] for text in (f"{said[at]:.2f}" if at in said else "–", "–")]
+        lines.append([f"*{name}, published*", "each", "–", *each, "–", "–", "–"])
+    for model in MODELS:
+        for delta in sorted({row["delta"] for row in chosen(rows, model=model, norm=norm)}):
+            group = chosen(rows, model=model, norm=norm, delta=delta)
+            names = ["clean", *(f"{kind}_{at:g}" for at in JUDGED[norm] for kind in ("certified", "least"))]
+            values = [mean_and_spread(group, one, 2, 100.0) for one in names]
+            where = ", ".join(sorted({str(row["device"]) for row in group}))
+            lines.append([TITLE[model], f"{delta:g}", *values, proved(group)[1], seconds(group), where])
+    return lines

@@ -1,0 +1,104 @@
+"""Distances to patches: each unit reads one group of columns, ``y_gj = ‖x_g − w_gj‖_p``, in training only.
+
+A deployed unit reads every column, and so it needs nothing that a distance layer does not have. The columns outside its
+patch get the middle of their range as weights: they then stay within half a range of it,
+
+    max_i |x_i − w_ji| = max(max over the patch, max outside ≤ ½),
+
+and a unit whose patch is never closer than that ignores them. A unit that is closer is another function, as robust as
+any distance.
+
+Differences [b, g, j, k] are formed for a few rows at a time, so that they stay in a processor's cache; powers.py has
+the formulas. Rows without a gradient, whose label is certain, cost nothing on the way back.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+from smilenn.errors import SmileError
+from smilenn.model.encoders.powers import Power, raised
+
+CACHED = 1 << 18  # elements of a block of differences: 1 MiB of float32
+
+
+def squares(inputs: int) -> np.ndarray:
+    """Pixels of overlapping squares [g, k], half the side of the image long and a quarter apart: 9 where 4 divides it.
+
+    >>> squares(64).shape, squares(784).shape
+    ((9, 16), (9, 196))
+    """
+    side = math.isqrt(inputs)
+    if side * side != inputs:
+        raise SmileError(f"Patches need a square image; {inputs} columns are no square.")
+    size, step = (side + 1) // 2, max(1, side // 4)
+    starts = sorted({*range(0, side - size, step), side - size})
+    pixels = np.arange(inputs).reshape(side, side)
+    return np.stack([pixels[r : r + size, c : c + size].ravel() for r in starts for c in starts])
+
+
+class _PatchNorm(torch.autograd.Function):
+    """‖x_bg − w_gj‖_p [B, g, j] of x [B, g, k] and w [g, j, k]; without a power the maximum."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, w: torch.Tensor, power: Power | None) -> torch.Tensor:
+        out = x.new_empty(len(x), *w.shape[:2])
+        rows = min(len(x), _rows(w))
+        # two blocks for all rows: a fresh one for each operation would cost more than the operation
+        first, second = x.new_empty(rows, *w.shape), x.new_empty(rows, *w.shape)
+        for part, most in zip(x.split(rows), out.split(rows), strict=True):
+            d, e = first[: len(part)], second[: len(part)]
+            torch.sub(part[:, :, None, :], w, out=d)
+            torch.amax(d.abs_(), dim=3, out=most)
+            if power is not None:
+                d.mul_(most.clamp(min=torch.finfo(d.dtype).tiny).reciprocal_()[..., None])
+                square = d.mul_(d)
+                most.mul_(raised(square, power, e).mul_(square).sum(dim=3).pow_(1 / power.p))
+        ctx.save_for_backward(x, w, out)
+        ctx.power = power
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor, None]:
+        (grad,) = grad_outputs
+        x, w, out = ctx.saved_tensors
+        moving = grad.flatten(1).any(dim=1).nonzero()[:, 0]
+        grad_x, grad_w = torch.zeros_like(x) if ctx.needs_input_grad[0] else None, torch.zeros_like(w)
+        rows = min(len(x), _rows(w))
+        first, second, third = (x.new_empty(rows, *w.shape) for _ in range(3))
+        for some in moving.split(rows):
+            d, square, e = first[: len(some)], second[: len(some)], third[: len(some)]
+            torch.sub(x[some][:, :, None, :], w, out=d)
+            d.mul_(out[some].clamp(min=torch.finfo(d.dtype).tiny).reciprocal_()[..., None])
+            slope = _largest(d) if ctx.power is None else raised(torch.mul(d, d, out=square), ctx.power, e).mul_(d)
+            slope.mul_(grad[some][..., None])
+            if grad_x is not None:
+                grad_x[some] = slope.sum(dim=2)
+            grad_w -= slope.sum(dim=0)
+        return grad_x, grad_w, None
+
+
+def _rows(w: torch.Tensor) -> int:
+    return max(1, CACHED // w.numel())
+
+
+def _largest(ratio: torch.Tensor) -> torch.Tensor:
+    """The slope of a maximum |d|, from d/max: the sign at the place where it is reached."""
+    place = ratio.abs().argmax(dim=3, keepdim=True)
+    return torch.zeros_like(ratio).scatter_(3, place, ratio.gather(3, place).sign())
+
+
+def patch_norm(y: torch.Tensor, weight: torch.Tensor, patches: torch.Tensor, power: Power | None) -> torch.Tensor:
+    """[B, g·n] from y [B, i] and weight [g·n, i]: n units on each of the `patches` [g, k]."""
+    g, k = patches.shape
+    units = weight.reshape(g, -1, weight.shape[1])
+    whole = g == 1 and k == weight.shape[1]
+    x = y[:, None] if whole else y[:, patches]
+    w = units if whole else units.gather(2, patches[:, None].expand(-1, units.shape[1], -1))
+    out = _PatchNorm.apply(x, w, power)
+    assert isinstance(out, torch.Tensor)
+    return out.flatten(1)
