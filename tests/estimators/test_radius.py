@@ -35,7 +35,7 @@ def fitted():
 def test_several_classes_are_certified_in_the_euclidean_norm(fitted, tmp_path):
     model, x, y = fitted
     assert model.verdict_.status == "proved"
-    assert "contractions" in model.explain()
+    assert "Contractions" in model.explain()
     labels, steady = model.predict_certified(x)
     assert (labels == y).mean() > 0.9 and ((labels == y) & steady).mean() > 0.3
     model.save(tmp_path / "m")

@@ -64,11 +64,7 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
         raise SmileError(f"{estimator} requires y to be passed, but the target y is None.")
     if sparse.issparse(y):
         raise CellTypeError("Sparse targets are not supported; pass y.toarray().")
-    table = as_frame(y) if isinstance(y, pd.DataFrame) or (hasattr(y, "to_pandas") and hasattr(y, "columns")) else None
-    names = () if table is None else tuple(str(name) for name in table.columns)
-    given = getattr(y, "name", None) if table is None else names[0] if len(names) == 1 else ""
-    name = given if isinstance(given, str) else ""
-    values = y.to_numpy() if isinstance(y, pd.Series) else as_array(y if table is None else table.to_numpy())
+    values, name, names = _read_target(y)
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected; its one column is used.",
@@ -76,14 +72,7 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
             stacklevel=3,
         )
         values, names = values[:, 0], ()
-    if len(frame) == 0:
-        raise SmileError("The data has no rows; give at least two.")
-    if values.ndim not in (1, 2):
-        raise SmileError(f"y has {values.ndim} dimensions; give one column of values, or a table of several.")
-    if len(values) != len(frame):
-        raise SmileError(f"X has {len(frame)} rows but y has {len(values)} values; give one value per row.")
-    if np.iscomplexobj(values):
-        raise SmileError("Complex data not supported; give real numbers as targets.")
+    _refuse_shape(values, len(frame))
     _refuse_target_among(frame, values, names or (name,))
     missing = np.argwhere(pd.isna(values))
     if missing.size:
@@ -93,6 +82,29 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
     if values.ndim == 2 and not names:
         names = tuple(f"y{i}" for i in range(values.shape[1]))
     return values, "" if name in frame.columns else name, names
+
+
+def _read_target(y: Any) -> tuple[np.ndarray, str, tuple[str, ...]]:
+    """The values of y as they are, its name and those of its columns; empty where it has none."""
+    if isinstance(y, pd.DataFrame) or (hasattr(y, "to_pandas") and hasattr(y, "columns")):
+        table = as_frame(y)
+        names = tuple(str(name) for name in table.columns)
+        return as_array(table.to_numpy()), names[0] if len(names) == 1 else "", names
+    given = getattr(y, "name", None)
+    values = y.to_numpy() if isinstance(y, pd.Series) else as_array(y)
+    return values, given if isinstance(given, str) else "", ()
+
+
+def _refuse_shape(values: np.ndarray, rows: int) -> None:
+    """A target has one value, or several, for each of the rows, and they are real."""
+    if rows == 0:
+        raise SmileError("The data has no rows; give at least two.")
+    if values.ndim not in (1, 2):
+        raise SmileError(f"y has {values.ndim} dimensions; give one column of values, or a table of several.")
+    if len(values) != rows:
+        raise SmileError(f"X has {rows} rows but y has {len(values)} values; give one value per row.")
+    if np.iscomplexobj(values):
+        raise SmileError("Complex data not supported; give real numbers as targets.")
 
 
 def _refuse_target_among(frame: pd.DataFrame, values: np.ndarray, names: Sequence[str]) -> None:

@@ -25,7 +25,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
-from smilenn.properties.meaning import Changes, Near
+from smilenn.properties.meaning import Changes, Meaning, Near
 from smilenn.properties.recognise import meaning
 
 Norm = Literal["inf", 2]
@@ -46,15 +46,7 @@ def steps_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm) -> Step
     """What a claim says of steps in this norm; None where it is of another kind, its columns have several δ, or a
     continuous column that can move is not among them.
     """
-    found = meaning(claim, outputs, domain)
-    if norm == 2 and isinstance(found, Near):
-        sizes = dict(found.axes)
-    elif norm == "inf" and isinstance(found, Changes) and found.point is None and not found.free:
-        sizes = {name: high for name, low, high in found.within if low == -high}
-        if len(sizes) < len(found.within):
-            return None
-    else:
-        return None
+    sizes = _sizes(meaning(claim, outputs, domain), norm)
     features = [domain.feature(name) for name in sizes]
     if len(set(sizes.values())) != 1 or any(f.kind != "continuous" for f in features):
         return None
@@ -65,6 +57,16 @@ def steps_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm) -> Step
     reach = [2.0**-51 * max(abs(f.lo), abs(f.hi), LEAST) / float(delta) for f in features]
     slack = math.sqrt(sum(v * v for v in reach)) if norm == 2 else max(reach)
     return Steps(claim, _down(delta), 2 * slack)  # twice: these numbers are rounded too
+
+
+def _sizes(found: Meaning, norm: Norm) -> dict[str, Fraction]:
+    """How far each column may move by what a claim means; nothing where it is of another kind."""
+    if norm == 2 and isinstance(found, Near):
+        return dict(found.axes)
+    if norm == "inf" and isinstance(found, Changes) and found.point is None and not found.free:
+        sizes = {name: high for name, low, high in found.within if low == -high}
+        return sizes if len(sizes) == len(found.within) else {}
+    return {}
 
 
 def _down(value: Fraction) -> float:

@@ -35,7 +35,7 @@ def with_rejections(labels: np.ndarray, kept: np.ndarray, classes: np.ndarray, r
     numbers = np.issubdtype(classes.dtype, np.number)
     value = (NUMBER if numbers else WORD) if rejected is None else rejected
     if any(value == known for known in classes.tolist()):
-        raise SmileError(f"Rejected rows cannot be called {value!r}, which is a class; give another rejected=.")
+        raise SmileError(f"Rejected rows cannot be called {value!r}, which is a class; give another word for them.")
     values = np.asarray([value])
     alike = (numbers and np.issubdtype(values.dtype, np.number)) or values.dtype.kind == classes.dtype.kind == "U"
     kind = np.result_type(classes, values) if alike else object
