@@ -17,6 +17,7 @@ from smilenn.errors import SmileError
 from smilenn.service.app import Limits, Service, application
 from smilenn.service.served import Served
 
+BACKLOG = 2048
 GRACE = 30  # seconds for requests under way when the service ends
 
 
@@ -28,6 +29,7 @@ def bound(host: str, port: int) -> socket.socket:
         found = socket.socket(family, kind, protocol)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
+        found.listen(BACKLOG)  # from now on callers wait instead of being refused
     except OSError as error:
         if found is not None:
             found.close()
