@@ -4,7 +4,8 @@
 
 The service runs in a process of its own, the clients in this one, on the same cores. Each client keeps its connection
 and sends the next row when it has the answer to the last. A share `--bad` of the requests is wrong in one of several
-ways and must be refused with the right status. Every prediction is compared, bit for bit, with `predict` of that row alone.
+ways and must be refused with the right status. Every prediction is compared with `predict` of that row alone, bit for
+bit.
 """
 
 from __future__ import annotations
