@@ -38,7 +38,7 @@ def explain(
         str | None, typer.Option(metavar="CLASS", help="The class that is wanted.", show_default="the positive one")
     ] = None,
     output: Annotated[str | None, typer.Option(metavar="NAME", help="One of several predicted numbers.")] = None,
-    rows: Annotated[int, typer.Option(metavar="COUNT", min=1, help="So many rows of the table.")] = MOST,
+    rows: Annotated[int, typer.Option(metavar="COUNT", min=1, help="How many rows to explain.")] = MOST,
     na: NA = None,
     keep_na: KeepNA = None,
     json: Json = False,

@@ -19,15 +19,15 @@ NEEDED = ("fastapi", "uvicorn", "prometheus_client")
 
 def serve(
     model: Model,
-    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="0 picks a free port.")] = 8000,
     host: Annotated[str, typer.Option(metavar="HOST", help="0.0.0.0 answers to other machines too.")] = "127.0.0.1",
     token: Annotated[
         str | None,
         typer.Option(metavar="TOKEN", help="What callers must send as a bearer token.", show_default=TOKEN),
     ] = None,
-    most_rows: Annotated[int, typer.Option(metavar="ROWS", min=1, help="Of one request.")] = 10_000,
-    most_bytes: Annotated[int, typer.Option(metavar="BYTES", min=1024, help="Of one request.")] = 2**22,
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="For one request.")] = 30.0,
+    most_rows: Annotated[int, typer.Option(metavar="ROWS", min=1, help="Maximum rows per request.")] = 10_000,
+    most_bytes: Annotated[int, typer.Option(metavar="BYTES", min=1024, help="Maximum bytes per request.")] = 2**22,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Maximum time per request.")] = 30.0,
     quiet: Quiet = False,
 ) -> None:
     """Serve a model over HTTP: POST /predict, a page to play with at /, its interface at /docs."""
