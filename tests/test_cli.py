@@ -309,7 +309,7 @@ BAD_FIT = [
     (None, ["--increasing", "age"], "--increasing: .* has no column 'age'; it has 'x', 'n', 'g'"),
     (None, ["--increasing", "g"], "'g' is a category and its values have no order"),
     (None, ["--decreasing", "x"], "'x' is both increasing and decreasing"),
-    (None, ["--fair", "g:-0.2"], "eps is -0.2; it must be 0 or more"),
+    (None, ["--fair", "g:-0.2"], "-0.2 is negative; it must be 0 or more"),
     (None, ["--fair", "g"], "lacks its ε"),
     (None, ["--fair", "g:little"], "'little' is not a number"),
     (None, ["--robust", "0.1"], "Robust needs eps in a regression"),

@@ -88,7 +88,7 @@ def test_the_plan_follows_the_data():
 @pytest.mark.parametrize(
     "made, outputs, said",
     [
-        (OneOf(["x"]), ("", "y"), "speaks of classes"),
+        (OneOf(["x"]), ("", "y"), "is about classes"),
         (OneOf(["x", "z"]), Outputs(("x", "y", "w"), ("x", "y", "w")), "names the class 'z'"),
         (OneOf(["x", "y"]), Outputs(("x", "y"), ("x", "y")), "every class"),
         (OneOf(["x"], when=["nothing >= 1"]), Outputs(("x", "y", "w"), ("x", "y", "w")), "no feature 'nothing'"),

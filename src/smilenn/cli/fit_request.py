@@ -109,6 +109,9 @@ def _check_numbers(request: Request) -> None:
 def _check_rules(request: Request) -> None:
     """At least one rule is asked for, each with its numbers, and the class that is meant is named once."""
     directed = request.increasing or request.decreasing
+    both = [name for name in request.increasing if name in request.decreasing]
+    if both:
+        raise SmileError(f"{listed(both)} is both increasing and decreasing; keep one of the two.")
     if request.output is not None:
         _check_output(request)
     for text in request.fair:
@@ -134,14 +137,14 @@ def fair_parts(text: str) -> tuple[str, str]:
     name, colon, eps = text.rpartition(":")
     if not colon or not name:
         raise SmileError(f"--fair {text} lacks its ε; write COLUMN:EPS, such as --fair race:0.2.")
-    return name, number(eps, f"--fair {text}")
+    return name, not_negative(eps, f"--fair {text}")
 
 
 def robust_parts(text: str) -> tuple[str, str | None]:
     """``DELTA[:EPS]`` of ``--robust``; DELTA may be a share, ``5%``."""
     delta, colon, eps = text.partition(":")
-    number(delta.removesuffix("%"), f"--robust {text}")
-    return delta if delta.endswith("%") else delta.strip(), number(eps, f"--robust {text}") if colon else None
+    not_negative(delta.removesuffix("%"), f"--robust {text}")
+    return delta if delta.endswith("%") else delta.strip(), not_negative(eps, f"--robust {text}") if colon else None
 
 
 def read_bounds(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
@@ -164,6 +167,14 @@ def number(text: str, where: str) -> str:
     if not math.isfinite(value):
         raise SmileError(f"{where}: {text!r} is not a number; write one such as 0.2.")
     return text.strip()
+
+
+def not_negative(text: str, where: str) -> str:
+    """The same of a number that is 0 or more."""
+    found = number(text, where)
+    if float(found) < 0:
+        raise SmileError(f"{where}: {found} is negative; it must be 0 or more.")
+    return found
 
 
 # ---- columns --------------------------------------------------------------------------------------------------------
