@@ -87,6 +87,8 @@ def early(place):
         ([*fit, "--increasing", "nope"], "has no column 'nope'; it has 'x', 'z', 'g'"),
         ([*fit, "--fair", "g"], "lacks its ε"),
         ([*fit, "--fair", "g:much"], "'much' is not a number"),
+        ([*fit, "--fair", "g:-1"], "-1 is negative; it must be 0 or more"),
+        ([*fit, "--increasing", "z", "--decreasing", "z"], "'z' is both increasing and decreasing"),
         ([*fit, "--robust", "q"], "'q' is not a number"),
         ([*fit, "--quantile", "2"], "--quantile is [2.0]"),
         ([*fit, "--quantile", "0.1", "--quantile", "0.9", "--task", "classification"], "--quantile is for numbers"),
