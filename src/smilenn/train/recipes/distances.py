@@ -174,7 +174,7 @@ def class_net(
 
 
 def patch_net(domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs) -> tuple[SmileNet, Config]:
-    """A mean of nets on patches of an image for several classes, about three minutes on two cores."""
+    """A mean of nets on patches of an image for several classes, three to four minutes of two busy cores."""
     nets, units, budget = PATCHES
     reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
     encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets, patches=True)
