@@ -155,24 +155,28 @@ def report(rows: list[Row]) -> list[str]:
     parts = ["## Ten classes", "Per cent of all test images, mean ± standard deviation over seeds."]
     words: dict[Norm, str] = {"inf": "Maximum norm:", 2: "Euclidean norm:"}
     for norm, title in words.items():
-        parts += [title, markdown(_header(norm), _lines(rows, norm))]
-    kept = [row for row in rows if row.get("accepted") is not None]
-    if kept:
-        lines = [
-            [TITLE[model], f"{delta:g}", *(mean_and_spread(group, name, 2, 100.0) for name in ACCEPTED)]
-            for model, (_, deltas) in TRAINED.items()
-            for delta in deltas
-            if (group := chosen(kept, model=model, delta=delta))
-        ]
-        parts += [
-            "Rejection: no two images that a certified property relates get two different answers, at the largest δ of "
-            "the model.",
-            markdown(["model", "δ", "accepted", "right among accepted"], lines),
-        ]
-    return parts
+        parts += [title, markdown(_header(norm), [*_published(norm), *_measured(rows, norm)])]
+    return parts + _rejection([row for row in rows if row.get("accepted") is not None])
 
 
-ACCEPTED = ("accepted", "accepted_right")
+def _rejection(rows: list[Row]) -> list[str]:
+    """How many images are answered when those near a decision are not, and how many of these answers are right."""
+    groups = {
+        (model, delta): chosen(rows, model=model, delta=delta)
+        for model, (_, deltas) in TRAINED.items()
+        for delta in deltas
+    }
+    lines = [
+        [
+            TITLE[model],
+            f"{delta:g}",
+            *(mean_and_spread(group, name, 2, 100.0) for name in ("accepted", "accepted_right")),
+        ]
+        for (model, delta), group in groups.items()
+        if group
+    ]
+    said = "Rejection: no two images within the largest δ of a model get two different answers."
+    return [said, markdown(["model", "δ", "accepted", "right among accepted"], lines)] if lines else []
 
 
 def _header(norm: Norm) -> list[str]:
@@ -180,16 +184,21 @@ def _header(norm: Norm) -> list[str]:
     return ["model", "trained for δ", "clean", *each, "certified by the checker", "seconds", "device"]
 
 
-def _lines(rows: list[Row], norm: Norm) -> list[list[str]]:
+def _published(norm: Norm) -> list[list[str]]:
     lines = []
     for name, said in PUBLISHED[norm].items():
         each = [text for at in JUDGED[norm] for text in (f"{said[at]:.2f}" if at in said else "–", "–")]
         lines.append([f"*{name}, published*", "each", "–", *each, "–", "–", "–"])
-    for model in MODELS:
-        for delta in sorted({row["delta"] for row in chosen(rows, model=model, norm=norm)}):
-            group = chosen(rows, model=model, norm=norm, delta=delta)
-            names = ["clean", *(f"{kind}_{at:g}" for at in JUDGED[norm] for kind in ("certified", "least"))]
-            values = [mean_and_spread(group, one, 2, 100.0) for one in names]
-            where = ", ".join(sorted({str(row["device"]) for row in group}))
-            lines.append([TITLE[model], f"{delta:g}", *values, proved(group)[1], seconds(group), where])
+    return lines
+
+
+def _measured(rows: list[Row], norm: Norm) -> list[list[str]]:
+    names = ["clean", *(f"{kind}_{at:g}" for at in JUDGED[norm] for kind in ("certified", "least"))]
+    own = {(row["model"], row["delta"]): None for row in chosen(rows, norm=norm)}
+    lines = []
+    for model, delta in sorted(own, key=lambda key: (MODELS.index(key[0]), key[1])):
+        group = chosen(rows, model=model, norm=norm, delta=delta)
+        values = [mean_and_spread(group, name, 2, 100.0) for name in names]
+        where = ", ".join(sorted({str(row["device"]) for row in group}))
+        lines.append([TITLE[model], f"{delta:g}", *values, proved(group)[1], seconds(group), where])
     return lines

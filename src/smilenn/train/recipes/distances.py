@@ -123,11 +123,9 @@ def sized_distance_net(
     else a multilayer perceptron.
     """
     outputs, design = Outputs() if outputs is None else outputs, Design() if design is None else design
-    if len(outputs.classes) > 2 and not design.backbone_share:
-        if design.device.startswith("cuda"):
-            return class_net(domain, claims, rows, outputs, design)
-        if design.image and math.isqrt(domain.size) ** 2 == domain.size:
-            return patch_net(domain, claims, rows, outputs)
+    several = class_net_for(domain, claims, rows, outputs, design)
+    if several is not None:
+        return several
     where, image, o = "cuda" if design.device.startswith("cuda") else "cpu", design.image, len(outputs.names)
     units, side, budget = SIZES[where]
     block = 2 if image and domain.size > side * side and math.isqrt(domain.size) % 2 == 0 else 1
@@ -144,6 +142,18 @@ def sized_distance_net(
     theta = min(THETA, max(LEAST_THETA, REACHES * float(reach.max())))
     augment = "affine" if image and epochs >= AUGMENTED else "none"
     return net, CONFIG.replace(epochs=epochs, augment=augment, batch_size=batch, margin=theta)
+
+
+def class_net_for(
+    domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs, design: Design
+) -> tuple[SmileNet, Config] | None:
+    """A net for several classes where there is one of its own: on a GPU, and for square images."""
+    if len(outputs.classes) <= 2 or design.backbone_share:
+        return None
+    if design.device.startswith("cuda"):
+        return class_net(domain, claims, rows, outputs, design)
+    square = math.isqrt(domain.size) ** 2 == domain.size
+    return patch_net(domain, claims, rows, outputs) if design.image and square else None
 
 
 def class_net(
@@ -164,7 +174,7 @@ def class_net(
 
 
 def patch_net(domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs) -> tuple[SmileNet, Config]:
-    """A mean of nets on patches of an image for several classes, about three minutes on two cores."""
+    """A mean of nets on patches of an image for several classes, three to four minutes of two busy cores."""
     nets, units, budget = PATCHES
     reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
     encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets, patches=True)
