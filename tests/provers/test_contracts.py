@@ -4,12 +4,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+import torch
 
+from smilenn.model.net import SmileNet
 from smilenn.problem import build
+from smilenn.properties.library import Robust
 from smilenn.provers.mip.paper import PaperMip
 from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.provers.mip.solvers import SOLVERS, Status, installed, solver
 from smilenn.provers.mip.solvers.highs import Highs
+from smilenn.provers.rules.ball import Ball
 from smilenn.provers.rules.closed_form import ClosedForm
 from smilenn.provers.rules.order import Order
 from smilenn.provers.rules.signs import Signs
@@ -73,6 +77,27 @@ class TestOrder(ProverContract):
 
     def problems(self):
         return rising("fixed-order")
+
+
+def bounded():
+    """Claims that an affine network changes little; of one input, where the box that a search looks at is the ball."""
+    for seed in range(8):
+        torch.manual_seed(seed)
+        domain = cube(1)
+        net = SmileNet(domain, torch.nn.Linear(1, 1), 1, auxiliaries="affine")
+        with torch.no_grad():
+            for part in (net.gap.const, net.gap.rise, net.gap.fall):
+                part.zero_()
+        (claim,) = Robust("1/5", 1, norm=2).lower(domain)
+        yield build(claim, net.snapshot())
+
+
+class TestBall(ProverContract):
+    def prover(self):
+        return Ball()
+
+    def problems(self):
+        return bounded()
 
 
 class TestSlopes(ProverContract):
