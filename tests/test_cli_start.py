@@ -124,7 +124,10 @@ def test_a_start_that_is_not_there(place, tmp_path):
 
 def test_the_report_knows_what_was_seen(place, tmp_path):
     refit(place, tmp_path / "again", "-q")
-    for model, data, word in ((place / "model", "old.csv", "held-out"), (tmp_path / "again", "new.csv", "not known")):
+    for model, data, word in (
+        (place / "model", "old.csv", "held-out"),
+        (tmp_path / "again", "new.csv", "does not know whether"),
+    ):
         code, _, err = smile("report", model, "--data", place / data, "--card", tmp_path / "card.md", "-q")
         assert code == 0, err
         assert word in (tmp_path / "card.md").read_text()
