@@ -234,6 +234,7 @@ def test_too_many_waiting_rows_and_slow_predictions(regressor, monkeypatch):
         monkeypatch.setattr(batching, "MOST_WAITING", 0)
         assert client.post("/predict", json={"rows": [GOOD]}).status_code == 503
         monkeypatch.setattr(batching, "MOST_WAITING", 100)
+        monkeypatch.setattr(batching, "FEW", 0)
         service.batcher._predict = lambda x: time.sleep(0.3)  # type: ignore[assignment,return-value]
         assert client.post("/predict", json={"rows": [GOOD]}).status_code == 504
 

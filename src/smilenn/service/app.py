@@ -23,6 +23,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from smilenn._version import __version__
 from smilenn.errors import SmileError
@@ -127,28 +128,57 @@ def application(service: Service, token: str | None = None) -> FastAPI:
 
     title = f"smilenn: {service.served.folder.name}"
     app = FastAPI(title=title, version=__version__, lifespan=life, description=service.served.findings.sentence)
-    _guard(app, service, token)
+    app.add_middleware(Guard, service=service, token=token)
     _answer_rows(app, service)
     _answer_page(app, service)
     _answer_papers(app, service)
     return app
 
 
-def _guard(app: FastAPI, service: Service, token: str | None) -> None:
-    """Around every request: the token, errors as sentences, counts."""
+class Guard:
+    """Around every request: the token, errors as sentences, counts.
 
-    @app.middleware("http")
-    async def around(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
-        begun, path = time.perf_counter(), request.url.path
-        if token is not None and path not in OPEN and not _knows(request, token):
-            answer: Response = _told("Send the token: Authorization: Bearer TOKEN.", 401)
-            answer.headers["WWW-Authenticate"] = "Bearer"
-        else:
-            answer = await _answered(request, call, service.limits)
-        known = path if answer.status_code != 404 else "other"
-        service.metrics.requests.labels(known, str(answer.status_code)).inc()
-        service.metrics.seconds.labels(known).observe(time.perf_counter() - begun)
-        return answer
+    Predictions are answered here, without the routes behind: at one row a request, routing costs more than predicting.
+    """
+
+    def __init__(self, app: ASGIApp, service: Service, token: str | None) -> None:
+        self.app, self.service, self.token = app, service, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun, path, status = time.perf_counter(), scope["path"], 500
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        await self._answer(scope, receive, watched)
+        known = path if status != 404 else "other"
+        self.service.metrics.requests.labels(known, str(status)).inc()
+        self.service.metrics.seconds.labels(known).observe(time.perf_counter() - begun)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        if self.token is not None and scope["path"] not in OPEN and not _knows(request, self.token):
+            refused = _told("Send the token: Authorization: Bearer TOKEN.", 401)
+            refused.headers["WWW-Authenticate"] = "Bearer"
+            await refused(scope, receive, send)
+            return
+
+        async def call() -> Response | None:
+            if scope["path"] == "/predict" and scope["method"] == "POST":
+                return await self.service.predict(request)
+            await self.app(scope, receive, send)
+            return None
+
+        answer = await _answered(call, self.service.limits)
+        if answer is not None:
+            await answer(scope, receive, send)
 
 
 def _knows(request: Request, token: str) -> bool:
@@ -156,10 +186,10 @@ def _knows(request: Request, token: str) -> bool:
     return hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
 
 
-async def _answered(request: Request, call: Callable[[Request], Awaitable[Response]], limits: Limits) -> Response:
-    """The answer, or the sentence of what went wrong with its status."""
+async def _answered(call: Callable[[], Awaitable[Response | None]], limits: Limits) -> Response | None:
+    """The answer, None where it was sent, or the sentence of what went wrong with its status."""
     try:
-        return await call(request)
+        return await call()
     except SmileError as error:
         return _told(str(error), 422)
     except _NoJson:

@@ -1,7 +1,7 @@
 """Rows of concurrent requests, predicted together.
 
-One thread computes. While it does, rows of other requests gather; the next batch is all of them, up to a limit. A row's
-bits do not depend on its batch (docs/encoders.md), so nobody's answer depends on who else is asking.
+One batch is computed at a time. Meanwhile rows of other requests gather; the next batch is all of them, up to a limit.
+A row's bits do not depend on its batch (docs/encoders.md), so nobody's answer depends on who else is asking.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 MOST_ROWS = 4096  # of a batch
+FEW = 64  # rows that take milliseconds
+GATHER = 0.0005  # seconds in which rows of other requests join
 MOST_WAITING = 65536  # rows; beyond, callers are asked to come again
 
 
@@ -50,15 +52,14 @@ class Batcher:
 
     async def _run(self) -> None:
         """Batch after batch, until nobody waits."""
-        loop = asyncio.get_running_loop()
-        await asyncio.sleep(0)  # whoever is ready now joins the first batch
         while self._waiting:
+            await asyncio.sleep(GATHER)  # whoever is ready now joins the batch
             batch = self._next()
             if not batch:
                 continue
             x = batch[0].x if len(batch) == 1 else np.concatenate([asked.x for asked in batch])
             try:
-                outputs = await loop.run_in_executor(self._thread, self._predict, x)
+                outputs = await self._outputs(x)
             except Exception as error:  # everybody who asked is told; the next batch may be fine
                 _fail(batch, error)
                 continue
@@ -68,6 +69,12 @@ class Batcher:
                 if not asked.answer.done():
                     asked.answer.set_result(outputs[at : at + len(asked.x)])
                 at += len(asked.x)
+
+    async def _outputs(self, x: np.ndarray) -> np.ndarray:
+        """Few rows are predicted at once: a thread of their own would fight for the interpreter with this one."""
+        if len(x) <= FEW:
+            return self._predict(x)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._predict, x)
 
     def _next(self) -> list[_Asked]:
         """Those who have waited longest; callers that have gone away are left out."""
