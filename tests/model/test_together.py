@@ -61,6 +61,20 @@ def test_a_module_with_a_hook_or_a_function_of_its_own_computes_alone():
     assert together.groups(branches) == [[3]]
 
 
+class Doubled(Branch):
+    def forward(self, u):
+        return 2 * super().forward(u)
+
+
+def test_a_branch_of_another_class_computes_alone():
+    own = [member(f"m{k}", 5, seed=k).eval() for k in range(3)]
+    other = Doubled("other", own[0].columns, list(own[0].layers)).eval()
+    u = torch.tensor(np.random.default_rng(1).normal(size=(4, 3)))
+    assert together.groups([*own, other]) == [[0, 1, 2]]
+    with torch.no_grad():
+        assert torch.equal(together.deployed([*own, other], u)[3], 2 * own[0](u))
+
+
 def test_gradients_are_left_to_the_branches_alone():
     branches = [branch.eval() for branch in several()[:4]]
     u = torch.zeros((2, 3), dtype=torch.float64, requires_grad=True)

@@ -111,12 +111,12 @@ def test_rows_outside_the_domain_are_moved_and_said_so(client, regressor):
 
 
 BAD = [
-    ({"rows": [{**GOOD, "wage": 3}]}, 422, "has 'wage', which is no column of the model"),
+    ({"rows": [{**GOOD, "wage": 3}]}, 422, "has 'wage', which is not a column of the model"),
     ({"rows": [{k: v for k, v in GOOD.items() if k != "race"}]}, 422, "lacks 'race'"),
     ({"rows": [GOOD | {"region": "west"}]}, 422, "unknown category 'west'"),
     ({"rows": [GOOD | {"years": 3.5}]}, 422, "must be a whole number"),
     ({"rows": [GOOD | {"income": None}]}, 422, "is missing"),
-    ({"rows": [3]}, 422, "is no object"),
+    ({"rows": [3]}, 422, "is not an object"),
     ({"rows": []}, 422, "1 to 100 rows"),
     ({"rows": [GOOD] * 101}, 422, "1 to 100 rows"),
     ({"row": GOOD}, 422, "A request is"),

@@ -27,6 +27,7 @@ from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
 from smilenn.properties.meaning import Changes, Meaning, Near
 from smilenn.properties.recognise import meaning
+from smilenn.rounding import round_down
 
 Norm = Literal["inf", 2]
 MOST_STEPS = 2**20
@@ -56,7 +57,7 @@ def steps_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm) -> Step
     delta = next(iter(sizes.values()))
     reach = [2.0**-51 * max(abs(f.lo), abs(f.hi), LEAST) / float(delta) for f in features]
     slack = math.sqrt(sum(v * v for v in reach)) if norm == 2 else max(reach)
-    return Steps(claim, _down(delta), 2 * slack)  # twice: these numbers are rounded too
+    return Steps(claim, round_down(delta), 2 * slack)  # twice: these numbers are rounded too
 
 
 def _sizes(found: Meaning, norm: Norm) -> dict[str, Fraction]:
@@ -67,12 +68,6 @@ def _sizes(found: Meaning, norm: Norm) -> dict[str, Fraction]:
         sizes = {name: high for name, low, high in found.within if low == -high}
         return sizes if len(sizes) == len(found.within) else {}
     return {}
-
-
-def _down(value: Fraction) -> float:
-    """The float that is not above."""
-    out = float(value)
-    return out if Fraction(out) <= value else math.nextafter(out, -math.inf)
 
 
 def radii(logits: np.ndarray, change: np.ndarray, steps: Steps, *, margins: bool) -> np.ndarray:

@@ -23,6 +23,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from smilenn._version import __version__
@@ -136,10 +137,7 @@ def application(service: Service, token: str | None = None) -> FastAPI:
 
 
 class Guard:
-    """Around every request: the token, errors as sentences, counts.
-
-    Predictions are answered here, without the routes behind: at one row a request, routing costs more than predicting.
-    """
+    """Around every request: the token, errors as sentences, counts."""
 
     def __init__(self, app: ASGIApp, service: Service, token: str | None) -> None:
         self.app, self.service, self.token = app, service, token
@@ -170,15 +168,9 @@ class Guard:
             await refused(scope, receive, send)
             return
 
-        async def call() -> Response | None:
-            if scope["path"] == "/predict" and scope["method"] == "POST":
-                return await self.service.predict(request)
-            await self.app(scope, receive, send)
-            return None
-
-        answer = await _answered(call, self.service.limits)
-        if answer is not None:
-            await answer(scope, receive, send)
+        refusal = await _refusal(self.app(scope, receive, send), self.service.limits)
+        if refusal is not None:
+            await refusal(scope, receive, send)
 
 
 def _knows(request: Request, token: str) -> bool:
@@ -186,20 +178,23 @@ def _knows(request: Request, token: str) -> bool:
     return hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
 
 
-async def _answered(call: Callable[[], Awaitable[Response | None]], limits: Limits) -> Response | None:
-    """The answer, None where it was sent, or the sentence of what went wrong with its status."""
+async def _refusal(answered: Awaitable[None], limits: Limits) -> Response | None:
+    """The sentence of what went wrong, with its status; None where a request was answered."""
     try:
-        return await call()
+        await answered
+    except ClientDisconnect:  # nobody is there to be told
+        return None
     except SmileError as error:
         return _told(str(error), 422)
     except _NoJson:
-        return _told("The body is no JSON; send application/json.", 400)
+        return _told("The body is not JSON; send application/json.", 400)
     except _TooLarge:
         return _told(f"The body has more than {limits.body} bytes; send the rows in parts.", 413)
     except Busy:
         return _told("Too many rows are waiting; try again in a moment.", 503)
     except TimeoutError:
         return _told(f"This took more than {limits.seconds:g} seconds; send fewer rows.", 504)
+    return None
 
 
 def _answer_rows(app: FastAPI, service: Service) -> None:

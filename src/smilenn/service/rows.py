@@ -45,12 +45,12 @@ class Reader:
 
     def _check(self, number: int, row: Any) -> None:
         if not isinstance(row, Mapping):
-            raise SmileError(f'Row {number} is no object; give its columns by name, as in {{"income": 17.4}}.')
+            raise SmileError(f'Row {number} is not an object; give its columns by name, as in {{"income": 17.4}}.')
         if row.keys() != self.columns:
             unknown = sorted(row.keys() - self.columns)
             if unknown:
                 raise SmileError(
-                    f"Row {number} has {listed(unknown)}, which is no column of the model; its columns are "
+                    f"Row {number} has {listed(unknown)}, which is not a column of the model; its columns are "
                     f"{listed(self.domain.columns)}."
                 )
             raise SmileError(f"Row {number} lacks {listed(sorted(self.columns - row.keys()))}; give every column.")

@@ -163,19 +163,19 @@ class Walk:
 
     def bound(self) -> tuple[Fraction, int]:
         """The largest bound of a leaf; how many leaves were bounded."""
-        todo, values = [self.filled(self.row.lo, self.row.hi, None)], []
+        ahead, values = [self.filled(self.row.lo, self.row.hi, None)], []
         for node in self.row.proof:
-            cell = todo.pop()
+            cell = ahead.pop()
             match node:
                 case Leaf():
                     if cell is not None:
                         values.append(self.leaf(cell, node))
                 case Lemmas():
-                    todo.append(None if cell is None else self.spread(cell, 1, lemmas=True))
+                    ahead.append(None if cell is None else self.spread(cell, 1, lemmas=True))
                 case Phase():
-                    todo += [self.phase(cell, node, 1), self.phase(cell, node, -1)]
+                    ahead += [self.phase(cell, node, 1), self.phase(cell, node, -1)]
                 case Cut():
-                    todo += [self.cut(cell, node, 1), self.cut(cell, node, -1)]
+                    ahead += [self.cut(cell, node, 1), self.cut(cell, node, -1)]
         need(bool(values), "The proof closes every cell, but the premise has a point.")
         return max(values), len(values)
 

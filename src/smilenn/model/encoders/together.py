@@ -46,6 +46,10 @@ def groups(branches: Sequence[Branch]) -> list[list[int]]:
 
 def _shape(branch: Branch) -> Shape | None:
     """What branches must share; None for one with other layers, or with functions of its own around them."""
+    from smilenn.model.encoders.encoder import Branch
+
+    if type(branch) is not Branch:
+        return None
     out: list[tuple[object, ...]] = []
     for layer in branch.layers:
         if type(layer) not in (Ramps, Linear, Kinks) or not _plain(layer):
