@@ -39,9 +39,11 @@ def test_a_model_of_version_1_is_proved_again_and_marked(data, tmp_path):
     assert "version 1" in check.check_folder(HERE / "plain").lines()[0]
     model = smilenn.load(HERE / "plain")
     assert model.verdict_.status == "proved" and np.isfinite(model.predict(data[0])).all()
+    assert model.verdict_.method.endswith(", version 1") and "version 1 of the format" in model.certificate_.statement
+    assert smilenn.check(HERE / "plain").method.endswith(", version 1")
     with pytest.raises(SmileError, match=r"call certify\(\)"):
         model.save(tmp_path / "m")
-    assert model.certify(time_limit=20).status == "proved"
+    assert model.certify(time_limit=20).status == "proved" and "version" not in model.certificate_.statement
     model.save(tmp_path / "m")
     assert check.check_folder(tmp_path / "m").version == 2 and smilenn.check(tmp_path / "m").status == "proved"
 

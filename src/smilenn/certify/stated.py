@@ -57,7 +57,7 @@ def uncovered(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> str:
     """
     try:
         model = parse_json(files[MODEL], MODEL)
-        domain, outputs, columns = _space(model)
+        domain, outputs, columns = space(model)
         if wrong := _misnamed(model, outputs):
             return wrong
     except (SmileError, LookupError, TypeError, ValueError, AttributeError):
@@ -111,7 +111,7 @@ def unregistered(files: Mapping[str, bytes]) -> str:
         return ""
 
 
-def _space(model: Mapping[str, Any]) -> tuple[Domain, Outputs, list[str] | None]:
+def space(model: Mapping[str, Any]) -> tuple[Domain, Outputs, list[str] | None]:
     """The domain, outputs and columns of model.json that properties are translated with."""
     net = model["net"]
     table = model.get("table", model.get("learned", {}))

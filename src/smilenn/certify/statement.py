@@ -39,15 +39,30 @@ def statement(
     about: About = certificate.about
     outputs, domain = outputs or about.outputs, domain or about.domain
     lines = ["For all inputs of the domain, whatever the backbone does:"]
-    for i, claim in enumerate(certificate.claims):
-        said, *more = claim_lines(claim, outputs, domain, certificate.rooms[i])
-        word = claim_words(certificate.bounds[i], certificate.holds[i])
-        lines += [f"- {said} [{word}]", *(f"  {line}" for line in more)]
+    for said, *more in _judged(certificate, outputs, domain):
+        lines += [f"- {said}", *(f"  {line}" for line in more)]
     lines.append(f"The domain: {'; '.join(certificate.report.domain if domain is None else ranges(domain))}.")
-    lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256}).")
+    version = "" if certificate.report.version == 2 else f", version {certificate.report.version} of the format"
+    lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256}{version}).")
     lines.append(HEADING)
     lines += [f"- {item.line}" for item in (about.assumed if assumed is None else assumed)]
     return "\n".join(lines)
+
+
+def sentences(certificate: Certificate) -> tuple[str, ...]:
+    """Every claim in words with the checker's word on it; nothing where nothing was checked."""
+    if not certificate.report.claims:
+        return ()
+    return tuple(said for said, *_ in _judged(certificate, certificate.about.outputs, certificate.about.domain))
+
+
+def _judged(certificate: Certificate, outputs: Outputs | None, domain: Domain | None) -> list[list[str]]:
+    """The lines on each claim, the checker's word behind the first."""
+    out = []
+    for i, claim in enumerate(certificate.claims):
+        said, *more = claim_lines(claim, outputs, domain, certificate.rooms[i])
+        out.append([f"{said} [{claim_words(certificate.bounds[i], certificate.holds[i])}]", *more])
+    return out
 
 
 def ranges(domain: Domain) -> list[str]:

@@ -19,7 +19,7 @@ from smilenn.certify.about import About, Assumption, assumptions, describes_pinn
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.process import check_apart
-from smilenn.certify.stated import MODEL, first_version, uncovered, unregistered
+from smilenn.certify.stated import MODEL, first_version, space, uncovered, unregistered
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import parse_json, read_folder, read_manifest
 from smilenn.properties.claim import Claim
@@ -119,6 +119,18 @@ class Certificate:
         return sentence(self.why)
 
     @property
+    def method(self) -> str:
+        """What a verdict by this certificate rests on; the first version of the format is named."""
+        return METHOD if self.report.version == 2 else f"{METHOD}, version {self.report.version}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Every claim in words, made from its rows, with what the checker said of it in brackets."""
+        from smilenn.certify.statement import sentences
+
+        return sentences(self)
+
+    @property
     def statement(self) -> str:
         """What was checked, as a person reads it, and what is assumed (statement.py)."""
         from smilenn.certify.statement import statement
@@ -156,11 +168,12 @@ def check(folder: str | PathLike[str], *, reference: bool = False, key: str | Pa
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """A verdict with the checker's report where it accepted the files, and what that report assumes."""
+    """A verdict with the checker's report where it accepted the files, what that assumes, and the claims in words."""
 
     verdict: Verdict
     report: Report | None = None
     assumed: tuple[Assumption, ...] = ()
+    sentences: tuple[str, ...] = ()  # the claims in words, made from the rows that were checked
 
 
 def inspect(
@@ -188,7 +201,7 @@ def inspect(
     if not isinstance(found, Certificate):
         return Inspection(found, report)
     assumed = once_signed(found.about.assumed) if signed else found.about.assumed
-    return Inspection(verdict(found), found.report, assumed)
+    return Inspection(verdict(found), found.report, assumed, found.sentences)
 
 
 def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
@@ -226,8 +239,9 @@ def _held_against(files: dict[str, bytes], report: Report) -> Certificate | Reje
     missing = uncovered(files, proved)
     if missing:
         return Unknown(METHOD, why=told(missing))
-    pinned = describes_pinned(parse_json(files[MODEL], MODEL)["net"])
-    about = About(assumed=assumptions(pinned=pinned))
+    described = parse_json(files[MODEL], MODEL)
+    domain, outputs, _ = space(described)
+    about = About(outputs, domain, assumptions(pinned=describes_pinned(described["net"])))
     return Certificate(own, report, proved, content["weights" if report.version == 1 else "model"], about=about)
 
 
@@ -238,8 +252,8 @@ def verdict(certificate: Certificate) -> Verdict:
     if certificate.accepted:
         assert certificate.report.excess is not None
         bound = round_up(certificate.report.excess)
-        return Proved(METHOD, bound, tolerance=certificate.rounding, certificate=certificate.sha256)
-    return Unknown(METHOD, certificate.bound, why=because(Reason.LARGER_BOUND))
+        return Proved(certificate.method, bound, tolerance=certificate.rounding, certificate=certificate.sha256)
+    return Unknown(certificate.method, certificate.bound, why=because(Reason.LARGER_BOUND))
 
 
 def _over(row: RowReport) -> Fraction:

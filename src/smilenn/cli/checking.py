@@ -76,6 +76,7 @@ class Checked:
             "assumed": [item.line for item in self.found.assumed],
             "unregistered": self.note,
             "version": None if self.found.report is None else self.found.report.version,
+            "sentences": list(self.found.sentences),
             "claims": [] if self.found.report is None else [claim.formula for claim in self.found.report.claims],
         }
         return record if self.finding is None else record | {"verified": vars(self.finding)}
@@ -97,13 +98,18 @@ class Checked:
 
     def _reported(self, report: Report, *, reference: bool, key: Path | None) -> list[str]:
         """What the checker says of a certificate that it accepts."""
-        lines = [*report.lines(), *self._scales(report)]
+        lines = [*report.lines(), *self._in_words(), *self._scales(report)]
         if report.status == "certified" and self.found.verdict.status != "proved":
             lines.insert(0, "The certificate holds, but it does not cover the properties that the model states:")
         lines += [self.note] if self.note else []
         lines += ["The reference checker agrees."] if reference else []
         lines += [] if key is None else [f"Signed by {public_key(str(key))}."]
         return lines
+
+    def _in_words(self) -> list[str]:
+        """The claims as sentences, made from the checked rows in the user's names."""
+        said = [f"  {''.join(c if c.isprintable() else repr(c)[1:-1] for c in line)}" for line in self.found.sentences]
+        return ["in words:", *said] if said else []
 
     def _scales(self, report: Report) -> list[str]:
         """What rounding is measured against, where a row takes room for it: a number that nobody has checked."""
