@@ -475,7 +475,7 @@ def test_check_accepts_what_was_certified_and_nothing_else(model, uncertified, t
     code, out, _ = smile("check", model, "--reference")
     assert code == 0 and "Certified" in out and "reference checker agrees" in out
     assert out.count(in_short(assumptions(pinned=False))) == 1
-    (said,) = smilenn.load(model).certificate_.sentences  # made from the rows; what a file says beside them is a comment
+    (said,) = smilenn.load(model).certificate_.sentences  # made from the rows, unlike a comment
     assert "in words:\n  Raising 'x'" in out and said in out and said.endswith("[certified]")
     code, out, _ = smile("check", model, "--json")
     assert json.loads(out)["sentences"] == [said]

@@ -179,3 +179,50 @@ def test_right_sides_are_judged_by_the_computed_bound(folder):
         change(folder, put("rows", 0, "rhs", str(rhs)))
         report = statuses(folder)
         assert (report.status, report.exit_code) == (status, code)
+
+
+def work_of(folder, monkeypatch):
+    """What either checker counted; it has to be the same."""
+    seen = {}
+
+    class Work(check_deep.Work):
+        def add(self, count):
+            super().add(count)
+            seen["fast"] = self.done
+
+    class Budget(deep.Budget):
+        def spend(self, units):
+            super().spend(units)
+            seen["slow"] = self.spent
+
+    with monkeypatch.context() as patch:
+        patch.setattr(check_deep, "Work", Work)
+        patch.setattr(deep, "Budget", Budget)
+        assert statuses(folder).status in ("certified", "unknown", "violated")
+    assert seen["fast"] == seen["slow"]
+    return seen["fast"]
+
+
+@pytest.mark.parametrize("key", ["witness", "weights"])
+def test_long_numbers_count_as_more_work(cases, tmp_path, monkeypatch, key):
+    """Denominators without a common factor multiply: a short file could keep a checker busy for hours."""
+    rng = np.random.default_rng(11)
+    net = cases.random_net(rng, (3, 4, 2, 3), scaled=False)
+    row, x = cases.random_row(rng, net)
+    folder = cases.write(tmp_path / "audit", net, [(row, x, PROOF)])
+
+    def widen(content):
+        (stored,) = content["rows"]
+        stored["lo"], stored["hi"] = [["-9"] * 3] * 2, [["9"] * 3] * 2
+        stored["low"], stored["high"], stored["whole"], stored["rhs"] = ["-9"] * 3, ["9"] * 3, [False] * 3, None
+        stored["witness"], stored["weights"] = [["1/2"] * 3, ["1/4"] * 3], [["1"] * 3, ["-1"] * 3]
+
+    change(folder, widen)
+    short = work_of(folder, monkeypatch)
+    long = [[f"1/{10**390 + 2 * copy + 10 * i + 1}" for i in range(3)] for copy in range(2)]
+    change(folder, lambda content: content["rows"][0].update({key: long}))
+    assert work_of(folder, monkeypatch) > short
+    monkeypatch.setattr(check_deep, "WORK", short)
+    monkeypatch.setattr(deep, "MOST_WORK", short)
+    found = statuses(folder)
+    assert found.status == "refused" and "too much work" in found.reason

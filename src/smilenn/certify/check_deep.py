@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
+from math import lcm
 from operator import mul
 from typing import Any
 
@@ -154,8 +155,9 @@ def _check(folder: str) -> Report:
         row = Row(entry, net, names)
         need(0 <= row.size <= len(data) - at, "proofs.bin is too short")
         proof, at = data[at : at + row.size], at + row.size
+        found = row.found(work)
         (real, leaves), (computed, _) = (Proof(net, row, proof, rounds, work).bound() for rounds in (False, True))
-        rows.append(RowReport(row.text, row.statement(), row.found(), real, computed, row.rhs, leaves))
+        rows.append(RowReport(row.text, row.statement(), found, real, computed, row.rhs, leaves))
     need(at == len(data), "proofs.bin holds bytes that no row uses")
     states = {row.status for row in rows}
     status = next((s for s in ("violated", "unknown") if s in states), "certified")
@@ -322,15 +324,14 @@ class Net:
         n = (self.sizes[layer] + 5) * self.u
         return n / (1 - n)
 
-    def outputs(self, x: Sequence[Fraction]) -> list[Fraction]:
-        """The network at x in exact arithmetic."""
+    def outputs(self, x: Sequence[Fraction], work: Work) -> list[Fraction]:
+        """The network at x in exact arithmetic; long numbers are more work."""
         a = list(x)
         for step, constants in self.scaling:
             a = [applied(step, v, k) for v, k in zip(a, constants, strict=True)]
         for layer, (w, b) in enumerate(zip(self.W, self.b, strict=True)):
-            scale = 1
-            for v in a:
-                scale = scale * v.denominator // _gcd(scale, v.denominator)
+            scale = common(a)
+            work.add(len(w) * len(a) * length(scale) ** 2)
             whole = [v.numerator * (scale // v.denominator) for v in a]
             s = [
                 Fraction(sum(map(mul, row, whole)) + shift * scale, scale << self.E)
@@ -340,10 +341,14 @@ class Net:
         return a
 
 
-def _gcd(a: int, b: int) -> int:
-    while b:
-        a, b = b, a % b
-    return a
+def common(values: Sequence[Fraction]) -> int:
+    """The least common denominator."""
+    return lcm(*(v.denominator for v in values))
+
+
+def length(number: int) -> int:
+    """Of a number, in 1,024 bits begun: what a product with it takes."""
+    return 1 + number.bit_length() // 1024
 
 
 def applied(step: str, value: Fraction, constant: Fraction) -> Fraction:
@@ -386,9 +391,11 @@ class Row:
             and all(v.denominator == 1 for x in self.witness for v, w in zip(x, self.whole, strict=True) if w)
         )
 
-    def found(self) -> Fraction:
-        """The left side at the witness, exactly."""
-        outputs = [self.net.outputs(x) for x in self.witness]
+    def found(self, work: Work) -> Fraction:
+        """The left side at the witness, exactly; before anything else is computed with the row's numbers."""
+        for weights in self.weights:
+            work.add(self.net.sizes[-1] * self.net.sizes[-2] * length(common(weights)) ** 2)
+        outputs = [self.net.outputs(x, work) for x in self.witness]
         return sum(
             (a * f for w, o in zip(self.weights, outputs, strict=True) for a, f in zip(w, o, strict=True)), Fraction(0)
         )

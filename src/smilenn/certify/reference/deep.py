@@ -80,8 +80,10 @@ def check_folder(folder: str | os.PathLike[str]) -> DeepReport:
         net, stored = read_audit(Path(folder))
         budget, rows = Budget(), []
         for row in stored:
-            outputs = [value_at(net, x) for x in row.witness]
             need(in_premise(row), "The witness does not satisfy the premise of its row.")
+            for weights in row.weights:
+                budget.spend(len(weights) * len(net.weights[-1][0]) * thickness(weights) ** 2)
+            outputs = [value_at(net, x, budget) for x in row.witness]
             found = sum((linear(a, f) for a, f in zip(row.weights, outputs, strict=True)), ZERO)
             (real, leaves), (computed, _) = (Walk(net, row, rounds, budget).bound() for rounds in (False, True))
             rows.append(DeepRow(row.text, found, real, computed, row.rhs, leaves))
@@ -117,12 +119,18 @@ def step(kind: str, value: Fraction, constant: Fraction) -> Fraction:
     return value / constant
 
 
-def value_at(net: Network, x: Vector) -> list[Fraction]:
+def thickness(values: Sequence[Fraction]) -> int:
+    """How long the numbers get that are computed from these: their common denominator, in 1,024 bits begun."""
+    return 1 + math.lcm(*(v.denominator for v in values)).bit_length() // 1024
+
+
+def value_at(net: Network, x: Vector, budget: Budget) -> list[Fraction]:
     """f(x) without rounding."""
     a = list(x)
     for kind, constants in net.scaling:
         a = [step(kind, v, k) for v, k in zip(a, constants, strict=True)]
     for depth, (weights, biases) in enumerate(zip(net.weights, net.biases, strict=True), 1):
+        budget.spend(len(weights) * len(a) * thickness(a) ** 2)
         s = [linear(w, a) + b for w, b in zip(weights, biases, strict=True)]
         a = s if depth == len(net.weights) else [max(v, ZERO) for v in s]
     return a
