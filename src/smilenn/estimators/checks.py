@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.exceptions import DataConversionWarning
 
 from smilenn.domain import as_array, as_frame
 from smilenn.errors import SmileError, listed
@@ -66,6 +65,8 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
         raise CellTypeError("Sparse targets are not supported; pass y.toarray().")
     values, name, names = _read_target(y)
     if values.ndim == 2 and values.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # the commands judge targets without scikit-learn
+
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected; its one column is used.",
             DataConversionWarning,

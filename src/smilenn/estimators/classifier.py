@@ -22,10 +22,17 @@ from smilenn.estimators.outside import Outside
 from smilenn.estimators.parameters import stored
 from smilenn.estimators.radius import Norm, Steps, radii, refuse_without_steps, steps_of
 from smilenn.estimators.reject import accepted, with_rejections
-from smilenn.estimators.rules import Directions, Names, Stated
+from smilenn.estimators.rules import LOGIT_EPS, Directions, Names, Stated
 from smilenn.estimators.sigmoid import probability
 from smilenn.estimators.steady import largest_changes, steady
-from smilenn.estimators.targets import Target, TaskName, class_names, decisions, started_decisions
+from smilenn.estimators.targets import (
+    Target,
+    TaskName,
+    check_positive,
+    class_names,
+    decisions,
+    started_decisions,
+)
 from smilenn.properties.claim import Claim
 from smilenn.properties.recognise import limits_change
 from smilenn.recourse.goal import Goal, class_goal, label_goal
@@ -35,8 +42,6 @@ from smilenn.train.config import Config
 
 if TYPE_CHECKING:
     import pandas as pd
-
-DEFAULT_EPS = 1.0  # ε is a gauge on a logit: scaling the logit scales it
 
 
 class SmileClassifier(ClassifierMixin, SmileEstimator):
@@ -82,7 +87,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         """Store the parameters."""
 
     def _default_eps(self) -> float:
-        return DEFAULT_EPS
+        return LOGIT_EPS
 
     def __sklearn_tags__(self) -> Any:
         """Classes and labels."""
@@ -100,13 +105,8 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
     def read_target(self, y: np.ndarray, names: Sequence[str]) -> Target:
         """The target y [n] of classes, or [n, o] of labels (called `names`), as numbers."""
         target = decisions(y, names)
-        if self.positive is not None and target.task != "binary":
-            raise SmileError(
-                "positive chooses one of two classes; with more, name the one a rule is about: Monotone(…, output=…)."
-            )
-        if self.positive is not None and self._short_output() not in target.outputs.classes:
-            known = listed(target.outputs.classes)
-            raise SmileError(f"positive is {self.positive!r}, which is not a class; the classes are {known}.")
+        if self.positive is not None:
+            check_positive(self.positive, target)
         return target
 
     def _short_output(self) -> str | None:

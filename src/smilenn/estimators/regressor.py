@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from smilenn.domain import Domain
-from smilenn.errors import SmileError
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.levels import read_levels
 from smilenn.estimators.missing import Missing
@@ -87,10 +86,8 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
         tags.target_tags.multi_output = True
         return tags
 
-    def _default_eps(self) -> float:
-        raise SmileError(
-            "Robust needs eps in a regression: the largest change of the output, as in Robust(0.1, eps=2)."
-        )
+    def _default_eps(self) -> None:
+        return None
 
     def read_target(self, y: np.ndarray, names: Sequence[str]) -> Target:
         """The target y [n] or [n, o] (columns called `names`) as numbers."""
