@@ -17,7 +17,6 @@ from smilenn.estimators.rules import LOGIT_EPS, completed
 from smilenn.estimators.start import check_task
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
-from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.outputs import Ordered
 from smilenn.properties.premise import ground
 from smilenn.properties.spec import lower_all
@@ -32,6 +31,8 @@ def check_agreement(prepared: Prepared) -> None:
         except SmileError as error:
             raise SmileError(f"{where}: {error}") from None
     claims = _all_claims(prepared)
+    from smilenn.properties.conflicts import refuse_conflicts  # which needs SciPy's linear programs
+
     refuse_conflicts(claims, prepared.domain, prepared.target.outputs.names)
     if prepared.start is not None:
         check_task(prepared.start, prepared.target, claims)

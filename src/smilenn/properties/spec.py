@@ -115,8 +115,8 @@ def numbered(data: Any, i: int, prefix: str = "") -> Property:
 
 def __getattr__(name: str) -> Any:
     if name == "KINDS":
-        raise AttributeError(
-            "smilenn.properties.spec.KINDS is no more: smilenn.register_property adds a kind, and "
+        raise ImportError(  # `from … import KINDS` would replace the words of an AttributeError
+            "smilenn.properties.spec.KINDS is gone: smilenn.register_property adds a kind, and "
             "smilenn.properties.registry.kinds() lists them"
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
