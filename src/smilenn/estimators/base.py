@@ -68,7 +68,7 @@ class SmileEstimator(Judged, Parameters):
     network : how the network is built, a `Network`; None lets the properties decide.
     config : constants of the training, a `Config`.
     missing : ``raise`` on missing cells, or ``fill`` them by the lower median or the most frequent text of the training
-        rows; a certificate speaks of complete rows, and a filled row is the one it was filled to.
+        rows; a certificate covers complete rows, and a filled row is the one it was filled to.
     out_of_bounds : what `predict` does with rows outside the domain: ``clamp``, ``raise``, ``warn`` (and clamp), or
         ``auto``: clamp if that carries every property to the whole input space, else raise.
     time_limit : seconds for everything, all restarts together: training, repair, proof and certificate. When training's
@@ -113,7 +113,7 @@ class SmileEstimator(Judged, Parameters):
         return table_of(self)
 
     def _short_output(self) -> str | None:
-        """The output that the short forms speak of; None for the only one, or all."""
+        """The output that the short forms are about; None for the only one, or all."""
         return None
 
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
@@ -278,7 +278,7 @@ class SmileEstimator(Judged, Parameters):
         return found[:, 0] if found.shape[1] == 1 else found
 
     def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
-        """Which decisions behind outputs [n, o] no change that `Robust` and `Fair` speak of can turn, [n]; None where
+        """Which decisions behind outputs [n, o] no change that `Robust` and `Fair` cover can flip, [n]; None where
         nothing is decided, or no such rule was stated.
         """
         return None

@@ -34,7 +34,7 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
     Parameters are those of `SmileEstimator`. After `fit`: ``verdict_``, ``certificate_``, ``violation_bound_``,
     ``history_``, ``net_``, ``domain_``, ``claims_``, ``outputs_``. ε of a property is in units of the target. A target
     of several columns [n, o] has one output each, called as the columns are (``y0``, ``y1``, … in an array); a property
-    speaks of all of them, or of the one that its ``output`` names.
+    is about all of them, or about the one that its ``output`` names.
 
     quantiles : rising levels between 0 and 1: the outputs ``q0.1``, … are these quantiles of one target, and never
         cross (`Ordered` is added to the properties).
