@@ -1,6 +1,7 @@
 """Shared set-up of the tests: one thread per worker, data sets where they exist, hypothesis profiles."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,20 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # A time limit per example would make tests depend on how busy the machine is; a fixed seed makes failures repeatable.
 settings.register_profile("smilenn", deadline=None, derandomize=True)
 settings.load_profile("smilenn")
+
+
+@pytest.fixture
+def quick_fits(monkeypatch):
+    """Default ensembles of one member, trained for eight epochs: for tests of what stands around a fit.
+
+    They are certified like others, by construction; how well they predict is left to the slow tests.
+    """
+    from smilenn.estimators.base import SmileEstimator
+
+    designed = SmileEstimator._design
+    monkeypatch.setattr(SmileEstimator, "_design", lambda self: replace(designed(self), members=1))
+    monkeypatch.setattr("smilenn.train.recipes.task.STEPS", 0)
+    monkeypatch.setattr("smilenn.train.recipes.task.PASSES", 0)
 
 
 @pytest.fixture

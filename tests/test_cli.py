@@ -711,10 +711,10 @@ def test_help_is_quick():
     assert best < 0.5 + 2 * (time.perf_counter() - bare), f"--help took {best:.2f} s"  # a busy machine
 
 
-def test_demo(tmp_path, monkeypatch):
+def test_demo(tmp_path, monkeypatch, quick_fits):
     from smilenn.cli import demonstration
 
-    monkeypatch.setattr(demonstration, "REFERENCE_SECONDS", 4.0)  # the slow tests run the demo as it is
+    monkeypatch.setattr(demonstration, "REFERENCE_SECONDS", 2.0)  # the slow tests run the demo as it is
     monkeypatch.setattr(demonstration, "ROWS", 400)
     code, out, err = smile("demo", "--out", tmp_path / "m")
     assert code == 0, out + err
@@ -730,7 +730,7 @@ def test_demo(tmp_path, monkeypatch):
     assert code == 2 and "exists" in one_sentence(err)
 
 
-def test_demo_for_programs(tmp_path, monkeypatch):
+def test_demo_for_programs(tmp_path, monkeypatch, quick_fits):
     from smilenn.cli import demonstration
 
     monkeypatch.setattr(demonstration, "REFERENCE_SECONDS", 1.0)
@@ -742,7 +742,7 @@ def test_demo_for_programs(tmp_path, monkeypatch):
     assert Path(said["report"]).exists() and said["quality"]
 
 
-def test_a_demo_without_one_step_of_training_is_not_done(tmp_path, monkeypatch):
+def test_a_demo_without_one_step_of_training_is_not_done(tmp_path, monkeypatch, quick_fits):
     from smilenn.cli import demonstration
     from smilenn.train.clock import Clock
 

@@ -112,6 +112,26 @@ def early(place):
         (["report", absent, "--out", new], "There is no model folder"),
         (["report", model, "--data", absent, "--out", new], "There is no file"),
         (["sign"], "Give a model folder and --key"),
+        (["explain", absent, rows], "There is no model folder"),
+        (["explain", model, absent], "There is no file"),
+        (["explain", model, rows, "--at-least", "1", "--change", "x"], "names no way"),
+        (["explain", model, rows, "--at-least", "1", "--change", "x:far"], "neither up nor down nor a number"),
+        (["explain", model, rows, "--at-least", "1", "--change", "q:up"], "no feature 'q'; it has 'x', 'z'"),
+        (["explain", model, rows, "--to", "u"], "--to chooses a class, and this model predicts numbers"),
+        (["explain", model, rows], "Say what to reach: --at-least or --at-most"),
+        (["explain", model, rows, "--at-least", "1", "--output", "q"], "There is no output 'q'"),
+        (["export", absent, "--onnx", new], "There is no model folder"),
+        (["export", model, "--onnx", place / "empty"], "is a folder"),
+        (["export", model, "--onnx", new, "--rows", "0"], "--rows"),
+        (["serve", absent], "There is no model folder"),
+        (["serve", model, "--port", "70000"], "--port"),
+        (["audit", absent, "--data", rows, "--fair", "g"], "There is no file"),
+        (["audit", rows, "--fair", "g"], "Give either --data or --domain"),
+        (["audit", rows, "--data", rows], "Nothing is claimed"),
+        (["audit", rows, "--data", rows, "--fair", "g:much"], "'much' is not a number"),
+        (["audit", rows, "--data", rows, "--increasing", "q"], "has no column 'q'"),
+        (["audit", rows, "--data", rows, "--fair", "g", "--out", place / "empty"], "exists; remove it"),
+        (["audit", rows, "--data", rows, "--fair", "g", "--time-limit", "-1"], "--time-limit -1.0 is not a number of"),
         (["demo", "--out", place / "empty"], "exists; remove it"),
         (["bench", "nothing"], "There is no benchmark 'nothing'"),
         (["bench", "--case", "fair-20x4"], "belong to smile bench proof"),
@@ -183,7 +203,61 @@ def test_rows_are_judged_before_torch_is_imported(place):
         ),
         ([*written("rules.csv", good), "--target", "y", "--spec", rules], "rules.toml"),
     ]
-    for (command, said), (code, out) in zip(
-        cases, without(("torch", "sklearn"), [command for command, _ in cases]), strict=True
-    ):
+    judged_without_torch(cases)
+
+
+def judged_without_torch(cases):
+    """Each command says this and ends with 2, in a process that can import neither torch nor scikit-learn."""
+    found = without(("torch", "sklearn"), [command for command, _ in cases])
+    for (command, said), (code, out) in zip(cases, found, strict=True):
         assert code == 2 and said in out and "should not happen" not in out, (command, out)
+        assert out.startswith("smile: ") and out.count("smile: ") == 1, out
+
+
+def test_options_that_depend_on_the_types_of_columns_are_judged_before_torch_is_imported(place):
+    def rules(name, text):
+        (place / name).write_text(f"[[property]]\n{text}\n")
+        return ["--spec", place / name]
+
+    data = place / "types.csv"
+    lines = [f"{i},{i % 7},{i / 2},{'uv'[i % 2]},{'abc'[i % 3]},{i % 2}\n" for i in range(30)]
+    data.write_text("x,z,y,g,three,two\n" + "".join(lines))
+    number = ["fit", data, "--out", place / "new", "--target", "y"]
+    two = ["fit", data, "--out", place / "new", "--target", "g", "--increasing", "x"]
+    several = ["fit", data, "--out", place / "new", "--target", "three"]
+    again = [
+        "fit",
+        place / "rows.csv",
+        "--out",
+        place / "new",
+        "--target",
+        "y",
+        "--drop",
+        "g",
+        "--from",
+        place / "model",
+    ]
+    cases = [
+        ([*number, "--robust", "0.1"], "--robust 0.1: Robust needs eps in a regression"),
+        ([*number, *rules("a.toml", 'kind = "monotone"\nincreasing = ["q"]')], "a.toml, property 1 (monotone): "),
+        ([*number, *rules("b.toml", 'kind = "bounded"\nlo = 0\noutput = ["q"]')], "b.toml, property 1"),
+        ([*number, *rules("c.toml", 'kind = "claim"\nthen = ["a.out >= a.q"]')], "c.toml"),
+        ([*number, "--increasing", "x", "--positive", "u"], "--positive names one of two classes"),
+        ([*number, "--increasing", "x", "--class-weight", "balanced"], "--class-weight is for one target of classes"),
+        ([*number, "--increasing", "g"], "--increasing: Monotone: 'g' holds the names 'u', 'v', which have no order"),
+        ([*number, "--increasing", "x", "--output", "z"], "Monotone names the output 'z', but there is one only"),
+        ([*number, "--increasing", "x", "--category", "x"], "its values have no order"),
+        ([*number, "--increasing", "x", "--bounds", "x:9:1"], "x"),
+        ([*two, "--output", "z"], "Monotone names the output 'z'; there are 'u', 'v'"),
+        ([*two, "--positive", "z"], "--positive is 'z', which is not a class; the classes are 'u', 'v'"),
+        ([*two, "--class-weight", "z:2"], "with a class of 'u', 'v'"),
+        ([*two, "--class-weight", "u:much"], "'much' is not a number"),
+        ([*two, "--class-weight", "u:-2"], "weights are finite and not negative"),
+        ([*two, "--class-weight", "u:0"], "The weights leave"),
+        ([*several, "--increasing", "x", "--positive", "a"], "--positive chooses one of two classes"),
+        ([*several, "--increasing", "x"], "--output"),
+        ([*again, "--decreasing", "x"], "keeps other properties"),
+        ([*again, "--task", "classification"], "is a regression, but the options or the target ask for"),
+        ([*again[:-4], "--from", place / "model"], "was fitted on the columns 'x', 'z'; the data has 'x', 'z', 'g'"),
+    ]
+    judged_without_torch(cases)

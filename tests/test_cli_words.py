@@ -182,9 +182,15 @@ def test_choices_of_fit(data, tmp_path, option, kind):
     assert code == 2 and ", ".join(f"'{name}'" for name in kind) in out
 
 
-@pytest.mark.parametrize(
-    "command", ["fit", "predict", "report", "prove", "check", "sign", "demo", "bench", "reproduce"]
-)
+COMMANDS = ["fit", "predict", "prove", "check", "sign", "report", "demo", "bench", "reproduce"]
+COMMANDS += ["audit", "explain", "export", "serve"]
+
+
+def test_these_are_all_commands():
+    assert {command.callback.__name__ for command in app.registered_commands} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_names_no_types_of_python(command):
     shown = smile(command, "--help-all" if command == "fit" else "--help")[1].replace("such as None", "")
     assert not re.search(r"list\[|Optional|Path\b|None\b|<bool>|--.*<(int|float|str)", shown)

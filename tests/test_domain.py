@@ -119,7 +119,7 @@ def test_json_round_trip_and_errors():
 
 @pytest.mark.parametrize("order", [["race", "b", "w"], ["b", "w", "race"], ["b", "race", "w"]])
 def test_a_group_with_the_name_of_another_column_is_refused(order):
-    """One of the two would be lost, and a rule on the name would speak of the other alone."""
+    """One of the two would be lost, and a rule on the name would mean the other alone."""
     frame = pd.DataFrame({"race": [1.5, 2.5, 3.5], "b": [1, 0, 1], "w": [0, 1, 0]})
     with fails("feature 'race' appears twice"):
         Domain.from_data(frame[order], groups={"race": ["b", "w"]})

@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "smilenn"
 LAYER = {
     "_version": 0,
     "errors": 0,
+    "prove": 0,
     "progress": 0,
     "reason": 0,
     "rounding": 0,

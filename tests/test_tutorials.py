@@ -21,6 +21,12 @@ def blocks(page: Path) -> list[tuple[int, str, str]]:
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_prints_the_words_that_it_states(page, quick_fits):
+    compare(page, numbers=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_a_tutorial_prints_what_it_states(page):
     compare(page)
 

@@ -1,6 +1,6 @@
 """Probabilities that mean what they say, and what becomes of ε.
 
-A classifier's rules speak of its logit z. Temperature scaling divides it, p = σ(z / T), with the T that makes the log
+A classifier's rules are about its logit z. Temperature scaling divides it, p = σ(z / T), with the T that makes the log
 loss on held-out rows least:
 
     min over c = 1/T of  mean log(1 + e^{c z_i}) − y_i c z_i         convex in c, solved by bisection of its slope

@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from smilenn.reason import Reason, Why, Whys, has, sentence
 from smilenn.rounding import shown_bound, six_digits
+
+V = TypeVar("V", bound="Verdict")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +126,21 @@ class Violated(Verdict):
         return f"violated: {self.counterexample.row!r} fails by {self.counterexample.violation:.6g}"
 
 
+def _with_why(cls: type[V]) -> type[V]:
+    """A verdict whose former argument ``reason`` gets a sentence with what to write."""
+    made: Any = cls.__init__
+
+    @wraps(made)
+    def init(self: V, *args: Any, **given: Any) -> None:
+        if "reason" in given:
+            raise TypeError(f"{cls.__name__} takes why=(Why(Reason.TIME),) in place of reason=…; see smilenn.reason.")
+        made(self, *args, **given)
+
+    cls.__init__ = init
+    return cls
+
+
+@_with_why
 @dataclass(frozen=True, eq=False)
 class Unknown(Verdict):
     """Neither proved nor refuted; `bound` is what was proved, `why` says why it stopped, `reason` in words.
@@ -152,6 +170,7 @@ class Unknown(Verdict):
         return f"unknown: {known} ({self.reason})" if self.reason else f"unknown: {known}"
 
 
+@_with_why
 @dataclass(frozen=True, eq=False)
 class Rejected(Verdict):
     """A file did not check: `why` says which and why, `reason` in words."""

@@ -36,7 +36,7 @@ from smilenn import (
 )
 from smilenn.properties import Property
 from smilenn.properties.unregistered import Unregistered
-from smilenn.train.recipes import boxed, distances, premised
+from smilenn.train.recipes import boxed, contractions, distances, premised
 
 ROWS = 60
 RNG = np.random.default_rng(0)
@@ -120,6 +120,19 @@ CASES = {
     ),
     "Robust, of an image": Case(
         "distances", [Robust(0.02, 1)], [change(1, when=[f"-0.02 <= a.{p} - b.{p} <= 0.02" for p in PIXELS])], "image"
+    ),
+    "Robust, in the Euclidean norm": Case(
+        "plain",
+        [Robust({"x": 0.2, "y": 0.1}, 0.3, norm=2)],
+        [
+            Custom(
+                when=["norm2((a.x - b.x)/0.2, (b.y - a.y)/0.1) <= 1"],
+                then=["a.out - b.out <= 0.3", "b.out - a.out <= 0.3"],  # one row is proved and mirrored: the first
+            )
+        ],
+    ),
+    "Robust, in the Euclidean norm, of an image": Case(
+        "contractions", [Robust(0.3, 1, norm=2)], [change(1, when=["norm2(a - b) <= 0.3"])], "image"
     ),
     "Lipschitz": Case(
         "curved",
@@ -214,12 +227,13 @@ CASES = {
         "three classes",
     ),
 }
-SWAPPED = "Monotone, the copies swapped, the row doubled"  # its sentence speaks of −f, which falls
+SWAPPED = "Monotone, the copies swapped, the row doubled"  # its sentence is about −f, which falls
 FAMILIES = {
     "plain": "No encoder keeps",
     "boxed": boxed.REASONS,
     "premised": premised.REASONS,
     "distances": distances.REASONS,
+    "contractions": contractions.REASONS,
     "curved": "read by piecewise linear units",
     "ensemble": "An ensemble of small networks",
 }

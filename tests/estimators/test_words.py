@@ -1,4 +1,4 @@
-"""What stands beside a verdict: the class it speaks of, comments that nobody checked, the data's trend, the quality."""
+"""What stands beside a verdict: the class it is about, comments that nobody checked, the data's trend, the quality."""
 
 import copy
 import html

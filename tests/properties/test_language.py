@@ -315,6 +315,10 @@ def test_toml(tmp_path):
             "the property file, property 1: A property needs a key 'kind'; the kinds are 'monotone', ",
         ),
         ("[[property]]\nkind = 'smooth'", "the property file, property 1: There is no property of kind 'smooth'; "),
+        (
+            "[[property]]\nkind = 'one-of'",
+            "the property file, property 1: There is no property of kind 'one-of'; write 'one_of'.",
+        ),
         ("[[property]]\nkind = 3", "the property file, property 1: There is no property of kind 3; "),
         (
             SPEC + "[[property]]\nkind = 'convex'\nfeature = 'x'",

@@ -1,5 +1,7 @@
 """Competitors and references, written here from their ideas; each file has its formula on top."""
 
+from typing import Any
+
 from smilenn.baselines.agnostic import fit_agnostic, mlp
 from smilenn.baselines.boosting import fit_boosting
 from smilenn.baselines.certifair import fit_certifair
@@ -31,3 +33,11 @@ __all__ = [
     "pgd_margin",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Network":  # `from … import Network` would replace the words of an AttributeError
+        raise ImportError(
+            "smilenn.baselines.Network is called ScaledModule now; smilenn.Network holds an estimator's options"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

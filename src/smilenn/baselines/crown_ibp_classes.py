@@ -40,7 +40,7 @@ def fit_class_bounds(
     Of the epochs after the ramp the one with the smallest robust loss on held-out rows is kept.
     """
     if not (np.all(data.domain.shift == 0) and np.all(data.domain.mult == 1)):
-        raise SmileError("CROWN-IBP here speaks of raw inputs; build the domain with scaling='none'.")
+        raise SmileError("CROWN-IBP here works on raw inputs; build the domain with scaling='none'.")
     ramp, descent = Ramp() if ramp is None else ramp, Descent() if descent is None else descent
     descent.start()
     module = nn.Sequential(backbone(data.domain.size, embedding), nn.ReLU(), nn.Linear(embedding, classes))

@@ -1,4 +1,4 @@
-"""What a certificate's claims speak of in the user's words, and what its word "certified" takes for granted.
+"""What a certificate's claims are about, in the user's words, and what its word "certified" takes for granted.
 
 The list of assumptions is made here and nowhere else. Statement, report and card print the lines; a terminal prints
 the names in one line; the trust page (docs/trust.md) has a row for each.
@@ -67,7 +67,7 @@ def describes_pinned(net: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class About:
-    """The outputs and the domain that claims speak of (None: not known), and what is assumed."""
+    """The outputs and the domain that claims are about (None: not known), and what is assumed."""
 
     outputs: Outputs | None = None
     domain: Domain | None = None

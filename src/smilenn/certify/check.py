@@ -1401,7 +1401,7 @@ def common_denominator(common: int, values: Iterable[Fraction]) -> int:
 
 
 class Premise:
-    """The inputs a claim speaks of: bounds lo, hi [k][m], pinned [m], strips δ [m] for k = 2, extra rows.
+    """The inputs a claim is about: bounds lo, hi [k][m], pinned [m], strips δ [m] for k = 2, extra rows.
 
     `path` holds the splits that lead to a case of it: copy, coordinate, threshold, and 1 below it or −1 above it.
     """

@@ -44,7 +44,7 @@ class Certificate:
     notes : why a proof search stopped early, where one did.
     seconds : what proving and checking took.
     interrupted : whether Ctrl-C cut a search off.
-    about : what the claims speak of in the user's words, and what is assumed.
+    about : what the claims are about, in the user's words, and what is assumed.
     """
 
     files: dict[str, bytes]

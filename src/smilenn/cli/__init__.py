@@ -137,9 +137,11 @@ def fit(
         class_weight=options.several(class_weight),
     )
     source = checked(request)  # options, paths and header, at once
+    from smilenn.cli.agreement import check_agreement
     from smilenn.cli.preparing import prepare
 
     prepared = prepare(request, source)  # rules and rows, without torch
+    check_agreement(prepared)
     from smilenn.cli import fitting as command
 
     raise typer.Exit(command.run(request, prepared, quiet=quiet, json=json))

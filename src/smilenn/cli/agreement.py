@@ -1,65 +1,66 @@
-"""Whether the rules, the rows and the domain of ``smile fit`` agree, and the rules in words; all before training."""
+"""Whether the rules, the rows and the domain of ``smile fit`` agree; judged before torch is imported."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from smilenn.certify.statement import claim_lines
 from smilenn.cli.fit_request import read_bounds
-from smilenn.cli.source import Source
-from smilenn.cli.stating import Stated
+from smilenn.cli.preparing import Prepared
 from smilenn.cli.table import FIRST_ROW
-from smilenn.cli.words import logit_words
-from smilenn.domain import Domain, OutOfBounds
+from smilenn.domain import OutOfBounds
 from smilenn.errors import SmileError
-from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.outside import all_carried
-from smilenn.estimators.regressor import SmileRegressor
-from smilenn.estimators.targets import Target
-from smilenn.estimators.trend import Contradiction, contradictions
+from smilenn.estimators.rules import LOGIT_EPS, completed
+from smilenn.estimators.start import check_task
 from smilenn.properties.base import Property
-from smilenn.properties.forms import Outputs
+from smilenn.properties.claim import Claim
+from smilenn.properties.outputs import Ordered
 from smilenn.properties.premise import ground
-from smilenn.properties.recognise import bounded_change
+from smilenn.properties.spec import lower_all
 
 
-def trends(estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, target: Target) -> list[Contradiction]:
-    """Where the data's own trend contradicts a rule."""
-    domain = estimator.domain
-    assert isinstance(domain, Domain)
-    claims = estimator.lower_on(estimator.all_properties(), domain, tuple(frame.columns), target.outputs)
-    return contradictions(claims, domain, domain.encode(frame, out_of_bounds="clamp"), target)
-
-
-def check_properties(
-    estimator: SmileRegressor | SmileClassifier,
-    stated_at: Stated,
-    frame: pd.DataFrame,
-    outputs: Outputs,
-) -> None:
-    """Each property on the domain of the data, before any training: an error says where the property was stated."""
-    assert isinstance(estimator.domain, Domain)
-    for where, item in stated_at:
+def check_agreement(prepared: Prepared) -> None:
+    """Each rule by itself, all of them together, and every row; errors name the option, the file or the row."""
+    for where, item in prepared.stated:
         try:
-            for claim in estimator.lower_on([item], estimator.domain, tuple(frame.columns), outputs):
-                ground(claim, estimator.domain)
+            for claim in claims_of(prepared, [item]):
+                ground(claim, prepared.domain)
         except SmileError as error:
             raise SmileError(f"{where}: {error}") from None
+    claims = _all_claims(prepared)
+    from smilenn.properties.conflicts import refuse_conflicts  # which needs SciPy's linear programs
+
+    refuse_conflicts(claims, prepared.domain, prepared.target.outputs.names)
+    if prepared.start is not None:
+        check_task(prepared.start, prepared.target, claims)
+    _check_rows(prepared, claims)
 
 
-def check_rows(
-    estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, outputs: Outputs, source: Source
-) -> None:
-    """Every row on the domain, before any training: an error names the row of the file, not one of the chosen rows."""
-    domain = estimator.domain
-    assert isinstance(domain, Domain)
-    claims = estimator.lower_on(estimator.all_properties(), domain, tuple(frame.columns), outputs)
-    outside: OutOfBounds = "clamp" if all_carried(claims, domain) else "raise"
+def _all_claims(prepared: Prepared) -> tuple[Claim, ...]:
+    """Those of the fit: what was stated, or what the start keeps, and that quantiles are ordered."""
+    if prepared.start is not None and not prepared.stated:
+        return prepared.start.claims
+    ordered = [Ordered()] if prepared.target.task == "quantiles" else []
+    return claims_of(prepared, [*(item for _, item in prepared.stated), *ordered])
+
+
+def claims_of(prepared: Prepared, properties: Sequence[Property]) -> tuple[Claim, ...]:
+    """Properties as the estimator will lower them."""
+    complete = completed(properties, LOGIT_EPS if prepared.classes else None)
+    columns = tuple(map(str, prepared.frame.columns))
+    return lower_all(complete, prepared.domain, prepared.target.outputs, columns=columns)
+
+
+def _check_rows(prepared: Prepared, claims: Sequence[Claim]) -> None:
+    """Every row on the domain: an error names the row of the file, not one of the chosen rows."""
+    outside: OutOfBounds = "clamp" if all_carried(claims, prepared.domain) else "raise"
     try:
-        domain.encode(frame, out_of_bounds=outside, first_row=FIRST_ROW)
+        prepared.domain.encode(prepared.complete, out_of_bounds=outside, first_row=FIRST_ROW)
     except SmileError as error:
-        raise SmileError(f"{source.name}: {source.as_shown(str(error))}") from None
+        raise SmileError(f"{prepared.source.name}: {prepared.source.as_shown(str(error))}") from None
 
 
 def rows_outside(frame: pd.DataFrame, texts: tuple[str, ...]) -> list[str]:
@@ -73,20 +74,4 @@ def rows_outside(frame: pd.DataFrame, texts: tuple[str, ...]) -> list[str]:
             out.append(
                 f"{rows} outside --bounds {name}:{lo:g}:{hi:g} and will be moved to the edge; or widen the bounds."
             )
-    return out
-
-
-def stated(
-    estimator: SmileRegressor | SmileClassifier, domain: Domain, columns: tuple[str, ...], outputs: Outputs
-) -> list[str]:
-    """Every property as a sentence about these outputs; for two classes ε on the logit is explained."""
-    out = []
-    for item in estimator.complete(estimator.all_properties()):
-        assert isinstance(item, Property)
-        claims = item.named(domain, columns).lower(domain, outputs)
-        sentence = " ".join(line for claim in claims for line in claim_lines(claim, outputs, domain))
-        found = [bounded_change(claim, outputs, domain) for claim in claims]
-        if len(outputs.names) == 1 and outputs.classes and found[0] is not None:
-            sentence = f"{sentence} (On the log-odds: {logit_words(float(found[0].eps))}.)"
-        out.append(sentence)
     return out

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smilenn.cli import paths
+from smilenn.cli.fit_request import check_there, fair_parts
 from smilenn.cli.options import Decreasing, Increasing, Json, Quiet, Spec, several
-from smilenn.errors import AlteredError, SmileError
+from smilenn.cli.source import Source
+from smilenn.errors import AlteredError, SmileError, listed
 
 if TYPE_CHECKING:
     from smilenn.certify.check_deep import Report
@@ -61,14 +63,16 @@ def audit(
     if (data is None) == (domain is None):
         raise SmileError("Give either --data or --domain, so that the inputs and their bounds are known.")
     if not 0 <= time_limit < math.inf:
-        raise SmileError(f"--time-limit {time_limit} is no number of seconds.")
+        raise SmileError(f"--time-limit {time_limit} is not a number of seconds; write one such as 60.")
     if out is not None:
         paths.check_new_folder(out)
     if not network.is_file():
         raise SmileError(f"There is no file {str(network)!r}; give the path of an ONNX file.")
     for file in several(spec):
         paths.check_rules(file)
-    inputs, values = _domain(data, domain)
+    _check_rules(several(fair), several(increasing), several(decreasing), several(spec))
+    source = None if data is None else _source(data, several(fair), several(increasing), several(decreasing))
+    inputs, values = _domain(source, domain)
     claims = _claims(several(fair), several(increasing), several(decreasing), several(spec))
     from smilenn.auditing.audit import audit as run
 
@@ -85,18 +89,40 @@ def audit(
     raise typer.Exit(found.exit_code)
 
 
-def _domain(data: Path | None, file: Path | None) -> tuple[Domain, dict[str, list[Any]]]:
+def _check_rules(
+    fair: Sequence[str], increasing: Sequence[str], decreasing: Sequence[str], spec: Sequence[Path]
+) -> None:
+    """At least one rule is claimed, and each has its number."""
+    if not (fair or increasing or decreasing or spec):
+        raise SmileError("Nothing is claimed; give --fair, --increasing, --decreasing or --spec.")
+    both = [name for name in increasing if name in decreasing]
+    if both:
+        raise SmileError(f"{listed(both)} is both increasing and decreasing; keep one of the two.")
+    for text in fair:
+        if ":" in text:
+            fair_parts(text)
+
+
+def _source(data: Path, fair: Sequence[str], increasing: Sequence[str], decreasing: Sequence[str]) -> Source:
+    """The table, whose header has the columns that the options name."""
+    paths.check_table(data)
+    source = Source.find(data)
+    protected = [fair_parts(text)[0] if ":" in text else text for text in fair]
+    for option, names in (("--fair", protected), ("--increasing", increasing), ("--decreasing", decreasing)):
+        check_there(option, tuple(names), source, source.header)
+    return source
+
+
+def _domain(source: Source | None, file: Path | None) -> tuple[Domain, dict[str, list[Any]]]:
     if file is not None:
         from smilenn.auditing.domain_file import read_domain
 
         return read_domain(file)
-    assert data is not None
-    paths.check_table(data)
-    from smilenn.cli.source import Source
+    assert source is not None
     from smilenn.cli.table import read_table
     from smilenn.domain import Domain
 
-    return Domain.from_data(read_table(Source.find(data)), margin=0.0, scaling="none"), {}
+    return Domain.from_data(read_table(source), margin=0.0, scaling="none"), {}
 
 
 def _claims(
@@ -108,14 +134,12 @@ def _claims(
 
     claims: list[Any] = []
     for text in fair:
-        name, colon, eps = text.rpartition(":")
-        claims.append(Fair((name,), eps) if colon else Bracket(Fair((text,), 0)))
+        name, eps = fair_parts(text) if ":" in text else (text, None)
+        claims.append(Bracket(Fair((text,), 0)) if eps is None else Fair((name,), eps))
     if increasing or decreasing:
         claims.append(Monotone(increasing=increasing, decreasing=decreasing))
     for path in spec:
         claims += load_properties(path)
-    if not claims:
-        raise SmileError("Nothing is claimed; give --fair, --increasing, --decreasing or --spec.")
     return claims
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smilenn.cli import paths
+from smilenn.cli.explain_request import Goal, changes_of, goal_of
 from smilenn.cli.options import NA, Json, KeepNA, Model
 from smilenn.errors import SmileError
 
@@ -48,13 +49,13 @@ def explain(
 
     paths.check_model(model)
     source = checked(Request(Path(model), data, Path("explained"), na=tuple(na or ()), keep_na=tuple(keep_na or ())))
-    changes = _changes(change or [])
+    changes = changes_of(model, change or [])
+    goal = goal_of(model, Goal(to, at_least, at_most, output))
     from smilenn.cli.rows import category_names
     from smilenn.cli.table import FIRST_ROW, read_chunks
     from smilenn.estimators.store import load
 
     estimator = load(model)
-    goal = _goal(estimator, to, at_least, at_most, output)
     domain = estimator.domain_
     first, frame = next(read_chunks(source, rows, category_names(domain), only=set(domain.columns)))
     assert first == FIRST_ROW
@@ -66,41 +67,6 @@ def explain(
         except SmileError as error:
             raise SmileError(f"{source.name}, row {name}: {error}") from None
         typer.echo(json_module.dumps({"row": name} | found, ensure_ascii=False) if json else _text(name, found))
-
-
-def _changes(texts: list[str]) -> dict[str, Any]:
-    """``income:up`` and ``income:60`` as Python has them."""
-    out: dict[str, Any] = {}
-    for text in texts:
-        name, colon, way = text.rpartition(":")
-        if not colon or not name:
-            raise SmileError(f"--change {text} names no way; write COLUMN:up, COLUMN:down or COLUMN:VALUE.")
-        if name in out:
-            raise SmileError(f"--change names {name!r} twice; keep one.")
-        try:
-            out[name] = way if way in ("up", "down") else float(way)
-        except ValueError:
-            raise SmileError(f"--change {text}: {way!r} is neither up nor down nor a number.") from None
-    return out
-
-
-def _goal(
-    estimator: SmileRegressor | SmileClassifier,
-    to: str | None,
-    at_least: float | None,
-    at_most: float | None,
-    output: str | None,
-) -> dict[str, Any]:
-    """What `recourse` is asked for, with options of the other task refused."""
-    from smilenn.estimators.classifier import SmileClassifier
-
-    if isinstance(estimator, SmileClassifier):
-        if at_most is not None or output is not None:
-            raise SmileError("--at-most and --output are for predicted numbers; choose a class with --to.")
-        return {"to": to, "at_least": at_least}
-    if to is not None:
-        raise SmileError("--to chooses a class, and this model predicts numbers; use --at-least or --at-most.")
-    return {"at_least": at_least, "at_most": at_most, "output": output}
 
 
 def _explained(

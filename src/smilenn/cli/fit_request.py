@@ -207,14 +207,14 @@ def check_columns(request: Request, source: Source) -> None:
     read = (("--target", request.target), ("--category", request.category))
     left_out = (("--drop", request.drop), ("--id", request.ids))
     for option, names in (*read, *left_out):
-        _check_there(option, names, source, source.header)
+        check_there(option, names, source, source.header)
     _check_targets(request.target, (*rule_columns(request), *left_out))
     features = [name for name in kept_columns(request, source) if name not in request.target]
     if not features:
         raise SmileError(f"{source.name} has no feature left beside the target {listed(request.target)}.")
     if request.start is None:  # the features of a model may be groups of columns
         for option, names in rule_columns(request):
-            _check_there(option, names, source, features)
+            check_there(option, names, source, features)
 
 
 def _check_targets(targets: tuple[str, ...], taken: Iterable[tuple[str, tuple[str, ...]]]) -> None:
@@ -228,7 +228,8 @@ def _check_targets(targets: tuple[str, ...], taken: Iterable[tuple[str, tuple[st
         raise SmileError(f"--target {twice[0]} was given twice; name each column once.")
 
 
-def _check_there(option: str, names: tuple[str, ...], source: Source, known: object) -> None:
+def check_there(option: str, names: tuple[str, ...], source: Source, known: object) -> None:
+    """The columns that an option names are in the header; `known` are those to suggest."""
     unknown = [name for name in names if name not in source.header]
     if unknown:
         raise SmileError(f"{option}: {source.name} has no column {listed(unknown)}; it has {listed(known, 20)}.")

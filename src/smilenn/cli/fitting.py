@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import typer
 
-from smilenn.cli.agreement import check_properties, check_rows, rows_outside, stated, trends
+from smilenn.cli.announcing import announce, stated
 from smilenn.cli.estimating import unfitted
-from smilenn.cli.fit_request import Request, named_columns
+from smilenn.cli.fit_request import Request
 from smilenn.cli.guard import INTERRUPTED, exit_code
 from smilenn.cli.noted import TRAINING
 from smilenn.cli.preparing import Prepared
@@ -22,9 +22,7 @@ from smilenn.cli.rows import held_back_rows
 from smilenn.cli.source import STANDARD_INPUT, Source
 from smilenn.cli.starting import Start
 from smilenn.cli.stating import taken_over
-from smilenn.cli.words import domain_text, judgement_record, judgement_text
-from smilenn.domain import Domain
-from smilenn.errors import listed
+from smilenn.cli.words import judgement_record, judgement_text
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import save
@@ -45,13 +43,10 @@ def run(request: Request, prepared: Prepared, *, quiet: bool, json: bool) -> int
     start = None if request.start is None else Start.read(request.start)
     stated_at = prepared.stated or taken_over(request, () if start is None else start.properties())
     estimator = unfitted(request, prepared, start, stated_at)
-    only = request.target[0] if len(request.target) == 1 else ""
-    target = estimator.read_target(prepared.y.to_numpy(), request.target).called(only)
-    check_properties(estimator, stated_at, prepared.frame, target.outputs)
-    check_rows(estimator, prepared.complete, target.outputs, prepared.source)
+    target = prepared.target
     in_test = held_back_rows(target.strata, request.test, request.seed)
     say = typer.echo if not (quiet or json) else (lambda text: None)
-    announce(request, prepared, start, estimator, target, say)
+    announce(request, prepared, start, estimator, say)
     trained(request, prepared, start, estimator, in_test, quiet=quiet, say=say)
     measure(estimator, prepared.frame, target, in_test)
     keep(estimator, request, prepared.source, in_test, None if start is None else start.training)
@@ -65,34 +60,6 @@ def run(request: Request, prepared: Prepared, *, quiet: bool, json: bool) -> int
     if estimator.interrupted_:
         return INTERRUPTED
     return exit_code(estimator.verdict_, estimator.quality_)
-
-
-def announce(
-    request: Request,
-    prepared: Prepared,
-    start: Start | None,
-    estimator: SmileRegressor | SmileClassifier,
-    target: Target,
-    say: Callable[[str], Any],
-) -> None:
-    """What will be learned, on which domain, and under which rules; warnings where the data contradicts them."""
-    domain, frame, source = estimator.domain, prepared.frame, prepared.source
-    assert isinstance(domain, Domain)
-    for name in source.index_columns(named_columns(request)):
-        say(f"Left out: {name!r}, an unnamed column of row numbers.")
-    for name in source.trimmed():
-        say(f"The column {name!r} is read as {name.strip()!r}, without the surrounding blanks.")
-    say(f"{len(frame)} rows, {len(domain.features)} features; predicting {listed(request.target, 12)} ({target.task}).")
-    if start is not None:
-        say(start.sentence(request, source))
-    say(f"The domain: {domain_text(domain)}.")
-    for sentence in rows_outside(prepared.complete, request.bounds):
-        warnings.warn(sentence, stacklevel=1)
-    say("Rules, for every input in the domain:")
-    for sentence in stated(estimator, domain, tuple(frame.columns), target.outputs):
-        say(f"  - {sentence}")
-    for found in trends(estimator, prepared.complete, target) if start is None else ():
-        warnings.warn(found.sentence(options=True), TrendWarning, stacklevel=1)
 
 
 def trained(

@@ -46,6 +46,16 @@ def check_same_rows(folder: Path, source: Source, *, seed: int, test: float) -> 
         )
 
 
+def read_model(folder: Path) -> dict[str, Any]:
+    """model.json of a model that an estimator saved."""
+    files = read_folder(folder)
+    model = parse_json(files[MODEL], MODEL) if MODEL in files else None
+    parts = ("net", "learned", "estimator")
+    if not isinstance(model, dict) or not all(part in model for part in parts):
+        raise SmileError(f"{str(folder)!r} does not describe an estimator; save it again.")
+    return {"table": model["learned"]} | model  # version 1 had no table of its own
+
+
 def table_columns(folder: Path) -> tuple[str, ...]:
     """The columns that a table for this model has; none where model.json does not say."""
     files = read_folder(folder)

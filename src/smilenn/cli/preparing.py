@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from smilenn.cli.fit_request import Request, read_bounds
-from smilenn.cli.noted import MODEL, check_same_rows
+from smilenn.cli.noted import check_same_rows
 from smilenn.cli.rows import is_classification, read_data
 from smilenn.cli.source import Source
+from smilenn.cli.start_note import StartNote
 from smilenn.cli.stating import Stated, read_properties
+from smilenn.cli.weighing import ClassWeight, class_weight
 from smilenn.domain import Domain, Kind
+from smilenn.errors import SmileError
 from smilenn.estimators.missing import filled, learn_fill
-from smilenn.model.folder import parse_json, read_folder
+from smilenn.estimators.start import Known, check_columns
+from smilenn.estimators.targets import Target, check_positive, decisions, numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,38 +26,63 @@ class Prepared:
     """What was read.
 
     frame, y : features and target(s); `complete` are the features with missing cells filled, where that was asked for.
+    target : y as numbers, and what the outputs are called.
     classes : whether the target is classes or labels.
-    domain : learned from the rows; None where a start brings one.
+    domain : learned from the rows, or that of a start.
     stated : the properties with where they were stated; none where a start's are meant.
+    class_weight : that of ``--class-weight``; None without it.
+    start : what the model of ``--from`` knows; None without one.
     """
 
     source: Source
     frame: pd.DataFrame
     y: pd.Series | pd.DataFrame
     complete: pd.DataFrame
+    target: Target
     classes: bool
-    domain: Domain | None
+    domain: Domain
     stated: Stated
+    class_weight: ClassWeight | None
+    start: Known | None
 
 
 def prepare(request: Request, source: Source) -> Prepared:
     """Read the rules and the table."""
     stated = read_properties(request)
-    if request.start is not None:
-        check_same_rows(request.start, source, seed=request.seed, test=request.test)
-    frame, y = read_data(request, source, None if request.start is None else start_domain(request.start))
+    start = _start(request, source)
+    frame, y = read_data(request, source, None if start is None else start.known.domain)
     classes = is_classification(request, y, source)
+    if start is not None:
+        check_columns(start.known, tuple(map(str, frame.columns)))
+        classes = start.is_classification(request, classes)
+    target = _target(request, y, classes, start)
     complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
-    domain = None
+    domain = _domain(request, complete) if start is None else start.known.domain
+    weight = class_weight(request, y, target)
+    known = None if start is None else start.known
+    return Prepared(source, frame, y, complete, target, classes, domain, stated, weight, known)
+
+
+def _start(request: Request, source: Source) -> StartNote | None:
     if request.start is None:
-        kinds: dict[str, Kind] = {name: "category" for name in request.category}
-        domain = Domain.from_data(complete, kinds=kinds, bounds=read_bounds(request.bounds))
-    return Prepared(source, frame, y, complete, classes, domain, stated)
-
-
-def start_domain(folder: Path) -> Domain | None:
-    """The domain of the model of ``--from``; None where it cannot be read, which loading the model will explain."""
-    try:
-        return Domain.from_json(parse_json(read_folder(folder)[MODEL], MODEL)["net"]["domain"])
-    except (LookupError, TypeError, ValueError):
         return None
+    check_same_rows(request.start, source, seed=request.seed, test=request.test)
+    return StartNote.read(request.start)
+
+
+def _domain(request: Request, frame: pd.DataFrame) -> Domain:
+    kinds: dict[str, Kind] = {name: "category" for name in request.category}
+    return Domain.from_data(frame, kinds=kinds, bounds=read_bounds(request.bounds))
+
+
+def _target(request: Request, y: pd.Series | pd.DataFrame, classes: bool, start: StartNote | None) -> Target:
+    """The target as the estimator will read it, by the name of its column."""
+    quantiles: Any = request.quantiles or (None if start is None else start.quantiles)
+    positive = request.positive or (None if start is None else start.positive)
+    values = y.to_numpy()
+    target = decisions(values, request.target) if classes else numbers(values, request.target, quantiles)
+    if positive is not None:
+        if not classes:
+            raise SmileError("--positive names one of two classes; the target is predicted as a number.")
+        check_positive(positive, target)
+    return target.called(request.target[0] if len(request.target) == 1 else "")

@@ -9,14 +9,11 @@ from typing import Any
 from smilenn.cli.fit_request import Request
 from smilenn.cli.noted import read_training, unseen
 from smilenn.cli.source import Source
-from smilenn.errors import SmileError
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import load
 from smilenn.properties.base import Property
-
-KINDS: dict[type, str] = {SmileRegressor: "regression", SmileClassifier: "classification"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,17 +27,6 @@ class Start:
     def read(cls, folder: Path) -> Start:
         """From its folder; `noted.check_same_rows` has seen that it was not trained on the rows to test on."""
         return cls(load(folder), read_training(folder))
-
-    def kind(self, judged: type, request: Request) -> Any:
-        """The estimator's class, which is the model's; another that the options or the target ask for is refused."""
-        if request.task == "auto" and judged is SmileRegressor:
-            return type(self.model)
-        if judged is not type(self.model):
-            raise SmileError(
-                f"{str(request.start)!r} is a {KINDS[type(self.model)]}, but the options or the target ask for a "
-                f"{KINDS[judged]}; fit anew, without --from."
-            )
-        return judged
 
     def parameters(self) -> dict[str, Any]:
         """The options of the network, and the levels of quantiles."""

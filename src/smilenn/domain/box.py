@@ -52,7 +52,7 @@ class Domain:
         _refuse_twice("coordinate", self.coordinates)
         known = {feature.name for feature in self.features}
         shared = [column for f in self.features for column in f.columns if column in known and column != f.name]
-        if shared:  # a rule that names it would speak of one of the two, and a reader of the table mean the other
+        if shared:  # a rule that names it would mean one of the two, and a reader of the table mean the other
             raise SmileError(f"The feature {listed(shared)} has the name of another one's column; rename it.")
 
     # ---- construction -------------------------------------------------------------------------------------------

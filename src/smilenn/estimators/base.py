@@ -33,8 +33,8 @@ from smilenn.estimators.outside import Outside, outside_mode
 from smilenn.estimators.parameters import Parameters, check_parameters
 from smilenn.estimators.quality import quality_of
 from smilenn.estimators.reading import read_table
-from smilenn.estimators.rules import Directions, Names, Stated, all_stated
-from smilenn.estimators.start import check_columns, check_task, fitted_start
+from smilenn.estimators.rules import Directions, Names, Stated, all_stated, completed
+from smilenn.estimators.start import Known, check_columns, check_task, fitted_start
 from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, TaskName
 from smilenn.estimators.trend import TrendWarning, contradictions
@@ -43,7 +43,6 @@ from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.forms import Outputs
-from smilenn.properties.library import Robust
 from smilenn.properties.spec import lower_all
 from smilenn.report.standing import Standing
 from smilenn.train.config import Config
@@ -69,7 +68,7 @@ class SmileEstimator(Judged, Parameters):
     network : how the network is built, a `Network`; None lets the properties decide.
     config : constants of the training, a `Config`.
     missing : ``raise`` on missing cells, or ``fill`` them by the lower median or the most frequent text of the training
-        rows; a certificate speaks of complete rows, and a filled row is the one it was filled to.
+        rows; a certificate covers complete rows, and a filled row is the one it was filled to.
     out_of_bounds : what `predict` does with rows outside the domain: ``clamp``, ``raise``, ``warn`` (and clamp), or
         ``auto``: clamp if that carries every property to the whole input space, else raise.
     time_limit : seconds for everything, all restarts together: training, repair, proof and certificate. When training's
@@ -114,7 +113,7 @@ class SmileEstimator(Judged, Parameters):
         return table_of(self)
 
     def _short_output(self) -> str | None:
-        """The output that the short forms speak of; None for the only one, or all."""
+        """The output that the short forms are about; None for the only one, or all."""
         return None
 
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
@@ -136,14 +135,11 @@ class SmileEstimator(Judged, Parameters):
 
     def complete(self, properties: Sequence[Property | Claim]) -> list[Property | Claim]:
         """The properties, a `Robust` without ε with the estimator's own."""
-        return [
-            item.with_eps(self._default_eps()) if isinstance(item, Robust) and item.eps is None else item
-            for item in properties
-        ]
+        return completed(properties, self._default_eps())
 
     @abstractmethod
-    def _default_eps(self) -> float:
-        """ε of a `Robust` that does not say."""
+    def _default_eps(self) -> float | None:
+        """ε of a `Robust` that does not say; None where it has to."""
 
     # ---- fitting ------------------------------------------------------------------------------------------------
 
@@ -183,12 +179,13 @@ class SmileEstimator(Judged, Parameters):
         before = None if start is None else fitted_start(self, start)
         read = read_table(self, X, y, sample_weight)
         frame, columns = read.frame, read.columns
-        domain = read.domain(self) if before is None else check_columns(before, columns)
+        known = None if before is None else Known.of(before)
+        domain = read.domain(self) if known is None else check_columns(known, columns)
         target = self.read_target(read.values, read.names).called(read.target_name)
         claims = read.claims(self, domain, target.outputs)
         implied = refuse_conflicts(claims, domain, target.outputs.names)
-        if before is not None:
-            check_task(before, target, claims)
+        if known is not None:
+            check_task(known, target, claims)
         outside = outside_mode(self.out_of_bounds, claims, domain)
         x, weight = domain.encode(frame, out_of_bounds=outside), read.weight
         for found in contradictions(claims, domain, x, target):
@@ -281,7 +278,7 @@ class SmileEstimator(Judged, Parameters):
         return found[:, 0] if found.shape[1] == 1 else found
 
     def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
-        """Which decisions behind outputs [n, o] no change that `Robust` and `Fair` speak of can turn, [n]; None where
+        """Which decisions behind outputs [n, o] no change that `Robust` and `Fair` cover can flip, [n]; None where
         nothing is decided, or no such rule was stated.
         """
         return None

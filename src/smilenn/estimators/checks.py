@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
-from sklearn.exceptions import DataConversionWarning
 
 from smilenn.domain import as_array, as_frame
 from smilenn.errors import SmileError, listed
@@ -25,7 +23,7 @@ class CellTypeError(SmileError, TypeError):
 
 def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """X as a frame; `columns` are those of the training data, whose order and number an array must have."""
-    if sparse.issparse(X):
+    if _is_sparse(X):
         raise CellTypeError("Sparse data is not supported; pass a data frame or X.toarray().")
     if not isinstance(X, pd.DataFrame) and not hasattr(X, "to_pandas"):
         array = as_array(X)
@@ -50,6 +48,14 @@ def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -
     return frame
 
 
+def _is_sparse(values: Any) -> bool:
+    from scipy import (
+        sparse,
+    )  # the commands judge targets without SciPy, which takes longer to import than a table to read
+
+    return sparse.issparse(values)
+
+
 def _check_cells(column: pd.Series, name: str) -> None:
     for row, cell in enumerate(column):
         if isinstance(cell, (Mapping, list, tuple, set, complex, np.ndarray)):
@@ -62,10 +68,12 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
     """y as an array [n] or [n, o], its name and those of its columns; none of the features is the target itself."""
     if y is None:
         raise SmileError(f"{estimator} requires y to be passed, but the target y is None.")
-    if sparse.issparse(y):
+    if _is_sparse(y):
         raise CellTypeError("Sparse targets are not supported; pass y.toarray().")
     values, name, names = _read_target(y)
     if values.ndim == 2 and values.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # the commands judge targets without scikit-learn
+
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected; its one column is used.",
             DataConversionWarning,

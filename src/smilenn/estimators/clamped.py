@@ -55,7 +55,7 @@ class Clamped(Parameters, ABC):
     ----------
     model : an unfitted scikit-learn estimator (or pipeline) that takes data frames.
     protected : columns that may change the output by at most `eps`, together; they have finitely many values.
-    domain : the inputs the certificate speaks of, as in `SmileRegressor`: None or `Columns` learns them from X.
+    domain : the inputs the certificate covers, as in `SmileRegressor`: None or `Columns` learns them from X.
     """
 
     model: Any

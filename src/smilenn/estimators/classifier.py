@@ -1,7 +1,7 @@
 """`SmileClassifier`: classes or labels, decided by logits with proved properties.
 
 two classes       one logit f:                  the second where f > 0
-more classes      one logit f_i a class:        the largest wins; properties speak of margins f_i − f_j
+more classes      one logit f_i a class:        the largest wins; properties are about margins f_i − f_j
 labels [n, o]     one logit f_i a label:        yes where f_i > 0, each for itself
 """
 
@@ -22,10 +22,17 @@ from smilenn.estimators.outside import Outside
 from smilenn.estimators.parameters import stored
 from smilenn.estimators.radius import Norm, Steps, radii, refuse_without_steps, steps_of
 from smilenn.estimators.reject import accepted, with_rejections
-from smilenn.estimators.rules import Directions, Names, Stated
+from smilenn.estimators.rules import LOGIT_EPS, Directions, Names, Stated
 from smilenn.estimators.sigmoid import probability
 from smilenn.estimators.steady import largest_changes, steady
-from smilenn.estimators.targets import Target, TaskName, class_names, decisions, started_decisions
+from smilenn.estimators.targets import (
+    Target,
+    TaskName,
+    check_positive,
+    class_names,
+    decisions,
+    started_decisions,
+)
 from smilenn.properties.claim import Claim
 from smilenn.properties.recognise import limits_change
 from smilenn.recourse.goal import Goal, class_goal, label_goal
@@ -36,20 +43,18 @@ from smilenn.train.config import Config
 if TYPE_CHECKING:
     import pandas as pd
 
-DEFAULT_EPS = 1.0  # ε is a gauge on a logit: scaling the logit scales it
-
 
 class SmileClassifier(ClassifierMixin, SmileEstimator):
     """Classification with properties that hold everywhere on the domain.
 
-    Parameters are those of `SmileEstimator`. With two classes properties speak of the logit of ``classes_[1]``: ε on it
-    is an odds ratio of e^ε and a change of the probability by at most tanh(ε/4). With more of them they speak of the
+    Parameters are those of `SmileEstimator`. With two classes properties are about the logit of ``classes_[1]``: ε on
+    it is an odds ratio of e^ε and a change of the probability by at most tanh(ε/4). With more they are about the
     margins between two classes, and those with a direction (`Monotone`) name a class: ``output="good"``. A target of
     several columns of 0 and 1 is labels, one logit each. A `Robust` without eps gets ε = 1. Scaling the logits, as
     calibration does, scales ε along: after multiplying them by c the same rules hold with c·ε.
 
     class_weight : class → weight of its rows, ``balanced`` for equal totals; multiplied with ``sample_weight``.
-    positive : the class of two that `increasing` and `decreasing` speak of: its log-odds rise or fall. None is
+    positive : the class of two that `increasing` and `decreasing` are about: its log-odds rise or fall. None is
         ``classes_[1]``. `decision_function` and `predict_proba` do not depend on it.
     """
 
@@ -82,7 +87,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         """Store the parameters."""
 
     def _default_eps(self) -> float:
-        return DEFAULT_EPS
+        return LOGIT_EPS
 
     def __sklearn_tags__(self) -> Any:
         """Classes and labels."""
@@ -100,13 +105,8 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
     def read_target(self, y: np.ndarray, names: Sequence[str]) -> Target:
         """The target y [n] of classes, or [n, o] of labels (called `names`), as numbers."""
         target = decisions(y, names)
-        if self.positive is not None and target.task != "binary":
-            raise SmileError(
-                "positive chooses one of two classes; with more, name the one a rule is about: Monotone(…, output=…)."
-            )
-        if self.positive is not None and self._short_output() not in target.outputs.classes:
-            known = listed(target.outputs.classes)
-            raise SmileError(f"positive is {self.positive!r}, which is not a class; the classes are {known}.")
+        if self.positive is not None:
+            check_positive(self.positive, target)
         return target
 
     def _short_output(self) -> str | None:
@@ -114,7 +114,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
 
     @property
     def positive_class(self) -> str:
-        """The class of two that the short forms speak of, as it is called in sentences."""
+        """The class of two that the short forms are about, as it is called in sentences."""
         return self._short_output() or self.outputs_.classes[1]
 
     def _start(self, target: Target, weight: np.ndarray) -> tuple[Target, np.ndarray]:
@@ -135,7 +135,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         return self.classes_[(logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)]
 
     def predict_certified(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Class labels [n], and [n] bool: which of them no change that the properties speak of can turn.
+        """Class labels [n], and [n] bool: which of them no change that the properties cover can flip.
 
         Of all `Robust` and `Fair` properties together: True means that every input within δ of the row, and every one
         that differs in the protected features alone, gets the same label. It rests on the checked bounds of
@@ -199,7 +199,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         return out
 
     def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
-        """Which decisions behind logits [n, o] no change that `Robust` and `Fair` speak of can turn, [n] (of labels:
+        """Which decisions behind logits [n, o] no change that `Robust` and `Fair` cover can flip, [n] (of labels:
         none of them); None where no such rule was stated.
         """
         if not self.changing_claims():
@@ -210,7 +210,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
 
     def largest_change(self) -> float:
         """Checked bound on how far a logit, or a margin between classes, moves by any change that a `Robust` or `Fair`
-        property speaks of; or ∞.
+        property covers; or ∞.
         """
         return float(self.largest_changes().max())
 

@@ -52,7 +52,7 @@ class Judged(ABC):
     def verdict_(self) -> Verdict:
         """What is known of the properties: `Proved` (certified), `Violated` or `Unknown` with the checked bound.
 
-        It speaks of the network as it was judged; a network that was changed since is `Unknown`. Assigning a verdict
+        It is about the network as it was judged; a network that was changed since is `Unknown`. Assigning a verdict
         of `smilenn.prove` drops the certificate.
         """
         return self._judged().verdict

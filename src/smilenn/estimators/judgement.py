@@ -124,7 +124,7 @@ def judge(
 
 
 def _unfit(net: SmileNet) -> str:
-    """Why no proof can speak of the network: code of the user's own, or an encoder that gives equal rows other bits."""
+    """Why no proof can cover the network: code of the user's own, or an encoder that gives equal rows other bits."""
     from smilenn.model.seal import foreign_part
     from smilenn.model.selftest import unsteady
 
@@ -186,7 +186,7 @@ def bound(
 def _about(judgement: Judgement, net: SmileNet, claims: tuple[Claim, ...], table: Mapping[str, Any] | None) -> bool:
     """Whether verdict and certificate name `net`, `claims` and `table`, and `net` is as it is described.
 
-    Without a certificate the verdict alone says what it is about, and may not speak of a certificate.
+    Without a certificate the verdict alone says what it is about, and may not name a certificate.
     """
     from smilenn.model.seal import is_as_described
 

@@ -3,7 +3,7 @@
     numbers   the lower median of the column's cells (one of them, so whole numbers stay whole)
     texts     the most frequent one, the first in order of those
 
-A filled row is the complete row it was filled to: that is what it is predicted as, and what a certificate speaks of.
+A filled row is the complete row it was filled to: that is what it is predicted as, and what a certificate covers.
 """
 
 from __future__ import annotations

@@ -13,8 +13,6 @@ from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
-from sklearn.base import clone
-
 from smilenn.domain import Domain, Kind, Scaling, check_learning
 from smilenn.errors import SmileError, listed
 
@@ -58,6 +56,8 @@ class Nested:
 
     def __sklearn_clone__(self) -> Self:
         """A copy that shares nothing with this one; an encoder is trained in place."""
+        from sklearn.base import clone  # the commands judge options without scikit-learn
+
         return replace(self, **{name: clone(value, safe=False) for name, value in self.get_params().items()})
 
     def __repr__(self) -> str:

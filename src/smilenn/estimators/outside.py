@@ -6,7 +6,7 @@ if each row of its premise is kept by π,
 
     x_c,i − x_d,i ≤ r  with r ≥ 0  (== only with r = 0),      x_c,i ≤ r or ≥ r,      rows over binary or one-hot only,
 
-and each row of its conclusion speaks of inputs, if at all, in differences that π can only make harder to satisfy:
+and each row of its conclusion contains inputs, if at all, in differences that π can only make harder to satisfy:
 ``… − K·(x_c,i − x_d,i) ≤ ε`` with K ≥ 0 where the premise orders the pair, x_c,i ≥ x_d,i. Convexity, lower slope
 bounds, rows over inputs and premises that couple features are not carried: those raise outside the box by default.
 """

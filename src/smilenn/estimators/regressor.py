@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from smilenn.domain import Domain
-from smilenn.errors import SmileError
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.levels import read_levels
 from smilenn.estimators.missing import Missing
@@ -35,7 +34,7 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
     Parameters are those of `SmileEstimator`. After `fit`: ``verdict_``, ``certificate_``, ``violation_bound_``,
     ``history_``, ``net_``, ``domain_``, ``claims_``, ``outputs_``. ε of a property is in units of the target. A target
     of several columns [n, o] has one output each, called as the columns are (``y0``, ``y1``, … in an array); a property
-    speaks of all of them, or of the one that its ``output`` names.
+    is about all of them, or about the one that its ``output`` names.
 
     quantiles : rising levels between 0 and 1: the outputs ``q0.1``, … are these quantiles of one target, and never
         cross (`Ordered` is added to the properties).
@@ -87,10 +86,8 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
         tags.target_tags.multi_output = True
         return tags
 
-    def _default_eps(self) -> float:
-        raise SmileError(
-            "Robust needs eps in a regression: the largest change of the output, as in Robust(0.1, eps=2)."
-        )
+    def _default_eps(self) -> None:
+        return None
 
     def read_target(self, y: np.ndarray, names: Sequence[str]) -> Target:
         """The target y [n] or [n, o] (columns called `names`) as numbers."""

@@ -17,13 +17,14 @@ import numpy as np
 from smilenn.errors import SmileError
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
-from smilenn.properties.library import Monotone
+from smilenn.properties.library import Monotone, Robust
 from smilenn.properties.spec import as_property
 
 Name = str | int
 Stated = Sequence[Property | Claim] | Property | Claim
 Names = Sequence[Name] | Name
 Directions = Mapping[Any, int] | Sequence[int] | None
+LOGIT_EPS = 1.0  # ε on a logit is a gauge: scaling the logit scales it
 
 
 def stated(properties: Any) -> tuple[Any, ...]:
@@ -43,6 +44,19 @@ def all_stated(
     if not (up or down):
         return listed
     return (*listed, Monotone(increasing=up, decreasing=down, output=output))
+
+
+def completed(properties: Sequence[Property | Claim], eps: float | None) -> list[Property | Claim]:
+    """The properties, a `Robust` without ε with this one; None is for numbers, which have units, so ε must be given."""
+    return [_with_eps(item, eps) if isinstance(item, Robust) and item.eps is None else item for item in properties]
+
+
+def _with_eps(item: Robust, eps: float | None) -> Robust:
+    if eps is None:
+        raise SmileError(
+            "Robust needs eps in a regression: the largest change of the output, as in Robust(0.1, eps=2)."
+        )
+    return item.with_eps(eps)
 
 
 def directions(monotonic_cst: Directions) -> tuple[tuple[Name, ...], tuple[Name, ...]]:

@@ -9,6 +9,7 @@ network               the same parameters where they shape it; train/warm.py loo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.options import Network, domain_of, network_of
 from smilenn.properties.claim import Claim
+from smilenn.properties.forms import Outputs
 from smilenn.properties.wording import say
 
 if TYPE_CHECKING:
@@ -67,29 +69,49 @@ def _check_domain(domain: Any, start: SmileEstimator) -> None:
             raise SmileError(f"The model to start from brings its own domain, with other {name}; leave {name} out.")
 
 
-def check_columns(start: SmileEstimator, columns: Sequence[str]) -> Domain:
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a model to start from was fitted on, whether it is loaded or only read from its folder.
+
+    classes : None of a regression.
+    """
+
+    columns: tuple[str, ...]
+    classes: np.ndarray | None
+    outputs: Outputs
+    domain: Domain
+    claims: tuple[Claim, ...]
+
+    @classmethod
+    def of(cls, start: SmileEstimator) -> Known:
+        """That of a fitted estimator."""
+        classes = vars(start).get("classes_")
+        return cls(tuple(start.columns_), classes, start.outputs_, start.domain_, tuple(start.claims_))
+
+
+def check_columns(start: Known, columns: Sequence[str]) -> Domain:
     """The domain of the start, for data with the same columns in the same order."""
-    if tuple(columns) != tuple(start.columns_):
+    if tuple(columns) != start.columns:
         raise SmileError(
-            f"The model to start from was fitted on the columns {listed(start.columns_, 20)}; the data has "
+            f"The model to start from was fitted on the columns {listed(start.columns, 20)}; the data has "
             f"{listed(columns, 20)}, in this order."
         )
-    return start.domain_
+    return start.domain
 
 
-def check_task(start: SmileEstimator, target: Target, claims: Sequence[Claim]) -> None:
+def check_task(start: Known, target: Target, claims: Sequence[Claim]) -> None:
     """The start has the outputs, classes and claims of this fit."""
-    known = vars(start).get("classes_")
+    known = start.classes
     other = (known is None) != (target.classes is None)
     if other or (known is not None and not np.array_equal(known, np.asarray(target.classes))):
         here = "none" if target.classes is None else listed(target.classes, 20)
         there = "none" if known is None else listed(known, 20)
         raise SmileError(f"The model to start from knows the classes {there}; the data has {here}{FIT_ANEW}")
-    if start.outputs_ != target.outputs:
+    if start.outputs != target.outputs:
         raise SmileError(
-            f"The model to start from has the outputs {listed(start.outputs_.names, 20)}; the data has "
+            f"The model to start from has the outputs {listed(start.outputs.names, 20)}; the data has "
             f"{listed(target.outputs.names, 20)}{FIT_ANEW}"
         )
-    if tuple(start.claims_) != tuple(claims):  # whatever their sentences say
-        said = " ".join(say(claim, start.outputs_, start.domain_) for claim in start.claims_) or "no property"
+    if start.claims != tuple(claims):  # whatever their sentences say
+        said = " ".join(say(claim, start.outputs, start.domain) for claim in start.claims) or "no property"
         raise SmileError(f"The model to start from keeps other properties ({said}); state the same ones, or fit anew.")

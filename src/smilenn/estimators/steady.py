@@ -40,7 +40,7 @@ def largest_changes(
 ) -> np.ndarray:
     """B for every output [o], or of classes with an output each for every margin f_i − f_j, [o, o].
 
-    It covers all claims together: an output or margin that one of them does not speak of is not bounded.
+    It covers all claims together: an output or margin that one of them does not cover is not bounded.
     """
     o = len(outputs.names)
     most = np.zeros((o, o) if len(outputs.classes) == o else o)

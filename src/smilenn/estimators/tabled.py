@@ -48,19 +48,33 @@ def take_table(estimator: SmileEstimator, table: Mapping[str, Any], outputs: tup
     estimator.fill_ = table.get("fill", {})
     if "feature_names_in" in table:
         estimator.feature_names_in_ = np.array(table["feature_names_in"], dtype=object)
+    estimator.outputs_ = outputs_of(table, outputs)
+    classes = classes_of(table)
+    if classes is not None:
+        estimator.classes_ = classes
+
+
+def outputs_of(table: Mapping[str, Any], outputs: tuple[str, ...]) -> Outputs:
+    """What a network's outputs are, by their names and what the table says of them."""
     # folders of two classes did not name them once
     classes = table.get("class_outputs", table.get("classes", ()))
     role = ROLES.get(table.get("task", ""), "output")
-    estimator.outputs_ = Outputs(outputs, tuple(str(name) for name in classes), estimator.target_name_, role)
-    if estimator.outputs_.misnamed:
+    found = Outputs(outputs, tuple(str(name) for name in classes), table["target"], role)
+    if found.misnamed:
         raise AlteredError("The classes of model.json are not those that its outputs decide between; save it again.")
-    if "classes" in table:
-        estimator.classes_ = np.array(table["classes"], dtype=np.dtype(table["classes_dtype"]))
-        named = class_names(estimator.classes_) if estimator.classes_.ndim == 1 else ()
-        if "class_outputs" in table and classes and named != tuple(classes):
-            raise AlteredError(
-                "The classes of model.json are not those that its outputs are named after; save it again."
-            )
+    return found
+
+
+def classes_of(table: Mapping[str, Any]) -> np.ndarray | None:
+    """The classes with their type; None of a regression."""
+    if "classes" not in table:
+        return None
+    classes = np.array(table["classes"], dtype=np.dtype(table["classes_dtype"]))
+    named = class_names(classes) if classes.ndim == 1 else ()
+    written = table.get("class_outputs")
+    if written and named != tuple(written):
+        raise AlteredError("The classes of model.json are not those that its outputs are named after; save it again.")
+    return classes
 
 
 def _meaning(estimator: SmileEstimator) -> list[str]:

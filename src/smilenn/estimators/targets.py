@@ -165,6 +165,17 @@ def _labels(y: np.ndarray, names: Sequence[str]) -> Target:
     return Target(values, "multilabel", Outputs(tuple(names), role=ROLES["multilabel"]), np.arange(len(names)))
 
 
+def check_positive(positive: Any, target: Target) -> None:
+    """The class that the short forms are about is one of two."""
+    if target.task != "binary":
+        raise SmileError(
+            "positive chooses one of two classes; with more, name the one a rule is about: Monotone(…, output=…)."
+        )
+    if class_names(np.array([positive]))[0] not in target.outputs.classes:
+        known = listed(target.outputs.classes)
+        raise SmileError(f"positive is {positive!r}, which is not a class; the classes are {known}.")
+
+
 def started_decisions(target: Target, wanted: Any, weight: np.ndarray) -> tuple[Target, np.ndarray]:
     """Log odds, or log shares, under the weights [n] times those of the classes; and these weights."""
     classes = target.classes

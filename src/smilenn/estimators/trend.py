@@ -1,8 +1,8 @@
 """Where the data's own trend contradicts a rule: a feature that rises with the target and must fall, or vice versa.
 
-    ρ = rank correlation (Spearman) of the feature with what the rule speaks of;  |ρ| > 0.1 and p < 0.01
+    ρ = rank correlation (Spearman) of the feature with what the rule is about;  |ρ| > 0.1 and p < 0.01
 
-A rule speaks of one change at a time and ρ of all the rows together, so both may be right. More often the column, the
+A rule is about one change at a time and ρ about all the rows together, so both may be right. More often the column, the
 direction or the class was mixed up, and a certificate would then vouch for the opposite of what was meant.
 """
 

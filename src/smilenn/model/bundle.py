@@ -239,7 +239,7 @@ def dump_weights(net: SmileNet) -> bytes:
 
 
 def certified_tensors(net: SmileNet) -> dict[str, bytes]:
-    """Raw data, as stored, of the tensors a certificate speaks of: all but the backbone's and pinned modules'."""
+    """Raw data, as stored, of the tensors a certificate covers: all but the backbone's and pinned modules'."""
     import torch
 
     certified = {

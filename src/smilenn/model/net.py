@@ -209,7 +209,7 @@ class SmileNet(nn.Module):
         return self.profile == "fixed-order" or self.encoder is not None
 
     def assert_float64(self) -> None:
-        """Raise if somebody has cast the certified part to another type: no certificate speaks of that network."""
+        """Raise if somebody has cast the certified part to another type: no certificate covers that network."""
         for name, tensor in self.certified_part():
             if tensor.dtype != torch.float64:
                 raise SmileError(

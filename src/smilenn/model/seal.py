@@ -3,7 +3,7 @@
     seal(net) = (path, class, attributes, tensors' types and shapes) of every module but the backbone's,
                 and the bits of those tensors
 
-A certificate speaks of auxiliaries, head, scaler and encoder. Whoever asks for the verdict must get none if one bit of
+A certificate covers auxiliaries, head, scaler and encoder. Whoever asks for the verdict must get none if one bit of
 these has changed since, whichever way: an optimiser, ``.data``, a NumPy array that shares the memory, a parameter or
 module exchanged, a hook, a method replaced, a layer switched to training mode. Counters of in-place changes miss
 several of these, so the numbers themselves are compared with a copy. The certified part is small (some thousand
@@ -82,7 +82,7 @@ class Seal:
 
 @torch.no_grad()
 def seal(net: SmileNet) -> Seal | None:
-    """The seal of `net` as it is; None if code hangs on it that no certificate speaks of."""
+    """The seal of `net` as it is; None if code hangs on it that no certificate covers."""
     if _watched():
         return None
     parts: list[Any] = []
@@ -208,7 +208,7 @@ def _bits(tensors: list[torch.Tensor]) -> torch.Tensor:
 
 
 def foreign_part(net: SmileNet) -> str:
-    """What code of the user's own stands where a certificate speaks of this package's; empty if there is none.
+    """What code of the user's own stands where a certificate covers this package's; empty if there is none.
 
     A subclass has the description of its base and may compute something else. (Layers are described by their own names,
     which checkers refuse; the backbone and pinned modules may be anything.)

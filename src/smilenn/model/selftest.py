@@ -1,6 +1,6 @@
 """Self-test vectors: the ends of the box at a few inputs, stored with a model and computed again when it is loaded.
 
-A certificate speaks of float64 arithmetic as IEEE 754 has it. A machine or a build that computes otherwise (an emulated
+A certificate assumes float64 arithmetic of IEEE 754. A machine or a build that computes otherwise (an emulated
 or shortened type, a compiler that reorders a fixed order) shows here, before it predicts. Under ``fixed-order`` and
 ``dyadic`` the numbers must agree bit for bit, in a batch and row by row; under ``f64-aux``, whose sums may be taken in
 any order, within 1e-9 of the output scale or of what the head adds up, far above its rounding and far below any fault.

@@ -55,7 +55,7 @@ class Row:
     outputs : a [k, o], the coefficients on the network's outputs.
     inputs, input_const : the claim's own input terms Σ_c b_c·x_c in model units, [k, m] and a number; already contained
         in `slope` and `const`.
-    scale : size of the outputs the row speaks of; tolerances are relative to it.
+    scale : size of the row's outputs; tolerances are relative to it.
     text : the row in the claim language.
     """
 
@@ -127,7 +127,7 @@ class Problem:
 
     @property
     def domain(self) -> Domain:
-        """The domain that the proof speaks of: of the inputs, or of what an encoder makes of them."""
+        """The domain that the proof is about: the inputs, or what an encoder makes of them."""
         return self.snapshot.domain
 
     @property
@@ -183,7 +183,7 @@ class Problem:
 
 
 def digest(claim: Claim, domain: Domain) -> str:
-    """SHA-256 of a claim and the domain it speaks of, hexadecimal; the sentence does not count."""
+    """SHA-256 of a claim and its domain, hexadecimal; the sentence does not count."""
     body = {"claim": {**claim.to_json(), "sentence": ""}, "domain": domain.to_json()}
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 

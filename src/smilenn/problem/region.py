@@ -300,7 +300,7 @@ class Region:
     def contains(self, u: np.ndarray, tolerance: float = 1e-9) -> np.ndarray:
         """Which tuples u [B, k, m] (or [k, m]) are members, every comparison within `tolerance` model units; [B] bool.
 
-        Extra rows are compared after division by their largest coefficient, so that they too speak of model units.
+        Extra rows are compared after division by their largest coefficient, so that they too are in model units.
         """
         u = u.reshape(-1, self.copies, self.size)
         ok = ((u >= self.lo - tolerance) & (u <= self.hi + tolerance)).all(axis=(1, 2))

@@ -55,7 +55,7 @@ class OneOf(Property):
     classes: Sequence[str]
     when: Sequence[str] = ()
     lead: Any = 1e-6
-    kind: ClassVar[str] = "one-of"
+    kind: ClassVar[str] = "one_of"
 
     def __post_init__(self) -> None:
         set_fields(self, classes=_class_names(self.classes), when=read_rows(self.when, "when"))

@@ -109,7 +109,7 @@ class Property(ABC):
         """
         spoken, who = Outputs.of(outputs), type(self).__name__
         if not spoken.names:
-            raise SmileError(f"{who}: the network has no outputs to speak of.")
+            raise SmileError(f"{who}: the network has no outputs.")
         given = tuple(self.named(domain, columns).claims(domain, spoken))
         _refuse_no_claims(given, who)
         claims = tuple(map(plain, given))  # what is certified, saved and said is one and the same
@@ -126,7 +126,7 @@ class Property(ABC):
     def sentence(self, target: str = "") -> str:
         """The property as one English sentence about the predicted `target`.
 
-        A property does not know what will be predicted: without a name it speaks of "the output". The sentences of its
+        A property does not know what will be predicted: without a name it says "the output". The sentences of its
         claims (`lower`) name what the model predicts: a number, the log-odds of a class, a margin.
         """
         called = f"the predicted {target!r}" if target else "the output"

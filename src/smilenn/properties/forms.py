@@ -1,4 +1,4 @@
-"""What a property speaks of: linear forms of a network's outputs.
+"""What a property is about: linear forms of a network's outputs.
 
     numbers        every output by itself, or the one that is named
     two classes    one output, the logit of the second class; the first class has the same with the other sign
@@ -48,7 +48,7 @@ class Outputs:
         return bool(self.classes) and (len(self.classes) != 2 if len(self.names) == 1 else self.classes != self.names)
 
     def forms(self, output: str | None, who: str, *, directed: bool) -> tuple[Form, ...]:
-        """What `who` speaks of: of the `output` that it names, or of all.
+        """What `who` is about: the `output` that it names, or all of them.
 
         `directed` properties say which way a form may move; of several classes they must name one.
         """

@@ -54,7 +54,7 @@ def _output_name(name: Any, who: str) -> str:
 
 
 def _several(names: Sequence[str] | None, outputs: Outputs, who: str, least: int = 2) -> tuple[str, ...]:
-    """The outputs that are spoken of, which the network must have."""
+    """The outputs that are named, which the network must have."""
     if outputs.classes:
         raise SmileError(
             f"{who} is about outputs that are numbers or labels; a classifier's classes only compete, so "

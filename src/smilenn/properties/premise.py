@@ -1,4 +1,4 @@
-"""Q on a domain: the set of input tuples (x_1..x_k) that a claim speaks of, in raw units.
+"""Q on a domain: the set of input tuples (x_1..x_k) that a claim is about, in raw units.
 
     lo_c ≤ x_c ≤ hi_c            per copy
     x_1,i = … = x_k,i            pinned coordinates (one shared value)

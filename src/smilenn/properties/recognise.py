@@ -3,7 +3,7 @@
 A claim is first taken apart (dissect.py); a pattern applies only if it uses all of the parts up.
 
 Where a row names one member of a category the whole category may differ between the copies (premise.py). Reading it as
-"the rest is equal" then speaks of fewer inputs than the claim does, never of more. `equal` is another matter: it takes
+"the rest is equal" then covers fewer inputs than the claim does, never more. `equal` is another matter: it takes
 inputs away. Whether it touches what the rows move is decided on a domain; without one such a claim is `Unnamed`.
 """
 

@@ -21,6 +21,8 @@ from smilenn.properties.forms import Outputs
 from smilenn.properties.rational import exact
 from smilenn.properties.registry import class_of, kinds
 
+FORMER = {"one-of": "one_of"}  # kinds as they were spelled once
+
 
 def property_from_json(data: Mapping[str, Any]) -> Property:
     """The property that `Property.to_json` described.
@@ -32,6 +34,8 @@ def property_from_json(data: Mapping[str, Any]) -> Property:
         raise SmileError(f"A property needs a key 'kind'; the kinds are {listed(kinds(), 20)}.")
     cls = class_of(data["kind"])
     if cls is None:
+        if isinstance(data["kind"], str) and data["kind"] in FORMER:
+            raise SmileError(f"There is no property of kind {data['kind']!r}; write {FORMER[data['kind']]!r}.")
         raise SmileError(
             f"There is no property of kind {data['kind']!r}; the kinds are {listed(kinds(), 20)}. For one of your own, "
             "import the module that registers it first."
@@ -111,8 +115,8 @@ def numbered(data: Any, i: int, prefix: str = "") -> Property:
 
 def __getattr__(name: str) -> Any:
     if name == "KINDS":
-        raise AttributeError(
-            "smilenn.properties.spec.KINDS is no more: smilenn.register_property adds a kind, and "
+        raise ImportError(  # `from … import KINDS` would replace the words of an AttributeError
+            "smilenn.properties.spec.KINDS is gone: smilenn.register_property adds a kind, and "
             "smilenn.properties.registry.kinds() lists them"
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,7 @@
     properties.json   {"properties": […], "claims": […], "claims_of": how many claims each property has,
                        "classes": {kind: where its class is defined}, of kinds that are not this package's}
 
-A certificate speaks of claims, and the checkers compare it with the claims of properties.json. So what is certified
+A certificate is about claims, and the checkers compare it with the claims of properties.json. So what is certified
 can be read, used and checked without the class; only that the claims are what the property's name promises, nobody here
 can say. The name is therefore treated like a comment: kept, shown, and never relied on.
 """

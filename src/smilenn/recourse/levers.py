@@ -66,7 +66,7 @@ def _minus(form: Linear) -> Linear:
 
 
 def loss_of(known: Sequence[Lever], form: Linear, moves: Moves) -> Fraction:
-    """By how much these moves together may lower a form; a move that no claim speaks of is an error."""
+    """By how much these moves together may lower a form; a move that no claim covers is an error."""
     wanted, own = set(moves.items()), tuple(sorted(form))
     able = sorted((lever for lever in known if lever.form == own), key=lambda lever: lever.loss)
     total = Fraction(0)

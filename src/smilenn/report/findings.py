@@ -255,7 +255,7 @@ _OUTSIDE = {
 
 
 def _spoken_of(model: Reported) -> str:
-    """What a rule that names no output speaks of, in words."""
+    """What a rule that names no output is about, in words."""
     forms = model.outputs_.forms(None, "", directed=False)
     return forms_words([tuple((Fraction(c), name) for c, name in form) for form in forms], model.outputs_, "any")
 

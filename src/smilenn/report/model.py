@@ -106,7 +106,7 @@ class Reported(Protocol):
         ...
 
     def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
-        """Of outputs [n, o] the rows [n] whose decision no change that `Robust` and `Fair` speak of can turn, as far as
+        """Of outputs [n, o] the rows [n] whose decision no change that `Robust` and `Fair` cover can flip, as far as
         a certificate says; None where there is no such rule, or nothing is decided.
         """
         ...

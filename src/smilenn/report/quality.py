@@ -3,7 +3,7 @@
     accuracy     Wilson's interval:  (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n)
     the others   percentiles of 500 bootstrap resamples of the rows, from a fixed seed
 
-The intervals speak of rows drawn as these were; they say nothing of another population.
+The intervals hold for rows drawn as these were; they say nothing about another population.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One-dimensional slices: an output along one feature, the others fixed, with the box around it.
 
-The box at an input is what the proof speaks of: the output lies in it whatever the backbone does,
+The box at an input is what the proof covers: the output lies in it whatever the backbone does,
 
     Σ_i G⁺_i lower_i + G⁻_i upper_i + g_0   ≤   f   ≤   Σ_i G⁺_i upper_i + G⁻_i lower_i + g_0
 """

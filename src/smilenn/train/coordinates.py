@@ -70,7 +70,7 @@ class Side:
 
 
 def unconditional(claim: Claim) -> bool:
-    """Whether it speaks of every single input."""
+    """Whether it is about every single input."""
     return claim.copies == 1 and not claim.when
 
 

@@ -120,7 +120,7 @@ def _both_ways(problem: Problem) -> np.ndarray:
 
 
 def _matters(problem: Problem, row: Row) -> np.ndarray:
-    """[m] bool, coordinates on which the outputs that a row speaks of depend."""
+    """[m] bool, coordinates on which the outputs of a row depend."""
     s = problem.snapshot
     v = np.abs(row.outputs).sum(axis=0) @ np.abs(s.head_weight)  # [n]
     return ((v @ np.abs(s.lower_slope)) > 0) | ((v @ np.abs(s.lower_out)) @ np.abs(s.hidden_weight) > 0)

@@ -152,7 +152,7 @@ def _certificate(
     same = as_hash(content[version.model_key], f"{version.model_key!r}") == digest
     need(same, "The certificate was made for another network: the digest of the certified part differs.")
     same = as_hash(content["proofs_sha256"], "'proofs_sha256'") == hashlib.sha256(binary).hexdigest()
-    need(same, "certificate.bin is not the file that certificate.json speaks of: its hash differs.")
+    need(same, "certificate.bin is not the file that certificate.json names: its hash differs.")
     claims = as_list(content["claims"], "'claims'")
     need(bool(claims), "The certificate makes no claim.")
     entries, end, spent = [], 0, [0]

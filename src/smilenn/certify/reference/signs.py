@@ -49,7 +49,7 @@ def signs_rule(model: Model, premise: Premise, psi: Psi, budget: Budget) -> Frac
 
 
 def _shares(psi: Psi) -> Vector:
-    """α: the coefficients of the first output that the row speaks of, turned so that one of them is positive."""
+    """α: the coefficients of the first output of the row, turned so that one of them is positive."""
     for o in range(len(psi.a[0])):
         column = [line[o] for line in psi.a]
         if any(column):
