@@ -12,7 +12,7 @@ from smilenn.cli import app
 from smilenn.cli.guard import INSTEAD
 from smilenn.cli.screen import RARE
 
-COMMANDS = ["fit", "predict", "prove", "check", "sign", "report", "demo", "bench", "reproduce"]
+COMMANDS = ["fit", "predict", "prove", "check", "sign", "report", "demo", "bench", "reproduce", "export", "pack"]
 
 
 def smile(*arguments):
