@@ -111,6 +111,9 @@ def early(place):
         (["report", model, "--out", place / "file" / "r.html"], "is a file, so"),
         (["report", absent, "--out", new], "There is no model folder"),
         (["report", model, "--data", absent, "--out", new], "There is no file"),
+        (["pack", absent, "--data", rows, "--out", new], "There is no model folder"),
+        (["pack", model, "--data", absent, "--out", new], "There is no file"),
+        (["pack", model, "--data", rows, "--out", place / "empty"], "is no validation pack"),
         (["sign"], "Give a model folder and --key"),
         (["explain", absent, rows], "There is no model folder"),
         (["explain", model, absent], "There is no file"),
@@ -168,6 +171,7 @@ def test_help_and_version_need_typer_alone(place):
         "audit",
         "explain",
         "export",
+        "pack",
         "serve",
     ]
     asked = [["--help"], ["--version"], *([name, "--help"] for name in commands)]

@@ -26,6 +26,7 @@ COMMANDS = [
     "explain",
     "export",
     "serve",
+    "pack",
 ]
 
 

@@ -39,6 +39,7 @@ LAYER = {
     "experiments": 10,
     "export": 10,
     "mlflow": 10,
+    "pack": 10,
     "service": 10,
     "cli": 11,
     "__main__": 12,

@@ -26,18 +26,25 @@ FIELD = 2**255 - 19
 
 def sign(folder: Path | str, key: Path | str) -> str:
     """Sign a model folder with a private key; returns the public key in hexadecimal. All hashes are compared first."""
-    serialization, _, _ = _library()
-    secret = _private(Path(key))
+    secret = _private(Path(key))  # before anything long
     read_folder(folder)
-    manifest = _manifest(folder)
-    raw = (serialization.Encoding.Raw, serialization.PublicFormat.Raw)
-    public = secret.public_key().public_bytes(*raw).hex()
-    entry = {"format": FORMAT, "version": VERSION, "key": public, "signature": secret.sign(_message(manifest)).hex()}
+    entry = _signed(_message(_manifest(folder)), secret)
     place = Path(folder) / SIGNATURE
     part = place.with_suffix(".part")
     part.write_bytes(dump_json(entry))
     os.replace(part, place)
-    return public
+    return str(entry["key"])
+
+
+def signature(message: bytes, key: Path | str) -> bytes:
+    """The content of a signature.json that signs a message."""
+    return dump_json(_signed(message, _private(Path(key))))
+
+
+def _signed(message: bytes, secret: Any) -> dict[str, Any]:
+    serialization, _, _ = _library()
+    public = secret.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw).hex()
+    return {"format": FORMAT, "version": VERSION, "key": public, "signature": secret.sign(message).hex()}
 
 
 def verify(folder: Path | str, key: Path | str) -> str:
@@ -46,10 +53,17 @@ def verify(folder: Path | str, key: Path | str) -> str:
     `key` is a PEM file or 64 hexadecimal digits. Only the manifest is looked at: the hashes that it lists are for the
     checkers to compare, which must report the same digest.
     """
+    public_key(key)  # a key that is none is said first
+    manifest = _manifest(folder)
+    verify_message(Path(folder), _message(manifest), key)
+    return str(manifest["digest"])
+
+
+def verify_message(folder: Path, message: bytes, key: Path | str) -> None:
+    """Raise `AlteredError` unless signature.json of a folder signs the message by the key."""
     public = public_key(key)
     _, ed25519, invalid = _library()
-    place = Path(folder) / SIGNATURE
-    manifest = _manifest(folder)
+    place = folder / SIGNATURE
     if not place.exists() and not place.is_symlink():
         raise AlteredError(f"{str(folder)!r} is not signed; sign it with smile sign, or check it without a key.")
     entry = _entry(place)
@@ -57,10 +71,9 @@ def verify(folder: Path | str, key: Path | str) -> str:
         raise AlteredError(f"{str(folder)!r} is signed by another key, {entry['key'][:16]}…; check whose it is.")
     try:
         verifier = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
-        verifier.verify(bytes.fromhex(entry["signature"]), _message(manifest))
+        verifier.verify(bytes.fromhex(entry["signature"]), message)
     except (invalid, ValueError):
         raise AlteredError(f"The signature of {str(folder)!r} does not fit its files; sign the folder again.") from None
-    return str(manifest["digest"])
 
 
 def new_key(private: Path | str) -> str:
@@ -112,8 +125,9 @@ def _of_small_order(key: bytes) -> bool:
 
 def _private(path: Path) -> Any:
     serialization, ed25519, _ = _library()
+    data = _read(path)
     try:
-        found = serialization.load_pem_private_key(_read(path), password=None)
+        found = serialization.load_pem_private_key(data, password=None)
     except TypeError:
         raise SmileError(f"The key in {str(path)!r} is encrypted; decrypt it with openssl pkey first.") from None
     except ValueError:

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from smilenn._version import __version__
-from smilenn.cli import auditing, explaining, exporting, measuring, options, paths, serving
+from smilenn.cli import auditing, explaining, exporting, measuring, options, packing, paths, serving
 from smilenn.cli.config_file import ConfigFile
 from smilenn.cli.guard import Guarded, failed
 from smilenn.cli.options import (
@@ -224,13 +224,15 @@ def check(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check the certificate of a model or an audit in exact arithmetic, from its files alone."""
+    """Check the certificate of a model, an audit or a validation pack in exact arithmetic, from its files alone."""
     if auditing.is_audit(model):
         if key is not None or verified:  # neither signatures nor the proved checker know audits
             raise SmileError(
                 "Audits are neither signed nor read by the proved checker; leave out --key and --verified."
             )
         raise typer.Exit(auditing.check(model, reference=reference, quiet=quiet, json=json))
+    if packing.is_pack(model):
+        model, key = packing.check(model, key, silent=quiet or json), None
     paths.check_certificate(model)
     if key is not None:
         from smilenn.certify.signing import public_key
@@ -320,6 +322,7 @@ app.command()(measuring.reproduce)
 app.command()(auditing.audit)
 app.command()(explaining.explain)
 app.command()(exporting.export)
+app.command()(packing.pack)
 app.command()(serving.serve)
 
 

@@ -43,10 +43,10 @@ class Graph:
         self.constants[name] = self.onnx.numpy_helper.from_array(array, name)
         return name
 
-    def input(self, name: str, kind: str) -> str:
-        """A column [n, 1] of the table: ``double``, ``int64`` or ``string``."""
+    def input(self, name: str, kind: str, size: int = 1) -> str:
+        """A column [n, 1] of the table, or several [n, size]: ``double``, ``int64`` or ``string``."""
         types = {"double": 11, "int64": 7, "string": 8}
-        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, types[kind], ["n", 1]))
+        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, types[kind], ["n", size]))
         return name
 
     def op(self, kind: str, *values: str, outputs: int = 1, domain: str = "", **attributes: Any) -> Any:

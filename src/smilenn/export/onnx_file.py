@@ -47,19 +47,19 @@ def export_onnx(model: Estimator, path: Path | str, *, rows: int = ROWS, seed: i
     x, good = cells.inputs(graph, model.domain_, model.fill_, model.outside_)
     found = graph.op("Where", good, network.outputs(graph, model.net_, x), graph.constant(np.nan))
     results = _results(graph, model, found, good)
-    facts = _facts(model)
-    data = graph.model(results, facts).SerializeToString()
+    noted = facts(model)
+    data = graph.model(results, noted).SerializeToString()
     agreement = compare(model, data, rows, seed)
-    allowed = _allowed(model)
+    allowed = largest_difference(model)
     if agreement.outputs > allowed:
         what = f"differs from the model by {agreement.outputs:.2g}, where {allowed:.2g} is the most"
         raise SmileError(f"onnxruntime {what}; nothing was written. Please report it with the model.")
-    facts["agreement"] = agreement.sentence()
-    data = graph.model(results, facts).SerializeToString()
+    noted["agreement"] = agreement.sentence()
+    data = graph.model(results, noted).SerializeToString()
     with replaced(Path(path)) as temporary:
         temporary.write_bytes(data)
         os.sync()
-    return Exported(Path(path), facts["promise"], agreement)
+    return Exported(Path(path), noted["promise"], agreement)
 
 
 def is_exact(model: Estimator) -> bool:
@@ -68,7 +68,7 @@ def is_exact(model: Estimator) -> bool:
     return net.collapsed and net.profile in ("fixed-order", "dyadic")
 
 
-def _allowed(model: Estimator) -> float:
+def largest_difference(model: Estimator) -> float:
     """How far the outputs of both may lie apart: not at all, by rounding, or as far as a backbone in its box goes."""
     if is_exact(model):
         return 0.0
@@ -77,7 +77,8 @@ def _allowed(model: Estimator) -> float:
     return math.inf
 
 
-def _facts(model: Estimator) -> dict[str, str]:
+def facts(model: Estimator) -> dict[str, str]:
+    """What a file notes of the model: version, verdict, certificate, and what that still promises."""
     certificate = model.certificate_
     certified = certificate is not None and certificate.accepted
     if not certified:

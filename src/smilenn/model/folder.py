@@ -21,7 +21,7 @@ import shutil
 import stat
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -204,13 +204,20 @@ def write_folder(folder: Path | str, files: Mapping[str, bytes], *, overwrite: b
         others = [path for path in folder.iterdir() if path.name not in {*files, *listed_before, MANIFEST, SIGNATURE}]
     else:
         refuse_existing(folder)
-    everything = {**files, MANIFEST: dump_json(make_manifest(files))}
-    temporary: Path | None = None
+    place_folder(folder, {**files, MANIFEST: dump_json(make_manifest(files))}, others=others, overwrite=overwrite)
+
+
+def place_folder(
+    folder: Path, files: Mapping[str, bytes], *, others: Sequence[Path] = (), overwrite: bool = False
+) -> None:
+    """Put a folder with these files, and copies of `others`, in its place as one step; names may hold folders."""
+    folder, temporary = folder.absolute(), None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
         temporary.chmod(0o777 & ~_umask())
-        for name, data in everything.items():
+        for name, data in files.items():
+            (temporary / name).parent.mkdir(exist_ok=True)
             _write(temporary / name, data)
         for path in others:
             _copy(path, temporary / path.name)

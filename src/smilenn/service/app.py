@@ -32,7 +32,7 @@ from smilenn.service.batching import Batcher, Busy
 from smilenn.service.rows import moved
 from smilenn.service.served import Served, read_body, read_question, row_schema
 
-OPEN = ("/health", "/")  # answered without a token; the page has no word of the model in it
+OPEN = ("/health", "/", "/docs")  # answered without a token; the pages have no word of the model in them
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:"
 
 
@@ -128,7 +128,14 @@ def application(service: Service, token: str | None = None) -> FastAPI:
         service.batcher.close()
 
     title = f"smilenn: {service.served.folder.name}"
-    app = FastAPI(title=title, version=__version__, lifespan=life, description=service.served.findings.sentence)
+    app = FastAPI(
+        title=title,
+        version=__version__,
+        lifespan=life,
+        description=service.served.findings.sentence,
+        docs_url=None,  # FastAPI's pages fetch scripts from the internet
+        redoc_url=None,
+    )
     app.add_middleware(Guard, service=service, token=token)
     _answer_rows(app, service)
     _answer_page(app, service)
@@ -208,11 +215,16 @@ def _answer_rows(app: FastAPI, service: Service) -> None:
 
 
 def _answer_page(app: FastAPI, service: Service) -> None:
-    page = files("smilenn.service").joinpath("page.html").read_text(encoding="utf-8")
+    own = files("smilenn.service")
+    page, docs = (own.joinpath(name).read_text(encoding="utf-8") for name in ("page.html", "docs.html"))
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     async def home() -> Response:
         return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
+
+    @app.get("/docs", response_class=HTMLResponse, include_in_schema=False)
+    async def interface() -> Response:
+        return HTMLResponse(docs, headers={"Content-Security-Policy": POLICY})
 
     @app.get("/model", summary="Columns, rules with their verdicts, and what is predicted.")
     async def model() -> Response:

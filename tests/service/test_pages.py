@@ -1,0 +1,73 @@
+"""The two pages of the service in a real browser, at the width of a desk and of a phone."""
+
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from tests.service.browser import CHROMIUM, WHY, Browser
+
+import smilenn
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=WHY)
+
+
+@pytest.fixture(scope="module")
+def address(regressor_folder):
+    command = [sys.executable, "-m", "smilenn", "serve", str(regressor_folder), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().split(" at ")[1].split()[0]
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("chromium")) as found:
+        yield found
+
+
+READY = "document.querySelectorAll('#controls input[type=range]').length > 0 && /[0-9]/.test(at('value').textContent)"
+WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_moving_a_control_changes_the_number(browser, address, regressor_folder, width):
+    browser.open(address, width)
+    browser.until(f"typeof at === 'function' && {READY}")
+    before = browser.run("at('value').textContent")
+    browser.run(
+        "(() => { const c = document.querySelector('#controls input[type=range]'); c.value = c.max;"
+        " for (const kind of ['input', 'change']) c.dispatchEvent(new Event(kind, {bubbles: true})); })()"
+    )
+    browser.until(f"at('value').textContent !== {before!r}")
+    shown = float(browser.run("at('value').textContent").split()[0])
+    row = browser.run("row")
+    wanted = smilenn.load(regressor_folder).predict(pd.DataFrame([row]))[0]
+    assert row["income"] > 100 and shown == pytest.approx(wanted, rel=1e-4) and shown > float(before.split()[0])
+    assert browser.run(WIDER) <= 0  # nothing sticks out to the side
+
+
+def test_rules_are_shown_with_their_verdicts_and_the_curve_is_drawn(browser, address):
+    browser.open(address, 1280)
+    browser.until(f"typeof at === 'function' && {READY}")
+    rules = browser.until("at('rules').textContent")
+    assert "Raising 'income'" in rules and "certified" in rules.lower()
+    assert "Certified" in browser.run("at('verdict').textContent")
+    browser.until("document.querySelector('#curve svg polyline, #curve svg path') !== null")
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_interface_is_shown_without_the_internet(browser, address, width):
+    browser.open(f"{address}docs", width)
+    browser.until("document.querySelectorAll('section').length >= 5")
+    text = browser.run("document.body.textContent")
+    assert "POST /predict" in text and "income" in text
+    browser.run("document.querySelector('section button').click()")
+    said = browser.until("document.querySelector('section pre').textContent")
+    assert said.startswith("200") and '"prediction"' in said
+    assert browser.run(WIDER) <= 0
+    fetched = browser.run("performance.getEntriesByType('resource').map(e => e.name)")
+    assert fetched and all(name.startswith(address) for name in fetched)
