@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from smilenn.cli.fit_request import Request, read_bounds
+from smilenn.cli.fit_request import Request, read_bounds, read_order
 from smilenn.cli.noted import MODEL, check_same_rows
 from smilenn.cli.rows import is_classification, read_data
 from smilenn.cli.source import Source
 from smilenn.cli.stating import Stated, read_properties
 from smilenn.domain import Domain, Kind
+from smilenn.estimators.learned import learned, named_columns
 from smilenn.estimators.missing import filled, learn_fill
+from smilenn.estimators.options import Columns
 from smilenn.model.folder import parse_json, read_folder
+from smilenn.properties.base import Property
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +50,16 @@ def prepare(request: Request, source: Source) -> Prepared:
     complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
     domain = None
     if request.start is None:
-        kinds: dict[str, Kind] = {name: "category" for name in request.category}
-        domain = Domain.from_data(complete, kinds=kinds, bounds=read_bounds(request.bounds))
+        domain = _learned(request, complete, [item for _, item in stated])
     return Prepared(source, frame, y, complete, classes, domain, stated)
+
+
+def _learned(request: Request, frame: pd.DataFrame, properties: Sequence[Property]) -> Domain:
+    """The domain of the rows, as the options have it."""
+    kinds: dict[str, Kind] = {name: "category" for name in request.category}
+    options = Columns(kinds=kinds, bounds=read_bounds(request.bounds), order=read_order(request.order))
+    named = named_columns(properties, tuple(frame.columns))
+    return learned(frame, options, named, missing=request.missing, unknown=request.unknown)  # type: ignore[arg-type]
 
 
 def start_domain(folder: Path) -> Domain | None:
