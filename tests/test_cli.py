@@ -290,9 +290,9 @@ BAD_FIT = [
     (lambda p: p.write_text("x,y\n1,2\n1,2,3,4\n"), [], "line 3"),
     (lambda p: p.write_text("x,y\n1,2,3\n1,2,3\n"), [], "more cells than the header"),
     # cells: the header is row 1
-    (change(x=(3, None)), [], "row 5, column 'x' is missing"),
+    (change(x=(3, None)), ["--missing", "raise"], "row 5, column 'x' is missing"),
     (change(x=(3, "inf")), [], "row 5, column 'x' is inf"),
-    (change(x=(3, "nan")), [], "row 5, column 'x' is missing"),
+    (change(x=(3, "nan")), ["--missing", "raise"], "row 5, column 'x' is missing"),
     (change(x=(3, "much")), [], "row 5, column 'x' holds the text 'much' among numbers"),
     (change(y=(3, None)), [], "row 5, column 'y' is missing"),
     # columns

@@ -507,7 +507,7 @@ BLANK = "\n x,g,y\n1,u,2\n\n   \n2,u,4\n{}\n"  # the header is row 2, the last r
     ],
 )
 def test_blank_lines_count_as_a_spreadsheet_counts_them(write, row, said):
-    code, _, err = fit(write(BLANK.format(row)))
+    code, _, err = fit(write(BLANK.format(row)), "--missing", "raise")
     assert code == 2 and said in one_sentence(err)
 
 

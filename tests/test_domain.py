@@ -201,15 +201,16 @@ def test_groups_of_encoded_columns():
         domain.encode(pd.DataFrame({"r_a": [1], "r_b": [1], "v": [0.5]}), first_row=5)
 
 
-def test_ordered_categoricals_keep_their_order_others_are_sorted():
+def test_ordered_categoricals_are_whole_numbers_others_are_sorted():
     levels = pd.CategoricalDtype(["low", "middle", "high", "unseen"], ordered=True)
     frame = pd.DataFrame({"o": pd.Series(["high", "low", "middle"], dtype=levels), "u": ["z", "y", "x"]})
     domain = Domain.from_data(frame)
-    assert domain.feature("o").categories == ("low", "middle", "high")
+    assert domain.feature("o") == Feature("o", "integer", 0, 3, mult=1 / 3, unit="low < middle < high < unseen")
     assert domain.feature("u").categories == ("x", "y", "z")
     assert domain.decode(domain.encode(frame))["o"].tolist() == ["high", "low", "middle"]
     numbers = pd.DataFrame({"o": pd.Categorical([10.0, 2.0, 3.0], categories=[2.0, 3.0, 10.0], ordered=True)})
-    assert Domain.from_data(numbers).feature("o").categories == ("2", "3", "10")
+    assert domain.encode(frame)[:, 0].tolist() == [2, 0, 1]
+    assert Domain.from_data(numbers).feature("o").unit == "2 < 3 < 10"
 
 
 def test_polars_frames_and_numbered_columns():
@@ -271,7 +272,9 @@ def test_readable_bounds():
         ({"x": [1, 2]}, {"kinds": {"x": "number"}}, ["'number'"]),
         ({"x": [1, 2]}, {"margin": -1}, ["margin"]),
         ({"x": [1, 2]}, {"scaling": "log"}, ["scaling", "'log'"]),
-        ({"x": pd.to_datetime(["2020-01-01", "2020-01-02"])}, {}, ["'x'", "dates"]),
+        ({"x": ["b", "a"]}, {"order": {"x": ["a", "c"]}}, ["Row 0", "'b'", "no place in the order 'a', 'c'"]),
+        ({"x": ["b", "a"]}, {"order": {"x": ["a", "a"]}}, ["'x'", "two or more different names"]),
+        ({"x": ["b", "a"]}, {"order": {"x": ["a", "b"]}, "bounds": {"x": (0, 1)}}, ["order of 'x'"]),
     ],
 )
 def test_learning_errors(columns, options, words):

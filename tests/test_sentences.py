@@ -76,7 +76,7 @@ def data(**columns):
             "Column 'g' is declared binary but has 3 values; declare a category.",
         ),
         (
-            lambda: Domain.from_data(data(day=pd.to_datetime(["2020-01-01"] * 3))),
+            lambda: Domain((Feature("day"),)).encode(data(day=pd.to_datetime(["2020-01-01"] * 3))),
             "Column 'day' holds dates or durations; turn it into numbers, such as days, first.",
         ),
         (lambda: Feature("x", "continuous", 2, 1), "Feature 'x' has lo = 2 above hi = 1; swap the two."),

@@ -51,6 +51,7 @@ def test_the_parameters_are_few_and_can_be_read_off():
         "network",
         "config",
         "missing",
+        "unknown",
         "out_of_bounds",
         "time_limit",
         "certify_limit",

@@ -88,6 +88,15 @@ def test_histogram_boosting_with_categories(frame):
         convert(model)
 
 
+@pytest.mark.parametrize("absent", [0, 2, 4])
+def test_a_category_that_the_trees_did_not_see_goes_where_missing_cells_go(absent):
+    x, code, y = table()
+    rows, seen = np.column_stack([x, code]), code != absent
+    model = sklearn_ensemble.HistGradientBoostingRegressor(max_iter=20, categorical_features=[3])
+    model.fit(rows[seen], y[seen])
+    assert_same(convert(model, CATEGORY), model, rows, one_hot(x, code))
+
+
 def test_a_monotone_model_passes_node_by_node():
     x, _, y = table()
     model = sklearn_ensemble.HistGradientBoostingRegressor(max_iter=30, monotonic_cst=CONSTRAINT).fit(x, y)

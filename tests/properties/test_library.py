@@ -372,8 +372,8 @@ ERRORS = [
     (lambda: Custom([3]), "A row of 'then' is a text such as 'a.income >= b.income', not 3."),
     (
         lambda: Monotone("race").lower(DOMAIN),
-        "Monotone: 'race' is a category and its values have no order; give it integer codes, or state the order of its "
-        'values with claims such as a.race == "p".',
+        "Monotone: 'race' is a category and its values have no order; say their order, as in "
+        "domain=Columns(order={'race': ['p', 'q', 't']}), lowest first.",
     ),
     (
         lambda: Monotone(99).lower(DOMAIN),

@@ -35,7 +35,8 @@ def announce(
         say(f"Left out: {name!r}, an unnamed column of row numbers.")
     for name in source.trimmed():
         say(f"The column {name!r} is read as {name.strip()!r}, without the surrounding blanks.")
-    say(f"{len(frame)} rows, {len(domain.features)} features; predicting {listed(request.target, 12)} ({target.task}).")
+    features = len(domain.features) - len(domain.indicators)
+    say(f"{len(frame)} rows, {features} features; predicting {listed(request.target, 12)} ({target.task}).")
     if start is not None:
         say(start.sentence(request, source))
     say(f"The domain: {domain_text(domain)}.")

@@ -31,6 +31,7 @@ def unfitted(
         time_limit=request.time_limit,
         certify_limit=request.certify_limit,
         missing=request.missing,  # type: ignore[arg-type]
+        unknown=request.unknown,  # type: ignore[arg-type]
     )
 
 

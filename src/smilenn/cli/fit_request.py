@@ -48,7 +48,9 @@ class Request:
     time_limit: float | None = None
     certify_limit: float = 60.0
     checkpoint: Path | None = None
-    missing: str = "raise"
+    missing: str = "indicator"
+    unknown: str = "other"
+    order: tuple[str, ...] = ()
     start: Path | None = None
     ids: tuple[str, ...] = ()
     na: tuple[str, ...] = ()
@@ -83,13 +85,14 @@ def check_options(request: Request) -> None:
     """Numbers and texts of the options, and options that exclude each other."""
     _check_numbers(request)
     missing_texts(request.na, request.keep_na)
-    if request.start is not None and (request.bounds or request.category):
-        raise SmileError("--from brings the domain of its model; leave --bounds and --category out.")
+    if request.start is not None and (request.bounds or request.category or request.order):
+        raise SmileError("--from brings the domain of its model; leave --bounds, --category and --order out.")
     if request.quantiles:
         read_levels(request.quantiles)
     if request.quantiles and request.task == "classification":
         raise SmileError("--quantile is for numbers, not for --task classification.")
     read_bounds(request.bounds)
+    read_order(request.order)
     _check_rules(request)
 
 
@@ -158,6 +161,18 @@ def read_bounds(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
     return out
 
 
+def read_order(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """``COLUMN=A,B,C`` options: the names of ordered columns, lowest first."""
+    out = {}
+    for text in texts:
+        column, sign, names = text.partition("=")
+        values = tuple(name.strip() for name in names.split(","))
+        if not sign or not column or len(values) < 2 or not all(values) or len(set(values)) < len(values):
+            raise SmileError(f"--order {text} is not COLUMN=A,B,C; write, for example, --order rating=low,middle,high.")
+        out[column] = values
+    return out
+
+
 def number(text: str, where: str) -> str:
     """A number as the user wrote it (it is read exactly later on)."""
     try:
@@ -187,6 +202,7 @@ def rule_columns(request: Request) -> tuple[tuple[str, tuple[str, ...]], ...]:
         ("--decreasing", request.decreasing),
         ("--fair", tuple(text.rpartition(":")[0] for text in request.fair)),
         ("--bounds", tuple(text.rsplit(":", 2)[0] for text in request.bounds)),
+        ("--order", tuple(text.partition("=")[0] for text in request.order)),
     )
 
 

@@ -32,8 +32,16 @@ class Boxes(StrEnum):
 class Missing(StrEnum):
     """What to do with missing cells."""
 
-    error = "raise"
+    indicator = "indicator"
     fill = "fill"
+    error = "raise"
+
+
+class Unknown(StrEnum):
+    """What to do with rare and new categories."""
+
+    other = "other"
+    refuse = "refuse"
 
 
 class Outside(StrEnum):
@@ -204,6 +212,18 @@ Bounds = Annotated[
 MissingOption = Annotated[
     Missing,
     typer.Option(metavar="HOW", help=f"Missing cells: {choices(tuple(Missing))}.", rich_help_panel=DATA),
+]
+UnknownOption = Annotated[
+    Unknown,
+    typer.Option(metavar="HOW", help=f"Rare and new categories: {choices(tuple(Unknown))}.", rich_help_panel=DATA),
+]
+Order = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=A,B,C",
+        help="The names in this column have an order, lowest first; repeat.",
+        rich_help_panel=DATA,
+    ),
 ]
 Test = Annotated[
     float,

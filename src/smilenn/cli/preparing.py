@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from smilenn.cli.fit_request import Request, read_bounds
+from smilenn.cli.fit_request import Request, read_bounds, read_order
 from smilenn.cli.noted import check_same_rows
 from smilenn.cli.rows import is_classification, read_data
 from smilenn.cli.source import Source
@@ -16,9 +17,12 @@ from smilenn.cli.stating import Stated, read_properties
 from smilenn.cli.weighing import ClassWeight, class_weight
 from smilenn.domain import Domain, Kind
 from smilenn.errors import SmileError
+from smilenn.estimators.learned import learned, named_columns
 from smilenn.estimators.missing import filled, learn_fill
+from smilenn.estimators.options import Columns
 from smilenn.estimators.start import Known, check_columns
 from smilenn.estimators.targets import Target, check_positive, decisions, numbers
+from smilenn.properties.base import Property
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +61,8 @@ def prepare(request: Request, source: Source) -> Prepared:
         classes = start.is_classification(request, classes)
     target = _target(request, y, classes, start)
     complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
-    domain = _domain(request, complete) if start is None else start.known.domain
+    rules = [item for _, item in stated]
+    domain = _learned(request, complete, rules) if start is None else start.known.domain
     weight = class_weight(request, y, target)
     known = None if start is None else start.known
     return Prepared(source, frame, y, complete, target, classes, domain, stated, weight, known)
@@ -70,9 +75,12 @@ def _start(request: Request, source: Source) -> StartNote | None:
     return StartNote.read(request.start)
 
 
-def _domain(request: Request, frame: pd.DataFrame) -> Domain:
+def _learned(request: Request, frame: pd.DataFrame, properties: Sequence[Property]) -> Domain:
+    """The domain of the rows, as the options have it."""
     kinds: dict[str, Kind] = {name: "category" for name in request.category}
-    return Domain.from_data(frame, kinds=kinds, bounds=read_bounds(request.bounds))
+    options = Columns(kinds=kinds, bounds=read_bounds(request.bounds), order=read_order(request.order))
+    named = named_columns(properties, tuple(frame.columns))
+    return learned(frame, options, named, missing=request.missing, unknown=request.unknown)  # type: ignore[arg-type]
 
 
 def _target(request: Request, y: pd.Series | pd.DataFrame, classes: bool, start: StartNote | None) -> Target:

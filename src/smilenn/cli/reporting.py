@@ -105,7 +105,7 @@ def target_columns(estimator: SmileRegressor | SmileClassifier) -> list[str]:
 def read_features(source: Source, estimator: SmileRegressor | SmileClassifier, also: Collection[str]) -> pd.DataFrame:
     """The columns of the model, and others; an error names the row of the file, not one of the rows chosen later."""
     columns = set(estimator.domain_.columns)
-    lack = columns if estimator.fill_ else ()
+    lack = columns if estimator.missing != "raise" else ()
     frame = read_table(source, category_names(estimator.domain_), only={*columns, *also}, may_lack=lack)
     try:
         estimator.encoded(frame, first_row=FIRST_ROW)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from smilenn.cli.fit_request import Request, kept_columns
+from smilenn.cli.fit_request import Request, kept_columns, read_order
 from smilenn.cli.source import Source
 from smilenn.cli.table import read_table
 from smilenn.datasets.base import Dataset
 from smilenn.datasets.split import held_back
 from smilenn.domain import Domain
+from smilenn.domain.cells import order_of
 from smilenn.errors import SmileError
 
 LEAST_TEST = 10  # with fewer rows to test on, none are held out
@@ -25,8 +26,9 @@ def read_data(
     `domain`, if there is one, are read as names.
     """
     kept = kept_columns(request, source)
-    may_lack = [name for name in kept if name not in request.target] if request.missing == "fill" else []
-    text = {name: () for name in request.category} | ({} if domain is None else category_names(domain))
+    may_lack = [name for name in kept if name not in request.target] if request.missing != "raise" else []
+    text: dict[str, tuple[str, ...]] = {name: () for name in request.category} | read_order(request.order)
+    text |= {} if domain is None else category_names(domain)
     frame = read_table(source, text, only=kept, may_lack=may_lack)
     y = frame[request.target[0]] if len(request.target) == 1 else frame[list(request.target)]
     return frame.drop(columns=list(request.target)), y
@@ -34,7 +36,8 @@ def read_data(
 
 def category_names(domain: Domain) -> dict[str, tuple[str, ...]]:
     """The columns of a domain that hold names, with the names it knows."""
-    return {f.name: f.categories for f in domain.features if f.categories and not f.columns}
+    names = {f.name: f.categories or order_of(f) for f in domain.features if not f.columns}
+    return {name: known for name, known in names.items() if known}
 
 
 def is_classification(request: Request, y: pd.Series | pd.DataFrame, source: Source) -> bool:

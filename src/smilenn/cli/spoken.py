@@ -37,7 +37,10 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"was fitted with boxes='(\w+)', not '(\w+)'", r"was fitted with --boxes \1, not \2"),
     (r"was fitted with (\w+)=(.*?), not (.*?); fit anew", r"was fitted with other constants of the network; fit anew"),
     (r"without a start\.", "without --from."),
-    (r"; leave (bounds|kinds|groups) out\.", r"; leave --bounds and --category out."),
+    (r"; leave (bounds|kinds|groups|order) out\.", r"; leave --bounds, --category and --order out."),
+    (r"say (it|their order), as in domain=Columns\(order=\{'(.*?)': \[.*\]\}\), lowest first", r"say \1: --order \2=…"),
+    (r" To keep it, declare its kind\.", " To keep it, name it in a rule, --bounds, --category or --order."),
+    (r"unknown='refuse'", "--unknown refuse"),
     # properties, in options and in files of rules
     (r"as in Robust\(0\.1, eps=([\d.]+)\)", r"as in --robust 0.1:\1"),
     (r"as in Monotone\(increasing=\['income'\]\)", "as in --increasing income"),

@@ -144,7 +144,7 @@ def _parquet(source: Source, rows: int, text: dict[str, Collection[str]]) -> Ite
 
 def _check_column(source: Source, name: str, column: pd.Series, may_lack: bool) -> None:
     missing = column.isna().to_numpy()
-    if missing.all():
+    if missing.all() and not may_lack:
         raise SmileError(f"{source.name}: every cell of column {name!r} is missing; leave it out: --drop {name}.")
     if missing.any() and not may_lack:
         row = int(np.flatnonzero(missing)[0])

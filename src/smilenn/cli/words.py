@@ -48,6 +48,8 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: bo
 
 def shown(value: Any) -> str:
     """A cell: numbers with up to six digits, everything else as it is."""
+    if value is None or value != value:
+        return "missing"
     if isinstance(value, (float, np.floating)):
         return f"{value:.6g}"
     return str(value)
@@ -57,7 +59,7 @@ def inputs_table(x: np.ndarray, domain: Domain, outputs: Mapping[str, np.ndarray
     """Input tuples x [k, m] side by side in the user's columns, with output rows [k] below; differing ones first."""
     frame = domain.decode(x)
     units = {feature.name: f" ({feature.unit_words})" if feature.unit else "" for feature in domain.features}
-    differing = [name for name in frame.columns if frame[name].nunique() > 1]
+    differing = [name for name in frame.columns if frame[name].nunique(dropna=False) > 1]
     equal = [name for name in frame.columns if name not in differing]
     hidden = len(equal) if len(frame.columns) > MOST_FEATURES else 0
     called = {name: f"{name}{units.get(str(name), '')}" for name in frame.columns}

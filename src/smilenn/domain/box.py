@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -22,9 +22,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from smilenn.domain.absent import fill_of, indicators
+from smilenn.domain.decode import decode
 from smilenn.domain.encode import encode as encode_feature
 from smilenn.domain.feature import Feature, Kind
-from smilenn.domain.learn import Scaling, check_learning, learn
+from smilenn.domain.learn import Reading, Scaling, check_learning, learn
 from smilenn.domain.table import as_frame
 from smilenn.errors import SmileError, listed
 
@@ -54,6 +56,7 @@ class Domain:
         shared = [column for f in self.features for column in f.columns if column in known and column != f.name]
         if shared:  # a rule that names it would mean one of the two, and a reader of the table mean the other
             raise SmileError(f"The feature {listed(shared)} has the name of another one's column; rename it.")
+        indicators(self.features)
 
     # ---- construction -------------------------------------------------------------------------------------------
 
@@ -74,8 +77,11 @@ class Domain:
         bounds: Mapping[str, tuple[float, float]] | None = None,
         groups: Mapping[str, Sequence[str]] | None = None,
         units: Mapping[str, str] | None = None,
+        order: Mapping[str, Sequence[str]] | None = None,
         margin: float = 0.05,
         scaling: Scaling = "unit",
+        missing: bool = False,
+        pool: Callable[[str], bool] = lambda column: False,
     ) -> Domain:
         """Learn the box from a data frame or array [n, m].
 
@@ -85,25 +91,43 @@ class Domain:
         rounded outward to readable numbers, and not taken below zero if no observed value is. `groups` declares columns
         that are already one-hot encoded. `scaling` chooses model units: ``unit`` maps [lo, hi] to [0, 1], ``standard``
         to mean 0 and standard deviation 1 of the data, ``none`` leaves raw units.
+
+        Ordered categoricals, and columns of `order` with their names from the lowest on, are whole numbers from 0 on;
+        dates are days since the first; texts such as ``12%`` are numbers. With `missing` a column with missing cells
+        gets an indicator or the category ``missing`` (absent.py), without it is refused. Rare categories of the columns
+        that `pool` says yes to share one place (rare.py).
         """
         named = isinstance(data, pd.DataFrame) or hasattr(data, "to_pandas")
         frame = as_frame(data)
         kinds, bounds, groups, units = dict(kinds or {}), dict(bounds or {}), dict(groups or {}), dict(units or {})
+        order = {column: tuple(map(str, names)) for column, names in (order or {}).items()}
         member_of = {str(column): name for name, columns in groups.items() for column in columns}
-        _refuse_names(frame, member_of, groups, {"kinds": kinds, "bounds": bounds, "units": units})
+        _refuse_names(frame, member_of, groups, {"kinds": kinds, "bounds": bounds, "units": units, "order": order})
         _refuse_options(frame, margin, scaling)
+
+        def how(column: str) -> Reading:
+            return Reading(
+                kind=kinds.get(column),
+                bounds=bounds.get(column),
+                margin=margin,
+                scaling=scaling,
+                named=named,
+                order=order.get(column, ()),
+                missing=missing,
+                pool=pool(column),
+            )
+
         features: list[Feature] = []
         seen: set[str] = set()  # groups; a column of the same name is another feature, and refused as such
         for column in frame.columns:
             group = member_of.get(column)
             if group is None:
-                of = kinds.get(column), bounds.get(column)
-                features.append(learn(column, frame[column], *of, margin, scaling, named))
+                features += learn(column, frame[column], how(column))
             elif group not in seen:
                 seen.add(group)
                 columns = tuple(map(str, groups[group]))
                 features.append(Feature(group, "category", categories=columns, columns=columns))
-        return cls(tuple(replace(feature, unit=units.get(feature.name, "")) for feature in features))
+        return cls(tuple(replace(feature, unit=units.get(feature.name, feature.unit)) for feature in features))
 
     # ---- coordinates --------------------------------------------------------------------------------------------
 
@@ -120,7 +144,19 @@ class Domain:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The data-frame columns that `encode` reads."""
-        return tuple(name for feature in self.features for name in feature.raw_columns)
+        read = (feature for feature in self.features if fill_of(feature) is None)
+        return tuple(name for feature in read for name in feature.raw_columns)
+
+    @cached_property
+    def absent(self) -> tuple[tuple[int, int, float], ...]:
+        """Numbers that may be missing: (the coordinate of the number, that of its indicator, the fill)."""
+        pairs = indicators(self.features).items()
+        return tuple((self.slices[of].start, self.slices[name].start, fill) for of, (name, fill) in pairs)
+
+    @cached_property
+    def indicators(self) -> dict[str, str]:
+        """{number: its indicator} of the numbers that may be missing."""
+        return {of: name for of, (name, _) in indicators(self.features).items()}
 
     def _spread(self, value: str) -> np.ndarray:
         return np.array([getattr(f, value) for f in self.features for _ in f.coordinates], dtype=np.float64)
@@ -199,6 +235,20 @@ class Domain:
     def read(self, data: Any, *, first_row: int = 0) -> np.ndarray:
         """The same without the last step: values outside [lo, hi] are left where they are."""
         frame = as_frame(data, columns=self.columns)
+        self._refuse_columns(frame)
+        x = np.empty((len(frame), self.size), dtype=np.float64)
+        lacking = {i: (place, fill) for i, place, fill in self.absent}
+        for feature in self.features:
+            start = self.slices[feature.name].start
+            if start in lacking:
+                place, fill = lacking[start]
+                x[:, [start, place]] = encode_feature(feature, frame, first_row, fill)
+            elif fill_of(feature) is None:
+                x[:, self.slices[feature.name]] = encode_feature(feature, frame, first_row)
+        return x
+
+    def _refuse_columns(self, frame: pd.DataFrame) -> None:
+        """A table has every column that is read, once."""
         absent = [column for column in self.columns if column not in frame.columns]
         if absent:
             noun = "column" if len(absent) == 1 else "columns"
@@ -208,29 +258,22 @@ class Domain:
         twice = [column for column in self.columns if list(frame.columns).count(column) > 1]
         if twice:
             raise SmileError(f"The data has the column {listed(twice)} twice; keep one of them.")
-        x = np.empty((len(frame), self.size), dtype=np.float64)
-        for feature in self.features:
-            x[:, self.slices[feature.name]] = encode_feature(feature, frame, first_row)
-        return x
 
     def decode(self, x: np.ndarray) -> pd.DataFrame:
         """x [n, m] → a data frame with the user's columns and category names."""
         x = np.atleast_2d(np.asarray(x, dtype=np.float64))
         out: dict[str, Any] = {}
-        for feature in self.features:
-            block = x[:, self.slices[feature.name]]
-            if feature.kind == "category" and not feature.columns:
-                out[feature.name] = np.array(feature.categories, dtype=object)[block.argmax(axis=1)]
-            elif feature.kind == "category":
-                for i, column in enumerate(feature.columns):
-                    out[column] = block[:, i]
-            elif feature.kind == "binary" and feature.categories:
-                out[feature.name] = np.array(feature.categories, dtype=object)[(block[:, 0] > 0.5).astype(int)]
-            elif feature.kind == "continuous":
-                out[feature.name] = block[:, 0]
-            else:
-                out[feature.name] = np.rint(block[:, 0]).astype(np.int64)
-        return pd.DataFrame(out)
+        for feature in (f for f in self.features if fill_of(f) is None):
+            out |= decode(feature, x[:, self.slices[feature.name]])
+        return self._with_gaps(pd.DataFrame(out), x)
+
+    def _with_gaps(self, frame: pd.DataFrame, x: np.ndarray) -> pd.DataFrame:
+        """The frame with None where x [n, m] says that a number is missing; in place."""
+        for i, place, _ in self.absent:
+            missing = x[:, place] > 0.5
+            if missing.any():
+                frame[self.coordinates[i]] = frame[self.coordinates[i]].astype(object).where(~missing, None)
+        return frame
 
     def scale(self, x: np.ndarray) -> np.ndarray:
         """Raw units → model units, u = (x − shift) · mult, shape kept."""
@@ -239,7 +282,13 @@ class Domain:
     def unscale(self, u: np.ndarray) -> np.ndarray:
         """Model units → raw units, moved into the box; whole-valued coordinates are rounded back to their grid."""
         x = u / self.mult + self.shift
-        return np.clip(np.where(self.integral, np.rint(x), x), self.lo, self.hi)
+        return self.settled(np.clip(np.where(self.integral, np.rint(x), x), self.lo, self.hi))
+
+    def settled(self, x: np.ndarray) -> np.ndarray:
+        """x [..., m] with the fill wherever a number is missing: what a row of a table would be."""
+        for i, place, fill in self.absent:
+            x[..., i] = np.where(x[..., place] == 1.0, fill, x[..., i])
+        return x
 
     def clamp(self, x: np.ndarray, *, out_of_bounds: OutOfBounds = "clamp", first_row: int = 0) -> np.ndarray:
         """Move x [n, m] into the box, or raise, or warn and move."""
@@ -260,12 +309,16 @@ class Domain:
         return np.clip(x, self.lo, self.hi)
 
     def contains(self, x: np.ndarray) -> np.ndarray:
-        """Which rows of x [n, m] lie in X exactly: inside the box, on the grid, one-hot. [n] bool."""
+        """Which rows of x [n, m] lie in X exactly: inside the box, on the grid, one-hot, with the fill of what is
+        missing. [n] bool.
+        """
         x = np.atleast_2d(x)
         ok = ((x >= self.lo) & (x <= self.hi)).all(axis=1)
         ok &= (~self.integral | (x == np.rint(x))).all(axis=1)
         for group in self.groups:
             ok &= x[:, group].sum(axis=1) == 1.0
+        for i, place, fill in self.absent:
+            ok &= (x[:, place] != 1.0) | (x[:, i] == fill)
         return ok
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -276,7 +329,7 @@ class Domain:
                 x[:, i] = rng.integers(int(feature.lo), int(feature.hi) + 1, size=n)
         for group in self.groups:
             x[:, group] = np.eye(len(group))[rng.integers(0, len(group), size=n)]
-        return x
+        return self.settled(x)
 
     # ---- JSON ---------------------------------------------------------------------------------------------------
 

@@ -1,18 +1,34 @@
-"""A feature from its column: what kind it is, its bounds widened by a margin, its model units."""
+"""A feature from its column: what kind it is, its bounds widened by a margin, its model units.
+
+A column of numbers with missing cells becomes two features, the number and its indicator (absent.py).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 
+from smilenn.domain.absent import MISSING, indicator, is_missing
+from smilenn.domain.cells import (
+    BELOW,
+    PERCENT,
+    SINCE,
+    holds_dates,
+    holds_names,
+    holds_shares,
+    instants,
+    is_duration,
+    read_cells,
+)
 from smilenn.domain.feature import Feature, Kind
-from smilenn.domain.table import is_text, labels, numbers
+from smilenn.domain.rare import pooled
+from smilenn.domain.table import is_text, labels
 from smilenn.errors import SmileError
 
 Scaling = Literal["unit", "standard", "none"]
@@ -26,64 +42,139 @@ def check_learning(margin: float, scaling: str) -> None:
         raise SmileError(f"scaling is {scaling!r}; choose 'unit', 'standard' or 'none'.")
 
 
-def learn(
-    name: str,
-    series: pd.Series,
-    kind: Kind | None,
-    bounds: tuple[float, float] | None,
-    margin: float,
-    scaling: Scaling,
-    named: bool,
-) -> Feature:
-    """One feature from its column."""
-    if series.isna().any():
-        row = int(np.flatnonzero(series.isna().to_numpy())[0])
-        raise SmileError(f"Row {row}, column {name!r} is missing (NaN); drop the row or fill it in.")
-    if kind == "category" or (kind in (None, "binary") and _holds_labels(series, kind)):
-        if bounds is not None:
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How one column is read.
+
+    kind, bounds : as declared; None where the cells decide.
+    margin, scaling, named : as in `Domain.from_data`; whether the data brought names.
+    order : names of an ordered column, lowest first.
+    missing : whether missing cells become inputs; if not, they are errors.
+    pool : whether rare categories and those of later rows share one place.
+    """
+
+    kind: Kind | None = None
+    bounds: tuple[float, float] | None = None
+    margin: float = 0.05
+    scaling: Scaling = "unit"
+    named: bool = True
+    order: tuple[str, ...] = ()
+    missing: bool = False
+    pool: bool = False
+
+
+def learn(name: str, series: pd.Series, how: Reading) -> tuple[Feature, ...]:
+    """The features of one column: itself, and the indicator of its missing cells where it is a number."""
+    absent = _absent(name, series, how)
+    present = series[~absent]
+    if not how.order and (how.kind == "category" or (how.kind in (None, "binary") and _holds_labels(present, how))):
+        if how.bounds is not None:
             raise SmileError(f"bounds names {name!r}, which holds categories; leave it out there.")
-        return _labelled(name, series, kind)
-    values = numbers(series, name)
+        return (_labelled(name, present, how, lacks=bool(absent.any())),)
+    feature, values = _number(name, present, how)
+    if not absent.any():
+        return (feature,)
+    middle = float(np.quantile(values, 0.5, method="lower"))
+    return feature, indicator(name, min(max(middle, feature.lo), feature.hi))
+
+
+def _absent(name: str, series: pd.Series, how: Reading) -> np.ndarray:
+    """The missing cells, [n] bool; texts such as ``?`` are missing where all others are numbers, dates or shares."""
+    empty = series.isna().to_numpy(dtype=bool)
+    if how.missing and how.kind != "category" and is_text(series):
+        empty = _with_codes(series, empty, how)
+    if empty.any() and not how.missing:
+        row = int(np.flatnonzero(empty)[0])
+        raise SmileError(f"Row {row}, column {name!r} is missing (NaN); drop the row or fill it in.")
+    if empty.all():
+        raise SmileError(f"Column {name!r} has no cell that is not missing; drop the column.")
+    return empty
+
+
+def _with_codes(series: pd.Series, empty: np.ndarray, how: Reading) -> np.ndarray:
+    """The cells that are missing or hold a text for it, if the others are no names; else those that are missing."""
+    coded = is_missing(series)
+    return empty if coded.all() or _holds_labels(series[~coded], how) else coded
+
+
+def _number(name: str, series: pd.Series, how: Reading) -> tuple[Feature, np.ndarray]:
+    """A feature that is a number, with the numbers of its cells."""
+    if order := _order(series, how):
+        return _ordered(name, series, order, how)
+    unit = _unit(name, series)
+    values = read_cells(Feature(name, unit=unit), series)
+    kind = how.kind
     if kind is None:
-        kind = _number_kind(series, values, named, bounded=bounds is not None)
+        kind = _number_kind(series, values, how, unit)
     _refuse_other_kind(name, kind, values)
     if kind == "binary":
-        return Feature(name, "binary")
-    lo, hi = _observed(kind, values, margin) if bounds is None else _given(name, bounds)
-    return _scaled(Feature(name, kind, lo, hi), values, scaling)
+        return Feature(name, "binary"), values
+    lo, hi = _observed(kind, values, how.margin) if how.bounds is None else _given(name, how.bounds)
+    return _scaled(Feature(name, kind, lo, hi, unit=unit), values, how.scaling), values
 
 
-def _holds_labels(series: pd.Series, kind: Kind | None) -> bool:
+def _unit(name: str, series: pd.Series) -> str:
+    """What a column's numbers count, where cells.py has to know; empty for plain numbers."""
+    if holds_dates(series):
+        return SINCE + str(instants(series, name).min().date())
+    if is_duration(series):
+        return "days"
+    return PERCENT if holds_shares(series) else ""
+
+
+def _order(series: pd.Series, how: Reading) -> tuple[str, ...]:
+    """The order that was given, or that of an ordered categorical."""
+    dtype = series.dtype
+    if how.order or how.kind == "category" or not isinstance(dtype, pd.CategoricalDtype) or not dtype.ordered:
+        return how.order
+    return tuple(labels(pd.Series(dtype.categories)))
+
+
+def _ordered(name: str, series: pd.Series, order: tuple[str, ...], how: Reading) -> tuple[Feature, np.ndarray]:
+    """Ordered names are whole numbers from 0 on."""
+    if how.bounds is not None or how.kind not in (None, "integer"):
+        raise SmileError(f"The order of {name!r} is given by its names; leave it out of bounds and kinds.")
+    if len(set(order)) != len(order) or any(BELOW in text or not text for text in order) or len(order) < 2:
+        raise SmileError(f"order: {name!r} needs two or more different names without '<', not {list(order)}.")
+    feature = Feature(name, "integer", 0.0, float(len(order) - 1), unit=BELOW.join(order))
+    values = read_cells(feature, series)
+    return _scaled(feature, values, how.scaling), values
+
+
+def _holds_labels(series: pd.Series, how: Reading) -> bool:
     """Whether an undeclared or binary column holds texts.
 
     A column in which only some cells are text is a numeric column with a slip, not a category.
     """
-    if kind == "binary":
+    if how.kind == "binary":
         return is_text(series)
     if isinstance(series.dtype, pd.CategoricalDtype):
-        return True
-    return is_text(series) and bool(pd.to_numeric(series, errors="coerce").isna().all())
+        return not series.dtype.ordered
+    return holds_names(series)
 
 
-def _labelled(name: str, series: pd.Series, declared: Kind | None) -> Feature:
-    """A feature of texts; an explicitly ordered categorical keeps its order, everything else is sorted."""
-    dtype, values = series.dtype, sorted(set(labels(series)))
-    if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
-        present = set(values)
-        values = [label for label in labels(pd.Series(dtype.categories)) if label in present]
-    if len(values) == 2 and declared != "category":
+def _labelled(name: str, series: pd.Series, how: Reading, *, lacks: bool) -> Feature:
+    """A feature of texts; `lacks` tells of missing cells."""
+    cells = labels(series)
+    values = sorted(set(cells))
+    if len(values) == 2 and how.kind != "category" and not lacks:
         return Feature(name, "binary", categories=tuple(values))
-    if declared == "binary":
-        raise SmileError(f"Column {name!r} is declared binary but has {len(values)} values; declare a category.")
-    return Feature(name, "category", categories=tuple(values))
+    if how.kind == "binary":
+        known = "missing cells" if lacks else f"{len(values)} values"
+        raise SmileError(f"Column {name!r} is declared binary but has {known}; declare a category.")
+    if how.pool:
+        values = pooled(cells)
+    return Feature(name, "category", categories=tuple(dict.fromkeys([*values, MISSING] if lacks else values)))
 
 
-def _number_kind(series: pd.Series, values: np.ndarray, named: bool, *, bounded: bool) -> Kind:
+def _number_kind(series: pd.Series, values: np.ndarray, how: Reading, unit: str) -> Kind:
     """What a column of numbers is; whole numbers of an array without names may be rounded measurements."""
-    two = pd.api.types.is_bool_dtype(series) or (named and set(np.unique(values)) == {0.0, 1.0})
-    if two and not bounded:
+    if unit.startswith(SINCE):
+        return "integer" if bool((values == np.rint(values)).all()) else "continuous"
+    two = pd.api.types.is_bool_dtype(series) or (how.named and set(np.unique(values)) == {0.0, 1.0})
+    if two and how.bounds is None:
         return "binary"
-    return "integer" if named and pd.api.types.is_integer_dtype(series) else "continuous"
+    return "integer" if how.named and pd.api.types.is_integer_dtype(series) else "continuous"
 
 
 def _refuse_other_kind(name: str, kind: Kind, values: np.ndarray) -> None:

@@ -27,7 +27,7 @@ from smilenn.domain import Domain, OutOfBounds
 from smilenn.estimators.checks import check_inputs, merged, scaled_note
 from smilenn.estimators.hidden import refuse_hidden
 from smilenn.estimators.judged import Judged
-from smilenn.estimators.missing import Fill, Missing, filled
+from smilenn.estimators.missing import Fill, Missing, Unknown, filled
 from smilenn.estimators.options import Columns, Network, network_of
 from smilenn.estimators.outside import Outside, outside_mode
 from smilenn.estimators.parameters import Parameters, check_parameters
@@ -38,6 +38,7 @@ from smilenn.estimators.start import Known, check_columns, check_task, fitted_st
 from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, TaskName
 from smilenn.estimators.trend import TrendWarning, contradictions
+from smilenn.estimators.usual import Usual, as_usual
 from smilenn.progress import Progress, display
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
@@ -49,6 +50,8 @@ from smilenn.train.config import Config
 from smilenn.train.settings import LEAST_ROWS, Settings
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from smilenn.model.net import SmileNet
     from smilenn.train.recipes import Design
     from smilenn.train.restarts import Trained
@@ -67,8 +70,11 @@ class SmileEstimator(Judged, Parameters):
         options; a `Domain` is taken as it is.
     network : how the network is built, a `Network`; None lets the properties decide.
     config : constants of the training, a `Config`.
-    missing : ``raise`` on missing cells, or ``fill`` them by the lower median or the most frequent text of the training
-        rows; a certificate covers complete rows, and a filled row is the one it was filled to.
+    missing : ``indicator``: missing cells of a number are an input of their own, those of a category a category; rules
+        that name a number hold where it is known. ``raise`` refuses them. ``fill`` puts in the lower median or
+        the most frequent text of the training rows: a filled row is the one it was filled to.
+    unknown : ``other``: rare categories share one place, which new ones find too, in columns that no rule names; where
+        none is rare, `predict` reads a new one as the most frequent and warns. ``refuse``: a new category is an error.
     out_of_bounds : what `predict` does with rows outside the domain: ``clamp``, ``raise``, ``warn`` (and clamp), or
         ``auto``: clamp if that carries every property to the whole input space, else raise.
     time_limit : seconds for everything, all restarts together: training, repair, proof and certificate. When training's
@@ -93,6 +99,7 @@ class SmileEstimator(Judged, Parameters):
     network: Network | None
     config: Config | None
     missing: Missing
+    unknown: Unknown
     out_of_bounds: Outside
     time_limit: float | None
     certify_limit: float
@@ -205,6 +212,7 @@ class SmileEstimator(Judged, Parameters):
             self.seed_, self.seconds_, self.interrupted_ = trained.seed, chosen.seconds, chosen.interrupted
             self.reasons_ = " ".join([*implied, trained.reasons]) + scaled_note(frame)
             self.target_name_, self.fill_ = read.target_name, read.fill
+            self.usual_ = read.usual(self, domain, rows[0])
             self.n_features_in_, self.n_iter_ = frame.shape[1], len(chosen.history)
             if target.classes is not None:
                 self.classes_ = target.classes
@@ -256,15 +264,28 @@ class SmileEstimator(Judged, Parameters):
 
     def encoded(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The rows of X as the network sees them, raw units [n, m]; `first_row` numbers the first row in messages."""
-        x = self.read_rows(X, first_row=first_row)
+        self._check_fitted()
+        frame = as_usual(
+            self._complete(X),
+            self.domain_,
+            self.usual_,
+            missing=self.missing == "indicator",
+            unknown=self.unknown == "other",
+            first_row=first_row,
+        )
+        x = self.domain_.read(frame, first_row=first_row)
         return self.domain_.clamp(x, out_of_bounds=self.outside_, first_row=first_row)
 
     def read_rows(self, X: Any, *, first_row: int = 0) -> np.ndarray:
-        """The rows of X with their missing cells filled, raw units [n, m]; those outside the domain stay outside."""
+        """The rows of X with their missing cells filled, raw units [n, m]; those outside the domain stay outside, and
+        cells that training has no place for are errors.
+        """
         self._check_fitted()
+        return self.domain_.read(self._complete(X), first_row=first_row)
+
+    def _complete(self, X: Any) -> pd.DataFrame:
         # an array's columns are those of the training data, in that order: the domain keeps one-hot columns together
-        frame = filled(check_inputs(X, type(self).__name__, self.columns_), self.fill_)
-        return self.domain_.read(frame, first_row=first_row)
+        return filled(check_inputs(X, type(self).__name__, self.columns_), self.fill_)
 
     def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The network's outputs for the rows of X, float64 [n], or [n, o] of several; `first_row` numbers the first row
@@ -308,9 +329,9 @@ class SmileEstimator(Judged, Parameters):
         return diagram + verdict_html(self) if "net_" in vars(self) else diagram
 
     def __sklearn_tags__(self) -> Any:
-        """Missing cells are accepted where `missing` fills them."""
+        """Missing cells are accepted unless `missing` refuses them."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "fill"
+        tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
@@ -357,5 +378,6 @@ class SmileEstimator(Judged, Parameters):
     n_iter_: int
     reasons_: str
     fill_: Fill
+    usual_: Usual
     quality_: Standing | None
     classes_: np.ndarray

@@ -16,7 +16,7 @@ from sklearn.base import ClassifierMixin
 from smilenn.domain import Domain, OutOfBounds
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.base import SmileEstimator
-from smilenn.estimators.missing import Missing
+from smilenn.estimators.missing import Missing, Unknown
 from smilenn.estimators.options import Columns, Network
 from smilenn.estimators.outside import Outside
 from smilenn.estimators.parameters import stored
@@ -72,7 +72,8 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         domain: Domain | Columns | Mapping[str, Any] | None = None,
         network: Network | None = None,
         config: Config | None = None,
-        missing: Missing = "raise",
+        missing: Missing = "indicator",
+        unknown: Unknown = "other",
         out_of_bounds: Outside = "auto",
         time_limit: float | None = None,
         certify_limit: float = 60.0,

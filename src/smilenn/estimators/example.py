@@ -26,5 +26,6 @@ def example_frame(example: Counterexample, domain: Domain, outputs: Outputs) -> 
 
 def example_html(frame: pd.DataFrame, inputs: int) -> str:
     """The table for a notebook, copies side by side; of many `inputs` those that differ, and the outputs."""
-    kept = [i for i in range(frame.shape[1]) if i >= inputs or inputs <= MOST_COLUMNS or frame.iloc[:, i].nunique() > 1]
+    differs = [frame.iloc[:, i].nunique(dropna=False) > 1 for i in range(frame.shape[1])]
+    kept = [i for i, moved in enumerate(differs) if i >= inputs or inputs <= MOST_COLUMNS or moved]
     return str(frame.iloc[:, kept].T.to_html())

@@ -29,6 +29,7 @@ PLAIN = (
     "certify_limit",
     "validation_fraction",
     "missing",
+    "unknown",
     "verbose",
     "device",
     "restarts",

@@ -1,4 +1,8 @@
-"""Missing cells: refused by default, or filled by what the training rows suggest.
+"""Missing cells: inputs of their own by default (domain/absent.py), refused, or filled.
+
+    indicator   a number gets an input that says whether it is missing, a category the value "missing"
+    raise       an error that names row and column
+    fill        what the training rows suggest:
 
     numbers   the lower median of the column's cells (one of them, so whole numbers stay whole)
     texts     the most frequent one, the first in order of those
@@ -16,7 +20,8 @@ import pandas as pd
 from smilenn.domain.table import is_text
 from smilenn.errors import SmileError
 
-Missing = Literal["raise", "fill"]
+Missing = Literal["indicator", "fill", "raise"]
+Unknown = Literal["other", "refuse"]
 Fill = dict[str, float | str]
 
 

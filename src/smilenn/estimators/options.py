@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 ENCODERS = ("auto", "image", "none")
 CHOICES = {"boxes": ("gap", "paper"), "auxiliaries": ("constant", "affine", "relu")}
 SIZES = ("hidden", "embedding", "members")
+SAYS = (
+    ("bounds", "(lowest, highest)"),
+    ("kinds", "kind"),
+    ("groups", "one-hot columns"),
+    ("order", "names, lowest first"),
+)
 
 
 class Nested:
@@ -138,6 +144,7 @@ class Columns(Nested):
         `margin`.
     kinds : column → ``continuous``, ``integer``, ``binary`` or ``category``, where the data suggests another.
     groups : name of a category → its columns, which are one-hot encoded already.
+    order : column → its names, lowest first. Rules then speak of it as of whole numbers: 0 for the first name.
     margin : share of a column's range that is added at both ends.
     scaling : model units: ``unit`` maps a column's range to [0, 1], ``standard`` to mean 0 and deviation 1 of the data,
         ``none`` leaves raw units.
@@ -149,11 +156,12 @@ class Columns(Nested):
     bounds: Mapping[str, tuple[float, float]] | None = None
     kinds: Mapping[str, Kind] | None = None
     groups: Mapping[str, Sequence[str]] | None = None
+    order: Mapping[str, Sequence[str]] | None = None
     margin: float = 0.05
     scaling: Scaling = "unit"
 
     def __post_init__(self) -> None:
-        for name, says in (("bounds", "(lowest, highest)"), ("kinds", "kind"), ("groups", "one-hot columns")):
+        for name, says in SAYS:
             value = getattr(self, name)
             if value is not None and not isinstance(value, Mapping):
                 raise SmileError(f"{name} is a dictionary column → {says}, not {value!r}.")
@@ -165,11 +173,25 @@ class Columns(Nested):
                 raise SmileError(f"kinds: {column!r} is {_either(get_args(Kind))}, not {kind!r}.")
         check_learning(self.margin, self.scaling)
 
-    def learned(self, data: Any) -> Domain:
-        """The domain of a data frame or array [n, m]."""
+    def learned(self, data: Any, *, missing: bool = False, pool: Callable[[str], bool] = lambda name: False) -> Domain:
+        """The domain of a data frame or array [n, m]; `missing` and `pool` as in `Domain.from_data`."""
         return Domain.from_data(
-            data, kinds=self.kinds, bounds=self.bounds, groups=self.groups, margin=self.margin, scaling=self.scaling
+            data,
+            kinds=self.kinds,
+            bounds=self.bounds,
+            groups=self.groups,
+            order=self.order,
+            margin=self.margin,
+            scaling=self.scaling,
+            missing=missing,
+            pool=pool,
         )
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The columns that an option names."""
+        groups = [column for columns in (self.groups or {}).values() for column in columns]
+        return frozenset([*(self.bounds or {}), *(self.kinds or {}), *(self.order or {}), *groups])
 
 
 # the parameters of estimators that hold options

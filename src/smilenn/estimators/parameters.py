@@ -127,8 +127,10 @@ def check_parameters(estimator: SmileEstimator) -> None:
     if not 0.0 <= estimator.validation_fraction < 1.0:
         raise SmileError(f"validation_fraction must lie in [0, 1), not {estimator.validation_fraction}.")
     check_device(estimator.device)
-    if estimator.missing not in ("raise", "fill"):
-        raise SmileError(f"missing is 'raise' or 'fill', not {estimator.missing!r}.")
+    if estimator.missing not in ("indicator", "fill", "raise"):
+        raise SmileError(f"missing is 'indicator', 'fill' or 'raise', not {estimator.missing!r}.")
+    if estimator.unknown not in ("other", "refuse"):
+        raise SmileError(f"unknown is 'other' or 'refuse', not {estimator.unknown!r}.")
     if estimator.restarts < 1:
         raise SmileError(f"restarts must be at least 1, not {estimator.restarts}.")
     _check_limits(estimator)

@@ -11,9 +11,11 @@ import pandas as pd
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.estimators.checks import check_inputs, check_target, check_weights
+from smilenn.estimators.learned import learned, named_columns
 from smilenn.estimators.missing import Fill, filled, learn_fill
 from smilenn.estimators.options import domain_of, known_domain
 from smilenn.estimators.rules import check_directions
+from smilenn.estimators.usual import Usual, learn_usual
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
 
@@ -51,7 +53,15 @@ class Read:
         given = domain_of(estimator.domain)
         if isinstance(given, Domain):
             return given
-        return given.learned(self.frame if self.named else self.frame.to_numpy())
+        if not self.named:
+            return given.learned(self.frame.to_numpy(), missing=estimator.missing == "indicator")
+        named = named_columns(estimator.all_properties(), self.columns)
+        return learned(self.frame, given, named, missing=estimator.missing, unknown=estimator.unknown)
+
+    def usual(self, estimator: SmileEstimator, domain: Domain, x: np.ndarray) -> Usual:
+        """What `predict` reads cells as that these rows x [n, m] have no place for."""
+        strict = estimator.missing != "indicator" and estimator.unknown == "refuse"
+        return {} if strict else learn_usual(domain, x)
 
     def claims(self, estimator: SmileEstimator, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
         """All properties of the estimator as claims; an error about columns of an array says what they are called."""

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from smilenn.domain import Domain
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.levels import read_levels
-from smilenn.estimators.missing import Missing
+from smilenn.estimators.missing import Missing, Unknown
 from smilenn.estimators.options import Columns, Network
 from smilenn.estimators.outside import Outside
 from smilenn.estimators.parameters import stored
@@ -57,7 +57,8 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
         domain: Domain | Columns | Mapping[str, Any] | None = None,
         network: Network | None = None,
         config: Config | None = None,
-        missing: Missing = "raise",
+        missing: Missing = "indicator",
+        unknown: Unknown = "other",
         out_of_bounds: Outside = "auto",
         time_limit: float | None = None,
         certify_limit: float = 60.0,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from smilenn.estimators.targets import Target
 
 CODE = "backbone"  # an option of the network that is code; its tensors are compared instead
-DOMAIN = ("bounds", "kinds", "groups")  # options of a domain that is learned
+DOMAIN = ("bounds", "kinds", "groups", "order")  # options of a domain that is learned
 FIT_ANEW = "; fit anew, without a start."
 
 

@@ -1,6 +1,7 @@
 """How a table becomes inputs and what the outputs mean: the object `table` of model.json, under a certificate's digest.
 
 columns, fill, outside         columns in their order, what fills their missing cells, what happens outside the domain
+usual                          what `predict` reads cells as that training has no place for
 target, classes, class_outputs the target's name, its classes with their type, and the outputs they decide between
 meaning                        a text for every output, which checkers print
 """
@@ -28,6 +29,7 @@ def table_of(estimator: SmileEstimator) -> dict[str, Any]:
         "columns": list(estimator.columns_),
         "n_features_in": estimator.n_features_in_,
         "fill": dict(estimator.fill_),
+        **({"usual": dict(estimator.usual_)} if estimator.usual_ else {}),  # older folders have none
         "outside": estimator.outside_,
         "target": estimator.target_name_,
         "meaning": _meaning(estimator),
@@ -45,7 +47,7 @@ def take_table(estimator: SmileEstimator, table: Mapping[str, Any], outputs: tup
     """Set what `table_of` has stored on an estimator with these outputs."""
     estimator.n_features_in_, estimator.outside_ = table["n_features_in"], table["outside"]
     estimator.columns_, estimator.target_name_ = tuple(table["columns"]), table["target"]
-    estimator.fill_ = table.get("fill", {})
+    estimator.fill_, estimator.usual_ = table.get("fill", {}), table.get("usual", {})
     if "feature_names_in" in table:
         estimator.feature_names_in_ = np.array(table["feature_names_in"], dtype=object)
     estimator.outputs_ = outputs_of(table, outputs)

@@ -9,6 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from smilenn.domain import Domain, Feature, OutOfBounds
+from smilenn.domain.absent import MISSING, SUFFIX, fill_of, indicators
+from smilenn.domain.cells import order_of
+from smilenn.domain.rare import OTHER
 from smilenn.estimators.missing import Fill
 from smilenn.export.graph import TREES, Graph
 
@@ -16,8 +19,10 @@ from smilenn.export.graph import TREES, Graph
 def inputs(graph: Graph, domain: Domain, fill: Fill, outside: OutOfBounds) -> tuple[str, str]:
     """Inputs [n, m] inside the domain, and whether each row can be read, [n, 1] bool."""
     parts, known = [], []
+    fill = fill | {name: value for name, (_, value) in indicators(domain.features).items()}
     for feature in domain.features:
-        part, good = _feature(graph, feature, fill)
+        lacking = fill_of(feature) is not None
+        part, good = _indicator(graph, feature, domain) if lacking else _feature(graph, feature, fill)
         low, high = (graph.constant([[end] * len(feature.coordinates)]) for end in (feature.lo, feature.hi))
         if outside == "raise":
             below, above = graph.op("Less", part, low), graph.op("Greater", part, high)
@@ -49,7 +54,7 @@ def _feature(graph: Graph, feature: Feature, fill: Fill) -> tuple[str, str]:
     """The coordinates of one feature, and whether its cells can be read."""
     if feature.columns:
         return _one_hot(graph, feature, fill)
-    if feature.categories:
+    if feature.categories or order_of(feature):
         return _texts(graph, feature, fill)
     kind = "double" if feature.kind == "continuous" or feature.name in fill else "int64"
     cell = graph.input(feature.name, kind)
@@ -67,18 +72,38 @@ def _feature(graph: Graph, feature: Feature, fill: Fill) -> tuple[str, str]:
     return value, good
 
 
+def _indicator(graph: Graph, feature: Feature, domain: Domain) -> tuple[str, str]:
+    """Whether a number is missing, of its own cells: NaN, or an empty text where ordered names stand for numbers."""
+    number = domain.feature(feature.name.removesuffix(SUFFIX))
+    if order_of(number):
+        keys = {"keys_strings": [""], "values_int64s": [1], "default_int64": 0}
+        missing = graph.op("Cast", graph.op("LabelEncoder", number.name, domain=TREES, **keys), to=11)
+    else:
+        missing = graph.op("Cast", graph.op("IsNaN", number.name), to=11)
+    return missing, graph.op("Equal", missing, missing)
+
+
 def _texts(graph: Graph, feature: Feature, fill: Fill) -> tuple[str, str]:
-    """A category, or a binary feature, that comes as texts; an empty text is a missing cell."""
+    """A category, a binary feature or ordered names, which come as texts; an empty text is a missing cell."""
     cell = graph.input(feature.name, "string")
-    texts, places = list(feature.categories), list(range(len(feature.categories)))
-    if feature.name in fill and "" not in texts:
-        texts, places = [*texts, ""], [*places, feature.categories.index(str(fill[feature.name]))]
-    code = graph.op("LabelEncoder", cell, domain=TREES, keys_strings=texts, values_int64s=places, default_int64=-1)
+    names = feature.categories or order_of(feature)
+    texts, places = list(names), list(range(len(names)))
+    if "" not in texts and (empty := _missing_place(names, fill.get(feature.name))) is not None:
+        texts, places = [*texts, ""], [*places, empty]
+    new = names.index(OTHER) if OTHER in names else -1
+    code = graph.op("LabelEncoder", cell, domain=TREES, keys_strings=texts, values_int64s=places, default_int64=new)
     good = graph.op("GreaterOrEqual", code, graph.constant([[0]], np.int64))
-    if feature.kind == "binary":
+    if feature.kind != "category":
         return graph.op("Cast", code, to=11), good
     every = graph.constant([list(range(len(feature.categories)))], np.int64)
     return graph.op("Cast", graph.op("Equal", code, every), to=11), good
+
+
+def _missing_place(names: tuple[str, ...], filled: float | str | None) -> int | None:
+    """The place of a missing cell among names; None where it has none."""
+    if MISSING in names:
+        return names.index(MISSING)
+    return int(filled) if isinstance(filled, float) else None if filled is None else names.index(filled)
 
 
 def _one_hot(graph: Graph, feature: Feature, fill: Fill) -> tuple[str, str]:

@@ -101,7 +101,7 @@ def sampled(model: SmileRegressor | SmileClassifier, rows: int, rng: np.random.G
             [np.arange(third, 2 * third), 2 * third + np.flatnonzero(rng.random(rows - 2 * third) < 0.5)]
         )
         x[at, place] = rng.choice(values, len(at))
-    return x
+    return domain.settled(x)
 
 
 def _edges(model: SmileRegressor | SmileClassifier) -> dict[str, np.ndarray]:

@@ -47,6 +47,7 @@ COMPILED = "_compiled_call_impl"  # what a call of a module runs instead of its 
 PLAIN = (bool, int, float, str, tuple, type(None))
 # what a domain computes once and keeps, and its one field
 CACHED = frozenset({"features", "coordinates", "columns", "lo", "hi", "shift", "mult", "integral", "slices", "groups"})
+CACHED |= {"absent", "indicators"}
 
 
 class _Unknown:
@@ -197,6 +198,7 @@ def frame(domain: Domain) -> tuple[Any, ...]:
     features = tuple((type(feature), tuple(vars(feature).items())) for feature in domain.features)
     kept = (domain.lo, domain.hi, domain.shift, domain.mult, domain.integral)
     names = (domain.coordinates, domain.columns, tuple(domain.slices.items()))
+    names += (domain.absent, tuple(domain.indicators.items()))
     added = tuple(name for name in vars(domain) if name not in CACHED)
     return type(domain), features, tuple(array.tobytes() for array in kept), names, added
 

@@ -19,6 +19,7 @@ from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
 from smilenn.properties.claim import Claim, Inequality, plain, row
 from smilenn.properties.forms import Form, Outputs, change
+from smilenn.properties.known import explicit
 from smilenn.properties.rational import exact, number
 from smilenn.properties.thresholds import on_cells
 from smilenn.properties.wording import say
@@ -53,9 +54,12 @@ class Property(ABC):
     Attributes
     ----------
     kind : the word for it in JSON and TOML.
+    moves : whether it only moves the numbers that it names. A number that may be missing is then missing in all copies
+        or in none; in other properties it is known wherever a row names it (known.py).
     """
 
     kind: ClassVar[str]
+    moves: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -115,7 +119,7 @@ class Property(ABC):
         claims = tuple(map(plain, given))  # what is certified, saved and said is one and the same
         for claim in claims:
             _refuse_unknown_names(claim, domain, spoken, who)
-        claims = tuple(on_cells(claim, domain) for claim in claims)
+        claims = tuple(on_cells(explicit(claim, domain, moves=self.moves), domain) for claim in claims)
         return tuple(replace(claim, sentence=claim.sentence or say(claim, spoken, domain)) for claim in claims)
 
     def named(self, domain: Domain, columns: Sequence[str] | None = None) -> Self:
@@ -287,8 +291,8 @@ def numeric(domain: Domain, name: str, who: str) -> Feature:
     feature = domain.feature(name)
     if feature.kind == "category":
         raise SmileError(
-            f"{who}: {name!r} is a category and its values have no order; give it integer codes, or state the order "
-            f'of its values with claims such as a.{name} == "{feature.categories[0]}".'
+            f"{who}: {name!r} is a category and its values have no order; say their order, as in "
+            f"domain=Columns(order={{{name!r}: {list(feature.categories)!r}}}), lowest first."
         )
     return feature
 
@@ -298,8 +302,8 @@ def ordered(domain: Domain, name: str, who: str) -> Feature:
     feature = numeric(domain, name, who)
     if feature.categories:
         raise SmileError(
-            f"{who}: {name!r} holds the names {listed(feature.categories)}, which have no order; give it the numbers 0 "
-            "and 1 instead."
+            f"{who}: {name!r} holds the names {listed(feature.categories)}, which have no order; say it, as in "
+            f"domain=Columns(order={{{name!r}: {list(feature.categories)!r}}}), lowest first."
         )
     return feature
 

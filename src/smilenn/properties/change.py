@@ -62,6 +62,7 @@ class Robust(Spoken):
     features: Sequence[Name] | None = None
     norm: Any = "inf"
     kind: ClassVar[str] = "robust"
+    moves: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,6 +126,7 @@ class Fair(Spoken):
     eps: Any
     delta: Any = None
     kind: ClassVar[str] = "fair"
+    moves: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -25,6 +25,7 @@ class _Curved(Spoken):
     features: Sequence[Name]
     sign: ClassVar[int]
     directed: ClassVar[bool] = True
+    moves: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

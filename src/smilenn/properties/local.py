@@ -16,6 +16,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self, final
 
 from smilenn.domain import Domain, Feature
+from smilenn.domain.absent import KNOWN
 from smilenn.domain.table import label
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, Rename, bounded_change, read_number, set_fields
@@ -155,9 +156,10 @@ def _value(value: Any, name: Any, i: int) -> float | str:
 
 def _placed(point: Point, domain: Domain, i: int) -> dict[str, Fraction]:
     """The coordinates of a point, of a category only the one that is 1."""
-    given = {str(name): value for name, value in point}
+    known = dict.fromkeys(domain.indicators.values(), KNOWN)
+    given = known | {str(name): value for name, value in point}
     missing = [f.name for f in domain.features if f.name not in given]
-    if missing or len(given) != len(point):
+    if missing or len(given.keys() - known) != sum(str(name) not in known for name, _ in point):
         raise SmileError(f"LocalRobust: point {i + 1} needs one value for every feature; {listed(missing)} is missing.")
     return dict(_coordinate(feature, given[feature.name], i) for feature in domain.features)
 

@@ -24,6 +24,7 @@ from smilenn.properties.dissect import (
     premise_of,
 )
 from smilenn.properties.forms import Outputs
+from smilenn.properties.known import unsaid
 from smilenn.properties.meaning import (
     Changes,
     Curved,
@@ -43,7 +44,11 @@ ONE_WAY = ((None, 0), (0, None))  # a − b is not positive, or not negative
 
 
 def meaning(claim: Claim, outputs: Outputs | None = None, domain: Domain | None = None) -> Meaning:
-    """What the claim says of a network with these outputs, on this domain; None where they are not known."""
+    """What the claim says of a network with these outputs, on this domain; None where they are not known.
+
+    Of numbers that may be missing it is what the claim says where they are known (`unsaid`).
+    """
+    claim, _ = unsaid(claim, domain)
     if claim.either:
         return with_alternatives(claim, outputs)
     rows = [row for half in claim.rows if (row := conclusion_of(half, claim.copies)) is not None]

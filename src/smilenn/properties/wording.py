@@ -17,6 +17,7 @@ from smilenn.properties.alike import names_of, told_apart
 from smilenn.properties.claim import COPIES, Claim, Ends, Inequality, in_quotes, narrow
 from smilenn.properties.dissect import minus
 from smilenn.properties.forms import Outputs
+from smilenn.properties.known import unsaid
 from smilenn.properties.meaning import (
     Apart,
     Chain,
@@ -55,7 +56,9 @@ def say(claim: Claim, outputs: Outputs | None = None, domain: Domain | None = No
     """
     found = meaning(claim, outputs, domain)
     named = isinstance(found, Unnamed)
-    said = formula_sentence(claim) if named else _capital(_sentence(found, outputs, domain)) + "."
+    said = (
+        formula_sentence(claim) if named else f"{_capital(_sentence(found, outputs, domain))}{_where(claim, domain)}."
+    )
     return told_apart(said, names_of(claim, outputs, domain))
 
 
@@ -102,6 +105,12 @@ def values_note(claim: Claim, domain: Domain) -> str:
         elif feature.kind == "binary" and feature.categories and feature.name in claim.named:
             parts.append(f"{feature.name!r}: 0 is {feature.categories[0]!r}, 1 is {feature.categories[1]!r}")
     return told_apart("; ".join(parts), names_of(None, None, domain))
+
+
+def _where(claim: Claim, domain: Domain | None) -> str:
+    """``, where 'income' is known``: of numbers that may be missing a claim may say nothing."""
+    _, known = unsaid(claim, domain)
+    return f", where {_names(known)} {'is' if len(known) == 1 else 'are'} known" if known else ""
 
 
 # ---- sentences ------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain import Domain, Feature
+from smilenn.domain.absent import fill_of
 from smilenn.recourse.goal import Goal
 from smilenn.recourse.levers import levers
 from smilenn.recourse.recourse import Model, certified_moves, inputs_of
@@ -26,7 +27,7 @@ def reasons(model: Model, row: Any, goal: Goal) -> pd.DataFrame:
     domain, outputs = model.domain_, model.outputs_
     x = inputs_of(model, row)
     moves = certified_moves(levers(model.certificate_, outputs, domain), goal)
-    tried = [(f, _values(f, x, domain, moves.get(f.name))) for f in domain.features]
+    tried = [(f, _values(f, x, domain, moves.get(f.name))) for f in domain.features if fill_of(f) is None]
     rows = np.concatenate([x[None], *(values for _, values in tried)])
     shortest = _shortest(model, goal, rows)
     lines, at = [], 1

@@ -21,7 +21,7 @@ def tuple_table(found: Findings, x: np.ndarray, outputs: np.ndarray) -> str:
     units = {
         feature.name: f" ({feature.unit_words})" if feature.unit else "" for feature in found.model.domain_.features
     }
-    differing = [name for name in frame.columns if frame[name].nunique() > 1]
+    differing = [name for name in frame.columns if frame[name].nunique(dropna=False) > 1]
     shown = [*differing, *(name for name in frame.columns if name not in differing)]
     kept = shown if len(shown) <= MOST_FEATURES else differing[:MOST_FEATURES]
     lines = [_feature_line(f"{name}{units.get(str(name), '')}", frame[name]) for name in kept]

@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain import Domain, Feature
+from smilenn.domain.absent import fill_of
+from smilenn.domain.cells import order_of
 from smilenn.domain.table import EXACT
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.classifier import SmileClassifier
@@ -31,7 +33,10 @@ class Reader:
     def __init__(self, estimator: Estimator) -> None:
         self.estimator, self.domain = estimator, estimator.domain_
         self.columns = frozenset(self.domain.columns)
-        self.quick = [(f.name, self.domain.slices[f.name].start, _reader(f), f) for f in self.domain.features]
+        features = [
+            f for f in self.domain.features if fill_of(f) is None
+        ]  # an indicator is 0 where its number is known
+        self.quick = [(f.name, self.domain.slices[f.name].start, _reader(f), f) for f in features]
 
     def read(self, rows: Sequence[Any]) -> np.ndarray:
         """Inputs [n, m] as they are, perhaps outside the domain; a row that cannot be read is an error."""
@@ -77,8 +82,8 @@ class Reader:
 
 def _reader(feature: Feature) -> Read | None:
     """The quick way to read a cell of a feature, if it has one."""
-    if feature.columns:
-        return None  # a category that comes as several columns
+    if feature.columns or order_of(feature):
+        return None  # a category that comes as several columns, or names that are whole numbers to the network
     if feature.categories:
         places = {text: place for place, text in enumerate(feature.categories)}
         return lambda cell: places.get(cell) if type(cell) is str else None

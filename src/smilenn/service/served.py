@@ -13,6 +13,7 @@ import numpy as np
 
 from smilenn._version import __version__
 from smilenn.domain import Feature
+from smilenn.domain.absent import fill_of
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.store import load
@@ -80,7 +81,7 @@ class Served:
             "task": model.task,
             "outputs": [output_words(model.outputs_, name) for name in names],
             "positive": model.positive_class if isinstance(model, SmileClassifier) and model.task == "binary" else None,
-            "columns": [_column(feature) for feature in model.domain_.features],
+            "columns": [_column(f) for f in model.domain_.features if fill_of(f) is None],
             "middle": model.domain_.decode(_middle(self)[None]).to_dict("records")[0],
             "rules": rules,
         }

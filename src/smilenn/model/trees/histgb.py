@@ -1,11 +1,13 @@
 """scikit-learn's HistGradientBoosting: float64 thresholds, left if x ≤ θ; categories of a bit set go left.
 
-A column of categories comes first in the trees' own numbering, whatever its place in the table.
+A column of categories comes first in the trees' own numbering, whatever its place in the table; its values are numbered
+as they were seen, and one that was not seen goes where missing cells go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,8 @@ def convert(model: Any, columns: Sequence[Column], inputs: int) -> Forest:
     """A fitted regressor or classifier; outputs are raw predictions: log-odds, or one score a class."""
     builder = Builder(inputs, [columns[i] for i in order(model)])
     iterations = model._predictors
-    trees = [[_tree(builder, own[k]) for own in iterations] for k in range(len(iterations[0]))]
+    known = codes(model, builder.columns)
+    trees = [[_tree(builder, own[k], known) for own in iterations] for k in range(len(iterations[0]))]
     return builder.forest(trees, np.ravel(model._baseline_prediction).tolist(), TOLERANCE)
 
 
@@ -31,7 +34,39 @@ def order(model: Any) -> list[int]:
     return [*np.flatnonzero(category).tolist(), *np.flatnonzero(~category).tolist()]
 
 
-def _tree(builder: Builder, predictor: Any) -> tuple[list[int], list[float], list[int]]:
+@dataclass(frozen=True)
+class Codes:
+    """A column of categories: the code of the table for each of the trees' own, and those that the trees never saw."""
+
+    seen: tuple[int, ...] = ()
+    new: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, values: Any, count: int) -> Codes:
+        """From the values that were fitted and the number of codes of the table.
+
+        The trees number the values that they saw. Codes of a table are these values; other values go by their order.
+        """
+        seen = tuple(range(len(values)))
+        if set(values) <= set(range(count)):
+            seen = tuple(int(value) for value in values)
+        return cls(seen, tuple(code for code in range(count) if code not in seen))
+
+    def left(self, bits: Any, *, missing: bool) -> list[int]:
+        """The codes that a bit set sends left, and the new ones, which go where `missing` cells go."""
+        own = [code for place, code in enumerate(self.seen) if int(bits[place // 32]) >> place % 32 & 1]
+        return own + list(self.new) if missing else own
+
+
+def codes(model: Any, columns: Sequence[Column]) -> list[Codes]:
+    """The codes of each of the trees' columns; none of numbers."""
+    if model._preprocessor is None:
+        return [Codes() for _ in columns]
+    fitted = iter(model._preprocessor.named_transformers_["encoder"].categories_)
+    return [Codes() if isinstance(own, int) else Codes.of(next(fitted), len(own)) for own in columns]
+
+
+def _tree(builder: Builder, predictor: Any, known: Sequence[Codes]) -> tuple[list[int], list[float], list[int]]:
     nodes, bits = predictor.nodes, predictor.raw_left_cat_bitsets
 
     def expand(at: Any) -> Leaf | Split:
@@ -41,9 +76,8 @@ def _tree(builder: Builder, predictor: Any) -> tuple[list[int], list[float], lis
             return Leaf(float(node["value"]), at)
         if not node["is_categorical"]:
             return Split((builder.place(column),), float(node["num_threshold"]), left, right)
-        row = bits[node["bitset_idx"]]
-        codes = [code for code in range(32 * len(row)) if int(row[code // 32]) >> code % 32 & 1]
-        return Split(builder.places(column, codes), 0.5, right, left)
+        left_codes = known[column].left(bits[node["bitset_idx"]], missing=bool(node["missing_go_to_left"]))
+        return Split(builder.places(column, left_codes), 0.5, right, left)
 
     return builder.tree(0, expand)
 

@@ -1,0 +1,142 @@
+"""Cells of a column as numbers: dates, shares and ordered names have a number each, told by the feature's `unit`.
+
+    A < B < C                ordered names: 0, 1, 2
+    days since 2020-01-31    dates and times: days and parts of days
+    %                        12%: 12
+    (other units)            numbers as they are
+
+A cell's number depends on that cell and on the feature, never on other cells. Cells that are numbers already stay what
+they are, but for ordered names, which are read as names first.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from smilenn.domain.feature import Feature
+from smilenn.domain.table import is_text, labels, numbers
+from smilenn.errors import SmileError, listed
+
+PERCENT, SINCE, BELOW = "%", "days since ", " < "
+DAY = 86_400_000_000  # microseconds: in nanoseconds 300 years would not fit into 64 bits
+# dates whose order is certain
+SHAPE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?")
+
+
+def order_of(feature: Feature) -> tuple[str, ...]:
+    """The names of an ordered feature, lowest first; none of any other.
+
+    >>> order_of(Feature("rating", "integer", 0, 2, unit="A < B < C"))
+    ('A', 'B', 'C')
+    """
+    names = tuple(feature.unit.split(BELOW))
+    spans = feature.lo == 0 and feature.hi == len(names) - 1
+    return names if feature.kind == "integer" and len(names) > 1 and spans else ()
+
+
+def origin_of(feature: Feature) -> pd.Timestamp | None:
+    """The day that a feature's days are counted from; None where it holds no dates."""
+    if not feature.unit.startswith(SINCE):
+        return None
+    try:
+        return pd.Timestamp(date.fromisoformat(feature.unit.removeprefix(SINCE)))
+    except ValueError:
+        return None
+
+
+def read_cells(feature: Feature, series: pd.Series, first_row: int = 0) -> np.ndarray:
+    """The numbers of a column without missing cells, [n]; an error names row and column."""
+    if names := order_of(feature):
+        return _places(feature.name, names, series, first_row)
+    if (origin := origin_of(feature)) is not None and holds_dates(series):
+        return days(series, feature.name, origin)
+    if is_duration(series):
+        return series.astype("timedelta64[us]").to_numpy().astype(np.int64) / DAY
+    if feature.unit == PERCENT and is_text(series):
+        series = series.map(without_sign)
+    return numbers(series, feature.name, first_row)
+
+
+def _places(name: str, names: tuple[str, ...], series: pd.Series, first_row: int) -> np.ndarray:
+    """The places of ordered names."""
+    codes = pd.Index(names, dtype=object).get_indexer(pd.Index(labels(series), dtype=object))
+    bad = np.flatnonzero(codes < 0)
+    if bad.size:
+        raise SmileError(
+            f"Row {first_row + int(bad[0])}, column {name!r} holds {str(series.iloc[int(bad[0])])!r}, which has no "
+            f"place in the order {listed(names, 20)}; correct it or drop the row."
+        )
+    return codes.astype(np.float64)
+
+
+# ---- dates ----------------------------------------------------------------------------------------------------------
+
+
+def holds_dates(series: pd.Series) -> bool:
+    """Whether a column holds dates or times: a type of pandas, Python's own, or texts such as 2020-01-31."""
+    if pd.api.types.is_datetime64_any_dtype(series) or isinstance(series.dtype, pd.PeriodDtype):
+        return True
+    if not is_text(series) or isinstance(series.dtype, pd.CategoricalDtype) or is_duration(series):
+        return False
+    present = list(series.dropna())
+    return bool(present) and all(map(_is_date, present))
+
+
+def _is_date(cell: Any) -> bool:
+    return isinstance(cell, (date, datetime)) or (isinstance(cell, str) and SHAPE.fullmatch(cell.strip()) is not None)
+
+
+def holds_names(series: pd.Series) -> bool:
+    """Whether a column holds texts, none of which is a number, and no dates, shares or lengths of time."""
+    if not is_text(series) or is_duration(series) or holds_dates(series) or holds_shares(series):
+        return False
+    return bool(pd.to_numeric(series, errors="coerce").isna().all())
+
+
+def is_duration(series: pd.Series) -> bool:
+    """Whether a column holds lengths of time."""
+    return series.dtype.kind == "m"
+
+
+def instants(series: pd.Series, name: str) -> pd.Series:
+    """Dates in UTC, to the microsecond; one without a zone counts as UTC."""
+    if isinstance(series.dtype, pd.PeriodDtype):
+        series = series.dt.to_timestamp()
+    try:
+        # one format for every cell: what a cell means must not depend on the first one
+        found = pd.to_datetime(series, utc=True, format=None if series.dtype.kind == "M" else "ISO8601")
+    except (ValueError, TypeError, OverflowError) as error:
+        raise SmileError(f"Column {name!r} holds a date that cannot be read ({error}); correct it.") from None
+    return found.dt.tz_localize(None).astype("datetime64[us]")
+
+
+def days(series: pd.Series, name: str, origin: pd.Timestamp) -> np.ndarray:
+    """Days since a day, [n]: later dates have larger numbers, or the same one."""
+    since = instants(series, name).to_numpy().astype(np.int64) - origin.to_datetime64().astype("datetime64[us]").astype(
+        np.int64
+    )
+    return since // DAY + (since % DAY) / DAY
+
+
+# ---- shares ---------------------------------------------------------------------------------------------------------
+
+
+def without_sign(cell: Any) -> Any:
+    """``12%`` as ``12``.
+
+    >>> without_sign(" 12 %"), without_sign("12"), without_sign(7)
+    ('12', '12', 7)
+    """
+    return cell.strip().removesuffix(PERCENT).rstrip() if isinstance(cell, str) else cell
+
+
+def holds_shares(series: pd.Series) -> bool:
+    """Whether every cell is a number with a sign of per cent."""
+    if not is_text(series) or not all(isinstance(cell, str) and cell.rstrip().endswith(PERCENT) for cell in series):
+        return False
+    return len(series) > 0 and not pd.to_numeric(series.map(without_sign), errors="coerce").isna().any()

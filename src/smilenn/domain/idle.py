@@ -1,0 +1,92 @@
+"""Columns that a model should not learn from: they say nothing, say it twice, or name the row.
+
+empty        every cell is missing
+constant     every cell is the same
+duplicate    the cells of another column, one by one
+identifier   texts that (nearly) all differ; whole numbers that all differ, in a column called id or like it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from smilenn.domain.cells import holds_names
+from smilenn.domain.rare import OTHER, pooled
+from smilenn.domain.table import labels
+
+DISTINCT, LEAST = 0.9, 30  # share of texts that differ in an identifier; rows from which one is told
+CALLED = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|rowid|row[\s_.-]?(number|num|no|id)|unnamed: \d+)$", re.I)
+CAMEL = re.compile(r"[a-z](Id|ID)$")  # CustomerId
+
+
+@dataclass(frozen=True)
+class Idle:
+    """A column that is left out, and why."""
+
+    column: str
+    why: str
+
+    def sentence(self) -> str:
+        """Why it is left out."""
+        return f"Column {self.column!r} {self.why}; it is left out."
+
+
+def idle_columns(frame: pd.DataFrame, keep: Collection[str] = ()) -> list[Idle]:
+    """The columns to leave out, in the order of the frame; none of `keep`, and never all of them."""
+    found: list[Idle] = []
+    seen: dict[int, list[str]] = {}
+    twins = _twins(frame)
+    for name in sorted(frame.columns, key=lambda column: column not in keep):  # of two equal ones the kept one stays
+        why = _why(name, frame[name]) if len(frame) > 1 else ""
+        if not why:
+            why = _twin(name, frame, seen.setdefault(twins[name], []))
+        if why and name not in keep:
+            found.append(Idle(name, why))
+        else:
+            seen.setdefault(twins[name], []).append(name)
+    places = {name: place for place, name in enumerate(frame.columns)}
+    return [] if len(found) == frame.shape[1] else sorted(found, key=lambda one: places[one.column])
+
+
+def _why(name: str, series: pd.Series) -> str:
+    """Why a column says nothing, by its own cells; empty where it may say something."""
+    present = series.dropna()
+    if present.empty:
+        return "is empty"
+    if present.nunique() == 1 and len(present) == len(series):
+        return f"holds one value only, {str(present.iloc[0])!r}"
+    if len(series) >= LEAST and _identifies(name, present):
+        return "looks like an identifier"
+    return ""
+
+
+def _identifies(name: str, present: pd.Series) -> bool:
+    """Whether cells look like names of their rows."""
+    if pd.api.types.is_integer_dtype(present):
+        return bool(CALLED.search(name) or CAMEL.search(name)) and present.is_unique
+    if isinstance(present.dtype, pd.CategoricalDtype) or not holds_names(present):
+        return False
+    texts = labels(present)
+    return texts.nunique() >= DISTINCT * len(texts) or (texts.nunique() > LEAST and pooled(texts) == [OTHER])
+
+
+def _twins(frame: pd.DataFrame) -> dict[str, int]:
+    """A number for every column that equal columns share; others rarely do."""
+    out = {}
+    for name in frame.columns:
+        try:
+            out[name] = int(np.bitwise_xor.reduce(pd.util.hash_pandas_object(frame[name], index=True).to_numpy()))
+        except TypeError:  # cells that have no hash
+            out[name] = hash(name)
+    return out
+
+
+def _twin(name: str, frame: pd.DataFrame, others: list[str]) -> str:
+    """Which column a column repeats, in words."""
+    same = next((other for other in others if frame[name].equals(frame[other])), None)
+    return "" if same is None else f"repeats {same!r}"

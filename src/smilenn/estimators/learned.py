@@ -1,0 +1,81 @@
+"""The domain of a table as people have it, learned from its columns, with a warning for everything that is not obvious.
+
+    left out    columns that are empty, constant, repeated or identifiers (domain/idle.py)
+    pooled      rare categories (domain/rare.py)
+    dates       days since the first
+
+A column that a rule or an option names is neither left out nor pooled.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+
+import pandas as pd
+
+from smilenn.domain import Domain, Feature, idle_columns
+from smilenn.domain.cells import origin_of
+from smilenn.domain.rare import OTHER
+from smilenn.domain.table import labels
+from smilenn.errors import listed
+from smilenn.estimators.missing import Missing, Unknown
+from smilenn.estimators.options import Columns
+from smilenn.properties.base import Name, Property
+
+MANY = 50  # categories beyond which a column that a rule names is worth a word
+
+
+class ColumnWarning(UserWarning):
+    """A column was left out, or read otherwise than its cells suggest."""
+
+
+def named_columns(properties: Sequence[Property], columns: Sequence[str]) -> frozenset[str]:
+    """The columns that properties name, by name or by place."""
+    found: set[str] = set()
+
+    def note(name: Name) -> str:
+        placed = isinstance(name, int) and str(name) not in columns and 0 <= name < len(columns)
+        found.add(columns[int(name)] if placed else str(name))
+        return str(name)
+
+    for item in properties:
+        item.renamed(note)
+    return frozenset(found)
+
+
+def learned(
+    frame: pd.DataFrame, options: Columns, named: Collection[str], *, missing: Missing, unknown: Unknown
+) -> Domain:
+    """The domain of a data frame; `named` are the columns that rules name."""
+    idle = idle_columns(frame, {*named, *options.named})
+    for one in idle:
+        warnings.warn(f"{one.sentence()} To keep it, declare its kind.", ColumnWarning, stacklevel=4)
+    kept = frame.drop(columns=[one.column for one in idle])
+    pool = {str(name) for name in kept.columns if name not in named} if unknown == "other" else set()
+    domain = options.learned(kept, missing=missing == "indicator", pool=lambda name: name in pool)
+    for sentence in notes(kept, domain):
+        warnings.warn(sentence, ColumnWarning, stacklevel=4)
+    return domain
+
+
+def notes(frame: pd.DataFrame, domain: Domain) -> Iterator[str]:
+    """What a reader of the table should know of how it is read."""
+    for feature in domain.features:
+        if origin_of(feature) is not None:
+            yield f"Column {feature.name!r} holds dates; it is read as {feature.unit}."
+        elif feature.kind == "category" and not feature.columns:
+            yield from _categories(frame, feature)
+
+
+def _categories(frame: pd.DataFrame, feature: Feature) -> Iterator[str]:
+    present = frame[feature.name].dropna()
+    if OTHER in feature.categories:
+        rare = sorted(set(labels(present)) - set(feature.categories))
+        values = f"{len(rare)} rare values of" if len(rare) > 1 else "1 rare value of"
+        yield f"Column {feature.name!r}: {values} {present.nunique()} are read as {OTHER!r} ({listed(rare, 3)})."
+    elif len(feature.categories) > MANY:
+        yield (
+            f"Column {feature.name!r} has {len(feature.categories)} categories, one input each, since a rule names it "
+            "or unknown='refuse'; merge rare ones if training is slow."
+        )

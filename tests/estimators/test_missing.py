@@ -1,0 +1,169 @@
+"""Tables with missing cells through fitted and saved models: what is certified holds for every pair of rows."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import cross_val_score
+
+import smilenn
+from smilenn import Bounded, Columns, Config, Fair, Monotone, Network, Robust, SmileClassifier, SmileRegressor
+from smilenn.errors import SmileError
+from smilenn.estimators.learned import ColumnWarning
+from smilenn.estimators.usual import UnseenWarning
+from smilenn.verdict import Proved
+
+QUICK = {"config": Config(pretrain_epochs=6, epochs=4), "random_state": 0, "certify_limit": 20}
+
+
+def table(n=160, seed=0):
+    rng = np.random.default_rng(seed)
+    pay = rng.uniform(0, 9, n).round(1)
+    frame = pd.DataFrame(
+        {
+            "pay": np.where(rng.random(n) < 0.25, np.nan, pay),
+            "kids": pd.array(np.where(rng.random(n) < 0.1, None, rng.integers(0, 4, n)), dtype="Int64"),
+            "grade": rng.choice(["C", "B", "A", None], n, p=[0.3, 0.3, 0.3, 0.1]),
+            "sex": rng.choice(["m", "f", None], n),
+        }
+    )
+    y = 2 * pay + np.where(frame["pay"].isna(), 5, 0) + 3 * (frame["sex"] == "m") + rng.normal(0, 0.3, n)
+    return frame, pd.Series(y.round(2), name="score")
+
+
+GRADES = Columns(order={"grade": ["C", "B", "A"]})
+CELLS = {
+    "pay": [None, 0.0, 2.5, 4.4, 4.5, 9.0],
+    "kids": [None, 0, 1, 3],
+    "grade": [None, "C", "B", "A"],
+    "sex": [None, "m", "f"],
+}
+EVERY = pd.DataFrame(list(product(*CELLS.values())), columns=list(CELLS))
+
+
+def widths(frame, values, free):
+    """The largest spread of predictions among rows that agree in all other columns."""
+    rest = [name for name in CELLS if name not in free]
+    return float(frame.assign(v=values).groupby(rest, dropna=False)["v"].agg(np.ptp).max())
+
+
+def falls(frame, values, rises):
+    """The largest loss by raising a known number, everything else equal."""
+    worst = 0.0
+    for name in rises:
+        ranks = {cell: i for i, cell in enumerate(CELLS[name]) if cell is not None}
+        rest = [other for other in CELLS if other != name]
+        known = frame.assign(v=values, r=[ranks.get(cell) for cell in frame[name]])[frame[name].notna()]
+        for _, group in known.sort_values("r").groupby(rest, dropna=False):
+            worst = max(worst, float(-np.diff(group["v"]).min()))
+    return worst
+
+
+@pytest.mark.parametrize("encoder", ["auto", "none"])
+@pytest.mark.parametrize("protected", [["sex"], ["pay"], ["grade", "kids"]])
+def test_rules_hold_for_every_row_that_a_table_can_have(tmp_path, protected, encoder):
+    X, y = table()
+    rises = [name for name in ("pay", "grade") if name not in protected] if encoder == "auto" else []
+    rules = [Fair(protected, 2.0), *([Monotone(increasing=rises)] if rises else [])]
+    model = SmileRegressor(properties=rules, domain=GRADES, network=Network(encoder=encoder, members=1), **QUICK)
+    model.fit(X, y)
+    assert isinstance(model.verdict_, Proved)
+    model.save(tmp_path / "m")
+    loaded = smilenn.load(tmp_path / "m")
+    values = loaded.predict(EVERY)
+    assert (values == model.predict(EVERY)).all()
+    assert widths(EVERY, values, protected) <= 2.0 + 1e-9
+    assert falls(EVERY, values, rises) <= 0.0
+    alone = np.concatenate([loaded.predict(EVERY.iloc[[i]]) for i in range(0, len(EVERY), 17)])
+    assert np.abs(alone - values[::17]).max() <= (0.0 if encoder == "auto" else 1e-9)  # bits are a matter of encoders
+
+
+def test_bounds_and_moves(tmp_path):
+    X, y = table()
+    rules = [Bounded(0, 30), Robust({"pay": 1.0}, 8.0)]
+    model = SmileRegressor(properties=rules, domain=GRADES, **QUICK).fit(X, y)
+    assert isinstance(model.verdict_, Proved)
+    values = model.predict(EVERY)
+    assert (values >= 0).all() and (values <= 30).all()
+    near = EVERY["pay"].isin([4.4, 4.5])
+    assert widths(EVERY[near], values[near], ["pay"]) <= 8.0
+    assert model.claims_[1].equal == ("pay is missing",)
+
+
+def test_a_counterexample_is_a_row_of_a_table():
+    X, y = table()
+    model = SmileRegressor(properties=Fair(["sex"], 5), domain=GRADES, **QUICK).fit(X, y)
+    verdict = smilenn.prove(model.net_, model.lower([Fair(["pay"], 0.01)]), time_limit=20)
+    assert verdict.exit_code == 1
+    x = verdict.counterexample.x
+    assert model.domain_.contains(x).all()
+    frame = model.domain_.decode(x)
+    assert (model.domain_.encode(frame) == x).all()
+    assert abs(np.diff(model.predict(frame))[0]) > 0.01
+
+
+def test_what_training_has_no_place_for_is_read_as_usual():
+    X, y = table()
+    X = X.assign(grade=X["grade"].fillna("B"), kids=X["kids"].fillna(1))
+    model = SmileRegressor(increasing=["pay"], **QUICK).fit(X, y)
+    new = X.head(3).assign(kids=[None, 1, 2], grade=["A", "Z", None])
+    with pytest.warns(UnseenWarning) as said:
+        values = model.predict(new)
+    assert [str(w.message) for w in said] == [
+        "Row 0, column 'kids' is missing, and training saw no such cell; it is read as the usual 1.",
+        "Row 1, column 'grade' holds 'Z', which is new; it is read as the usual 'B' (2 such cells).",
+    ]
+    assert (values == model.predict(new.assign(kids=[1, 1, 2], grade=["A", "B", "B"]))).all()
+    full = X.assign(pay=X["pay"].fillna(1), sex=X["sex"].fillna("m"))
+    strict = SmileRegressor(increasing=["pay"], missing="raise", **QUICK).fit(full, y)
+    with pytest.raises(SmileError, match="Row 0, column 'kids' is missing"):
+        strict.predict(full.head(3).assign(kids=[None, 1, 2]))
+    strict = SmileRegressor(increasing=["pay"], unknown="refuse", **QUICK).fit(full, y)
+    with pytest.raises(SmileError, match="Row 1, column 'grade' holds the unknown category 'Z'"):
+        strict.predict(full.head(3).assign(grade=["A", "Z", "B"]))
+
+
+def test_idle_columns_are_left_out_unless_a_rule_names_them(tmp_path):
+    X, y = table()
+    X = X.assign(id=range(len(X)), one=3, twin=X["pay"], town=[f"town {i}" for i in range(len(X))])
+    with pytest.warns(ColumnWarning) as said:
+        model = SmileRegressor(increasing=["twin", "one"], domain=GRADES, **QUICK).fit(X, y)
+    assert [str(w.message).split(";")[0] for w in said] == [
+        "Column 'pay' repeats 'twin'",
+        "Column 'id' looks like an identifier",
+        "Column 'town' looks like an identifier",
+    ]
+    assert model.domain_.columns == ("kids", "grade", "sex", "one", "twin") and model.n_features_in_ == X.shape[1]
+    model.save(tmp_path / "m")
+    read = smilenn.load(tmp_path / "m")
+    assert (read.predict(X) == read.predict(X[["sex", "one", "twin", "kids", "grade"]])).all()
+    kept = SmileRegressor(increasing=["pay"], domain={"kinds": {"id": "integer"}, "order": GRADES.order}, **QUICK)
+    with pytest.warns(ColumnWarning):
+        kept.fit(X, y)
+    assert "id" in kept.domain_.columns
+
+
+def test_cross_validation_meets_codes_rare_names_and_lonely_cells():
+    rng = np.random.default_rng(3)
+    n = 300
+    X = pd.DataFrame(
+        {
+            "hours": [str(v) for v in rng.integers(1, 60, n)],
+            "work": rng.choice(["p", "q", "r"], n).astype(object),
+            "day": pd.date_range("2021-01-01", periods=n).astype(str),
+            "lone": rng.uniform(0, 1, n),
+        }
+    )
+    X.loc[5, "lone"] = np.nan
+    X.loc[[9, 40, 77], "hours"] = "?"
+    X.loc[11, "work"] = "only here"
+    y = np.where((X["work"] == "p") | (pd.to_numeric(X["hours"], errors="coerce") > 40), "rich", "poor")
+    model = SmileClassifier(increasing=["hours"], positive="rich", network=Network(members=1), **QUICK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        scores = cross_val_score(model, X, y, error_score="raise")
+    assert scores.mean() > 0.7
