@@ -26,6 +26,7 @@ LAYER = {
     "model": 3,
     "verdict": 4,
     "problem": 4,
+    "clusters": 4,
     "search": 5,
     "provers": 5,
     "certify": 6,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from smilenn.certify.network import SavedNet, certify_net, open_net
     from smilenn.certify.signing import sign
     from smilenn.certify.verdicts import Certificate, check
+    from smilenn.clusters.context import cluster
     from smilenn.domain import Domain, Feature
     from smilenn.errors import AlteredError, SmileError
     from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
@@ -63,6 +64,7 @@ _HOME = {
     "smilenn.certify.network": ("SavedNet", "certify_net", "open_net"),
     "smilenn.certify.signing": ("sign",),
     "smilenn.certify.verdicts": ("Certificate", "check"),
+    "smilenn.clusters.context": ("cluster",),
     "smilenn.domain": ("Domain", "Feature"),
     "smilenn.errors": ("AlteredError", "SmileError"),
     "smilenn.estimators.clamped": ("ClampedClassifier", "ClampedRegressor"),
@@ -165,6 +167,7 @@ __all__ = [
     "calibrate",
     "certify_net",
     "check",
+    "cluster",
     "fit",
     "load",
     "open_net",

@@ -170,7 +170,7 @@ def test_every_record_names_its_machine(tmp_path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of dask's own start and end
 def test_a_real_cluster_of_two_workers(tmp_path):
-    """dask.distributed as joblib's backend: cells run in other processes, results are written here."""
+    """Cells run in other processes, results are written here."""
     pytest.importorskip("distributed", reason="dask.distributed is not installed (extra: cluster)")
     out = tmp_path / "rows.jsonl"
     rows = run_cells(process, CELLS, out, jobs=2, cluster="local")
@@ -192,8 +192,8 @@ def test_a_scheduler_by_its_address(tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_no_scheduler_at_the_address(monkeypatch):
     pytest.importorskip("distributed", reason="dask.distributed is not installed (extra: cluster)")
-    monkeypatch.setattr("smilenn.experiments.cells.CLUSTER_SECONDS", 1)
-    with pytest.raises(SmileError, match="No dask scheduler answers at 'tcp://127.0.0.1:1'"):
+    monkeypatch.setattr("smilenn.clusters.dask_pool.CONNECT_SECONDS", 1)
+    with pytest.raises(SmileError, match="No Dask scheduler answers at 'tcp://127.0.0.1:1'"):
         run_cells(compute, CELLS, cluster="tcp://127.0.0.1:1")
 
 

@@ -4,8 +4,8 @@ A cell is identified by its parameters; computing it gives one or more rows. A r
 finished cells: a half-written last line is dropped, a line that is no finished cell is ignored, and running the same
 command again computes only what is missing. A cell that fails with a `SmileError` does not stop the others.
 
-Cells run side by side with joblib, one thread each, on this machine or, with dask.distributed as joblib's backend, on a
-cluster. Results are written by the process that asked for them, so workers need not share its disk.
+Cells run side by side, one thread each, on this machine or on a Dask cluster (`smilenn.clusters`). Results are written
+by the process that asked for them, so workers need not share its disk.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from smilenn._version import __version__
+from smilenn.clusters.context import cluster as open_cluster
+from smilenn.clusters.pool import Here, LostWorkers, Pool, Processes
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 
@@ -45,8 +47,6 @@ def run_cells(
     `cluster` is the address of a dask scheduler, or "local" for a cluster of `jobs` workers on this machine; `callback`
     is told of every finished cell.
     """
-    from joblib import Parallel, delayed
-
     begun = time.perf_counter()
     done = read_cells(out) if out is not None else {}
     missing = {key_of(cell): cell for cell in cells if key_of(cell) not in done}
@@ -55,11 +55,10 @@ def run_cells(
     if out is not None and missing:
         out.parent.mkdir(parents=True, exist_ok=True)
         _mend(out)
-    with _backend(cluster, jobs) as options:
-        tasks = (delayed(_one)(compute, dict(cell)) for cell in missing.values())
-        # unordered: a finished cell is written at once, not when all before it are finished too
-        results: Iterable[Row] = Parallel(return_as="generator_unordered", **options)(tasks) if missing else ()  # type: ignore[assignment]
-        for finished, record in enumerate(results, steps - len(missing) + 1):
+    left = list(missing.values())
+    with _kept(out), _pool(cluster, jobs) as pool:
+        # as they finish: a finished cell is written at once, not when all before it are finished too
+        for finished, (_, record) in enumerate(pool.finished(_one, left, compute), steps - len(missing) + 1):
             message = _told(record, failures)
             if "error" in record:
                 failures.append(record)
@@ -140,44 +139,31 @@ def read_cells(out: Path) -> dict[str, Row]:
 
 
 @contextlib.contextmanager
-def _backend(cluster: str | None, jobs: int) -> Iterator[dict[str, Any]]:
-    """Options of joblib's `Parallel`; on a cluster dask is its backend meanwhile."""
+def _pool(cluster: str | None, jobs: int) -> Iterator[Pool]:
+    """The workers of a cluster, or as many processes as there are jobs; one job is done by this process."""
     if cluster is None:
-        yield {"n_jobs": jobs}
+        yield Here() if jobs == 1 else Processes(jobs)
         return
+    with open_cluster(f"local:{jobs}" if cluster == "local" else cluster) as pool:
+        yield pool
+
+
+@contextlib.contextmanager
+def _kept(out: Path | None) -> Iterator[None]:
+    """Workers that were lost leave the cells that they had finished."""
     try:
-        import joblib
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise SmileError("Running on a cluster needs dask; install it with: pip install 'smilenn[cluster]'.") from None
-    with contextlib.ExitStack() as stack:
-        if cluster == "local":
-            workers = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)  # type: ignore[arg-type]
-            address: Any = stack.enter_context(workers)
-        else:
-            address = cluster
-        try:
-            stack.enter_context(Client(address, timeout=CLUSTER_SECONDS))
-        except (OSError, ValueError) as error:
-            raise SmileError(
-                f"No dask scheduler answers at {cluster!r} ({error}); start one with 'dask scheduler', and workers."
-            ) from None
-        stack.enter_context(joblib.parallel_config(backend="dask"))
-        yield {"n_jobs": -1}
-
-
-CLUSTER_SECONDS = 30
+        yield
+    except LostWorkers as error:
+        kept = f" Finished cells are kept in {str(out)!r}: the same command goes on." if out is not None else ""
+        raise SmileError(f"{error}{kept}") from None
 
 
 def _one(compute: Callable[..., list[Row]], cell: Row) -> Row:
-    import torch
-
-    torch.set_num_threads(1)  # cells run side by side
     try:
         rows = [{name: _plain(value) for name, value in row.items()} for row in compute(**cell)]
-        return {"cell": cell, "rows": rows, "machine": machine()}
+        return {"cell": dict(cell), "rows": rows, "machine": machine()}
     except SmileError as error:
-        return {"cell": cell, "error": str(error)}
+        return {"cell": dict(cell), "error": str(error)}
 
 
 def _plain(value: Any) -> Any:
