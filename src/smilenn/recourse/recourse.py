@@ -202,8 +202,12 @@ def _and(parts: Sequence[str]) -> str:
 
 
 def certified_moves(known: Sequence[Lever], goal: Goal) -> dict[str, int]:
-    """The features that one direction is certified for, of every form of the goal."""
+    """The features that one direction is certified for, of every form of the goal, with no loss but rounding.
+
+    A claim with slack bounds what a move loses. It does not say that the furthest value is the best one.
+    """
+    able = [lever for lever in known if lever.strict]
     each = [
-        {move for lever in known if lever.form == tuple(sorted(form)) for move in lever.moves} for form in goal.forms
+        {move for lever in able if lever.form == tuple(sorted(form)) for move in lever.moves} for form in goal.forms
     ]
     return dict(sorted(set.intersection(*each))) if each else {}
