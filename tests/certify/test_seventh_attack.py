@@ -3,10 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from sklearn.linear_model import SGDRegressor
 
 import smilenn
 from smilenn import Config, Custom, SmileClassifier, SmileRegressor
 from smilenn.errors import AlteredError, SmileError
+from smilenn.estimators.clamped import ClampedRegressor
 
 QUICK = {"config": Config(epochs=4), "random_state": 0}
 
@@ -16,6 +19,25 @@ def hill(n=300):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"income": rng.uniform(0, 10, n), "age": rng.uniform(0, 1, n)})
     return frame, np.minimum(frame.income, 12 - frame.income) + 3 * frame.age
+
+
+# ---- clamps ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_clamp_does_not_answer_for_what_its_model_was():
+    """Whoever asked for the box alone left the model's answers behind. The next prediction of the same rows used them,
+    even if the model had learned since: a clamp certified at 1 was 38 apart.
+    """
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.uniform(0, 9, 80), "sex": rng.integers(0, 2, 80)})
+    model = ClampedRegressor(SGDRegressor(eta0=1e-4, tol=None, max_iter=20, random_state=0), ["sex"], 1.0).fit(
+        frame, frame.a + 30 * frame.sex
+    )
+    model.net_.box(model.net_.encode(torch.tensor(model.net_.domain.encode(frame))))
+    for _ in range(20):
+        model.model_.partial_fit(frame, -50 * frame.a)
+    apart = np.abs(model.predict(frame) - model.predict(frame.assign(sex=1 - frame.sex)))
+    assert model.certificate_.accepted and apart.max() <= 1.0
 
 
 # ---- reasons --------------------------------------------------------------------------------------------------------
@@ -31,6 +53,23 @@ def test_a_rule_with_slack_does_not_make_the_furthest_value_the_best():
     grid = pd.DataFrame({"income": np.linspace(0, 10, 201), "age": 0.5})
     most = float((model.predict(grid) - model.predict(row)).max())
     assert not found.loc["income", "proved"] and found.loc["income", "gain"] > 0.9 * most > 0
+
+
+def test_a_change_is_called_hopeless_only_where_that_is_proved():
+    """A rule with slack of 8: 'no such change is enough', said of a goal that every change reached."""
+    frame, y = hill()
+    rule = Custom(when=["a.income <= b.income"], then=["a.out <= b.out + 8"])
+    model = SmileRegressor(properties=[rule], config=Config(epochs=15), random_state=0).fit(frame, y)
+    row = pd.DataFrame({"income": [1.0], "age": [0.5]})
+    grid = pd.DataFrame({"income": np.linspace(1, model.domain_.feature("income").hi, 201), "age": 0.5})
+    path = model.predict(grid)
+    change = {"income": "up"}
+    easy = model.recourse(row, at_least=float((path[0] + path[-1]) / 2), change=change)
+    assert easy.reached and "Nothing is certified of a larger change" in easy.sentence
+    between = model.recourse(row, at_least=float((path.max() + path[-1]) / 2), change=change)
+    assert not between.reached and between.sentence.startswith("It is not certified that such a change is enough")
+    never = model.recourse(row, at_least=float(path[-1] + 9), change=change)
+    assert not never.reached and never.sentence.startswith("No such change is enough")
 
 
 # ---- exported graphs ------------------------------------------------------------------------------------------------
