@@ -6,7 +6,7 @@ column after the other, as the library computes them: a runtime that rounds ever
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ TREES = "ai.onnx.ml"
 class Graph:
     """Nodes and constants so far; a value is its name."""
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        """A graph whose own values are called otherwise than the columns `taken`."""
         try:
             import onnx
         except ImportError as error:
@@ -30,10 +31,13 @@ class Graph:
         self.nodes: list[Any] = []
         self.constants: dict[str, Any] = {}
         self.inputs: list[Any] = []
-        self.count = 0
+        self.count, self.taken = 0, frozenset(taken)
 
     def _name(self) -> str:
+        """A new name: a constant with the name of an input would be replaced by it."""
         self.count += 1
+        while f"_{self.count}" in self.taken:
+            self.count += 1
         return f"_{self.count}"
 
     def constant(self, value: Any, dtype: Any = np.float64) -> str:

@@ -43,7 +43,8 @@ class Exported:
 
 def export_onnx(model: Estimator, path: Path | str, *, rows: int = ROWS, seed: int = 0) -> Exported:
     """Write a fitted model as an ONNX file and compare both on so many rows; differences beyond the promise raise."""
-    graph = Graph()
+    _refuse_names(model)
+    graph = Graph(taken=model.domain_.columns)
     x, good = cells.inputs(graph, model.domain_, model.fill_, model.outside_)
     found = graph.op("Where", good, network.outputs(graph, model.net_, x), graph.constant(np.nan))
     results = _results(graph, model, found, good)
@@ -51,8 +52,9 @@ def export_onnx(model: Estimator, path: Path | str, *, rows: int = ROWS, seed: i
     data = graph.model(results, noted).SerializeToString()
     agreement = compare(model, data, rows, seed)
     allowed = largest_difference(model)
-    if agreement.outputs > allowed:
+    if agreement.outputs > allowed or agreement.refused:
         what = f"differs from the model by {agreement.outputs:.2g}, where {allowed:.2g} is the most"
+        what = f"gives no number for {agreement.refused} rows that the model predicts" if agreement.refused else what
         raise SmileError(f"onnxruntime {what}; nothing was written. Please report it with the model.")
     noted["agreement"] = agreement.sentence()
     data = graph.model(results, noted).SerializeToString()
@@ -60,6 +62,22 @@ def export_onnx(model: Estimator, path: Path | str, *, rows: int = ROWS, seed: i
         temporary.write_bytes(data)
         os.sync()
     return Exported(Path(path), noted["promise"], agreement)
+
+
+def _refuse_names(model: Estimator) -> None:
+    """Raise where a name of the model's means something else in a graph."""
+    results = ("prediction", "probability", "logit") if isinstance(model, SmileClassifier) else ("prediction",)
+    both = [name for name in model.domain_.columns if name in results]
+    if both:
+        raise SmileError(f"The graph's output is called {both[0]!r}, as a column of the model is; rename the column.")
+    for feature in model.domain_.features:
+        if "" in feature.categories and not feature.columns:
+            raise SmileError(
+                f"{feature.name!r} has the empty text as a category, which is a missing cell to a graph; name it."
+            )
+    classes = getattr(model, "classes_", None)
+    if classes is not None and any(value in ("", REFUSED) for value in classes.tolist()):
+        raise SmileError("A class is called as a graph calls rows that it refuses; give it another name.")
 
 
 def is_exact(model: Estimator) -> bool:

@@ -26,12 +26,15 @@ MOST_KNOTS = 512
 
 @dataclass(frozen=True)
 class Agreement:
-    """The largest differences found on so many rows: of outputs, of probabilities; and how many decisions differ."""
+    """The largest differences found on so many rows: of outputs, of probabilities; how many decisions differ, and for
+    how many rows the graph gives no number.
+    """
 
     rows: int
     outputs: float
     probability: float
     decisions: int
+    refused: int = 0
 
     def sentence(self) -> str:
         """What was compared."""
@@ -71,19 +74,27 @@ def compare(model: SmileRegressor | SmileClassifier, data: bytes, rows: int, see
     """Run both on so many rows."""
     opened, rng = session(data), np.random.default_rng(seed)
     x = sampled(model, rows, rng)
-    worst, unsure, turned = 0.0, 0.0, 0
+    worst, unsure, turned, refused = 0.0, 0.0, 0, 0
     for at in range(0, len(x), BATCH):
         part = x[at : at + BATCH]
         found = opened.run(None, feed(opened, model.domain_.decode(part)))
         own = model.outputs_at(part).reshape(len(part), -1)
         outputs = found[-1] if isinstance(model, SmileClassifier) else found[0]
-        worst = max(worst, float(np.abs(own - outputs).max(initial=0.0)))
+        refused += int((np.isnan(outputs) & ~np.isnan(own)).any(axis=1).sum())  # a difference to NaN exceeds nothing
+        worst = max(worst, float(np.fmax.reduce(np.abs(own - outputs), axis=None, initial=0.0)))
         if isinstance(model, SmileClassifier):
             logits = own[:, 0] if own.shape[1] == 1 else own
             unsure = max(unsure, float(np.abs(model.probabilities(logits) - found[1]).max(initial=0.0)))
-            decided = model.decided(logits).reshape(len(part), -1)
+            decided = _called(model, model.decided(logits)).reshape(len(part), -1)
             turned += int((decided.astype(str) != found[0].astype(str)).any(axis=1).sum())
-    return Agreement(len(x), worst, unsure, turned)
+    return Agreement(len(x), worst, unsure, turned, refused)
+
+
+def _called(model: SmileClassifier, decided: np.ndarray) -> np.ndarray:
+    """Decisions as a graph calls them: whole numbers as they are, other classes by their names."""
+    if model.task == "multilabel" or np.issubdtype(model.classes_.dtype, np.integer):
+        return decided
+    return np.array(model.outputs_.classes)[np.searchsorted(model.classes_, decided)]
 
 
 def sampled(model: SmileRegressor | SmileClassifier, rows: int, rng: np.random.Generator) -> np.ndarray:

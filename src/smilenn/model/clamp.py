@@ -107,6 +107,7 @@ class MidRange(RowByRow):
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, 1]."""
+        self.variants.forget()  # of a box without a backbone answers are left, and m may have learned since
         every = self.variants.answers(y.detach().cpu().numpy())
         middle = (every.min(axis=1, keepdims=True) + every.max(axis=1, keepdims=True)) / 2
         return torch.tensor(middle, device=y.device)

@@ -47,6 +47,14 @@ class Goal:
             out &= value > needed if self.strict else value >= needed
         return out
 
+    def is_out_of_reach(self, outputs: np.ndarray, names: Sequence[str], losses: Sequence[Fraction]) -> bool:
+        """Whether outputs [o] miss it even if each form were larger by so much; exactly."""
+        for form, loss in zip(self.forms, losses, strict=True):
+            most = loss + sum(coef * Fraction(float(outputs[names.index(name)])) for coef, name in form)
+            if most < self.least or (self.strict and most == self.least):
+                return True
+        return False
+
 
 def _value(form: Linear, outputs: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """The form at outputs [n, o], by at most one rounding: [n]."""

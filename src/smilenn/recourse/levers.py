@@ -34,6 +34,7 @@ class Lever:
     moves: frozenset[tuple[str, int]]
     form: Linear
     loss: Fraction
+    strict: bool = True  # nothing but rounding is lost: the claim itself allows for no loss
 
 
 def levers(certificate: Certificate | None, outputs: Outputs, domain: Domain) -> tuple[Lever, ...]:
@@ -49,8 +50,8 @@ def levers(certificate: Certificate | None, outputs: Outputs, domain: Domain) ->
         back = frozenset((name, -way) for name, way in moves)
         for row, checked in zip(claim.rows, report.rows, strict=True):
             form, size = _form(row)
-            loss = max(Fraction(0), checked.bound + checked.margin) / size
-            found += [Lever(frozenset(moves), form, loss), Lever(back, _minus(form), loss)]
+            loss, strict = max(Fraction(0), checked.bound + checked.margin) / size, not means.slack
+            found += [Lever(frozenset(moves), form, loss, strict), Lever(back, _minus(form), loss, strict)]
     return tuple(found)
 
 

@@ -4,6 +4,9 @@
 
 For every row b that has each changed feature at x(k*) or beyond, the others as they are, the certificate gives
 g(b) ≥ g(x(k*)) − L ≥ τ: whoever changes more gets at least what was promised. One step less does not reach τ + L.
+
+Where no step reaches τ + L the furthest one x(K) may still reach τ, without a word about more. That no step reaches τ
+is sure only if g(x(K)) + L < τ.
 """
 
 from __future__ import annotations
@@ -95,7 +98,10 @@ def recourse(model: Model, row: Any, goal: Goal, change: Change) -> Recourse:
     step = first(lambda steps: goal.reached(outputs(steps), names, losses), path.steps)
     if step is None:
         after = outputs([path.steps])[0]
-        return _found(model, path, path.steps, before[0], after, _unreached(domain, path, goal), reached=False)
+        reached = bool(goal.reached(after[None], names, [Fraction(0)] * len(losses))[0])
+        proved = goal.is_out_of_reach(after, names, losses)
+        sentence = _unsure(domain, path, goal) if reached else _unreached(domain, path, goal, proved=proved)
+        return _found(model, path, path.steps, before[0], after, sentence, reached=reached)
     after = outputs([step])[0]
     assert certificate is not None  # levers come from one
     return _found(model, path, step, before[0], after, _sentence(domain, path, step, goal, certificate))
@@ -184,9 +190,24 @@ def _sentence(domain: Domain, path: Path, step: int, goal: Goal, certificate: Ce
     )
 
 
-def _unreached(domain: Domain, path: Path, goal: Goal) -> str:
-    far = [f"{domain.coordinates[i]!r} at {end:g}" for i, end in zip(path.places, path.ends, strict=True)]
-    return f"No such change is enough: even with {_and(far)} it is not so that {goal.words}."
+def _unreached(domain: Domain, path: Path, goal: Goal, *, proved: bool) -> str:
+    """At the furthest values g misses τ. What lies before them is larger by L at most."""
+    known = "No such change is enough: even" if proved else "It is not certified that such a change is enough:"
+    return f"{known} with {_and(_furthest(domain, path))} it is not so that {goal.words}."
+
+
+def _unsure(domain: Domain, path: Path, goal: Goal) -> str:
+    """At the furthest values g reaches τ, but not τ + L."""
+    return f"With {_and(_furthest(domain, path))}, {goal.words}. Nothing is certified of a larger change."
+
+
+def _furthest(domain: Domain, path: Path) -> list[str]:
+    return [f"{domain.coordinates[i]!r} at {_shortest(end)}" for i, end in zip(path.places, path.ends, strict=True)]
+
+
+def _shortest(value: float) -> str:
+    """All digits: a rounded end could lie short of what it takes."""
+    return f"{value!r}".removesuffix(".0")
 
 
 def _shown(value: float, start: float, end: float) -> str:
@@ -194,7 +215,7 @@ def _shown(value: float, start: float, end: float) -> str:
     context = Context(prec=DIGITS, rounding=ROUND_CEILING if value > start else ROUND_FLOOR)
     short = context.create_decimal(Decimal(value))
     inside = short <= Decimal(end) if value > start else short >= Decimal(end)
-    return f"{short.normalize():f}" if inside else f"{value!r}".removesuffix(".0")
+    return f"{short.normalize():f}" if inside else _shortest(value)
 
 
 def _and(parts: Sequence[str]) -> str:
@@ -202,8 +223,12 @@ def _and(parts: Sequence[str]) -> str:
 
 
 def certified_moves(known: Sequence[Lever], goal: Goal) -> dict[str, int]:
-    """The features that one direction is certified for, of every form of the goal."""
+    """The features that one direction is certified for, of every form of the goal, with no loss but rounding.
+
+    A claim with slack bounds what a move loses. It does not say that the furthest value is the best one.
+    """
+    able = [lever for lever in known if lever.strict]
     each = [
-        {move for lever in known if lever.form == tuple(sorted(form)) for move in lever.moves} for form in goal.forms
+        {move for lever in able if lever.form == tuple(sorted(form)) for move in lever.moves} for form in goal.forms
     ]
     return dict(sorted(set.intersection(*each))) if each else {}

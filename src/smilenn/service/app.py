@@ -64,15 +64,27 @@ class Service:
 
     def __init__(self, served: Served, limits: Limits) -> None:
         self.limits, self.metrics = limits, Metrics()
-        self.served, self.batcher = served, Batcher(served.predict, self.metrics.batch.observe)
+        self.replace(served)
 
     def replace(self, served: Served) -> None:
         """Serve another model from the next request on; those that wait are answered by the old one."""
-        self.served, self.batcher = served, Batcher(served.predict, self.metrics.batch.observe)
+        # one name for both, set at once: another thread exchanges them, and a row read by one model must not be
+        # predicted by the other
+        self._now = served, Batcher(served.predict, self.metrics.batch.observe)
+
+    @property
+    def served(self) -> Served:
+        """The model that answers from now on."""
+        return self._now[0]
+
+    @property
+    def batcher(self) -> Batcher:
+        """Who gathers its rows."""
+        return self._now[1]
 
     async def predict(self, request: Request) -> Response:
         """Answers for the rows of a request."""
-        served, batcher = self.served, self.batcher
+        served, batcher = self._now
         model = served.estimator
         x = served.reader.read(read_body(await self.body(request), self.limits.rows))
         edges = moved(model.domain_, x)
@@ -98,9 +110,20 @@ class Service:
             if len(data) > self.limits.body:
                 raise _TooLarge
         try:
-            return json.loads(bytes(data))
+            return json.loads(bytes(data), object_pairs_hook=_once)
+        except SmileError:  # a sentence of ours, which is a ValueError too
+            raise
         except (ValueError, RecursionError):
             raise _NoJson from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; of a name that stands there twice nobody knows which one is meant."""
+    out = dict(pairs)
+    if len(out) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise SmileError(f"{next(n for n in names if names.count(n) > 1)!r} stands twice in one object; give it once.")
+    return out
 
 
 class _TooLarge(Exception):
@@ -132,7 +155,8 @@ def application(service: Service, token: str | None = None) -> FastAPI:
         title=title,
         version=__version__,
         lifespan=life,
-        description=service.served.findings.sentence,
+        # no verdict in here: the page is made once, and the model may be exchanged
+        description="What is certified of the model that answers now: GET /certificate.",
         docs_url=None,  # FastAPI's pages fetch scripts from the internet
         redoc_url=None,
     )

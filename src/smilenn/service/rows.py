@@ -76,7 +76,10 @@ class Reader:
         """By a data frame of one row each: what a cell means must not depend on its neighbours."""
         for number in places:
             cells = {name: pd.Series([rows[number][name]], dtype=object) for name in self.domain.columns}
-            frame = pd.DataFrame(cells).infer_objects()
+            try:
+                frame = pd.DataFrame(cells).infer_objects()
+            except UnicodeEncodeError:  # half of a pair of surrogates, which JSON can write
+                raise SmileError(f"Row {number} holds a text that is no Unicode; correct the cell.") from None
             found[number] = self.estimator.read_rows(frame, first_row=number)[0]
 
 

@@ -61,11 +61,16 @@ def serve(folder: Path, host: str, port: int, token: str | None, limits: Limits,
         server.run(sockets=[listening])
 
 
+_TURN = threading.Lock()
+
+
 def _reload(service: Service, say: Callable[[str], None]) -> None:
     """Load the folder again; what is refused changes nothing."""
-    try:
-        service.replace(Served.load(service.served.folder))
-    except SmileError as error:
-        say(f"The model was not exchanged: {error}")
-        return
-    say(f"{service.served.findings.headline}: now serving the model with the digest {service.served.digest[:12]}…")
+    with _TURN:  # whoever is told last reads last
+        try:
+            served = Served.load(service.served.folder)
+        except SmileError as error:
+            say(f"The model was not exchanged: {error}")
+            return
+        service.replace(served)
+    say(f"{served.findings.headline}: now serving the model with the digest {served.digest[:12]}…")

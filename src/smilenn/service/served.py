@@ -14,7 +14,7 @@ import numpy as np
 from smilenn._version import __version__
 from smilenn.domain import Feature
 from smilenn.domain.absent import fill_of
-from smilenn.errors import SmileError, listed
+from smilenn.errors import AlteredError, SmileError, listed
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.store import load
 from smilenn.model.folder import read_manifest
@@ -44,6 +44,8 @@ class Served:
         """Load and check; an altered or half-written folder is an error."""
         digest = str(read_manifest(folder)["digest"])
         estimator = load(folder)
+        if read_manifest(folder)["digest"] != digest:
+            raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
         return cls(
             folder, estimator, digest, Reader(estimator), Answers(estimator), gather(estimator, name=folder.name)
         )
@@ -108,8 +110,8 @@ class Served:
     def near(self, row: Any, number: int) -> dict[str, Any]:
         """The pair around a row that comes closest to breaking a rule."""
         model, domain = self.estimator, self.estimator.domain_
-        if not 0 <= number < len(model.claims_):
-            raise SmileError(f"There is no rule {number}; there are {len(model.claims_)}, counted from 0.")
+        if type(number) is not int or not 0 <= number < len(model.claims_):
+            raise SmileError(f"There is no rule {number!r}; there are {len(model.claims_)}, counted from 0.")
         x = domain.clamp(self.reader.read([row]), out_of_bounds="clamp")
         found = probe(model.net_, model.claims_[number], x)
         if not len(found.value):
