@@ -43,10 +43,15 @@ def test_a_clamp_does_not_answer_for_what_its_model_was():
 # ---- reasons --------------------------------------------------------------------------------------------------------
 
 
-def test_a_rule_with_slack_does_not_make_the_furthest_value_the_best():
-    frame, y = hill()
+@pytest.fixture(scope="module")
+def lenient():
+    """A model under a rule that allows for a loss of 8."""
     rule = Custom(when=["a.income <= b.income"], then=["a.out <= b.out + 8"])
-    model = SmileRegressor(properties=[rule], config=Config(epochs=15), random_state=0).fit(frame, y)
+    return SmileRegressor(properties=[rule], config=Config(epochs=15), random_state=0).fit(*hill())
+
+
+def test_a_rule_with_slack_does_not_make_the_furthest_value_the_best(lenient):
+    model = lenient
     assert model.certificate_ is not None and model.certificate_.accepted
     row = pd.DataFrame({"income": [1.0], "age": [0.5]})
     found = model.reasons(row, at_least=4.0).set_index("feature")
@@ -55,11 +60,9 @@ def test_a_rule_with_slack_does_not_make_the_furthest_value_the_best():
     assert not found.loc["income", "proved"] and found.loc["income", "gain"] > 0.9 * most > 0
 
 
-def test_a_change_is_called_hopeless_only_where_that_is_proved():
+def test_a_change_is_called_hopeless_only_where_that_is_proved(lenient):
     """A rule with slack of 8: 'no such change is enough', said of a goal that every change reached."""
-    frame, y = hill()
-    rule = Custom(when=["a.income <= b.income"], then=["a.out <= b.out + 8"])
-    model = SmileRegressor(properties=[rule], config=Config(epochs=15), random_state=0).fit(frame, y)
+    model = lenient
     row = pd.DataFrame({"income": [1.0], "age": [0.5]})
     grid = pd.DataFrame({"income": np.linspace(1, model.domain_.feature("income").hi, 201), "age": 0.5})
     path = model.predict(grid)
@@ -159,7 +162,7 @@ def folders(tmp_path_factory):
     return place
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def two(folders):
     from smilenn.service.served import Served
 
