@@ -194,7 +194,10 @@ def test_rows_are_judged_before_torch_is_imported(place):
     rules.write_text('[[property]]\nkind = "nothing"\n')
     good = "".join(f"{i},{i / 2},u\n" for i in range(20))
     cases = [
-        ([*written("missing.csv", good + ",1,u\n"), "--target", "y"], "row 22, column 'x' is missing"),
+        (
+            [*written("missing.csv", good + ",1,u\n"), "--target", "y", "--missing", "raise"],
+            "row 22, column 'x' is missing",
+        ),
         ([*written("text.csv", good + "some,1,u\n"), "--target", "y"], "holds the text 'some' among numbers"),
         ([*written("infinite.csv", good + "inf,1,u\n"), "--target", "y"], "give a finite number"),
         ([*written("long.csv", good + "1,1,u,9,9\n"), "--target", "y"], "Expected 3 fields in line 22, saw 5"),
