@@ -164,3 +164,11 @@ def test_what_is_kept_follows_every_change_of_the_layers():
             alone = [branch(u) for branch in branches]
             assert all(map(torch.equal, now, alone))
         assert not any(map(torch.equal, before, now))
+
+
+def test_members_of_another_type_are_compared_too():
+    branches = [member(f"m{k}", 5, seed=k).eval().to(torch.float32) for k in range(2)]
+    u = torch.tensor(np.random.default_rng(1).normal(size=(4, 3)), dtype=torch.float32)
+    with torch.no_grad():
+        for _ in range(2):  # the second time with what was kept
+            assert all(map(torch.equal, together.deployed(branches, u), [branch(u) for branch in branches]))

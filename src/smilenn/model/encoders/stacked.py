@@ -19,6 +19,7 @@ from torch import nn
 from smilenn.model.encoders.layers import Linear
 from smilenn.model.encoders.trees import Trees
 
+WORDS = {8: torch.int64, 4: torch.int32, 2: torch.int16}  # as which numbers of so many bytes are compared
 # by the first of the layers: copies of their tensors, and what was made of them; beside the modules, which stay as
 # they were certified
 _KEPT: WeakKeyDictionary[nn.Module, tuple[list[torch.Tensor], Any]] = WeakKeyDictionary()
@@ -74,4 +75,4 @@ def _keep(layer: nn.Module, own: Sequence[torch.Tensor], made: Any) -> Any:
 
 def _same(copy: torch.Tensor, now: torch.Tensor) -> bool:
     alike = copy.shape == now.shape and copy.dtype == now.dtype and copy.device == now.device
-    return alike and torch.equal(copy.view(torch.int64), now.view(torch.int64))
+    return alike and torch.equal(copy.view(WORDS[copy.element_size()]), now.view(WORDS[now.element_size()]))
