@@ -1,6 +1,7 @@
 """How many single rows a second `smile serve` answers, with what delay, and whether every answer is right.
 
     python -m benchmarks.service MODEL [--seconds 60] [--clients 8] [--bad 0.0]
+    python -m benchmarks.service MODEL --minutes 10        good and bad requests mixed, memory every 15 seconds
 
 The service runs in a process of its own, the clients in this one, on the same cores. Each client keeps its connection
 and sends the next row when it has the answer to the last. A share `--bad` of the requests is wrong in one of several
@@ -31,7 +32,10 @@ BAD = [  # body, and the status it must get
     (b'{"rows": []}', 422),
     (b'{"rows": [{"no such column": 1}]}', 422),
     (b'{"rows": 7}', 422),
+    (b'{"rows": [' + b"0," * 10_001 + b"0]}", 422),
 ]
+MIXED = 0.2  # share of bad requests in a long run
+EVERY = 15.0  # seconds between two looks at the memory
 
 
 class Answers:
@@ -99,7 +103,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--bad", type=float, default=0.0)
+    parser.add_argument("--minutes", type=float, help="a long run of good and bad requests instead")
     options = parser.parse_args()
+    if options.minutes is not None:
+        options.seconds, options.bad = 60 * options.minutes, options.bad or MIXED
     model = smilenn.load(options.model)
     frame = model.domain_.decode(model.domain_.sample(ROWS, np.random.default_rng(0)))
     wanted = model.predict(frame).tolist()
@@ -120,13 +127,23 @@ def main() -> None:
 def measure(options: argparse.Namespace, port: int, rows: list[tuple[bytes, Any]], pid: int) -> dict[str, Any]:
     """Ask for the time given; what was seen."""
 
+    sizes: list[int] = []
+
     async def run(seconds: float, out: Answers) -> None:
         until = time.perf_counter() + seconds
-        await asyncio.gather(*(client(port, rows, until, options.bad, k, out) for k in range(options.clients)))
+        clients = (client(port, rows, until, options.bad, k, out) for k in range(options.clients))
+        await asyncio.gather(*clients, watch(until))
+
+    async def watch(until: float) -> None:
+        sizes.append(memory(pid))
+        while time.perf_counter() + EVERY < until:
+            await asyncio.sleep(EVERY)
+            sizes.append(memory(pid))
 
     asyncio.run(run(2.0, Answers()))  # warm
     out, before, own = Answers(), cpu_seconds(pid), resource.getrusage(resource.RUSAGE_SELF)
-    size, begun = memory(pid), time.perf_counter()
+    begun = time.perf_counter()
+    sizes.clear()
     asyncio.run(run(options.seconds, out))
     spent = time.perf_counter() - begun
     after = resource.getrusage(resource.RUSAGE_SELF)
@@ -141,7 +158,7 @@ def measure(options: argparse.Namespace, port: int, rows: list[tuple[bytes, Any]
         "statuses": out.statuses,
         "cores_of_the_service": round((cpu_seconds(pid) - before) / spent, 2),
         "cores_of_the_clients": round((after.ru_utime + after.ru_stime - own.ru_utime - own.ru_stime) / spent, 2),
-        "memory_mib": [size, memory(pid)],
+        "memory_mib": {"first": sizes[0], "last": memory(pid), "least": min(sizes), "most": max(sizes)},
     }
 
 

@@ -32,7 +32,7 @@ def test_a_tutorial_prints_what_it_states(page):
 
 
 def test_there_are_tutorials_with_stated_results():
-    assert {page.stem for page in TUTORIALS} == {"credit", "medicine", "fairness", "images"}
+    assert {page.stem for page in TUTORIALS} == {"credit", "medicine", "fairness", "images", "service"}
     for page in TUTORIALS:
         kinds = [language for _, language, _ in blocks(page)]
         assert kinds.count("python") >= 4 and "text" in kinds

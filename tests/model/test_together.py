@@ -8,6 +8,7 @@ from smilenn.domain import Domain, Feature
 from smilenn.model.encoders import together
 from smilenn.model.encoders.encoder import Branch, Encoder
 from smilenn.model.encoders.layers import Kinks, Linear, Ramps
+from smilenn.model.encoders.trees import Trees
 from smilenn.model.profile import FEW, in_order
 
 DOMAIN = Domain(tuple(Feature(name, lo=-2.0, hi=2.0) for name in "abc"))
@@ -116,3 +117,58 @@ def test_a_term_without_columns_adds_nothing(rows):
     with torch.no_grad():
         for terms in ([none, (y, w)], [(y, w), none]):
             assert torch.equal(in_order(start, terms), in_order(start, [(y, w)]))
+
+
+def forests(rng, sets):
+    """Branches of trees alone, each with sets of its own."""
+    out = []
+    for k, own in enumerate(sets):
+        trees = []
+        for _ in range(3 + k):
+            first, second = rng.integers(0, 3 + len(own), 2)
+            split = [float(first), float(second), -1.0, -1.0, -1.0]
+            trees.append((split, rng.normal(size=5).tolist()))
+        layer = Trees.of(3, [trees[:2], trees[2:]], rng.normal(size=2).tolist(), own)
+        out.append(Branch(f"t{k}", [0, 1, 2], [layer]).eval())
+    return out
+
+
+@pytest.mark.parametrize("rows", [1, 5, 200])
+def test_trees_of_members_are_walked_at_once(rows):
+    branches = forests(np.random.default_rng(0), [[[0, 1]], [], [[1, 2], [0, 2], [0, 1, 2]]])
+    assert together.groups(branches) == [[0, 1, 2]]
+    u = torch.tensor(np.random.default_rng(1).normal(size=(rows, 3)))
+    with torch.no_grad():
+        for one, other in zip([branch(u) for branch in branches], together.deployed(branches, u), strict=True):
+            assert one.shape == other.shape and torch.equal(one, other)
+
+
+def test_what_is_kept_follows_every_change_of_the_layers():
+    """Also one that torch does not count, such as a write through `data` or through numpy."""
+    branches = [member(f"m{k}", 5, seed=k).eval() for k in range(3)] + forests(np.random.default_rng(0), [[[0, 1]], []])
+    u = torch.tensor(np.random.default_rng(1).normal(size=(4, 3)))
+
+    def changes():
+        yield branches[1].layers[1].weight.data.mul_(1.5)
+        branches[2].layers[1].bias.detach().numpy()[0] += 1.0
+        yield None
+        branches[3].layers[0].number.numpy()[2:5] += 1.0
+        yield None
+        yield branches[4].layers[0].bias.add_(1.0)
+        yield branches[0].layers[3].weight.data[0, 0].mul_(-0.0)
+
+    with torch.no_grad():
+        before = together.deployed(branches, u)
+        for _ in changes():
+            now = together.deployed(branches, u)
+            alone = [branch(u) for branch in branches]
+            assert all(map(torch.equal, now, alone))
+        assert not any(map(torch.equal, before, now))
+
+
+def test_members_of_another_type_are_compared_too():
+    branches = [member(f"m{k}", 5, seed=k).eval().to(torch.float32) for k in range(2)]
+    u = torch.tensor(np.random.default_rng(1).normal(size=(4, 3)), dtype=torch.float32)
+    with torch.no_grad():
+        for _ in range(2):  # the second time with what was kept
+            assert all(map(torch.equal, together.deployed(branches, u), [branch(u) for branch in branches]))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smilenn.recourse.path import FINEST, Path, first, float_at, ordered
+from smilenn.recourse.path import FINEST, Path, first, first_within, float_at, ordered
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -62,3 +62,43 @@ def test_where_steps_reach_and_fall_back_the_answer_reaches_and_the_step_before_
         reach[0], reach[-1] = False, True
         found = first(lambda steps, reach=reach: reach[steps], 999)
         assert found is not None and reach[found] and not reach[found - 1]
+
+
+SHAPES = {
+    "line": lambda t: t,
+    "curve": lambda t: t**3,
+    "kinks": lambda t: max(0.1 * t, 3 * t - 1.2),
+    "jump": lambda t: 0.1 * t + (t > 0.637),
+    "flat": lambda t: float(t > 0.25),
+    "jumps": lambda t: sum(0.1 * (t > 0.0917 * k) for k in range(12)) + 0.3 * t,
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("goal", [0.02, 0.31, 0.6180339887, 0.99])
+def test_led_by_what_is_missing_the_same_step_is_found(shape, goal):
+    last, asked = 2**53, []
+    function = SHAPES[shape]
+
+    def missing(steps):
+        asked.append(len(steps))
+        lacks = np.array([goal - function(step / last) for step in steps])
+        return np.where(lacks <= 0, np.minimum(lacks, 0), np.maximum(lacks, 1e-300))
+
+    found = first_within(missing, last)
+    assert found == first(lambda steps: np.array([goal - function(s / last) <= 0 for s in steps]), last)
+    assert max(asked) <= 63 and len(asked) <= (8 if shape in ("line", "curve") else 14)
+
+
+def test_a_lack_that_misleads_costs_rounds_and_no_more():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        last = int(rng.integers(2, 2**60))
+        wanted = int(rng.integers(1, last + 1))
+
+        def missing(steps, wanted=wanted):
+            return np.array(
+                [-abs(rng.normal()) if s >= wanted else rng.choice([1e-9, 5.0, 1e9, np.nan]) for s in steps]
+            )
+
+        assert first_within(missing, last) == wanted

@@ -143,15 +143,19 @@ def test_bodies_that_are_no_json_or_too_large(regressor):
         assert client.get("/nowhere").status_code == 404 and client.get("/predict").status_code == 405
 
 
-def test_a_token_is_asked_for_everywhere_but_for_health_and_the_empty_page(regressor):
+def test_a_token_is_asked_for_everywhere_but_for_health_and_the_empty_pages(regressor):
     with TestClient(application(Service(regressor, Limits()), token="secret")) as client:
         assert client.post("/predict", json={"rows": [GOOD]}).status_code == 401
-        for path in ("/model", "/certificate", "/card", "/metrics", "/docs", "/openapi.json"):
+        for path in ("/model", "/certificate", "/card", "/metrics", "/openapi.json"):
             assert client.get(path).status_code == 401
         wrong = client.get("/model", headers={"Authorization": "Bearer secreT"})
         assert wrong.status_code == 401 and "Bearer" in wrong.headers["WWW-Authenticate"]
         assert client.get("/model", headers={"Authorization": "Bearer secret"}).status_code == 200
-        assert client.get("/health").status_code == 200 and "smilenn" in client.get("/").text
+        assert client.get("/health").status_code == 200
+        for path in ("/", "/docs"):
+            page = client.get(path)
+            assert page.status_code == 200 and "smilenn" in page.text and "income" not in page.text
+            assert "http" not in page.text and "default-src 'none'" in page.headers["Content-Security-Policy"]
 
 
 def test_papers(client, regressor):

@@ -34,6 +34,18 @@ from smilenn.model.select import select
 from smilenn.model.snapshot import Boxes, Snapshot
 from smilenn.model.threads import OneThread
 
+OWN = ("head_weight", "head_bias", "shift", "mult", "u_lo", "u_hi", "output_scale")  # tensors of the network itself
+
+
+def every_part(*modules: nn.Module | None) -> Iterator[nn.Module]:
+    """Modules with all modules in them; as `nn.Module.modules`, without names and without leaving out repetitions."""
+    waiting = list(modules)
+    while waiting:
+        part = waiting.pop()
+        if part is not None:
+            yield part
+            waiting += part._modules.values()
+
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
     """A tensor as float64."""
@@ -210,12 +222,21 @@ class SmileNet(nn.Module):
 
     def assert_float64(self) -> None:
         """Raise if somebody has cast the certified part to another type: no certificate covers that network."""
+        if all(tensor is None or tensor.dtype == torch.float64 for tensor in self._tensors()):
+            return
         for name, tensor in self.certified_part():
             if tensor.dtype != torch.float64:
                 raise SmileError(
                     f"{name} was cast to {tensor.dtype}, but auxiliaries and head run in float64; "
                     "cast the backbone alone."
                 )
+
+    def _tensors(self) -> Iterator[torch.Tensor | None]:
+        """The tensors of `certified_part`, and those of pinned modules: names take longer than what they name."""
+        for part in every_part(self.lower, self.second, self.encoder):
+            yield from part._parameters.values()
+            yield from part._buffers.values()
+        yield from (getattr(self, name) for name in OWN)
 
     def certified_part(self) -> Iterator[tuple[str, torch.Tensor]]:
         """Names and tensors of the scaler, the auxiliaries and the head."""
@@ -225,7 +246,7 @@ class SmileNet(nn.Module):
         for name, tensor in () if self.encoder is None else self.encoder.state_dict().items():
             if ".module." not in name:  # a pinned module has a type of its own
                 yield "encoder." + name, tensor
-        for name in ("head_weight", "head_bias", "shift", "mult", "u_lo", "u_hi", "output_scale"):
+        for name in OWN:
             yield name, getattr(self, name)
 
     def pathways(self, x: torch.Tensor) -> Pathways:
@@ -248,7 +269,7 @@ class SmileNet(nn.Module):
 
     def _learning(self) -> bool:
         """Whether the network, or a layer of its encoder, is in training mode: there sums run in another order."""
-        return self.training or (self.encoder is not None and any(part.training for part in self.encoder.modules()))
+        return self.training or (self.encoder is not None and any(part.training for part in every_part(self.encoder)))
 
     # ---- weights ------------------------------------------------------------------------------------------------
 

@@ -38,6 +38,16 @@ class Goal:
     strict: bool
     words: str  # the probability of 'loan' = 'yes' is at least 0.7
 
+    def missing(self, outputs: np.ndarray, names: Sequence[str], losses: Sequence[Fraction]) -> np.ndarray:
+        """How much outputs [n, o] lack, [n]: 0 or less where they reach it, else about what the worst form lacks."""
+        lacks = [
+            float(Fraction(self.least) + loss) - _value(form, outputs, names)
+            for form, loss in zip(self.forms, losses, strict=True)
+        ]
+        most = np.max(lacks, axis=0)
+        sure = self.reached(outputs, names, losses)  # exactly; the lack is a guide alone
+        return np.where(sure, np.minimum(most, 0.0), np.maximum(most, np.finfo(float).tiny))
+
     def reached(self, outputs: np.ndarray, names: Sequence[str], losses: Sequence[Fraction]) -> np.ndarray:
         """Whether outputs [n, o] reach it with so much to spare for each form, [n]."""
         out = np.ones(len(outputs), dtype=bool)

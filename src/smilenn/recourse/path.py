@@ -5,11 +5,12 @@
 
 Every coordinate moves one way only: rounding is monotone. So does what is certified to rise along it, and halving finds
 the first step that reaches; rounding that a claim leaves room for may make it one of several firsts. Each round asks
-for `BATCH` places at once.
+for up to `BATCH` places at once. Where the outputs rise smoothly, a line between the ends leads to the place in few.
 """
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ import numpy as np
 
 BATCH = 63
 FINEST = 2**53
+SHRUNK = 4  # by how much a round must bring the outputs at both ends closer for a line to lead the next one
+FANNED, EVEN = 12, 8  # steps on either side of a guess, and parts of equal length beside them
 
 
 def ordered(value: float) -> int:
@@ -78,18 +81,50 @@ def _between(start: float, end: float, share: np.ndarray, whole: bool) -> np.nda
 
 
 def first(reaches: Callable[[list[int]], np.ndarray], last: int) -> int | None:
-    """The first of the steps 0 … last that reaches, by halving; None if the last one does not.
+    """The first of the steps 0 … last that reaches, by parts; None if the last one does not.
 
     `reaches` answers for several steps at once, [n] bool. The answer reaches and the step before it does not.
     """
-    start, end = reaches([0, last])
-    if start or not end:
-        return 0 if start else None
-    low, high = 0, last  # low does not reach, high does
+
+    def missing(steps: list[int]) -> np.ndarray:
+        return np.where(reaches(steps), 0.0, np.nan)
+
+    return first_within(missing, last)
+
+
+def first_within(missing: Callable[[list[int]], np.ndarray], last: int) -> int | None:
+    """The same, led by how much is missing: `missing` [n] is ≤ 0 where a step reaches, else what it lacks or NaN.
+
+    The steps that are asked for lie around the place where a straight line between the two ends reaches, closer and
+    closer together, and evenly where there is no such line, or where the round before came to a jump.
+    """
+    start, end = missing([0, last])
+    if start <= 0 or not end <= 0:
+        return 0 if start <= 0 else None
+    low, high, lacks, spare = 0, last, float(start), float(end)  # low does not reach, high does
+    led = True
     while high - low > 1:
-        count = min(BATCH, high - low - 1)
-        steps = [low + (high - low) * (k + 1) // (count + 1) for k in range(count)]
-        found = np.flatnonzero(reaches(steps))
-        place = int(found[0]) if found.size else count
-        low, high = (steps[place - 1] if place else low), (steps[place] if place < count else high)
+        gap = lacks - spare
+        steps = _asked(low, high, lacks, spare, led=led)
+        found = missing(steps)
+        good = np.flatnonzero(found <= 0)
+        place = int(good[0]) if good.size else len(steps)
+        if place < len(steps):
+            high, spare = steps[place], float(found[place])
+        if place:
+            low, lacks = steps[place - 1], float(found[place - 1])
+        led = lacks - spare < gap / SHRUNK  # across a jump, which no line leads to, it stays as it is
     return high
+
+
+def _asked(low: int, high: int, lacks: float, spare: float, *, led: bool) -> list[int]:
+    """Steps between the two, in their order."""
+    count = min(BATCH, high - low - 1)
+    if not (led and lacks - spare > 0 and math.isfinite(lacks - spare)) or count < BATCH:
+        return [low + (high - low) * (k + 1) // (count + 1) for k in range(count)]
+    guess = low + int((high - low) * (lacks / (lacks - spare)))
+    ratio = (high - low) ** (1 / FANNED)
+    away = {int(ratio**k) for k in range(FANNED)}
+    even = {low + (high - low) * (k + 1) // EVEN for k in range(EVEN - 1)}
+    every = {guess, *even, *(guess + d for d in away), *(guess - d for d in away)}
+    return sorted(step for step in every if low < step < high)

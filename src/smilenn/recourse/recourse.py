@@ -28,7 +28,7 @@ from smilenn.errors import SmileError
 from smilenn.properties.forms import Outputs
 from smilenn.recourse.goal import Goal
 from smilenn.recourse.levers import Lever, Moves, levers, loss_of
-from smilenn.recourse.path import Path, first
+from smilenn.recourse.path import Path, first_within
 
 Change = Mapping[str, Any]  # feature → "up", "down" or the furthest value
 DIGITS = 6  # of a value in a sentence
@@ -88,23 +88,28 @@ def recourse(model: Model, row: Any, goal: Goal, change: Change) -> Recourse:
     path = _path(domain, x, ends)
     names = model.outputs_.names
 
+    known_at: dict[int, np.ndarray] = {}
+
     def outputs(steps: list[int]) -> np.ndarray:
-        return model.outputs_at(path.at(steps)).reshape(len(steps), len(names))
+        new = [step for step in steps if step not in known_at]
+        if new:
+            known_at.update(zip(new, model.outputs_at(path.at(new)).reshape(len(new), len(names)), strict=True))
+        return np.stack([known_at[step] for step in steps])
 
     # a row that is there already needs no certificate to stay as it is
-    before = outputs([0])
-    if goal.reached(before, names, [Fraction(0)] * len(losses))[0]:
-        return _found(model, path, 0, before[0], before[0], f"Nothing has to change: {goal.words} already.")
-    step = first(lambda steps: goal.reached(outputs(steps), names, losses), path.steps)
+    before = outputs([0, path.steps])[0]
+    if goal.reached(before[None], names, [Fraction(0)] * len(losses))[0]:
+        return _found(model, path, 0, before, before, f"Nothing has to change: {goal.words} already.")
+    step = first_within(lambda steps: goal.missing(outputs(steps), names, losses), path.steps)
     if step is None:
         after = outputs([path.steps])[0]
         reached = bool(goal.reached(after[None], names, [Fraction(0)] * len(losses))[0])
         proved = goal.is_out_of_reach(after, names, losses)
         sentence = _unsure(domain, path, goal) if reached else _unreached(domain, path, goal, proved=proved)
-        return _found(model, path, path.steps, before[0], after, sentence, reached=reached)
+        return _found(model, path, path.steps, before, after, sentence, reached=reached)
     after = outputs([step])[0]
     assert certificate is not None  # levers come from one
-    return _found(model, path, step, before[0], after, _sentence(domain, path, step, goal, certificate))
+    return _found(model, path, step, before, after, _sentence(domain, path, step, goal, certificate))
 
 
 def inputs_of(model: Model, row: Any) -> np.ndarray:

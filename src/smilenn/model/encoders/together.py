@@ -1,6 +1,7 @@
 """Members of an ensemble that have the same shape, computed at once: the same operations, fewer calls.
 
     y_g = columns of u,   layer by layer:  ramps, sums in one order, kinks,   g = 1 … G side by side
+    trees of members      as one layer of trees
 
 Every number is computed by the operations that the branch alone would use, in their order, so its bits are the same.
 What differs is how many numbers an operation is called for: of few rows, calls are what a prediction costs.
@@ -15,12 +16,21 @@ import torch
 from torch import nn
 
 from smilenn.model.encoders.layers import Kinks, Layer, Linear, Ramps
+from smilenn.model.encoders.stacked import joined, weights_of
+from smilenn.model.encoders.trees import Trees
 from smilenn.model.profile import in_order
 
 if TYPE_CHECKING:
     from smilenn.model.encoders.encoder import Branch
 
 Shape = tuple[tuple[object, ...], ...]
+# what layers of one kind must share to be computed at once
+SHARED: dict[type[nn.Module], tuple[str, ...]] = {
+    Ramps: ("source",),
+    Linear: ("inputs", "outputs", "base"),
+    Kinks: ("outputs", "convex"),
+    Trees: ("inputs",),
+}
 MOST_ROWS = 256  # of more rows the members' numbers would not fit into the processor's cache side by side
 
 
@@ -52,13 +62,17 @@ def _shape(branch: Branch) -> Shape | None:
         return None
     out: list[tuple[object, ...]] = []
     for layer in branch.layers:
-        if type(layer) not in (Ramps, Linear, Kinks) or not _plain(layer):
+        if type(layer) not in SHARED or not _plain(layer) or layer.training:
             return None
-        known = {Ramps: ("source",), Linear: ("inputs", "outputs", "base"), Kinks: ("outputs", "convex")}[type(layer)]
-        out.append((type(layer), *(str(getattr(layer, name)) for name in known)))
-    if not out or not _plain(branch) or branch.training or any(layer.training for layer in branch.layers):
+        out.append((type(layer), *(_hashable(getattr(layer, name)) for name in SHARED[type(layer)])))
+    several_trees = len(out) > 1 and any(kind is Trees for kind, *_ in out)
+    if not out or several_trees or not _plain(branch) or branch.training:
         return None
-    return ((str(branch.columns),), *out)
+    return (tuple(branch.columns), *out)
+
+
+def _hashable(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _plain(module: nn.Module) -> bool:
@@ -71,6 +85,8 @@ def _plain(module: nn.Module) -> bool:
 def _together(branches: Sequence[Branch], u: torch.Tensor) -> list[torch.Tensor]:
     """The outputs [B, outputs] of branches of one shape."""
     y = u[:, branches[0].columns]  # [B, i], the same for all, until a layer makes it [G, B, i]
+    if isinstance(branches[0].layers[0], Trees):
+        return _trees([layer for branch in branches for layer in branch.layers if isinstance(layer, Trees)], y)
     base = None
     for number in range(len(branches[0].layers)):
         layers = [branch.layers[number] for branch in branches]
@@ -91,8 +107,12 @@ def _sums(layers: Sequence[Linear], y: torch.Tensor, base: torch.Tensor | None) 
         assert base is not None
         y = torch.cat([y, base], dim=-1)
     wide = y if y.dim() == 3 else y.expand(len(layers), *y.shape)
-    weight, bias = torch.stack([layer.weight for layer in layers]), torch.stack([layer.bias for layer in layers])
+    weight, bias = weights_of(layers)
     return in_order(bias, [(wide, weight)])
+
+
+def _trees(layers: Sequence[Trees], y: torch.Tensor) -> list[torch.Tensor]:
+    return list(joined(layers).ordered(y).split([layer.outputs for layer in layers], dim=1))
 
 
 def _ramps(layers: Sequence[Ramps], y: torch.Tensor) -> torch.Tensor:
