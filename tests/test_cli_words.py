@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import smilenn
 from smilenn import Network, SmileClassifier
 from smilenn.cli import app, options
-from smilenn.cli.spoken import in_options
+from smilenn.cli.option_words import in_options
 
 SOURCE = Path(smilenn.__file__).parent
 # a call, a keyword, a parameter with an underscore, a class or module of the package

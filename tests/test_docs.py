@@ -30,7 +30,7 @@ def blocks(page: Path, language: str) -> list[tuple[int, str]]:
 
 
 def outputs():
-    """docs/hooks/outputs.py, which is no part of a package."""
+    """docs/hooks/outputs.py, which is not part of a package."""
     spec = importlib.util.spec_from_file_location("outputs", ROOT / "docs" / "hooks" / "outputs.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

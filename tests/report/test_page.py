@@ -176,11 +176,11 @@ def test_certified_labels_are_counted(classifier):
     assert both.model.value == pytest.approx(((labels == y[:60]) & certified).mean())
     shown = page(found)
     assert "correct and certified stable" in shown and CERTIFIED in shown
-    assert SmileRegressor().unturned(np.zeros((3, 1))) is None
+    assert SmileRegressor().stable_rows(np.zeros((3, 1))) is None
     rising = SmileClassifier(increasing=[0], network=Network(members=1), time_limit=2, certify_limit=0).fit(
         x[:60], y[:60]
     )
-    assert rising.unturned(np.zeros((3, 1))) is None
+    assert rising.stable_rows(np.zeros((3, 1))) is None
 
 
 def test_rows_that_are_separated_have_no_temperature(classifier):

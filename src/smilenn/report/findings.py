@@ -195,8 +195,8 @@ def _measured(
     if rows is None or rows.y is None or output is None:
         return None, None
     tell(Progress("report", 0, 3, message="measuring quality"))
-    names, unturned = model.outputs_.names, model.unturned(output)
-    quality = measure(rows.y, output, model.domain_, rows.x, task=model.task, names=names, unturned=unturned)
+    names, stable_rows = model.outputs_.names, model.stable_rows(output)
+    quality = measure(rows.y, output, model.domain_, rows.x, task=model.task, names=names, stable_rows=stable_rows)
     if train is None:
         return quality, own_points(model, rows)
     return quality, with_references(model, rows, train, seconds=seconds, callback=tell)
@@ -235,7 +235,7 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
         f"{open_rules} of {len(model.claims_)} rules are not certified: {note}": model.claims_ and open_rules,
         "Accuracy is not guaranteed. It is measured on the rows given; other rows may give other figures.": True,
         _OUTSIDE[model.outside_ == "raise"]: True,
-        f"Fairness here means: changing the protected columns alone moves {_spoken_of(model)} by no more than ε. "
+        f"Fairness here means: changing the protected columns alone moves {_subject(model)} by no more than ε. "
         "It says nothing about other columns that act as proxies, or about how the data were collected.": fair,
         "Missing cells are filled before prediction; the rules cover the filled rows.": model.fill_,
         f"The rules are about {logits}. Calibration rescales them, and every ε by the same factor.": model.task
@@ -254,7 +254,7 @@ _OUTSIDE = {
 }
 
 
-def _spoken_of(model: Reported) -> str:
+def _subject(model: Reported) -> str:
     """What a rule that names no output is about, in words."""
     forms = model.outputs_.forms(None, "", directed=False)
     return forms_words([tuple((Fraction(c), name) for c, name in form) for form in forms], model.outputs_, "any")

@@ -14,7 +14,7 @@ from smilenn._version import __version__
 from smilenn.report import sections
 from smilenn.report.elements import capital
 from smilenn.report.findings import Findings
-from smilenn.report.steadiness import steadiness
+from smilenn.report.stability import stability
 from smilenn.report.summary import summary
 from smilenn.report.svg import text
 
@@ -28,7 +28,7 @@ def page(found: Findings) -> str:
         ("summary", "Summary", summary(found)),
         ("quality", "Quality", sections.quality(found)),
         ("guarantee", "Accuracy and guarantee", sections.guarantee(found)),
-        ("steadiness", "Robustness", steadiness(found)),
+        ("stability", "Robustness", stability(found)),
         ("pairs", "Tightest pairs", sections.pairs(found)),
         ("variation", "Variation", sections.variation(found)),
         ("slices", "Slices", sections.slices(found)),
