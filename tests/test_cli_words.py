@@ -42,7 +42,7 @@ ONLY_PYTHON = {
     "networks that a program builds or trains by itself": "boxes='paper' has|project_|smilenn.prove|SmileNet",
     "networks and properties of one's own": "certify_net|register_property|that registers",
     "points of a data frame": "LocalRobust",
-    "a truth value of a verdict": "more than two values",
+    "values of a verdict": "more than two values|in place of reason=",
     "names beside the positional ones": "Exclusive: give the labels",
 }
 

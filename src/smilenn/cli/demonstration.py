@@ -94,6 +94,7 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
                 held_out=True,
                 train=(train.frame, train.target),
                 seconds=REFERENCE_SECONDS,
+                folder=folder,
                 callback=show,
             )
     except KeyboardInterrupt:

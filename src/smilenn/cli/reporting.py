@@ -53,6 +53,7 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
             train=given.train if request.references else None,
             seconds=request.seconds,
             image=read_image(request.image),
+            folder=request.model,
             callback=show,
         )
     if json:
