@@ -152,3 +152,12 @@ def test_contributing_names_files_that_exist():
     targets = set(re.findall(r"`make ([\w-]+)", text))
     known = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert targets <= known and len(targets) > 8
+
+
+def test_the_note_on_digests_names_every_run():
+    from benchmarks.digests import RUNS
+
+    text = (ROOT / "docs" / "notes" / "digests.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^\| .* \| (.*) \|$", text, re.MULTILINE)[1:]
+    assert sorted(name for cell in cells for name in cell.split(" · ")) == sorted(RUNS)
+    assert len(RUNS) == 25 and "Twenty-five" in text
