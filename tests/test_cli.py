@@ -433,12 +433,12 @@ def test_prove_writes_a_new_verdict_and_a_certificate(uncertified):
 
 
 def test_what_is_certified_is_not_proved_twice(model, monkeypatch):
-    import smilenn.estimators.judged
+    import smilenn.estimators.verdict_mixin
 
     def fail(*arguments, **options):
         raise AssertionError("searched again")
 
-    monkeypatch.setattr(smilenn.estimators.judged, "prove", fail)
+    monkeypatch.setattr(smilenn.estimators.verdict_mixin, "prove", fail)
     before = (model / "manifest.json").read_bytes()
     code, out, _ = smile("prove", model)
     assert code == 0 and "The checker accepts the certificate in the folder" in out and "[certified" in out
@@ -612,7 +612,7 @@ def test_debug_shows_the_traceback(tmp_path, arguments):
 
 
 def test_interruption_outside_of_training(model, monkeypatch):
-    import smilenn.estimators.judged
+    import smilenn.estimators.verdict_mixin
 
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
@@ -620,7 +620,7 @@ def test_interruption_outside_of_training(model, monkeypatch):
     before = {path.name: path.read_bytes() for path in model.iterdir()}
     for name in ("prove", "judge"):
         with monkeypatch.context() as patch:
-            patch.setattr(smilenn.estimators.judged, name, interrupt)
+            patch.setattr(smilenn.estimators.verdict_mixin, name, interrupt)
             code, _, err = smile("prove", model, "--again", "--quiet")
         assert code == 130 and "interrupted; nothing was written" in one_sentence(err)
         assert {path.name: path.read_bytes() for path in model.iterdir()} == before

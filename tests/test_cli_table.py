@@ -284,7 +284,7 @@ def test_a_category_may_be_called_like_a_missing_cell(write):
 
 
 def test_predict_knows_the_categories_of_the_model(model, regressor, tmp_path):
-    """'None' is a category of this model, so that it is no missing cell."""
+    """'None' is a category of this model, so that it is not a missing cell."""
     table().to_csv(tmp_path / "data.csv", index=False)
     got = predicted(model, tmp_path / "data.csv", tmp_path)
     np.testing.assert_allclose(got["prediction"], regressor.predict(table()), rtol=1e-12)

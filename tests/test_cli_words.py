@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import smilenn
 from smilenn import Network, SmileClassifier
 from smilenn.cli import app, options
-from smilenn.cli.spoken import in_options
+from smilenn.cli.option_words import in_options
 
 SOURCE = Path(smilenn.__file__).parent
 # a call, a keyword, a parameter with an underscore, a class or module of the package
@@ -42,7 +42,7 @@ ONLY_PYTHON = {
     "networks that a program builds or trains by itself": "boxes='paper' has|project_|smilenn.prove|SmileNet",
     "networks and properties of one's own": "certify_net|register_property|that registers",
     "points of a data frame": "LocalRobust",
-    "a truth value of a verdict": "more than two values",
+    "values of a verdict": "more than two values|in place of reason=",
     "names beside the positional ones": "Exclusive: give the labels",
 }
 

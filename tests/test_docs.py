@@ -30,7 +30,7 @@ def blocks(page: Path, language: str) -> list[tuple[int, str]]:
 
 
 def outputs():
-    """docs/hooks/outputs.py, which is no part of a package."""
+    """docs/hooks/outputs.py, which is not part of a package."""
     spec = importlib.util.spec_from_file_location("outputs", ROOT / "docs" / "hooks" / "outputs.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -152,3 +152,12 @@ def test_contributing_names_files_that_exist():
     targets = set(re.findall(r"`make ([\w-]+)", text))
     known = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert targets <= known and len(targets) > 8
+
+
+def test_the_note_on_digests_names_every_run():
+    from benchmarks.digests import RUNS
+
+    text = (ROOT / "docs" / "notes" / "digests.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^\| .* \| (.*) \|$", text, re.MULTILINE)[1:]
+    assert sorted(name for cell in cells for name in cell.split(" · ")) == sorted(RUNS)
+    assert len(RUNS) == 25 and "Twenty-five" in text

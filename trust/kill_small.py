@@ -394,7 +394,7 @@ def ordered() -> Iterator[dict[str, bytes]]:
             "free": [],
             "sentence": "",
         }
-        for x in (0.0, 1.0):  # the second is no witness, by one
+        for x in (0.0, 1.0):  # the second is not a witness, by one
             yield assembled(net, tensors, claim, [[x, 0.0], [0.0, 0.0]], b"", [{"rule": "order"}])
 
 

@@ -369,7 +369,7 @@ def numbers_of_claims(loaded: SimpleNamespace) -> Any:
 
 
 def rows_of_claims(loaded: SimpleNamespace) -> Any:
-    """Rows whose numbers are no texts."""
+    """Rows whose numbers are not texts."""
     out = []
     for coef, rhs in itertools.product(("1", "2/3", 1, None, [], 0.5, "x"), ("1", 1, None, {}, "1/0")):
         rows = [{"terms": [[coef, 0, "in", "x"]], "op": "<=", "rhs": rhs}]

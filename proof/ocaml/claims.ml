@@ -13,7 +13,7 @@ let rational text =
                          && String.for_all (fun c -> c >= '0' && c <= '9') (String.sub text from (upto - from)) in
   let first = if n > 0 && text.[0] = '-' then 1 else 0 in
   let slash = Option.value (String.index_opt text '/') ~default:n in
-  need (digits first slash && (slash = n || digits (slash + 1) n)) "a number of a claim is no rational";
+  need (digits first slash && (slash = n || digits (slash + 1) n)) "a number of a claim is not a rational";
   let denominator = if slash = n then Z.one else Z.of_string (String.sub text (slash + 1) (n - slash - 1)) in
   need (Z.sign denominator > 0) "a number of a claim is divided by zero";
   Q.make (Z.of_string (String.sub text 0 slash)) denominator
@@ -26,7 +26,7 @@ let read_term k inputs_only v =
      | Json.Text kind, Json.Text name when kind = "in" || (kind = "out" && not inputs_only) ->
        (match coef with
         | Json.Text c -> { coef = rational c; copy; input = kind = "in"; name }
-        | _ -> refuse "a number of a claim is no rational")
+        | _ -> refuse "a number of a claim is not a rational")
      | _ -> refuse "a term names neither an input nor an output, or not here")
   | _ -> refuse "a term is malformed"
 
@@ -36,7 +36,7 @@ let read_rows k inputs_only v =
     | true, Some (Json.List terms), Some (Json.Text op), Some (Json.Text rhs) when op = "<=" || op = "==" ->
       { terms = List.map (read_term k inputs_only) terms; op; rhs = rational rhs }
     | _ -> refuse "a row is malformed" in
-  match v with Json.List l -> List.map row l | _ -> refuse "rows of a claim are no list"
+  match v with Json.List l -> List.map row l | _ -> refuse "rows of a claim are not a list"
 
 let limit = Z.pow (Z.of_int 10) 1000
 

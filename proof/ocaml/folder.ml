@@ -47,7 +47,7 @@ let needed = [ "model.json"; "weights.safetensors"; "certificate.json"; "certifi
 let read folder =
   let manifest = Json.parse "manifest.json" (read_file folder "manifest.json") in
   let is key value = Json.member key manifest = Some value in
-  need (is "format" (Json.Text "smilenn-model")) "manifest.json is no manifest";
+  need (is "format" (Json.Text "smilenn-model")) "manifest.json is not a manifest";
   let first = is "version" (Json.Int Z.one) in
   need (first || is "version" (Json.Int (Z.of_int 2))) "the model folder has another version";
   if first then uncovered "a folder of version 1";
@@ -55,7 +55,7 @@ let read folder =
     | Some (Json.Object l) -> l
     | _ -> refuse "manifest.json lists no files" in
   let check (name, v) =
-    need (plain name) (Words.quoted name ^ " is no plain file name");
+    need (plain name) (Words.quoted name ^ " is not a plain file name");
     entry name v in
   let entries = List.map check listed in
   need (Json.is_object [ "format"; "version"; "library"; "files"; "digest" ] manifest

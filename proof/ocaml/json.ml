@@ -71,7 +71,7 @@ let check_utf8 s =
   let n = String.length s in
   let byte i = if i < n then Char.code (String.unsafe_get s i) else -1 in
   let tail i = byte i land 0xc0 = 0x80 && byte i >= 0 in
-  let bad () = raise (Bad "it is no UTF-8") in
+  let bad () = raise (Bad "it is not UTF-8") in
   let rec go i =
     if i < n then
       let b = byte i in
@@ -209,7 +209,7 @@ let parse_string s =
     else
       let rec go acc =
         space ();
-        if peek () <> '"' then bad "a key is no text";
+        if peek () <> '"' then bad "a key is not a text";
         let key = text () in
         if Hashtbl.mem seen key then raise (Bad "a key appears twice");
         Hashtbl.add seen key ();

@@ -238,7 +238,7 @@ let read model tensors =
     | Some (_ :: _ as l) when distinct l -> l | _ -> refuse "outputs need unique names" in
   let scales = match Json.get "output_scale" net with
     | Json.List l when List.length l = List.length outputs ->
-      List.map (function Json.Real r when power_of_two r -> r | _ -> refuse "output_scale is no power of two") l
+      List.map (function Json.Real r when power_of_two r -> r | _ -> refuse "output_scale is not a power of two") l
     | _ -> refuse "output_scale is malformed" in
   let domain = domain (Json.get "domain" net) in
   let branches, source, groups = match Json.member "encoder" net with

@@ -21,7 +21,7 @@ let read data =
   let size = Int64.to_int size in
   let header = match Json.parse "the header of weights.safetensors" (String.sub data 8 size) with
     | Json.Object l -> l
-    | _ -> readable false "its header is no table"; [] in
+    | _ -> readable false "its header is not a table"; [] in
   let base = 8 + size in
   let whole = function
     | Json.List l when List.for_all (function Json.Int z -> Z.sign z >= 0 | _ -> false) l ->

@@ -93,7 +93,7 @@ class Proved(Verdict):
 
     @property
     def exit_code(self) -> int:
-        """0 with an accepted certificate; 3 without one: a solver's word alone is no done work."""
+        """0 with an accepted certificate; 3 without one: a solver's word alone does not count as done."""
         return 0 if self.certificate else super().exit_code
 
     @property
@@ -212,7 +212,7 @@ class Maximum:
     error: float = 0.0
 
     def __post_init__(self) -> None:
-        """A bound that is no number is none."""
+        """A bound that is not a number is none."""
         if np.isnan(self.upper):
             object.__setattr__(self, "upper", float("inf"))
 

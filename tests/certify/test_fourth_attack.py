@@ -38,7 +38,7 @@ from smilenn.cli.table import read_table
 from smilenn.cli.words import domain_text, logit_words
 from smilenn.domain import Domain, Feature
 from smilenn.errors import AlteredError, SmileError
-from smilenn.estimators import steady
+from smilenn.estimators import stability
 from smilenn.estimators.notebook import verdict_html
 from smilenn.model.folder import dump_json, parse_json, read_folder, write_folder
 from smilenn.model.net import SmileNet
@@ -380,6 +380,6 @@ def test_certified_labels_divide_a_bound_upwards(monkeypatch):
     claims = rule.lower(domain, outputs)
     for step in range(200):
         bound = 1 + step / 256
-        monkeypatch.setattr(steady, "_checked", lambda *_, bound=bound: [bound, bound])
-        (found,) = steady.largest_changes(None, claims, outputs, domain, "raise")
+        monkeypatch.setattr(stability, "_checked", lambda *_, bound=bound: [bound, bound])
+        (found,) = stability.largest_changes(None, claims, outputs, domain, "raise")
         assert Fraction(found) >= Fraction(bound) / size

@@ -564,7 +564,7 @@ def test_mirror_on_a_premise_that_is_symmetric(checked):
     even = strip(low=F(-1, 4), high=F(1, 4))
     report = checked(net, tensors, Claim(2, even, then), [[0.5, 0.5]] * 2, leaf, mirror)
     assert report.status == "certified" and report.claims[0].rows[0].bound == report.claims[0].rows[1].bound
-    # a row over x alone that is no strip is dropped; what is left is symmetric
+    # a row over x alone that is not a strip is dropped; what is left is symmetric
     dropped = (*even, row([(1, 0, "in", "x"), (1, 1, "in", "x")], F(3, 2)))
     report = checked(net, tensors, Claim(2, dropped, then), [[0.5, 0.5]] * 2, leaf, mirror)
     assert report.status == "certified", report.reason
@@ -787,7 +787,7 @@ def test_overflow(checked, changes, status):
     ],
 )
 def test_ramps_that_could_overflow(checked, start, rate, status):
-    """y − start could be infinite, and infinity times a rate that is flushed to zero is no number."""
+    """y − start could be infinite, and infinity times a rate that is flushed to zero is not a number."""
     net = net_of([number()], [branch([0], ramps(0))])
     report = checked(net, tensors_of(1, b0_l0_start=[start], b0_l0_rate=[rate]), single(), [[1.0]], SWEEP)
     assert report.status == status and ("overflow" in report.reason) == (status == "refused")

@@ -42,7 +42,7 @@ from smilenn.model.encoders import Branch, Encoder, Pinned, Trees
 from smilenn.model.encoders.layers import Linear, Ramps
 from smilenn.model.folder import read_file, read_folder
 from smilenn.model.net import SmileNet
-from smilenn.model.selftest import unsteady
+from smilenn.model.selftest import batch_dependent
 from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.forms import Outputs
 from smilenn.rounding import round_up
@@ -207,11 +207,11 @@ def test_a_subclass_of_an_encoder_is_not_taken_for_the_encoder(given):
 
 def test_any_encoder_is_asked_for_a_row_in_several_batches(priced):
     net = smilenn.load(priced).net_
-    assert not unsteady(net)
+    assert not batch_dependent(net)
     net.encoder = encoder(net.domain, Centred)
-    assert "other bits" in unsteady(net)
+    assert "other bits" in batch_dependent(net)
     net.encoder = encoder(net.domain, whole=Mine)
-    assert "other bits" in unsteady(net)
+    assert "other bits" in batch_dependent(net)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from smilenn import (
     SmileRegressor,
     SumAtMost,
 )
-from smilenn.estimators.steady import steady
+from smilenn.estimators.stability import stable
 from smilenn.report.probe import probe
 
 QUICK = Config(
@@ -117,9 +117,9 @@ def test_certified_labels_of_several_classes(classifier):
     assert certified.any()
     assert (classifier.predict(X.assign(g=X["g"].map({"u": "v", "v": "u"}))) == label)[certified].all()
     lead = np.array([[3.0, 1.0, 0.0], [3.0, 2.5, 0.0], [0.0, 0.0, -9.0]])
-    assert steady(lead, np.full((3, 3), 1.0), margins=True).tolist() == [True, False, False]
+    assert stable(lead, np.full((3, 3), 1.0), margins=True).tolist() == [True, False, False]
     only = np.full((3, 3), np.inf)
-    assert not steady(lead, only, margins=True).any()
+    assert not stable(lead, only, margins=True).any()
 
 
 def test_saved_classes_are_the_same(classifier, tmp_path):

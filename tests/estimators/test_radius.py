@@ -48,7 +48,7 @@ def test_a_radius_is_a_multiple_of_a_certified_delta(fitted):
     model, x, _ = fitted
     radius = model.certified_radius(x, norm=2)
     _, steady = model.predict_certified(x)
-    assert (radius[steady] > 0.2 - 1e-12).all() and (radius[~steady] < 0.2).all()  # one fifth is no float
+    assert (radius[steady] > 0.2 - 1e-12).all() and (radius[~steady] < 0.2).all()  # one fifth is not a float
     assert len(np.unique(radius)) > 4 and radius.max() > 0.2
     steps = radius / 0.02
     assert (np.abs(steps - np.rint(steps)) < 1e-6).all()
@@ -82,7 +82,7 @@ def steps(delta=0.25, slack=0.0):
 def test_steps_are_counted_strictly():
     logits = np.array([0.0, 0.1, 0.3, 0.30000000000000004, 0.9, -0.31])
     found = radii(logits, np.array([0.1]), steps(), margins=False)
-    assert found.tolist()[:2] == [0.0, 0.0]  # a lead of one bound is no lead
+    assert found.tolist()[:2] == [0.0, 0.0]  # a lead of one bound is not a lead
     assert found[2] < 0.75 + 1e-12 and found[4] <= 9 * 0.25 and found[5] >= 0.5
     assert (found <= np.floor(np.abs(logits) / 0.1) * 0.25 + 1e-12).all()
 

@@ -102,11 +102,11 @@ def test_rejection_needs_a_rule_about_changes():
 
 def test_the_report_has_rejection_and_a_curve(fitted, tmp_path):
     from smilenn.report.findings import gather
-    from smilenn.report.steadiness import steadiness
+    from smilenn.report.stability import stability
 
     model, x, y = fitted
-    page = steadiness(gather(model, x, y))
+    page = stability(gather(model, x, y))
     kept = model.predict_or_reject(x) != "rejected"
     assert "predict_or_reject" in page and "Euclidean norm" in page and "every column by itself" not in page
     assert f"{kept.mean():.3g}" in page and "certified accuracy at 0:" in page
-    assert steadiness(gather(model, x)) == ""
+    assert stability(gather(model, x)) == ""

@@ -202,7 +202,7 @@ def test_a_foreign_self_test_is_refused(tmp_path):
 
 
 def test_an_edited_scaler_is_noticed():
-    """It is no weight, but a network with another scaler is another function."""
+    """It is not a weight, but a network with another scaler is another function."""
     net = small_net()
     net.snapshot()
     net.mult[0] = -1.0

@@ -32,7 +32,7 @@ def _always(monkeypatch):
 
 @dataclass(frozen=True)
 class NoNumbers(Solver):
-    """One multiplier is no number, or not a finite one; the value is far too good."""
+    """One multiplier is not a number, or not a finite one; the value is far too good."""
 
     what: float = np.nan
     last: bool = False

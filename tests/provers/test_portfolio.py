@@ -95,7 +95,7 @@ def counterexample_claims(make):
 @pytest.mark.parametrize("name", ["robust", "tenth", "band", "bound", "category", "row", "equal"])
 @pytest.mark.parametrize("boxes", ["gap", "paper"])
 def test_counterexamples_satisfy_the_premise_exactly(make, name, boxes):
-    """Domains with bounds and scales that are no dyadic numbers: rounding must not push the inputs out of Q."""
+    """Domains with bounds and scales that are not dyadic numbers: rounding must not push the inputs out of Q."""
     third = Feature("x", "continuous", -1 / 3, 0.7, shift=0.1, mult=1 / 0.3)
     domain = Domain((third, *make.mixed().features[1:]))
     s = make.snapshot(domain, np.random.default_rng(2), hidden=3, boxes=boxes)

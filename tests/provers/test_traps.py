@@ -70,7 +70,7 @@ def test_phantom_violations_of_a_large_big_m(make):
             loose = Highs(feasibility=1e-7, integrality=1e-5, presolve=False)
             said = two_sided(held, -eps, eps, big_m=big_m, engine=loose, time_limit=20)
             phantoms += said.claimed > 0.01
-            assert said.value <= 0.0  # whatever the solver claims, its point is no violation
+            assert said.value <= 0.0  # whatever the solver claims, its point is not a violation
     assert phantoms > 0
 
 

@@ -176,11 +176,11 @@ def test_certified_labels_are_counted(classifier):
     assert both.model.value == pytest.approx(((labels == y[:60]) & certified).mean())
     shown = page(found)
     assert "correct and certified stable" in shown and CERTIFIED in shown
-    assert SmileRegressor().unturned(np.zeros((3, 1))) is None
+    assert SmileRegressor().stable_rows(np.zeros((3, 1))) is None
     rising = SmileClassifier(increasing=[0], network=Network(members=1), time_limit=2, certify_limit=0).fit(
         x[:60], y[:60]
     )
-    assert rising.unturned(np.zeros((3, 1))) is None
+    assert rising.stable_rows(np.zeros((3, 1))) is None
 
 
 def test_rows_that_are_separated_have_no_temperature(classifier):
@@ -257,3 +257,23 @@ def test_the_same_report_twice_is_the_same_file(regressor, rows, tmp_path):
     for name in ("a.html", "b.html"):
         regressor.report(tmp_path / name, *rows)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_a_page_opens_with_what_is_predicted_and_certified(regressor, rows, tmp_path):
+    from smilenn.report.findings import gather
+    from smilenn.report.opening import opening
+
+    found = gather(regressor, *rows, held_out=True, folder="models/a b")
+    words = opening(found)
+    assert words.startswith("This model predicts 'score' from 4 inputs; on 120 held-out rows, R² = ")
+    assert "Certified for every input in the domain: Raising 'dose'" in words
+    assert found.command("smile check MODEL") == "smile check 'models/a b'"
+    assert opening(gather(regressor)).startswith("This model predicts 'score' from 4 inputs; ")
+
+
+def test_importances_follow_the_model(regressor, rows):
+    from smilenn.report.findings import gather
+
+    found = gather(regressor, *rows, held_out=True).importances
+    assert found[0].name == "dose" and found[0].change > 3 * found[-1].change >= 0
+    assert gather(regressor, *rows, held_out=True).importances == found  # the same shuffle every time

@@ -120,7 +120,7 @@ def test_equal_outputs_differ_by_nothing():
 
 
 def test_what_breaks_the_rule_lies_in_its_premise_exactly():
-    """x and x ± 0.3 in float64 may lie further apart than 0.3 by a last bit, which is no counterexample."""
+    """x and x ± 0.3 in float64 may lie further apart than 0.3 by a last bit, which is not a counterexample."""
     (claim,) = Robust("0.3", eps="0.9", features=["x"]).lower(DOMAIN)
     result = probe(Known(lambda x: 3 * x[:, 0]), claim, sampled(200))
     for value, one in zip(result.value, result.tuples, strict=True):

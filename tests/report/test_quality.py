@@ -82,7 +82,7 @@ def test_a_constant_target_has_no_r2():
 def test_right_decisions_that_nothing_turns():
     y, logit = np.array([1.0, 1, 0, 0]), np.array([3.0, 0.5, -3.0, 2.0])
     domain = Domain.box([0.0], [1.0])
-    found = measure(y, logit, domain, np.zeros((4, 1)), task="binary", unturned=np.abs(logit) > 1)
+    found = measure(y, logit, domain, np.zeros((4, 1)), task="binary", stable_rows=np.abs(logit) > 1)
     (both,) = (m for m in found.metrics if m.name == CERTIFIED)
     assert both.model.value == 0.5 and both.constant == 0.5 and both.higher_is_better
     three = measure(
@@ -92,7 +92,7 @@ def test_right_decisions_that_nothing_turns():
         np.zeros((3, 1)),
         task="multiclass",
         names="abc",
-        unturned=np.array([True, False, True]),
+        stable_rows=np.array([True, False, True]),
     )
     assert three.metrics[-1].name == CERTIFIED and three.metrics[-1].model.value == 2 / 3
     assert all(m.name != CERTIFIED for m in measure(y, logit, domain, np.zeros((4, 1)), task="binary").metrics)

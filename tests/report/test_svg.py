@@ -55,3 +55,16 @@ def test_a_picture_is_a_png_with_the_given_shades():
     assert int.from_bytes(data[start + length : start + length + 4], "big") == zlib.crc32(
         data[start - 4 : start + length]
     )
+
+
+def test_many_names_stand_below_each_other():
+    from smilenn.report.dots import Dot, dots_plot
+    from smilenn.report.figures import group_plot
+    from smilenn.report.quality import Estimate, Group
+
+    plot = dots_plot([Dot("<b>", 1.0, 0.5, 2.0), Dot("n" * 40, 3.0, others=(2.5,))], "value", "<t>", line=(1.5, "all"))
+    assert "<b>" not in plot and "&lt;b&gt;" in plot and "n" * 40 in plot and plot.count("<circle") == 3
+    groups = [Group("region", f"r{i}", 10, Estimate(float(i), i - 0.5, i + 0.5), 0.0, 0.0) for i in range(8)]
+    assert "ours-whisker" in group_plot("region", groups, "accuracy", 3.0)
+    across, below = (group_plot("region", groups[:n], "accuracy", 1.0) for n in (5, 8))
+    assert "rotate(-90)" in across and "rotate(-90)" not in below and below.count("<circle") == 8

@@ -151,7 +151,7 @@ def test_rows_of_one_class_get_no_trees():
 
 
 def test_a_head_that_is_no_identity_gets_no_trees(model):
-    """Coordinates that are no outputs are not what a booster would learn."""
+    """Coordinates that are not outputs are not what a booster would learn."""
     net, x = model.net_, torch.zeros(4, model.domain_.size, dtype=torch.float64)
     from smilenn.train.losses import task_loss
     from smilenn.train.phases import Training

@@ -82,7 +82,7 @@ def test_every_point_of_the_box_satisfies_the_rows_and_every_other_function_has_
 @pytest.mark.parametrize(
     "properties",
     [
-        [Ordered(), Bounded(0, 5)],  # a simplex is no box
+        [Ordered(), Bounded(0, 5)],  # a simplex is not a box
         [SumAtMost(None, "income"), Bounded(lo=0)],
         [Bounded(2, 3, output="p"), Safe(then=["out.p <= 0.1 * income"])],  # two upper ends that cross
         [Exclusive("p", "q"), Bounded(lo=0.5)],  # no outputs at all

@@ -96,9 +96,9 @@ def test_a_delta_of_zero_is_refused():
 
 def test_blocks_need_a_square_image():
     domain = Domain.box([0.0] * 6, [1.0] * 6)
-    with pytest.raises(SmileError, match="6 columns are no square"):
+    with pytest.raises(SmileError, match="6 columns are not square"):
         robust_encoder(domain, np.full(6, 0.1), block=2)
-    with pytest.raises(SmileError, match="6 columns are no square"):
+    with pytest.raises(SmileError, match="6 columns are not square"):
         augmented(torch.zeros(2, 6), np.random.default_rng(0))
     assert robust_encoder(PIXELS, np.full(64, 0.1), block=2, units=(8,)).size == 2
 

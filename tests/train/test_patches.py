@@ -31,7 +31,7 @@ def test_squares_cover_an_image(side):
 
 
 def test_patches_need_a_square_image():
-    with pytest.raises(SmileError, match="6 columns are no square"):
+    with pytest.raises(SmileError, match="6 columns are not square"):
         squares(6)
 
 

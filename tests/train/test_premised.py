@@ -124,7 +124,7 @@ def test_several_premises_and_bounds_on_one_output():
 
 
 def test_certified_with_decimal_rows_and_no_point_of_the_edge_escapes():
-    """Decimal rows are no floats: their multipliers in the certificate are those of the rows as written."""
+    """Decimal rows are not floats: their multipliers in the certificate are those of the rows as written."""
     model = fitted()
     assert model.verdict_.status == "proved" and model.violation_bound_ == 0.0
     x = edge(4000)

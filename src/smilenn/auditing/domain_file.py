@@ -30,7 +30,7 @@ def read_domain(path: Path) -> tuple[Domain, dict[str, list[Any]]]:
     except OSError as error:
         raise SmileError(f"{str(path)!r} cannot be read: {error.strerror}; check the path.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SmileError(f"{str(path)!r} is no readable TOML file ({error}).") from None
+        raise SmileError(f"{str(path)!r} is not a readable TOML file ({error}).") from None
     entries = content.get("feature")
     if set(content) != {"feature"} or not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
         raise SmileError(f"{str(path)!r} must hold [[feature]] tables and nothing else.")

@@ -146,7 +146,7 @@ def _numbers(values: np.ndarray, kind: np.dtype, what: str) -> np.ndarray:
     if (np.abs(array) >= LARGEST).any():
         raise SmileError(f"The network holds a number of 2^40 or more ({what}), which no certificate covers.")
     if (array.astype(kind).astype(np.float64) != array).any():
-        raise SmileError(f"The {what} are no {kind.name} numbers; give the network's own weights.")
+        raise SmileError(f"The {what} are not {kind.name} numbers; give the network's own weights.")
     array.setflags(write=False)
     return array
 

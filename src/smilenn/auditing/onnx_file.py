@@ -52,9 +52,9 @@ def read_onnx(path: str | Path) -> DeepNet:
         reader = Reader(model.graph, onnx.numpy_helper.to_array)
     except SmileError:
         raise
-    except Exception as error:  # protobuf raises errors of its own for files that are no ONNX
+    except Exception as error:  # protobuf raises errors of its own for files that are not ONNX
         what = " ".join(str(error).split())[:100]
-        raise SmileError(f"{str(path)!r} is no readable ONNX file ({printable(what)}).") from None
+        raise SmileError(f"{str(path)!r} is not a readable ONNX file ({printable(what)}).") from None
     return reader.network(Path(path).name)
 
 
@@ -121,7 +121,7 @@ class Reader:
     def _constant(self, node: Any) -> np.ndarray:
         values = [a.t for a in node.attribute if a.name == "value"]
         if not values:
-            raise _unknown(node, "is a constant that is no tensor")
+            raise _unknown(node, "is a constant that is not a tensor")
         return self._array(values[0])
 
     def network(self, source: str) -> DeepNet:
@@ -129,7 +129,7 @@ class Reader:
         for node in self.nodes:
             self._take(node)
         if self.at != self.last:
-            raise SmileError("The nodes of the network are no chain that ends in its output.")
+            raise SmileError("The nodes of the network are not a chain that ends in its output.")
         if not self.weights or not self.linear:
             raise SmileError("The network does not end in a linear layer; export it without its last activation.")
         biases = tuple(np.zeros(len(w)) if b is None else b for w, b in zip(self.weights, self.biases, strict=True))

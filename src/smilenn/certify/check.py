@@ -53,7 +53,7 @@ GRID, BROAD = 40, 20  # weights of a contraction are multiples of 2^-40 below 2^
 TOGETHER = 128  # columns of a contraction that share packed rows
 FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
 PROPERTIES = "properties.json"  # compared with the certificate's claims, where it is listed
-META = "__metadata__"  # an entry of a safetensors header that is no tensor
+META = "__metadata__"  # an entry of a safetensors header that is not a tensor
 EXIT = {"certified": 0, "refused": 1, "unreadable": 2, "unknown": 3}
 Ints = list[int]
 Whole = Sequence[int]
@@ -245,7 +245,7 @@ def parse(data: bytes, name: str) -> Any:
         return out
 
     def constant(text: str) -> Any:
-        raise ValueError(f"{text} is no number")
+        raise ValueError(f"{text} is not a number")
 
     def integer(text: str) -> int:
         if len(text) > 400 or abs(value := int(text)) >= OVERFLOW:
@@ -316,13 +316,13 @@ def read_folder(folder: str) -> tuple[int, dict[str, bytes]]:
     """The version and the files of §6, with the manifest, after all that it lists have shown their hashes."""
     text = read_file(folder, "manifest.json")
     manifest = parse(text, "manifest.json")
-    need(isinstance(manifest, dict) and manifest.get("format") == "smilenn-model", "manifest.json is no manifest")
+    need(isinstance(manifest, dict) and manifest.get("format") == "smilenn-model", "manifest.json is not a manifest")
     version: Any = manifest.get("version")
     need(is_int(version) and version in (1, 2), "the model folder has another version")
     listed: Any = manifest.get("files")
     need(isinstance(listed, dict), "manifest.json lists no files")
     for name, entry in listed.items():
-        need((plain if version == 2 else printable)(name), f"{quoted(name)} is no plain file name")
+        need((plain if version == 2 else printable)(name), f"{quoted(name)} is not a plain file name")
         good = is_object(entry, "sha256", "bytes") and is_int(entry["bytes"]) and isinstance(entry["sha256"], str)
         need(good, f"the manifest's entry of {name} is malformed")
     if version == 2:
@@ -397,7 +397,7 @@ def tensors_of(data: bytes) -> tuple[dict[str, tuple[str, Ints]], dict[str, byte
     size = int.from_bytes(data[:8], "little")
     readable(size <= min(16 * MIB, len(data) - 8), "it is truncated or its header too large")
     header, body = parse(data[8 : 8 + size], "the header of weights.safetensors"), memoryview(data)[8 + size :]
-    readable(isinstance(header, dict), "its header is no table")
+    readable(isinstance(header, dict), "its header is not a table")
     places = []
     for name, e in header.items():
         if name != META:
@@ -675,7 +675,7 @@ class Net:
         need(isinstance(self.scales, list) and len(self.scales) == len(self.outputs), "output_scale is malformed")
         for s in self.scales:
             good = isinstance(s, Real) and s >= Fraction(1, 1 << 1022) and s == power_below(s)
-            need(good, "output_scale is no power of two")
+            need(good, "output_scale is not a power of two")
         self.o = len(self.outputs)
 
     def shapes(self, kind: str, skip: bool) -> dict[str, Ints]:
@@ -1326,7 +1326,7 @@ Path = tuple[tuple[int, int, Fraction, int], ...]
 @lru_cache(maxsize=1 << 12)
 def rational(text: str) -> Fraction:
     """A number of a claim."""
-    need(RATIONAL.fullmatch(text), "a number of a claim is no rational")
+    need(RATIONAL.fullmatch(text), "a number of a claim is not a rational")
     numerator, _, denominator = text.partition("/")
     need(int(denominator or "1"), "a number of a claim is divided by zero")
     return Fraction(int(numerator), int(denominator or "1"))
@@ -1334,7 +1334,7 @@ def rational(text: str) -> Fraction:
 
 def read_rows(rows: Any, copies: int, kinds: tuple[str, ...]) -> list[Row]:
     """Rows of a claim."""
-    need(isinstance(rows, list), "rows of a claim are no list")
+    need(isinstance(rows, list), "rows of a claim are not a list")
     out: list[Row] = []
     for row in rows:
         need(is_object(row, "terms", "op", "rhs") and isinstance(row["terms"], list), "a row is malformed")
@@ -1345,7 +1345,7 @@ def read_rows(rows: Any, copies: int, kinds: tuple[str, ...]) -> list[Row]:
             coef, copy, kind, name = term
             need(is_int(copy) and 0 <= copy < copies, "a term names a copy that is not there")
             need(kind in kinds and isinstance(name, str), "a term names neither an input nor an output, or not here")
-            need(isinstance(coef, str), "a number of a claim is no rational")
+            need(isinstance(coef, str), "a number of a claim is not a rational")
             terms.append((rational(coef), copy, kind, name))
         out.append((terms, row["op"], rational(row["rhs"])))
     return out
@@ -2481,7 +2481,7 @@ def no_rounding(net: Net) -> None:
         for w, (places, most) in zip(weights, inputs, strict=True):
             if w:
                 size, p = size + abs(Fraction(w, 1 << net.e)) * most, max(p, places + low_bits(w))
-        need(p <= 500 and size * (1 << p) <= 1 << 53, "a sum may be rounded: this is no dyadic network")
+        need(p <= 500 and size * (1 << p) <= 1 << 53, "a sum may be rounded: this is not a dyadic network")
         return p, size
 
     def low_bits(value: int) -> int:

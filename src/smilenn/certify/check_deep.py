@@ -141,7 +141,7 @@ def _check(folder: str) -> Report:
     version = content.get("version")
     need(
         content.get("format") == "smilenn-audit" and type(version) is int and version == 1,
-        "this is no audit of version 1",
+        "this is not an audit of version 1",
     )
     keys = {"format", "version", "source", "network", "inputs", "outputs", "proofs_sha256", "rows"}
     need(set(content) == keys, "audit.json has missing or unknown keys")
@@ -149,7 +149,7 @@ def _check(folder: str) -> Report:
     net = Net(content["network"], files["network.bin"])
     names = [texts(content[key], count) for key, count in (("inputs", net.sizes[0]), ("outputs", net.sizes[-1]))]
     need(isinstance(content["rows"], list) and content["rows"], "the audit has no rows")
-    need(isinstance(content["source"], str), "the audit's source is no text")
+    need(isinstance(content["source"], str), "the audit's source is not a text")
     data, at, rows, work = files["proofs.bin"], 0, [], Work()
     for entry in content["rows"]:
         row = Row(entry, net, names)
@@ -197,7 +197,7 @@ def parse(data: bytes) -> dict[str, Any]:
         return dict(items)
 
     def refused(text: str) -> Any:
-        raise ValueError(f"{text[:40]} is no whole number")
+        raise ValueError(f"{text[:40]} is not a whole number")
 
     def integer(text: str) -> int:
         return int(text) if len(text) <= 20 else refused(text)
@@ -208,7 +208,7 @@ def parse(data: bytes) -> dict[str, Any]:
             text, object_pairs_hook=pairs, parse_constant=refused, parse_float=refused, parse_int=integer
         )
         if not isinstance(value, dict):
-            raise ValueError("it is no object")
+            raise ValueError("it is not an object")
         if depth(value) > DEEPEST:
             raise ValueError(f"it is nested deeper than {DEEPEST}")
     except (ValueError, RecursionError) as error:

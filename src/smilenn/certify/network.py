@@ -193,12 +193,12 @@ def found_certificate(folder: Path, net: SmileNet) -> Certificate | Whys:
 def _refuse_unfit(net: SmileNet) -> None:
     """Raise where proofs would be about another function than the network computes."""
     from smilenn.model.seal import foreign_part
-    from smilenn.model.selftest import unsteady
+    from smilenn.model.selftest import batch_dependent
 
     if reason := foreign_part(net):
         raise SmileError(f"The network cannot be certified: {reason}.")
     net.assert_float64()
-    if reason := unsteady(net):
+    if reason := batch_dependent(net):
         raise SmileError(f"The network cannot be certified: {reason}.")
 
 

@@ -89,14 +89,14 @@ def _misnamed(model: Mapping[str, Any], outputs: Outputs) -> str:
         return ""
     if "class_outputs" in table and outputs.classes and outputs.classes != tuple(map(class_name, table["classes"])):
         return "the classes in model.json are not those that its outputs are named after"
-    spoken = "task" in table or bool(outputs.classes or outputs.target)
-    if spoken and table.get("meaning") not in _meanings(outputs, clamped="task" not in table):
+    named = "task" in table or bool(outputs.classes or outputs.target)
+    if named and table.get("meaning") not in _meanings(outputs, clamped="task" not in table):
         return "the meaning of the outputs in model.json is not that of its task, target and classes"
     return ""
 
 
 def _meanings(outputs: Outputs, *, clamped: bool) -> list[list[str]]:
-    """What the outputs may be said to mean; of a table that is no estimator's also their clamp."""
+    """What the outputs may be said to mean; of a table that is not an estimator's also their clamp."""
     meaning = [output_words(outputs, name) for name in outputs.names]
     return [meaning, [f"{words}, clamped" for words in meaning]] if clamped else [meaning]
 

@@ -18,7 +18,7 @@ from smilenn.certify.verdicts import Inspection, inspect
 from smilenn.certify.verified import CODES, Finding
 from smilenn.certify.verified import run as run_verified
 from smilenn.cli.guard import exit_code
-from smilenn.cli.spoken import in_options
+from smilenn.cli.option_words import in_options
 from smilenn.errors import SmileError, listed
 from smilenn.model.bundle import MODEL
 from smilenn.model.folder import parse_json, read_folder, without_infinities

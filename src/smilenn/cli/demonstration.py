@@ -15,7 +15,7 @@ import typer
 
 from smilenn.certify import check as checker
 from smilenn.cli.guard import INTERRUPTED, exit_code
-from smilenn.cli.spoken import in_options
+from smilenn.cli.option_words import in_options
 from smilenn.cli.words import cell_list, domain_text, judgement_record, judgement_text
 from smilenn.datasets.base import Dataset
 from smilenn.datasets.credit import make_credit
@@ -94,6 +94,7 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
                 held_out=True,
                 train=(train.frame, train.target),
                 seconds=REFERENCE_SECONDS,
+                folder=folder,
                 callback=show,
             )
     except KeyboardInterrupt:

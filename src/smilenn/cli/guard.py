@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup, TyperOption
 
+from smilenn.cli.option_words import in_options
 from smilenn.cli.screen import hide_rare
-from smilenn.cli.spoken import in_options
 from smilenn.errors import AlteredError, SmileError
 
 if TYPE_CHECKING:

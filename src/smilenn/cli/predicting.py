@@ -22,7 +22,7 @@ from smilenn.domain import OutOfBounds
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
-from smilenn.estimators.steady import steady
+from smilenn.estimators.stability import stable
 from smilenn.estimators.store import load
 from smilenn.progress import PLAIN_EVERY, Progress, display
 from smilenn.report.write import replaced
@@ -164,7 +164,7 @@ def predictions(
     found, sure = estimator.decided(output), estimator.probabilities(output)
     certified = {}
     if change is not None:
-        certified = {"certified": steady(output, change, margins=estimator.task == "multiclass")}
+        certified = {"certified": stable(output, change, margins=estimator.task == "multiclass")}
         certified |= {} if estimator.task == "multilabel" else _radii(estimator, output, outside)
     if estimator.task == "multilabel":
         return label_columns({"": found, "probability": sure} | certified, estimator.outputs_.names)

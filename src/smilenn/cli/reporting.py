@@ -28,7 +28,7 @@ from smilenn.report.write import write_report
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ReportRows:
     """Rows to measure on, if any: a table, its target if it has one, what they are to the model, rows to train on."""
 
     X: pd.DataFrame | None = None
@@ -40,7 +40,7 @@ class Given:
 def run(request: Request, *, quiet: bool, json: bool) -> int:
     """Write the files; the exit code is 0 whatever the verdict is."""
     estimator = load(request.model)
-    given = Given() if request.data is None else read_rows(request, estimator)
+    given = ReportRows() if request.data is None else read_rows(request, estimator)
     with display("off" if quiet or json else "auto") as show:
         write_report(
             estimator,
@@ -53,6 +53,7 @@ def run(request: Request, *, quiet: bool, json: bool) -> int:
             train=given.train if request.references else None,
             seconds=request.seconds,
             image=read_image(request.image),
+            folder=request.model,
             callback=show,
         )
     if json:
@@ -72,7 +73,7 @@ def _path(place: Path | None) -> str | None:
     return None if place is None else str(place)
 
 
-def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> Given:
+def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> ReportRows:
     """The rows of ``--data``; of the file the model was fitted on, those it has not seen."""
     assert request.data is not None
     fitted_on = read_training(request.model)
@@ -85,7 +86,7 @@ def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> 
         raise SmileError(f"{source.name} has no target column {lacking[0]!r}, which --references needs.")
     if lacking:
         warnings.warn(f"{source.name} has no column {lacking[0]!r}: the report measures no quality.", stacklevel=1)
-        return Given(frame)
+        return ReportRows(frame)
     y, X = frame[targets[0]] if len(targets) == 1 else frame[targets], frame.drop(columns=targets)
     if fitted_on.get("sha256") == source.digest():
         strata = estimator.read_target(y.to_numpy(), targets).strata
@@ -93,7 +94,7 @@ def read_rows(request: Request, estimator: SmileRegressor | SmileClassifier) -> 
     if request.references:
         wanted = f", {fitted_on['data']!r}" if "data" in fitted_on else ""
         raise SmileError(f"--references are trained on the rows of `smile fit`; give the file it read{wanted}.")
-    return Given(X, y)
+    return ReportRows(X, y)
 
 
 def target_columns(estimator: SmileRegressor | SmileClassifier) -> list[str]:
@@ -114,8 +115,8 @@ def read_features(source: Source, estimator: SmileRegressor | SmileClassifier, a
     return frame
 
 
-def not_seen(X: pd.DataFrame, y: pd.Series | pd.DataFrame, held: np.ndarray, fitted_on: dict[str, Any]) -> Given:
+def not_seen(X: pd.DataFrame, y: pd.Series | pd.DataFrame, held: np.ndarray, fitted_on: dict[str, Any]) -> ReportRows:
     """The rows that training held out ([n] bool), or all where it held none out."""
     if not held.any():
-        return Given(X, y, False, (X, y))
-    return Given(X[held], y[held], unseen(fitted_on), (X[~held], y[~held]))
+        return ReportRows(X, y, False, (X, y))
+    return ReportRows(X[held], y[held], unseen(fitted_on), (X[~held], y[~held]))

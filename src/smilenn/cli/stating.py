@@ -16,8 +16,8 @@ def read_properties(request: Request) -> Stated:
     """All properties that the options and files ask for, each with where it was stated."""
     out: list[tuple[str, Property]] = []
     if request.increasing or request.decreasing:
-        spoken = request.output or request.positive
-        item = Monotone(increasing=request.increasing, decreasing=request.decreasing, output=spoken)
+        said_of = request.output or request.positive
+        item = Monotone(increasing=request.increasing, decreasing=request.decreasing, output=said_of)
         out.append(("--increasing" if request.increasing else "--decreasing", item))
     for text in request.fair:
         name, eps = fair_parts(text)

@@ -30,7 +30,7 @@ def read_chunks(
     """The table in frames of up to `rows` rows, each with the number of its first row; at least one row or an error.
 
     `text` names columns whose values are names even where they look like numbers, each with names that are known: these
-    are no missing cells whatever they are. `only` keeps these columns; the others may hold anything.
+    are not missing cells whatever they are. `only` keeps these columns; the others may hold anything.
     """
     wanted = _wanted(source, only)
     known = dict(text or {})

@@ -12,7 +12,7 @@ import pandas as pd
 from smilenn.certify.about import in_short
 from smilenn.certify.statement import claim_lines, claim_sentence
 from smilenn.certify.verdicts import Certificate, claim_words
-from smilenn.cli.spoken import in_options
+from smilenn.cli.option_words import in_options
 from smilenn.domain import Domain
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor

@@ -101,7 +101,7 @@ def is_text(series: pd.Series) -> bool:
 
 
 def _no_number(cell: Any, where: str) -> str:
-    """What is wrong with a cell that is no finite number."""
+    """What is wrong with a cell that is not a finite number."""
     if pd.isna(cell):
         return f"{where} is missing (NaN); drop the row or fill it in."
     if isinstance(cell, str):

@@ -26,7 +26,6 @@ from sklearn.utils import estimator_html_repr
 from smilenn.domain import Domain, OutOfBounds
 from smilenn.estimators.checks import check_inputs, merged, scaled_note
 from smilenn.estimators.hidden import refuse_hidden
-from smilenn.estimators.judged import Judged
 from smilenn.estimators.missing import Fill, Missing, Unknown, filled
 from smilenn.estimators.options import Columns, Network, network_of
 from smilenn.estimators.outside import Outside, outside_mode
@@ -39,6 +38,7 @@ from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, TaskName
 from smilenn.estimators.trend import TrendWarning, contradictions
 from smilenn.estimators.usual import Usual, as_usual
+from smilenn.estimators.verdict_mixin import VerdictMixin
 from smilenn.progress import Progress, display
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from smilenn.train.restarts import Trained
 
 
-class SmileEstimator(Judged, Parameters):
+class SmileEstimator(VerdictMixin, Parameters):
     """Base of the two estimators.
 
     Parameters
@@ -298,7 +298,7 @@ class SmileEstimator(Judged, Parameters):
         found = self.net_.predict(x)
         return found[:, 0] if found.shape[1] == 1 else found
 
-    def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
+    def stable_rows(self, outputs: np.ndarray) -> np.ndarray | None:
         """Which decisions behind outputs [n, o] no change that `Robust` and `Fair` cover can flip, [n]; None where
         nothing is decided, or no such rule was stated.
         """

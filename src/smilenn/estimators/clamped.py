@@ -37,7 +37,7 @@ from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
 from smilenn.model.folder import parse_json, read_folder
 from smilenn.model.net import SmileNet
-from smilenn.model.selftest import unsteady
+from smilenn.model.selftest import batch_dependent
 from smilenn.properties.forms import Outputs
 from smilenn.properties.library import Fair
 from smilenn.properties.naming import output_words
@@ -196,7 +196,7 @@ class Clamped(Parameters, ABC):
 
 def _steady_only(certificate: Certificate, net: SmileNet) -> Certificate:
     """The certificate, unless the model was seen to give equal rows different bits: then one that proves nothing."""
-    reason = unsteady(net)
+    reason = batch_dependent(net)
     if not reason:
         return certificate
     report = replace(certificate.report, status="unknown", claims=())

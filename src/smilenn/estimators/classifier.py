@@ -24,7 +24,7 @@ from smilenn.estimators.radius import Norm, Steps, radii, refuse_without_steps, 
 from smilenn.estimators.reject import accepted, with_rejections
 from smilenn.estimators.rules import LOGIT_EPS, Directions, Names, Stated
 from smilenn.estimators.sigmoid import probability
-from smilenn.estimators.steady import largest_changes, steady
+from smilenn.estimators.stability import largest_changes, stable
 from smilenn.estimators.targets import (
     Target,
     TaskName,
@@ -143,7 +143,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         ``certificate_``; without one every entry is False. Of several labels both are [n, o], each label by itself.
         """
         logits = self.outputs(X)
-        return self.decided(logits), steady(logits, self.largest_changes(), margins=self.task == "multiclass")
+        return self.decided(logits), stable(logits, self.largest_changes(), margins=self.task == "multiclass")
 
     def predict_or_reject(self, X: Any, rejected: Any = None) -> np.ndarray:
         """Class labels [n], and `rejected` where the model gives no answer: by default -1, or "rejected" for text.
@@ -199,14 +199,14 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
             out = np.maximum(out, radii(logits, change, one, margins=self.task == "multiclass"))
         return out
 
-    def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
+    def stable_rows(self, outputs: np.ndarray) -> np.ndarray | None:
         """Which decisions behind logits [n, o] no change that `Robust` and `Fair` cover can flip, [n] (of labels:
         none of them); None where no such rule was stated.
         """
         if not self.changing_claims():
             return None
         logits = outputs[:, 0] if outputs.shape[1] == 1 else outputs
-        found = steady(logits, self.largest_changes(), margins=self.task == "multiclass")
+        found = stable(logits, self.largest_changes(), margins=self.task == "multiclass")
         return found if found.ndim == 1 else np.asarray(found.all(axis=1))
 
     def largest_change(self) -> float:
@@ -247,7 +247,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         return self.probabilities(self.outputs(X))
 
     def recourse(self, row: Any, *, change: Change, to: Any = None, at_least: float | None = None) -> Recourse:
-        """The smallest change of one row that turns its label, along directions that are certified to help.
+        """The smallest change of one row that flips its label, along directions that are certified to help.
 
         `change` says what may move: feature → ``up``, ``down`` or the furthest value. `to` is the class (label) that is
         wanted, of two classes the positive one if None; `at_least` asks for a probability of it. Any larger change of

@@ -126,10 +126,10 @@ def judge(
 def _unfit(net: SmileNet) -> str:
     """Why no proof can cover the network: code of the user's own, or an encoder that gives equal rows other bits."""
     from smilenn.model.seal import foreign_part
-    from smilenn.model.selftest import unsteady
+    from smilenn.model.selftest import batch_dependent
 
     try:
-        return foreign_part(net) or unsteady(net)
+        return foreign_part(net) or batch_dependent(net)
     except SmileError as error:
         return str(error).rstrip(".")
 

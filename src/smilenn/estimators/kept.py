@@ -46,7 +46,7 @@ def to_json(estimator: SmileEstimator) -> dict[str, Any]:
     out: dict[str, Any] = {name: _plain(params[name]) for name in PLAIN if name in params}
     state = params["random_state"]
     out["random_state"] = int(state) if isinstance(state, (int, np.integer)) else None
-    if "class_weight" in params:  # labels are no keys of JSON
+    if "class_weight" in params:  # labels are not keys of JSON
         wanted = params["class_weight"]
         out["class_weight"] = (
             [[_plain(k), _plain(v)] for k, v in wanted.items()] if isinstance(wanted, dict) else wanted

@@ -54,7 +54,7 @@ class Nested:
 
     @classmethod
     def check_names(cls, given: Mapping[str, Any]) -> None:
-        """Names that are no fields are refused."""
+        """Names that are not fields are refused."""
         known = [field.name for field in fields(cls)]
         unknown = sorted(set(given) - set(known))
         if unknown:

@@ -81,7 +81,7 @@ class Parameters(BaseEstimator):
 
     @classmethod
     def check_names(cls, given: Mapping[str, Any]) -> None:
-        """Refuse names that are no parameters; the sentence says what to write instead."""
+        """Refuse names that are not parameters; the sentence says what to write instead."""
         known: list[str] = cls._get_param_names()
         for name, value in given.items():
             if name not in known:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from smilenn.errors import SmileError
-from smilenn.estimators.steady import steady
+from smilenn.estimators.stability import stable
 
 WORD, NUMBER = "rejected", -1  # the class of rejected rows, of classes that are text and of those that are numbers
 
@@ -27,7 +27,7 @@ def accepted(logits: np.ndarray, change: np.ndarray, *, margins: bool) -> np.nda
     """Which rows of logits [n], or [n, o] with `margins`, are accepted, given B of the logit, or of each margin."""
     half = np.asarray(change) / 2
     half = np.where(2 * half < change, np.nextafter(half, math.inf), half)  # the least number of all has no half
-    return steady(logits, half if margins else float(half.max()), margins=margins)
+    return stable(logits, half if margins else float(half.max()), margins=margins)
 
 
 def with_rejections(labels: np.ndarray, kept: np.ndarray, classes: np.ndarray, rejected: Any = None) -> np.ndarray:

@@ -63,7 +63,7 @@ def contradictions(claims: Sequence[Claim], domain: Domain, x: np.ndarray, targe
         rule = meaning(claim, target.outputs, domain)
         if not isinstance(rule, Rises):
             continue
-        for form, what in _spoken_of(rule.forms, target):
+        for form, what in _subject(rule.forms, target):
             values = sum(float(c) * target.y[rows, target.outputs.names.index(name)] for c, name in form)
             for feature, sign in [*((name, 1) for name in rule.up), *((name, -1) for name in rule.down)]:
                 rho = _correlation(x[rows, domain.slices[feature]][:, 0], np.asarray(values))
@@ -72,7 +72,7 @@ def contradictions(claims: Sequence[Claim], domain: Domain, x: np.ndarray, targe
     return list(found.values())
 
 
-def _spoken_of(forms: Sequence[Linear], target: Target) -> list[tuple[Linear, str]]:
+def _subject(forms: Sequence[Linear], target: Target) -> list[tuple[Linear, str]]:
     """The forms with their words; the margins of one class over the others are its own indicator."""
     leads = {tuple(term for term in form if term[0] > 0) for form in forms}
     if target.task == "multiclass" and len(leads) == 1:

@@ -1,7 +1,7 @@
 """A table is a list of independent cells: run them in parallel, write each finished one as a JSON line, never twice.
 
 A cell is identified by its parameters; computing it gives one or more rows. A results file that was cut off keeps its
-finished cells: a half-written last line is dropped, a line that is no finished cell is ignored, and running the same
+finished cells: a half-written last line is dropped, a line that is not a finished cell is ignored, and running the same
 command again computes only what is missing. A cell that fails with a `SmileError` does not stop the others.
 
 Cells run side by side, one thread each, on this machine or on a Dask cluster (`smilenn.clusters`). Results are written
@@ -134,7 +134,7 @@ def read_cells(out: Path) -> dict[str, Row]:
             found = {"cell": record["cell"], "rows": list(record["rows"]), "machine": record.get("machine")}
             records[key_of(record["cell"])] = found
         except (ValueError, TypeError, KeyError):
-            logger.warning("line %d of %s is no finished cell and is left aside", number, out)
+            logger.warning("line %d of %s is not a finished cell and is left aside", number, out)
     return records
 
 

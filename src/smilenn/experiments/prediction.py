@@ -22,7 +22,7 @@ import torch
 from smilenn.baselines.crown_ibp import verify
 from smilenn.baselines.network import ScaledModule
 from smilenn.domain import Domain
-from smilenn.estimators.steady import steady
+from smilenn.estimators.stability import stable
 from smilenn.experiments.robustness import EMBEDDING, backbone
 from smilenn.model.net import SmileNet
 from smilenn.properties.library import Robust
@@ -64,7 +64,7 @@ def subjects(seed: int = 0, device: str = "cpu") -> dict[str, Callable[[], Any]]
 
     def certified(net: SmileNet) -> tuple[np.ndarray, np.ndarray]:
         logit = net.predict(x, batch=BATCH)[:, 0]
-        return logit > 0, steady(logit, 1.0)
+        return logit > 0, stable(logit, 1.0)
 
     return {
         "backbone": lambda: predict(bare.eval()),

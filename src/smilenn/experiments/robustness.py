@@ -36,7 +36,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.options import Network
-from smilenn.estimators.steady import largest_change
+from smilenn.estimators.stability import largest_change
 from smilenn.experiments import figures, paper, ten_classes
 from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.measures import chosen, mean, proved, robust, timed

@@ -38,7 +38,7 @@ def _qualities(rows: list[Row], name: str) -> list[float]:
 
 
 def _lost(ours: list[Row], free: list[Row]) -> list[Aim]:
-    """What the rule costs on every task that is no polytope."""
+    """What the rule costs on every task that is not a polytope."""
     pairs = {name: (_qualities(ours, name), _qualities(free, name)) for name in OTHERS}
     lost = {name: float(np.mean(other) - np.mean(one)) for name, (one, other) in pairs.items() if one}
     return [

@@ -102,7 +102,7 @@ def load_net(
     first = read_manifest(folder)["version"] == 1 and has_pinned(net)
     if selftest.NAME in documents and not first:
         selftest.replay(net, documents[selftest.NAME], str(folder / selftest.NAME))
-    elif not first and (reason := selftest.unsteady(net)):  # a folder that lost its vectors is looked at all the same
+    elif not first and (reason := selftest.batch_dependent(net)):  # a folder may lose its vectors
         raise SmileError(f"{str(folder)!r}: {reason}.")
     return net, documents
 

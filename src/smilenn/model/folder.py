@@ -122,7 +122,7 @@ def read_folder(folder: Path | str, manifest: Mapping[str, Any] | None = None) -
     files = {}
     for name, entry in (read_manifest(folder) if manifest is None else manifest)["files"].items():
         if Path(name).name != name:
-            raise AlteredError(f"The manifest of {str(folder)!r} lists {name!r}, which is no plain file name.")
+            raise AlteredError(f"The manifest of {str(folder)!r} lists {name!r}, which is not a plain file name.")
         limits = (entry["bytes"], MOST_JSON) if name.endswith(".json") else (entry["bytes"],)
         data = read_file(folder / name, max(0, min(limits)))
         if len(data) != entry["bytes"] or hashlib.sha256(data).hexdigest() != entry["sha256"]:

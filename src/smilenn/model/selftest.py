@@ -4,9 +4,9 @@ A certificate assumes float64 arithmetic of IEEE 754. A machine or a build that 
 or shortened type, a compiler that reorders a fixed order) shows here, before it predicts. Under ``fixed-order`` and
 ``dyadic`` the numbers must agree bit for bit, in a batch and row by row; under ``f64-aux``, whose sums may be taken in
 any order, within 1e-9 of the output scale or of what the head adds up, far above its rounding and far below any fault.
-An encoder must give a row the same bits in any batch, whatever the profile. `unsteady` looks for a row that it does
-not, at random rows of the domain, at each of 64 places, in odd batches, with one thread and with two. It is asked when
-training ends and wherever a model is loaded. It cannot prove that there is none: that is what docs/encoders.md does.
+An encoder must give a row the same bits in any batch, whatever the profile. `batch_dependent` looks for a row where it
+does not, at random rows of the domain, at each of 64 places, in odd batches, with one thread and with two. It is asked
+when training ends and wherever a model is loaded. It cannot prove that there is none: docs/encoders.md does.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
     weights, x, wanted = _recorded(net, stored, where)
     if weights != net.snapshot().digest:
         raise AlteredError(f"{where} is about other weights than the model's; save the model again.")
-    if reason := unsteady(net, x):
+    if reason := batch_dependent(net, x):
         raise SmileError(f"{where}: {reason}.")
     exact = net.profile != "f64-aux"
     room = 0.0 if exact else TOLERANCE * _sizes(net, x)
@@ -88,7 +88,7 @@ def _recorded(net: SmileNet, stored: Any, where: str) -> tuple[Any, np.ndarray, 
     return weights, x, wanted
 
 
-def unsteady(net: SmileNet, x: np.ndarray | None = None) -> str:
+def batch_dependent(net: SmileNet, x: np.ndarray | None = None) -> str:
     """Why equal rows may get different bits from the encoder of `net`, as part of a sentence; empty if none was found.
 
     Rows are drawn afresh from the domain, so no folder can choose them; rows x [B, m] are looked at too. The encoder is
@@ -100,14 +100,14 @@ def unsteady(net: SmileNet, x: np.ndarray | None = None) -> str:
     if net.encoder is None:
         return ""
     before = seal(net)
-    if reason := _unsteady(net, net.encoder, x):
+    if reason := _batch_dependent(net, net.encoder, x):
         return reason
     after = seal(net)
     moved = before is not None and after is not None and not after.matches(before)
     return f"the encoder {KEEPS_STATE}" if moved else ""
 
 
-def _unsteady(net: SmileNet, encoder: Encoder, x: np.ndarray | None) -> str:
+def _batch_dependent(net: SmileNet, encoder: Encoder, x: np.ndarray | None) -> str:
     import torch
 
     training, threads = net.training, torch.get_num_threads()
@@ -119,7 +119,7 @@ def _unsteady(net: SmileNet, encoder: Encoder, x: np.ndarray | None) -> str:
                     return f"the encoder's branch {branch.name!r} {reason}"
             large = sum(tensor.numel() for tensor in encoder.state_dict().values()) > LARGE
             drawn = net.domain.sample(PLACES if _quick(encoder) and not large else FEW, np.random.default_rng())
-            if not all(_steady(net.encode, _scaled(net, rows)) for rows in (drawn, x) if rows is not None):
+            if not all(_same_bits(net.encode, _scaled(net, rows)) for rows in (drawn, x) if rows is not None):
                 return f"the encoder {OTHER_BITS}"
     finally:
         net.train(training)
@@ -153,14 +153,14 @@ def _unsteady_branch(net: SmileNet, branch: Branch) -> str:
             rows = (everywhere + shift) % count
             if not _same(branch(u[rows]), wanted[rows]):
                 return OTHER_BITS
-        if not _steady(branch, u):
+        if not _same_bits(branch, u):
             return OTHER_BITS
     first = branch.layers[0]
     alone = isinstance(first, Pinned) and first.differs(u[:, branch.columns])
     return OTHER_VALUES if alone else ""
 
 
-def _steady(function: Callable[[torch.Tensor], torch.Tensor], u: torch.Tensor) -> bool:
+def _same_bits(function: Callable[[torch.Tensor], torch.Tensor], u: torch.Tensor) -> bool:
     """Whether rows u [B, m] get the same bits together, in reverse, in odd batches, one by one and among many."""
     import torch
 

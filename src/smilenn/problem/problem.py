@@ -98,7 +98,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class InputClaim:
     """A claim in the space of the inputs, whatever an encoder makes of it: what witnesses and counterexamples need."""
 
     claim: Claim
@@ -122,7 +122,7 @@ class Problem:
     region: Region
     flips: Flips
     rows: tuple[Row, ...]
-    given: Given
+    given: InputClaim
     frames: tuple[Frame, ...]
 
     @property
@@ -197,12 +197,12 @@ def build(claim: Claim, snapshot: Snapshot, *, like: Problem | None = None) -> P
         return _reduced(claim, snapshot, like, None)
     premise = ground(claim, encoding.domain) if like is None else like.given.premise
     region = Region.of(premise) if like is None else like.given.region
-    given = Given(claim, encoding.domain, premise, region, snapshot.outputs)
+    given = InputClaim(claim, encoding.domain, premise, region, snapshot.outputs)
     encoded = transfer(claim, premise, encoding, snapshot.domain)  # the proof lives in the space of e
     return _reduced(encoded, snapshot, None, given)
 
 
-def _reduced(claim: Claim, s: Snapshot, like: Problem | None, given: Given | None) -> Problem:
+def _reduced(claim: Claim, s: Snapshot, like: Problem | None, given: InputClaim | None) -> Problem:
     """A claim on the snapshot's own domain; `given` is what it was before an encoder."""
     if like is None:
         premise = ground(claim, s.domain)
@@ -212,7 +212,7 @@ def _reduced(claim: Claim, s: Snapshot, like: Problem | None, given: Given | Non
         rows = tuple(_reduce(frame, s) for frame in frames)
     flips = Flips(s.second_const - s.lower_const, s.second_slope - s.lower_slope, s.second_out - s.lower_out)
     region = _region(premise, s) if like is None or like.snapshot.grid != s.grid else like.region
-    given = Given(claim, s.domain, premise, region, s.outputs) if given is None else given
+    given = InputClaim(claim, s.domain, premise, region, s.outputs) if given is None else given
     return Problem(claim, s, premise, region, flips, rows, given, frames)
 
 

@@ -111,16 +111,16 @@ class Property(ABC):
         A feature named by position is the one at that place of `columns`, by default the domain's own. The claims'
         sentences are made from their rows (wording.py), unless the property brings a text of the user's.
         """
-        spoken, who = Outputs.of(outputs), type(self).__name__
-        if not spoken.names:
+        known, who = Outputs.of(outputs), type(self).__name__
+        if not known.names:
             raise SmileError(f"{who}: the network has no outputs.")
-        given = tuple(self.named(domain, columns).claims(domain, spoken))
+        given = tuple(self.named(domain, columns).claims(domain, known))
         _refuse_no_claims(given, who)
         claims = tuple(map(plain, given))  # what is certified, saved and said is one and the same
         for claim in claims:
-            _refuse_unknown_names(claim, domain, spoken, who)
+            _refuse_unknown_names(claim, domain, known, who)
         claims = tuple(on_cells(explicit(claim, domain, moves=self.moves), domain) for claim in claims)
-        return tuple(replace(claim, sentence=claim.sentence or say(claim, spoken, domain)) for claim in claims)
+        return tuple(replace(claim, sentence=claim.sentence or say(claim, known, domain)) for claim in claims)
 
     def named(self, domain: Domain, columns: Sequence[str] | None = None) -> Self:
         """The same property with every feature called by its name in the domain, positions resolved as in `lower`."""

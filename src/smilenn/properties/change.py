@@ -29,6 +29,7 @@ from smilenn.properties.base import (
 )
 from smilenn.properties.claim import Claim, in_quotes, row
 from smilenn.properties.forms import Outputs, change
+from smilenn.properties.output_property import OutputProperty
 from smilenn.properties.rational import number
 from smilenn.properties.reach import (
     delta_formula,
@@ -39,12 +40,11 @@ from smilenn.properties.reach import (
     reference,
     strip_rows,
 )
-from smilenn.properties.spoken import Spoken
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class Robust(Spoken):
+class Robust(OutputProperty):
     """Changing inputs by at most `delta` changes the output by at most `eps`.
 
     Parameters
@@ -115,7 +115,7 @@ class Robust(Spoken):
 
 @final
 @dataclass(frozen=True, repr=False)
-class Fair(Spoken):
+class Fair(OutputProperty):
     """Attribute-flip fairness: changing the protected features alone changes the output by at most `eps`.
 
     This is a statement about the function: it is not causal counterfactual fairness and says nothing of proxies.
@@ -165,7 +165,7 @@ class Fair(Spoken):
 
 @final
 @dataclass(frozen=True, repr=False)
-class Lipschitz(Spoken):
+class Lipschitz(OutputProperty):
     """Along each of `features` alone the output changes at most `bound` times as much as the feature.
 
     `bound` is one number or a dictionary feature → number, in output units per raw unit.

@@ -14,12 +14,12 @@ from smilenn.domain import Domain
 from smilenn.properties.base import Name, Rename, ordered, quoted, read_names, rename_all, set_fields
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.forms import Outputs
+from smilenn.properties.output_property import OutputProperty
 from smilenn.properties.reach import reference
-from smilenn.properties.spoken import Spoken
 
 
 @dataclass(frozen=True, repr=False)
-class _Curved(Spoken):
+class _Curved(OutputProperty):
     """Copy b lies halfway between a and c: ``sign·(2·f(b) − f(a) − f(c)) ≤ 0``."""
 
     features: Sequence[Name]

@@ -43,7 +43,7 @@ class Conclusion:
 
 
 def conclusion_of(row: Inequality, copies: int) -> Conclusion | None:
-    """The row with its outputs as one form; None where the copies' outputs are no multiples of each other."""
+    """The row with its outputs as one form; None where the copies' outputs are not multiples of each other."""
     outs = _by_copy(row, "out", copies)
     first = next(filter(None, outs), None)
     if first is None:

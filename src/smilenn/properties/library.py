@@ -13,7 +13,7 @@ custom.py, those about how outputs stand to each other in outputs.py.
 from smilenn.properties.change import Fair, Lipschitz, Robust
 from smilenn.properties.curvature import Concave, Convex
 from smilenn.properties.order import Dominates, Monotone
-from smilenn.properties.spoken import Spoken
+from smilenn.properties.output_property import OutputProperty
 from smilenn.properties.symmetry import Symmetric
 
-__all__ = ["Concave", "Convex", "Dominates", "Fair", "Lipschitz", "Monotone", "Robust", "Spoken", "Symmetric"]
+__all__ = ["Concave", "Convex", "Dominates", "Fair", "Lipschitz", "Monotone", "OutputProperty", "Robust", "Symmetric"]

@@ -22,16 +22,16 @@ from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, Rename, bounded_change, read_number, set_fields
 from smilenn.properties.claim import Claim, Inequality, row
 from smilenn.properties.forms import Outputs, read_output
+from smilenn.properties.output_property import OutputProperty
 from smilenn.properties.rational import exact, number
 from smilenn.properties.reach import delta_formula, delta_json, delta_renamed, delta_words, read_delta, strip_rows
-from smilenn.properties.spoken import Spoken
 
 Point = tuple[tuple[Name, Any], ...]
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class LocalRobust(Spoken):
+class LocalRobust(OutputProperty):
     """Around each of `points`, inputs within `delta` change the output by at most `eps`, or keep the decision.
 
     >>> LocalRobust([{"income": 30, "debt": 5}], delta=0.5, eps=0.1).sentence("price")

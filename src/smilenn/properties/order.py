@@ -16,14 +16,14 @@ from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, Rename, ordered, quoted, read_names, read_number, rename_all, set_fields
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.forms import Outputs, change
+from smilenn.properties.output_property import OutputProperty
 from smilenn.properties.rational import number
 from smilenn.properties.reach import reference
-from smilenn.properties.spoken import Spoken
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class Monotone(Spoken):
+class Monotone(OutputProperty):
     """Raising `increasing` and lowering `decreasing`, the rest equal, never lowers the output.
 
     >>> Monotone(increasing="income").sentence()
@@ -76,7 +76,7 @@ class Monotone(Spoken):
 
 @final
 @dataclass(frozen=True, repr=False)
-class Dominates(Spoken):
+class Dominates(OutputProperty):
     """Raising `strong` by t and lowering `weak` by `rate`·t never lowers the output."""
 
     strong: Name

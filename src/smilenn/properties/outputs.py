@@ -29,8 +29,8 @@ from smilenn.properties.base import Property, quoted, read_number, set_fields
 from smilenn.properties.claim import Claim, Inequality, Term, in_quotes, row
 from smilenn.properties.forms import Outputs
 from smilenn.properties.language import parse
+from smilenn.properties.output_property import OutputProperty
 from smilenn.properties.rational import number
-from smilenn.properties.spoken import Spoken
 from smilenn.properties.tokens import tidy
 
 
@@ -75,7 +75,7 @@ def _out(name: str) -> str:
 
 @final
 @dataclass(frozen=True, repr=False)
-class Bounded(Spoken):
+class Bounded(OutputProperty):
     """The output lies between `lo` and `hi`, either of which may be left out; units of the output.
 
     >>> Bounded(0, 100).sentence("share")

@@ -27,7 +27,7 @@ def row_floats(
 ) -> list[tuple[dict[tuple[int, int], float], float, bool, float]]:
     """A row in float64, weaker than or equal to the exact one: [(coefficients, rhs, equality, factor)].
 
-    A row whose numbers are no floats (0.1) is first multiplied by a whole number that makes them floats where there is
+    A row whose numbers are not floats (0.1) is first multiplied by a whole number that makes them floats where there is
     one: ``0.1·x ≤ 1`` becomes ``x ≤ 10``. What rounding remains is paid for on the right: with |x_i| ≤ magnitude_i,
     ``Σ fl(a_i)·x_i ≤ rhs + Σ |fl(a_i) − a_i|·magnitude_i``; an equality then becomes two such rows.
     """

@@ -306,7 +306,7 @@ def _whole(source: dict[str, str], domain: Domain) -> dict[str, str] | None:
             return None
         out[feature.name] = origin
     if sum(len(domain.feature(name).coordinates) for name in out) != len(source):
-        return None  # a name that is no coordinate
+        return None  # a name that is not a coordinate
     return {name: out[name] for name in dict.fromkeys(feature_of(name, domain) for name in source)}
 
 

@@ -15,14 +15,14 @@ from smilenn.errors import SmileError
 from smilenn.properties.base import Name, Rename, bounded_change, quoted, read_names, read_number, set_fields
 from smilenn.properties.claim import Claim, Inequality, row
 from smilenn.properties.forms import Outputs
+from smilenn.properties.output_property import OutputProperty
 from smilenn.properties.rational import number
 from smilenn.properties.reach import reference
-from smilenn.properties.spoken import Spoken
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class Symmetric(Spoken):
+class Symmetric(OutputProperty):
     """Permuting `features` changes the output by at most `eps`.
 
     `features` is two names that are swapped, more names that move round (each takes the place of the next, the last

@@ -23,7 +23,7 @@ from scipy.optimize import linprog
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.snapshot import Snapshot
-from smilenn.problem import Given, build, digest
+from smilenn.problem import InputClaim, build, digest
 from smilenn.problem.region import Region
 from smilenn.properties.cases import Case, Cases, Path, Split, Weights, case_claim, equal_weights
 from smilenn.properties.claim import Claim
@@ -138,7 +138,7 @@ def _refined(search: Search, case: Case, path: Path, verdict: Unknown) -> tuple[
     return _solved(search, Split(*place, case, case), path)
 
 
-def _broken(search: Search, given: Given, u: np.ndarray, value: Sequence[np.ndarray]) -> Counterexample | None:
+def _broken(search: Search, given: InputClaim, u: np.ndarray, value: Sequence[np.ndarray]) -> Counterexample | None:
     """A tuple at which the model breaks every row of some clause, looked for where the samples do."""
     for clause, w in zip(search.claim.either, value, strict=True):
         if w.min(axis=1).max() > 0:
@@ -158,14 +158,14 @@ def _proved(search: Search, path: Path, case: Case) -> Verdict:
     return verdict
 
 
-def _given(search: Search, path: Path) -> Given:
+def _given(search: Search, path: Path) -> InputClaim:
     """The claim's premise in one of its cases; its rows are the claim's own."""
     claim = replace(case_claim(search.claim, path, equal_weights(search.claim), search.domain), sentence="")
     premise = ground(claim, search.domain)
-    return Given(claim, search.domain, premise, Region.of(premise), search.snapshot.outputs)
+    return InputClaim(claim, search.domain, premise, Region.of(premise), search.snapshot.outputs)
 
 
-def _sampled(search: Search, given: Given) -> tuple[np.ndarray, list[np.ndarray]]:
+def _sampled(search: Search, given: InputClaim) -> tuple[np.ndarray, list[np.ndarray]]:
     """Tuples u [S, k, m] of the premise in model units, and for every clause w [S, R].
 
     By the boxes where the inputs are theirs; behind an encoder by the outputs of the model.
@@ -215,7 +215,7 @@ def _weights(value: Sequence[np.ndarray]) -> tuple[Weights, float]:
 
 
 def _threshold(
-    search: Search, given: Given, path: Path, u: np.ndarray, value: Sequence[np.ndarray]
+    search: Search, given: InputClaim, path: Path, u: np.ndarray, value: Sequence[np.ndarray]
 ) -> tuple[int, int, float] | None:
     """Copy, coordinate and threshold (raw units) that separate the alternatives best; None where nothing can be split.
 

@@ -57,7 +57,7 @@ class Prover(ABC):
 
 
 def evaluated(problem: Problem, row: Row, u: np.ndarray | None) -> tuple[np.ndarray | None, float]:
-    """A solver's point u [k, m] snapped into the region and evaluated in float64; (None, −inf) if it is no member."""
+    """A solver's point u [k, m] snapped into the region and evaluated in float64; (None, −inf) if not a member."""
     if u is None or not np.isfinite(u).all():
         return None, -np.inf
     point = problem.region.snap(u)

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from smilenn.domain import Domain
-from smilenn.problem import Given, Problem, Row
+from smilenn.problem import InputClaim, Problem, Row
 from smilenn.properties.claim import Claim, Clause, Inequality
 from smilenn.properties.premise import holds_exactly
 from smilenn.search.oracle import Oracle
@@ -45,7 +45,7 @@ def realise(
 
 
 def breaking(
-    given: Given,
+    given: InputClaim,
     clause: Clause,
     scale: float,
     points: np.ndarray | None,
@@ -70,7 +70,7 @@ def breaking(
 
 
 def _worst(
-    given: Given,
+    given: InputClaim,
     clause: Clause,
     points: np.ndarray | None,
     forward: Forward,
@@ -129,13 +129,13 @@ def replay(
     return None
 
 
-def raw(given: Given, u: np.ndarray) -> np.ndarray:
+def raw(given: InputClaim, u: np.ndarray) -> np.ndarray:
     """Model units [B, k, m] → raw units, pinned coordinates copied bit for bit from the first copy."""
     x = given.domain.unscale(u)
     return np.where(given.premise.pinned, x[:, :1], x)
 
 
-def violations(given: Given, rows: Sequence[Inequality], x: np.ndarray, forward: Forward) -> np.ndarray:
+def violations(given: InputClaim, rows: Sequence[Inequality], x: np.ndarray, forward: Forward) -> np.ndarray:
     """Violations of the rows by the model's own outputs at raw x [B, k, m], in float64, [B, R]."""
     b, k, m = x.shape
     outputs = np.asarray(forward(x.reshape(b * k, m)), dtype=np.float64).reshape(b, k, -1)
@@ -149,11 +149,11 @@ def violations(given: Given, rows: Sequence[Inequality], x: np.ndarray, forward:
     return np.where(np.isfinite(value), value, -np.inf)
 
 
-def _place(given: Given, name: str) -> int:
+def _place(given: InputClaim, name: str) -> int:
     return given.outputs.index(name) if name in given.outputs else 0
 
 
-def exact_violation(given: Given, inequality: Inequality, x: np.ndarray, outputs: np.ndarray) -> Fraction | None:
+def exact_violation(given: InputClaim, inequality: Inequality, x: np.ndarray, outputs: np.ndarray) -> Fraction | None:
     """Left side minus right side in rationals, the outputs taken as the floats they are; None if not finite."""
     return _exact(inequality, given.domain, given.outputs, x, outputs)
 
@@ -173,7 +173,7 @@ def _exact(
     return total
 
 
-def onto_premise(given: Given, x: np.ndarray, passes: int = 8) -> np.ndarray | None:
+def onto_premise(given: InputClaim, x: np.ndarray, passes: int = 8) -> np.ndarray | None:
     """Raw x [k, m] moved by a few ulps so that Q holds exactly, or None if that does not succeed."""
     domain, claim, premise = given.domain, given.claim, given.premise
     x = np.where(domain.integral, np.rint(x), np.clip(x, domain.lo, domain.hi))
@@ -190,7 +190,7 @@ def onto_premise(given: Given, x: np.ndarray, passes: int = 8) -> np.ndarray | N
     return x if holds_exactly(claim, domain, x) else None
 
 
-def _coarse(given: Given, x: np.ndarray) -> np.ndarray:
+def _coarse(given: InputClaim, x: np.ndarray) -> np.ndarray:
     """Round the coordinates of equality rows to few bits, so that sums and halves of them are exact floats."""
     domain = given.domain
     rows = (r for r in given.claim.when if r.op == "==" and len(r.terms) > 1)
@@ -205,7 +205,7 @@ def _coarse(given: Given, x: np.ndarray) -> np.ndarray:
     return x
 
 
-def _onto_row(given: Given, inequality: Inequality, x: np.ndarray) -> np.ndarray:
+def _onto_row(given: InputClaim, inequality: Inequality, x: np.ndarray) -> np.ndarray:
     """Move one continuous coordinate so that one row of Q holds exactly; rounding goes to the side where it does."""
     domain = given.domain
     total, weight = _left_over(given, inequality, x)
@@ -230,7 +230,9 @@ def _solution(at: float, total: Fraction, a: Fraction, op: str) -> float:
     return value
 
 
-def _left_over(given: Given, inequality: Inequality, x: np.ndarray) -> tuple[Fraction, dict[tuple[int, int], Fraction]]:
+def _left_over(
+    given: InputClaim, inequality: Inequality, x: np.ndarray
+) -> tuple[Fraction, dict[tuple[int, int], Fraction]]:
     """Left side minus right side at x, and the weights by (copy, coordinate): copy −1 for a pinned one, which moves
     in all copies.
     """

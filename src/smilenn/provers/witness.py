@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from smilenn.problem import Given
+from smilenn.problem import InputClaim
 from smilenn.properties.premise import holds_exactly
 from smilenn.provers.realise import onto_premise, raw
 from smilenn.search.oracle import Oracle
 
 
-def witness(given: Given) -> np.ndarray | None:
+def witness(given: InputClaim) -> np.ndarray | None:
     """A tuple x [k, m] of raw floats that satisfies the premise in exact arithmetic, or None if none was found.
 
     Candidates are the middle of the region, points of the diagonal and 32 of the premise, each moved by ulps.

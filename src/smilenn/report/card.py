@@ -74,7 +74,9 @@ def _rules(found: Findings) -> list[str]:
     if not found.rules:
         parts.append("No rules were stated.")
     if found.certificate:
-        parts.append(f"Certificate (SHA-256): `{found.certificate}`. To check it: `smile check FOLDER`.")
+        parts.append(
+            f"Certificate (SHA-256): `{found.certificate}`. To check it: `{found.command('smile check MODEL')}`."
+        )
     if found.assumed:
         parts += [HEADING, "\n".join(f"- {plain(item.line)}" for item in found.assumed)]
     return parts

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from smilenn.report.dots import Dot, dots_plot
 from smilenn.report.probe import Probe
 from smilenn.report.quality import Group
 from smilenn.report.slices import Slice
@@ -18,6 +19,7 @@ from smilenn.report.tradeoff import Point, Tradeoff
 BINS = 30
 NARROWEST = 60  # bars across the whole width, at most
 MOST_DOTS = 400
+MOST_ACROSS = 5  # names beside each other; more stand below each other
 CALIBRATION_BINS = 10
 CLASS = {"model": "ours", "constant": "idle", "free": "free", "unaware": "unaware", "other": "ours-weak"}
 
@@ -94,6 +96,9 @@ def _estimate(frame: Frame, x: float, found: Any, name: str, tip: str) -> list[s
 
 def group_plot(feature: str, groups: Sequence[Group], metric: str, overall: float) -> str:
     """The metric of each group of one feature, with intervals, beside that of all rows."""
+    if len(groups) > MOST_ACROSS:
+        dots = [Dot(g.value, g.quality.value, g.quality.low, g.quality.high, _group_words(g, metric)) for g in groups]
+        return dots_plot(dots, f"{metric} by {feature}", f"{metric} by {feature}", line=(overall, "all rows"))
     values = [v for g in groups for v in (g.quality.value, g.quality.low, g.quality.high) if v is not None]
     frame = Frame(
         (-0.5, len(groups) - 0.5), spread([*values, overall]), feature, metric, tuple(g.value for g in groups)
@@ -102,6 +107,10 @@ def group_plot(feature: str, groups: Sequence[Group], metric: str, overall: floa
     for i, group in enumerate(groups):
         marks += _estimate(frame, i, group.quality, "ours", f"{group.value}, {group.rows} rows: {metric}")
     return frame.svg(marks, f"{metric} by {feature}")
+
+
+def _group_words(group: Group, metric: str) -> str:
+    return f"{group.value}, {group.rows} rows: {metric} {number(group.quality.value)}"
 
 
 def agreement_plot(y: np.ndarray, output: np.ndarray, name: str) -> str:
@@ -196,7 +205,10 @@ def slice_plot(found: Slice, output: str) -> str:
 
 
 def _names_slice(found: Slice, output: str, along: str, y: tuple[float, float]) -> str:
-    """One place for each value of a category."""
+    """One place for each value of a category; many have a line each."""
+    if len(found.names) > MOST_ACROSS:
+        words = f"{output} by {found.feature.name}"
+        return dots_plot(_name_dots(found), words, f"{words}, with the box", box=True)
     frame = Frame((-0.5, len(found.at) - 0.5), y, along, output, found.names)
     marks = [
         frame.interval(i, float(lo), float(hi), "box", 26)
@@ -208,6 +220,16 @@ def _names_slice(found: Slice, output: str, along: str, y: tuple[float, float]) 
         box = f"{number(float(found.low[i]))} to {number(float(found.high[i]))}"
         marks.append(frame.dot(i, float(value), "ours-dot", f"{found.names[i]}: {number(float(value))}, box {box}"))
     return frame.svg(marks, f"{output} by {found.feature.name}, with the box")
+
+
+def _name_dots(found: Slice) -> list[Dot]:
+    """The output at every value of a category, with the box and the further rows."""
+    out = []
+    for i, (name, value) in enumerate(zip(found.names, found.output, strict=True)):
+        low, high = float(found.low[i]), float(found.high[i])
+        tip = f"{name}: {number(float(value))}, box {number(low)} to {number(high)}"
+        out.append(Dot(name, float(value), low, high, tip, tuple(float(line[i]) for line in found.others)))
+    return out
 
 
 def _line_slice(found: Slice, output: str, along: str, y: tuple[float, float]) -> str:

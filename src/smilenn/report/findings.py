@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -18,6 +20,7 @@ from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.properties.naming import forms_words
 from smilenn.properties.recognise import bounded_change
+from smilenn.report.importance import Importance, importances
 from smilenn.report.model import Reported, Rows, rows_of
 from smilenn.report.probe import Probe, probe
 from smilenn.report.quality import Quality, measure
@@ -55,7 +58,8 @@ class Findings:
     """The whole report.
 
     `given` counts the rows that were handed in, `rows` those that were measured; `held_out` says what they are to the
-    model; `image` is (rows, columns) where the inputs are pixels.
+    model; `image` is (rows, columns) where the inputs are pixels; `folder` is the model's, for
+    commands that are printed, '' where it is not known.
     """
 
     name: str
@@ -77,6 +81,8 @@ class Findings:
     probes: tuple[Probe, ...]
     example: Counterexample | None
     image: tuple[int, int] | None
+    importances: tuple[Importance, ...]
+    folder: str
 
     @property
     def output_names(self) -> tuple[str, ...]:
@@ -100,6 +106,10 @@ class Findings:
     def but(self) -> str:
         """``, but the model is no better than predicting the mean: R² = -0.01``; empty where it is better."""
         return f", but {self.standing.shortfall}" if self.standing is not None and self.standing.shortfall else ""
+
+    def command(self, words: str) -> str:
+        """A command with the model's folder in place of ``MODEL``, as a shell reads it."""
+        return words.replace("MODEL", shlex.quote(self.folder) if self.folder else "MODEL")
 
     @property
     def positive(self) -> str:
@@ -132,6 +142,7 @@ def gather(
     train: tuple[Any, Any] | None = None,
     seconds: float = 60.0,
     image: tuple[int, int] | None = None,
+    folder: Path | str = "",
     callback: Callable[[Progress], None] | None = None,
 ) -> Findings:
     """Measure everything; see `smilenn.report.write.write_report` for the parameters."""
@@ -173,6 +184,8 @@ def gather(
         probes=probes,
         example=verdict.counterexample if isinstance(verdict, Violated) else None,
         image=pixels,
+        importances=importances(model.net_.predict, around, domain) if pixels is None else (),
+        folder=str(folder),
     )
 
 
@@ -195,8 +208,8 @@ def _measured(
     if rows is None or rows.y is None or output is None:
         return None, None
     tell(Progress("report", 0, 3, message="measuring quality"))
-    names, unturned = model.outputs_.names, model.unturned(output)
-    quality = measure(rows.y, output, model.domain_, rows.x, task=model.task, names=names, unturned=unturned)
+    names, stable_rows = model.outputs_.names, model.stable_rows(output)
+    quality = measure(rows.y, output, model.domain_, rows.x, task=model.task, names=names, stable_rows=stable_rows)
     if train is None:
         return quality, own_points(model, rows)
     return quality, with_references(model, rows, train, seconds=seconds, callback=tell)
@@ -235,7 +248,7 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
         f"{open_rules} of {len(model.claims_)} rules are not certified: {note}": model.claims_ and open_rules,
         "Accuracy is not guaranteed. It is measured on the rows given; other rows may give other figures.": True,
         _OUTSIDE[model.outside_ == "raise"]: True,
-        f"Fairness here means: changing the protected columns alone moves {_spoken_of(model)} by no more than ε. "
+        f"Fairness here means: changing the protected columns alone moves {_subject(model)} by no more than ε. "
         "It says nothing about other columns that act as proxies, or about how the data were collected.": fair,
         "Missing cells are filled before prediction; the rules cover the filled rows.": model.fill_,
         f"The rules are about {logits}. Calibration rescales them, and every ε by the same factor.": model.task
@@ -254,7 +267,7 @@ _OUTSIDE = {
 }
 
 
-def _spoken_of(model: Reported) -> str:
+def _subject(model: Reported) -> str:
     """What a rule that names no output is about, in words."""
     forms = model.outputs_.forms(None, "", directed=False)
     return forms_words([tuple((Fraction(c), name) for c, name in form) for form in forms], model.outputs_, "any")

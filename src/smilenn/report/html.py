@@ -14,7 +14,9 @@ from smilenn._version import __version__
 from smilenn.report import sections
 from smilenn.report.elements import capital
 from smilenn.report.findings import Findings
-from smilenn.report.steadiness import steadiness
+from smilenn.report.importance import importance_part
+from smilenn.report.opening import opening
+from smilenn.report.stability import stability
 from smilenn.report.summary import summary
 from smilenn.report.svg import text
 
@@ -28,10 +30,10 @@ def page(found: Findings) -> str:
         ("summary", "Summary", summary(found)),
         ("quality", "Quality", sections.quality(found)),
         ("guarantee", "Accuracy and guarantee", sections.guarantee(found)),
-        ("steadiness", "Robustness", steadiness(found)),
+        ("stability", "Robustness", stability(found)),
         ("pairs", "Tightest pairs", sections.pairs(found)),
         ("variation", "Variation", sections.variation(found)),
-        ("slices", "Slices", sections.slices(found)),
+        ("slices", "Inputs", importance_part(found.importances, found.output_name) + sections.slices(found)),
         ("training", "Training", sections.training(found)),
     ]
     body = "\n".join(
@@ -59,6 +61,7 @@ def page(found: Findings) -> str:
 <body>
 <header>
 <h1>{text(found.name)}</h1>
+<p class="lead">{text(opening(found))}</p>
 <p><span class="badge {tone}">{text(found.headline)}</span> {text(verdict)}{text(found.but)}.{quality}</p>
 </header>
 <main>

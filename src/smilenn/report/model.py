@@ -105,7 +105,7 @@ class Reported(Protocol):
         """What was chosen and why, one sentence a line."""
         ...
 
-    def unturned(self, outputs: np.ndarray) -> np.ndarray | None:
+    def stable_rows(self, outputs: np.ndarray) -> np.ndarray | None:
         """Of outputs [n, o] the rows [n] whose decision no change that `Robust` and `Fair` cover can flip, as far as
         a certificate says; None where there is no such rule, or nothing is decided.
         """

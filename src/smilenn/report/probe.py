@@ -19,7 +19,7 @@ import numpy as np
 
 from smilenn.domain import Domain
 from smilenn.model.net import SmileNet
-from smilenn.problem import Given
+from smilenn.problem import InputClaim
 from smilenn.problem.region import Region
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.premise import ground
@@ -96,7 +96,7 @@ def probe(net: Function, claim: Claim, x: np.ndarray, *, seed: int = 0) -> Probe
     if len(rows) and k > 1 and isinstance(net, SmileNet):
         _climb(net, claim, region, best, best_value)
     tuples = domain.unscale(best.reshape(-1, m)).reshape(-1, k, m) if len(best) else np.zeros((0, k, m))
-    given = Given(claim, domain, premise, region, net.outputs)
+    given = InputClaim(claim, domain, premise, region, net.outputs)
     real = np.ones(len(rows), dtype=bool)
     for i in np.flatnonzero((best_value > 0) & (best_value < LAST_BITS * (1 + _size(claim)))):
         exact = onto_premise(given, tuples[i])  # broken by a last bit, or because the premise is left by one?

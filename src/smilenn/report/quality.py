@@ -89,7 +89,7 @@ def bootstrap(measure: Callable[[np.ndarray], float], n: int, seed: int = 0) -> 
     return Estimate(value, float(low), float(high))
 
 
-CERTIFIED = "certified accuracy"  # right, and no allowed change can turn it
+CERTIFIED = "certified accuracy"  # right, and no allowed change can flip it
 Measures = dict[str, Callable[[np.ndarray], float]]  # functions of row numbers, the headline first
 
 
@@ -187,13 +187,13 @@ def measure(
     *,
     task: str = "regression",
     names: Sequence[str] = ("",),
-    unturned: np.ndarray | None = None,
+    stable_rows: np.ndarray | None = None,
 ) -> Quality:
     """Quality of outputs [n, o] against targets y [n, o], overall and by the features of x [n, m].
 
     Classes are one-hot and outputs their logits; both may be [n] for one output. The constant is the best one on these
-    rows. `unturned` [n] are rows whose decision no allowed change can turn: how many are right as well is measured too
-    (nothing turns the constant).
+    rows. `stable_rows` [n] are rows whose decision no allowed change can flip: how many are right as well is
+    measured too (nothing flips the constant).
     """
     n, every = len(y), np.arange(len(y))
     y, output = y.reshape(n, -1), output.reshape(n, -1)
@@ -208,8 +208,8 @@ def measure(
         )
         for name, one in found.items()
     )
-    if unturned is not None:
-        both = right_rows(task, y, output) & unturned
+    if stable_rows is not None:
+        both = right_rows(task, y, output) & stable_rows
         metrics = (*metrics, Metric(CERTIFIED, wilson(int(both.sum()), n), constants["accuracy"](every), True))
     # groups are compared by what is a mean over rows: R² of a group would count against the group's own mean
     name = next(iter(found)) if task != "regression" else "mean absolute error"

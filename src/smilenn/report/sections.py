@@ -45,7 +45,8 @@ def quality(found: Findings) -> str:
     """Measures with intervals, calibration or agreement, groups."""
     quality, rows, output = found.quality, found.rows, found.output
     if quality is None or rows is None or rows.y is None or output is None:
-        return "<p>No rows with a known target were given: <code>smile report MODEL --data FILE.csv</code>.</p>"
+        command = text(found.command("smile report MODEL --data FILE.csv --out report.html"))
+        return f"<p>No rows with a known target were given: <code>{command}</code>.</p>"
     lines = [
         (text(m.name), estimate_text(m.model), number(m.constant, 3), "higher" if m.higher_is_better else "lower")
         for m in quality.metrics
@@ -180,9 +181,10 @@ def guarantee(found: Findings) -> str:
             "same network without the protected columns. Changes are found by sampling: larger ones may exist.</p>"
         )
     else:
+        command = text(found.command("smile report MODEL --data FILE.csv --references --out report.html"))
         parts.append(
             '<p class="soft">References without rules, without protected columns and with other ε are trained '
-            "on request: <code>smile report MODEL --data FILE.csv --references</code>.</p>"
+            f"on request: <code>{command}</code>.</p>"
         )
     return "\n".join(parts)
 

@@ -35,9 +35,10 @@ def summary(found: Findings) -> str:
         )
         parts.append(tuple_table(found, found.example.x, np.asarray(found.example.outputs)))
     if found.certificate:
+        command = text(found.command("smile check MODEL"))
         parts.append(
             "<h3>Certificate</h3><p>An independent program checked it in exact arithmetic from the model folder alone. "
-            "Anyone can repeat that: <code>smile check FOLDER</code>, or the checker's one file with plain Python.</p>"
+            f"Anyone can repeat that: <code>{command}</code>, or the checker's one file with plain Python.</p>"
             f'<p class="hash">SHA-256 {text(found.certificate)}</p>'
         )
     else:

@@ -28,6 +28,7 @@ def write_report(
     train: tuple[Any, Any] | None = None,
     seconds: float = 60.0,
     image: tuple[int, int] | None = None,
+    folder: Path | str = "",
     callback: Callable[[Progress], None] | None = None,
 ) -> None:
     """Write one self-contained HTML file that works offline, and a Markdown card where `card_path` names one.
@@ -40,13 +41,23 @@ def write_report(
     held_out : whether training has not seen these rows; None where nobody knows. It is said in the report.
     train : (X, y) to train references on (no rules, unaware, other ε); None trains nothing.
     seconds : for all references together.
+    folder : the model's folder, for the commands that the report prints.
     image : (rows, columns) where the inputs are pixels; squares of unnamed columns with equal bounds are recognised.
     """
     for place in (path, card_path):
         if place is not None and Path(place).is_dir():
             raise SmileError(f"{str(place)!r} is a folder; name a file to write.")
     findings = gather(
-        model, X, y, name=name, held_out=held_out, train=train, seconds=seconds, image=image, callback=callback
+        model,
+        X,
+        y,
+        name=name,
+        held_out=held_out,
+        train=train,
+        seconds=seconds,
+        image=image,
+        folder=folder,
+        callback=callback,
     )
     texts = [(path, page(findings)) if path is not None else None]
     texts.append((card_path, card(findings)) if card_path is not None else None)

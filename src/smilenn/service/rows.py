@@ -21,7 +21,7 @@ from smilenn.domain.table import EXACT
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
-from smilenn.estimators.steady import steady
+from smilenn.estimators.stability import stable
 
 Estimator = SmileRegressor | SmileClassifier
 Read = Callable[[Any], "float | None"]  # a cell as a number, or as a place among categories; None: ask the slow way
@@ -140,7 +140,7 @@ class Answers:
         decided, sure = model.decided(logits).tolist(), model.probabilities(logits).tolist()
         certified = None
         if self.change is not None:
-            certified = steady(logits, self.change, margins=model.task == "multiclass").tolist()
+            certified = stable(logits, self.change, margins=model.task == "multiclass").tolist()
         classes = self.names if model.task == "multilabel" else model.outputs_.classes
         out = []
         for k in range(len(logits)):

@@ -83,17 +83,17 @@ class PropertyContract(ABC):
 
     def data(self) -> tuple[pd.DataFrame, Any]:
         """A table of the domain and a target [n] or [n, o] for `estimator`."""
-        rng, spoken = np.random.default_rng(0), Outputs.of(self.outputs)
+        rng, known = np.random.default_rng(0), Outputs.of(self.outputs)
         x = self.domain.sample(ROWS, rng)
         frame, unit = self.domain.decode(x), (x - self.domain.lo) / (self.domain.hi - self.domain.lo)
-        signal = unit @ rng.normal(size=(x.shape[1], max(1, len(spoken.names)))) + 0.1 * rng.normal(size=(ROWS, 1))
-        if len(spoken.classes) > 2:
-            return frame, np.array(spoken.classes)[signal.argmax(axis=1)]
-        if spoken.classes:
-            return frame, np.array(spoken.classes)[(signal[:, 0] > np.median(signal[:, 0])).astype(int)]
-        if spoken.names == ("",):
+        signal = unit @ rng.normal(size=(x.shape[1], max(1, len(known.names)))) + 0.1 * rng.normal(size=(ROWS, 1))
+        if len(known.classes) > 2:
+            return frame, np.array(known.classes)[signal.argmax(axis=1)]
+        if known.classes:
+            return frame, np.array(known.classes)[(signal[:, 0] > np.median(signal[:, 0])).astype(int)]
+        if known.names == ("",):
             return frame, signal[:, 0]
-        return frame, pd.DataFrame(signal, columns=list(spoken.names))
+        return frame, pd.DataFrame(signal, columns=list(known.names))
 
     # ---- the tests --------------------------------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ class PropertyContract(ABC):
         Inputs start equal; a few features of some are then changed, by a lot or a little, or two features of one input
         trade values. Outputs are equal, close or far apart, of sizes from a thousandth to a thousand.
         """
-        rng, spoken = np.random.default_rng(0), Outputs.of(self.outputs)
+        rng, known = np.random.default_rng(0), Outputs.of(self.outputs)
         for _ in range(TUPLES):
             x = np.repeat(_rounded(self.domain, self.domain.sample(1, rng)), copies, axis=0)
             for _ in range(int(rng.integers(0, 4))):
@@ -201,7 +201,7 @@ class PropertyContract(ABC):
             if copies == 3 and rng.random() < 0.5:
                 _halve(self.domain, x, rng)
             size = 2.0 ** float(rng.integers(-10, 11))
-            y = size * rng.integers(-4, 5, size=(copies, len(spoken.names))) / 4
+            y = size * rng.integers(-4, 5, size=(copies, len(known.names))) / 4
             yield x, y + float(rng.integers(-2, 3)) * size
 
 

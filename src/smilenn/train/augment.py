@@ -35,7 +35,7 @@ def augmented(x: torch.Tensor, rng: np.random.Generator, most: Most = USUAL) -> 
     """Images x [B, side²], each changed at random; the same shape, type and device."""
     side = math.isqrt(x.shape[1])
     if side * side != x.shape[1]:
-        raise SmileError(f"Affine augmentation needs square images; {x.shape[1]} columns are no square.")
+        raise SmileError(f"Affine augmentation needs square images; {x.shape[1]} columns are not square.")
     sizes = (most.turn, most.stretch, most.shift, most.shift, *([most.stretch] if most.apart else []))
     turn, tall, right, down, *wide = (
         torch.as_tensor(rng.uniform(-size, size, len(x)), dtype=torch.float32, device=x.device) for size in sizes

@@ -1,6 +1,6 @@
 """A claim made slightly more demanding, so that training ends strictly inside the original.
 
-    rhs → rhs − margin − slack·unit                       where there is room: ε > 0, or a row that is no difference
+    rhs → rhs − margin − slack·unit                       where there is room: ε > 0, or a row that is not a difference
     f(x') − f(x'') ≤ 0 → … + σ_i·|u'_i − u''_i| ≤ 0       on ordered pairs of claims tight on the diagonal, with
                                                           σ_i = slack·scale, or slack·K where the row has a slope K
     upper → upper + slack / Σ|G|                          the paper's free upper net, for the same claims

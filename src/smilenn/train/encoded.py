@@ -268,7 +268,7 @@ def _one_group_each(
 def judged(net: SmileNet, task: Training, ensemble: Ensemble | None = None) -> list[float]:
     """The loss of every kind on rows kept from it, and at last that of the whole network where its box has a width.
 
-    Without kept rows, or for an encoder that is no ensemble, the one loss of the network.
+    Without kept rows, or for an encoder that is not an ensemble, the one loss of the network.
     """
     encoder = net.encoder
     if task.held is None or encoder is None or not encoder.groups:

@@ -22,7 +22,7 @@ def kept_rows(y: np.ndarray, net: SmileNet, share: float, classes: bool, rng: np
     """[N, G] bool: what each of the G groups of members is judged by instead of learning from it; y [N].
 
     Each group of an ensemble has rows of its own, so that the mean has learned from all; a backbone that takes part, or
-    an encoder that is no ensemble, has the same rows kept from everything. Of few rows none are kept.
+    an encoder that is not an ensemble, has the same rows kept from everything. Of few rows none are kept.
     """
     groups = 1 if net.encoder is None else max(1, net.encoder.groups)
     held = np.zeros((len(y), groups), dtype=bool)

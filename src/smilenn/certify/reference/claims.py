@@ -104,7 +104,7 @@ def read_claim(data: dict[str, Any], net: Net, common: list[int]) -> Claim:
         for key in ("equal", "free")
     }
     for name in (*names["equal"], *names["free"]):
-        need(name in net.domain.indices, f"A claim names {name!r}, which is no feature.")
+        need(name in net.domain.indices, f"A claim names {name!r}, which is not a feature.")
     sentence = as_text(data["sentence"], "'sentence'")
     ball = _ball(data["ball"], k, net, common) if "ball" in data else ()
     return Claim(k, when, then, data["others"], names["equal"], names["free"], sentence, either, (), ball)

@@ -128,7 +128,7 @@ def read_audit(folder: Path) -> tuple[Network, tuple[StoredRow, ...]]:
 def only_whole(parsed: Any) -> None:
     """An object without floats and long whole numbers; anything else cannot be read as an audit."""
     if not isinstance(parsed, dict):
-        raise Unreadable("audit.json is no object.")
+        raise Unreadable("audit.json is not an object.")
     ahead: list[Any] = [parsed]
     while ahead:
         value = ahead.pop()
@@ -212,7 +212,7 @@ def read_row(row: dict[str, Any], sizes: tuple[int, ...], data: bytes) -> Stored
     """Section 3."""
     inputs, outputs = sizes[0], sizes[-1]
     whole = as_list(row["whole"], "whole")
-    need(len(whole) == inputs and all(isinstance(v, bool) for v in whole), "whole is no list of true and false.")
+    need(len(whole) == inputs and all(isinstance(v, bool) for v in whole), "whole is not a list of true and false.")
     return StoredRow(
         as_text(row["text"], "A row's text"),
         two(row["lo"], inputs),

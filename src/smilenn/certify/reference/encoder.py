@@ -214,7 +214,7 @@ def _contract(net: Net, layer: Layer, given: Sequence[Spread], reach: Reach) -> 
 
 # kinks: S and R stay;  ramps: S·rate, R·max rate + Σ 2E, unless a place is read twice;  others: by their differences
 def _reach(layer: Layer, tensors: Tensors, given: Sequence[Spread], y: Sequence[Spread], reach: Reach) -> Reach:
-    """Axes and rest after a layer that is no contraction, which takes `given` to `y`."""
+    """Axes and rest after a layer that is not a contraction, which takes `given` to `y`."""
     if reach.rest is None or layer.kind == "pinned":
         return unknown(len(y))
     if layer.kind == "kinks":

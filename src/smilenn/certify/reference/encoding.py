@@ -14,7 +14,7 @@ from smilenn.certify.reference.strict import Refused
 
 
 def encoding(value: Any) -> bytes:
-    """E of a value that `parse_json` has read; Refused if a text is no Unicode."""
+    """E of a value that `parse_json` has read; Refused if a text is not Unicode."""
     parts: list[bytes] = []
     _append(value, parts)
     return b"".join(parts)

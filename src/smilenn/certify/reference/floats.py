@@ -82,7 +82,7 @@ def double(value: Fraction, negative: bool) -> Double:
 
 # digits·10^places; of an exponent only its size is looked at before a power of ten is computed
 def parsed(text: str) -> Double:
-    """The float nearest to a JSON number; ValueError if it is no number, or too large for a float."""
+    """The float nearest to a JSON number; ValueError if it is not a number, or too large for a float."""
     match = DECIMAL.fullmatch(text)
     if match is None:
         raise ValueError("a number is malformed")

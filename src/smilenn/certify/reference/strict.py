@@ -120,7 +120,7 @@ def parse_json(data: bytes, name: str) -> Any:
         return out
 
     def constant(text: str) -> Double:
-        raise ValueError(f"{text} is no number")
+        raise ValueError(f"{text} is not a number")
 
     def short(text: str) -> str:
         if len(text) > LONGEST_NUMBER:

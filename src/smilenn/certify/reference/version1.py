@@ -41,12 +41,12 @@ def _files(manifest: dict[str, Any]) -> dict[str, Listed]:
     try:
         text = python_json(body, ", ", ": ", escaped=False).encode()
     except UnicodeEncodeError:
-        raise Refused("manifest.json holds a text that is no Unicode.") from None
+        raise Refused("manifest.json holds a text that is not Unicode.") from None
     same_digest(manifest.get("digest"), hashlib.sha256(text).hexdigest())
     listed = as_object(manifest.get("files"), None, "The list of files in manifest.json")
     for name in listed:
         plain = name.isprintable() and name not in ("", ".", "..") and not set(name) & set("/\\:")
-        need(plain, "manifest.json lists a file whose name is no plain file name.")
+        need(plain, "manifest.json lists a file whose name is not a plain file name.")
     return {name: entry_of(entry, name) for name, entry in listed.items()}
 
 

@@ -72,7 +72,7 @@ def _files(manifest: dict[str, Any]) -> dict[str, Listed]:
     listed = as_object(manifest["files"], None, "The list of files in manifest.json")
     for name in listed:
         plain = NAME.fullmatch(name) is not None and name not in NOT_LISTED
-        need(plain, "manifest.json lists a file whose name is no plain file name.")
+        need(plain, "manifest.json lists a file whose name is not a plain file name.")
     out = {name: entry_of(listed[name], name) for name in sorted(listed)}
     lines = ["smilenn-model 2", *(f"{entry.sha256} {entry.size} {name}" for name, entry in out.items())]
     text = "".join(f"{line}\n" for line in lines)

@@ -41,7 +41,7 @@ class Column:
     table: torch.Tensor
 
     def ranks(self, y: torch.Tensor) -> torch.Tensor | None:
-        """The ranks [B] of rows y [B, i]; None where a row is no number or no category."""
+        """The ranks [B] of rows y [B, i]; None where a row is not a number or a category."""
         if self.theta is not None:
             own = y[:, self.places[0]].contiguous()
             return None if bool(own.isnan().any()) else torch.searchsorted(self.theta, own)

@@ -34,7 +34,7 @@ def squares(inputs: int) -> np.ndarray:
     """
     side = math.isqrt(inputs)
     if side * side != inputs:
-        raise SmileError(f"Patches need a square image; {inputs} columns are no square.")
+        raise SmileError(f"Patches need a square image; {inputs} columns are not square.")
     size, step = (side + 1) // 2, max(1, side // 4)
     starts = sorted({*range(0, side - size, step), side - size})
     pixels = np.arange(inputs).reshape(side, side)

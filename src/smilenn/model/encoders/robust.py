@@ -69,7 +69,7 @@ def _before(domain: Domain, reach: np.ndarray, block: int) -> list[Layer]:
     if block > 1:
         side = math.isqrt(domain.size)
         if side * side != domain.size:
-            raise SmileError(f"Blocks of pixels need a square image; {domain.size} columns are no square.")
+            raise SmileError(f"Blocks of pixels need a square image; {domain.size} columns are not square.")
         layers.append(Pool(side, block))
     return layers
 

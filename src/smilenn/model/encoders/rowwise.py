@@ -101,7 +101,7 @@ def one_by_one(module: nn.Module, y: torch.Tensor) -> torch.Tensor:
     value = torch.cat(found)[places]
     if torch.is_grad_enabled() and y.requires_grad:
         slope = module(y)
-        value = value + torch.nan_to_num(slope - slope.detach())  # 0, also where the slope's own value is no number
+        value = value + torch.nan_to_num(slope - slope.detach())  # 0, also where the slope's own value is not a number
     return value
 
 

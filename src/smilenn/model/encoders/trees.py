@@ -36,7 +36,7 @@ STEP, LAST = 3, 4  # how many columns of sets of leaves take as long as a step o
 
 def _refuse_bad_set(places: list[int], inputs: int) -> None:
     if not places or places != sorted(set(places)) or places[0] < 0 or places[-1] >= inputs:
-        raise SmileError(f"{places} is no set of places below {inputs} in increasing order.")
+        raise SmileError(f"{places} is not a set of places below {inputs} in increasing order.")
 
 
 class Trees(Layer):

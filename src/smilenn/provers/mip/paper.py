@@ -80,7 +80,7 @@ class TwoSided:
     ----------
     bound : the solver's dual bound on γ.
     claimed : γ of the solver's incumbent, as it says.
-    value : the larger side at that incumbent, re-evaluated in float64 (−inf if it is no member of the region).
+    value : the larger side at that incumbent, re-evaluated in float64 (−inf if it is not a member of the region).
     """
 
     status: Status
@@ -141,7 +141,7 @@ def _sides(build: Builder, y: np.ndarray, eps_lo: float | None, eps_hi: float | 
 
 
 def _larger_side(problem: Problem, point: np.ndarray, eps_lo: float | None, eps_hi: float | None) -> float:
-    """max(f(x') − f(x'') − ε_hi, f(x'') − f(x') + ε_lo) at a point [2, m], −inf if it is no member of the region."""
+    """max(f(x') − f(x'') − ε_hi, f(x'') − f(x') + ε_lo) at a point [2, m], −inf if it is not a member of the region."""
     if not problem.region.contains(point).all():
         return -np.inf
     high = -np.inf if eps_hi is None else difference(problem, point, 1) - eps_hi

@@ -49,7 +49,7 @@ class Ball(Rule):
         if s.boxes != "gap" or len(s.hidden_weight) or s.profile == "dyadic":
             return "The network has hidden units, or moves its inputs to a grid."
         if (row.slope[0] != -row.slope[1]).any():
-            return "The row is no difference of two copies."
+            return "The row is not a difference of two copies."
         return None
 
     def maximise(

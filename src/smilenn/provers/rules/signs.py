@@ -54,7 +54,7 @@ class Signs(Rule):
         p = int(alpha.argmax())
         ratio = alpha[:, None] / alpha[p]
         if (row.outputs != ratio * row.outputs[p]).any() or (row.inputs != ratio * row.inputs[p]).any():
-            return "The copies have coefficients that are no multiples of each other."
+            return "The copies have coefficients that are not multiples of each other."
         return self._rises(problem, row, alpha, p)
 
     def _rises(self, problem: Problem, row: Row, alpha: np.ndarray, p: int) -> str | None:

@@ -194,7 +194,7 @@ class Cells:
             flip, tau = np.stack([node.cell.flip for node in nodes]), made.flip
         bounds = rule_bounds(self.problem, self.row, base, phases, t, nu, flip, tau, self.lessons.lemmas, y)
         bounds += self.rounding.errors(t, nu, tau, y)
-        bounds = np.where(np.isnan(bounds), np.inf, bounds)  # slopes that are no numbers prove nothing
+        bounds = np.where(np.isnan(bounds), np.inf, bounds)  # slopes that are not numbers prove nothing
         for node, bound in zip(nodes, bounds.tolist(), strict=True):
             node.bound, node.proved = bound, True
 

@@ -16,8 +16,8 @@ A_0 and A_1 are patterns of a lemma: the copy with β > 0 off and on, the others
 those of the copies one by one, of all at once, or half of each. Whatever is chosen here, r is computed afterwards over
 all patterns and over the region as it is.
 
-In a strip of two copies the box is no product. Of u_1, u_2 and u_1 − u_2 two are taken for independent intervals: the
-first two where D rises in both or falls in both, else the difference and the copy with the larger coefficient; its
+In a strip of two copies the box is not a product. Two of u_1, u_2 and u_1 − u_2 are taken for independent intervals:
+the first two where D rises in both or falls in both, else the difference and the copy with the larger coefficient; its
 largest value then lies in the strip.
 """
 
@@ -44,7 +44,7 @@ class Hull:
     share : [n, k] a column that belongs to no strip has D's coefficient Σ_c share_c·d_c·w_index.
     strip : [n] 0 for those, 1 and 2 for u_1 and u_2 of a strip, 3 for their difference.
     lo, hi : [n] bounds; of a group's members in this region hi is 1 or 0.
-    free : [n] columns that are no member of a group.
+    free : [n] columns that are not members of a group.
     groups : columns of the members of a one-hot group, of one copy or of all.
     """
 

@@ -32,7 +32,7 @@ LEAST_SECONDS = 1.0  # for the certificate, however little training has left
 AFTER_CTRL_C = 10.0  # seconds for the certificate of a training that was interrupted
 
 
-class Judged(ABC):
+class VerdictMixin(ABC):
     """Base of the estimators: the judgement on a fitted network, and how it is made.
 
     The judgement is compared with the network whenever it is asked for: after an edit of the certified weights nothing

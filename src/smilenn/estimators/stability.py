@@ -1,4 +1,4 @@
-"""Which decisions no allowed change can turn: from a checked bound on the change of a logit to rows of a table.
+"""Which decisions no allowed change can flip: from a checked bound on the change of a logit to rows of a table.
 
 A certificate of `Robust` or `Fair` bounds |f(a) − f(b)| ≤ B for all pairs of its premise, where B (bound + margin, as
 checked) may be below the stated ε, or above it where the claim itself was not certified. With the decision ``f > 0``:
@@ -79,7 +79,7 @@ def _checked(certificate: Certificate | None, claim: Claim, domain: Domain, outs
     return [max(0.0, round_up(row.bound + row.margin)) for row in rows]
 
 
-def steady(logits: np.ndarray, change: float | np.ndarray, *, margins: bool = False) -> np.ndarray:
+def stable(logits: np.ndarray, change: float | np.ndarray, *, margins: bool = False) -> np.ndarray:
     """Which decisions survive any change by at most `change`: bool, of the shape of the logits.
 
     A logit of 0 or less decides against. With `margins` the largest of logits [n, o] wins, and it must lead each other

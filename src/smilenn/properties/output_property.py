@@ -12,7 +12,7 @@ from smilenn.properties.forms import Form, Outputs, read_output
 
 
 @dataclass(frozen=True, repr=False)
-class Spoken(Property):
+class OutputProperty(Property):
     """Base of properties that say the same of every output, margin or of the one `output`.
 
     `directed` ones say which way it may move; of several classes they must name one.

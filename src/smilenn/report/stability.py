@@ -1,4 +1,4 @@
-"""The part of the page about decisions that no allowed change turns: a curve over δ, radii, and rejection.
+"""The part of the page about decisions that no allowed change can flip: a curve over δ, radii, and rejection.
 
 certified accuracy at δ = share of rows that are right and whose certified radius is δ or more
 """
@@ -21,7 +21,7 @@ NORMS: dict[Literal["inf", 2], str] = {
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
-def steadiness(found: Findings) -> str:
+def stability(found: Findings) -> str:
     """Rejection, then a curve and a table of radii for each norm that a certified rule has."""
     rows, output, model = found.rows, found.output, found.model
     if rows is None or rows.y is None or output is None:

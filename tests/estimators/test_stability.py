@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from smilenn import Config, Custom, Fair, Monotone, Network, Robust, SmileClassifier, SmileError
-from smilenn.estimators.steady import largest_change, steady
+from smilenn.estimators.stability import largest_change, stable
 
 QUICK = Config(pretrain_epochs=30, epochs=8, learning_rate=1e-2, batch_size=16, posttrain_rounds=8)
 SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
@@ -46,9 +46,9 @@ def test_no_change_turns_a_certified_label(model):
 def test_the_bound_is_the_checked_one(model):
     rows = [row for claim in model.certificate_.report.claims for row in claim.rows]
     assert model.largest_change() >= max(float(row.bound + row.margin) for row in rows) > 0
-    assert steady(np.array([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]), 1.0).tolist() == [True, True] + [False] * 4 + [True]
-    assert steady(np.array([-1.0, 0.0, 1.0]), 0.0).all()
-    assert not steady(np.array([-1e300, 0.0, 1e300]), np.inf).any()
+    assert stable(np.array([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]), 1.0).tolist() == [True, True] + [False] * 4 + [True]
+    assert stable(np.array([-1.0, 0.0, 1.0]), 0.0).all()
+    assert not stable(np.array([-1e300, 0.0, 1e300]), np.inf).any()
 
 
 def test_rows_by_hand_are_read_at_their_own_scale(model):
