@@ -116,9 +116,10 @@ def spare_of(task: Task, plan: Plan) -> tuple[Spare, ...]:
     if task.kinds != {Kind.MONOTONE, Kind.FAIR} or plan.box is not None:
         return ()
     width = np.full(len(task.outputs.names), np.inf)
-    for one in (one for one in task.stated if one.kind == Kind.FAIR and isinstance(one.meaning, Changes)):
+    for one in task.stated:
+        eps = float(one.meaning.eps) if isinstance(one.meaning, Changes) else np.inf
         for entry in entries(one.forms, task.outputs, np.diag(task.scale)):
-            width[entry.coordinate] = min(width[entry.coordinate], SHARE * float(one.meaning.eps) / entry.size)
+            width[entry.coordinate] = min(width[entry.coordinate], SHARE * eps / entry.size)
     width[~np.isfinite(width)] = 0.0
     return tuple(
         Spare(_signs(own, task.domain.slices), float(w), own.without)
