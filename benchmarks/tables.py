@@ -43,19 +43,15 @@ class Table:
     eps: float = 0.0
 
     def read(self, folder: Path) -> tuple[pd.DataFrame, pd.Series]:
-        """Rows and target; missing numbers are the median, missing texts a category of their own."""
+        """Rows and target, as they come."""
         if self.target == "income":
             parts = [pd.read_csv(folder / name, names=ADULT.split(), skipinitialspace=True) for name in self.files]
-            data = pd.concat(parts, ignore_index=True).dropna(subset=["income"])
-            data = data[data["country"] != "Holand-Netherlands"].reset_index(drop=True)  # one row of its kind
+            data = pd.concat(parts, ignore_index=True).dropna(subset=["income"]).reset_index(drop=True)
             data["income"] = data["income"].str.strip(".")
             data = data.astype({"age": int})
         else:
             data = pd.read_csv(folder / self.files[0])
-        x = data.drop(columns=[self.target, *self.dropped])
-        numbers = x.select_dtypes("number").columns
-        x[numbers] = x[numbers].fillna(x[numbers].median())
-        return x, data[self.target]
+        return data.drop(columns=[self.target, *self.dropped]), data[self.target]
 
     def properties(self) -> list[Property]:
         """The rule."""

@@ -167,3 +167,23 @@ def test_cross_validation_meets_codes_rare_names_and_lonely_cells():
         warnings.simplefilter("ignore", UserWarning)
         scores = cross_val_score(model, X, y, error_score="raise")
     assert scores.mean() > 0.7
+
+
+def test_a_file_of_onnx_and_a_service_read_the_same_rows(tmp_path):
+    pytest.importorskip("onnxruntime")
+    from smilenn.export.onnx_file import export_onnx
+    from smilenn.export.verify import feed, session
+    from smilenn.service.rows import Reader
+
+    X, y = table()
+    X = X.assign(town=["north"] * 80 + ["south"] * 78 + ["east", "west"])
+    with pytest.warns(ColumnWarning, match="2 of 4 values are rare"):
+        model = SmileRegressor(increasing=["pay"], domain=GRADES, network=Network(members=1), **QUICK).fit(X, y)
+    new = EVERY.assign(town=["north", "south", "moon"] * (len(EVERY) // 3))
+    expected = model.predict(new)
+    export_onnx(model, tmp_path / "m.onnx", rows=300)
+    opened = session((tmp_path / "m.onnx").read_bytes())
+    found = opened.run(None, feed(opened, new))[0]
+    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-12)
+    rows = [{k: None if pd.isna(v) else v for k, v in row.items()} for row in new.astype(object).to_dict("records")]
+    assert (Reader(model).read(rows[:40]) == model.encoded(new.head(40))).all()

@@ -109,7 +109,8 @@ def read_features(source: Source, estimator: SmileRegressor | SmileClassifier, a
     lack = columns if estimator.missing != "raise" else ()
     frame = read_table(source, category_names(estimator.domain_), only={*columns, *also}, may_lack=lack)
     try:
-        estimator.encoded(frame, first_row=FIRST_ROW)
+        x = estimator.read_rows(frame, first_row=FIRST_ROW)
+        estimator.domain_.clamp(x, out_of_bounds=estimator.outside_, first_row=FIRST_ROW)
     except SmileError as error:
         raise SmileError(source.as_shown(str(error))) from None
     return frame

@@ -72,8 +72,9 @@ def _categories(frame: pd.DataFrame, feature: Feature) -> Iterator[str]:
     present = frame[feature.name].dropna()
     if OTHER in feature.categories:
         rare = sorted(set(labels(present)) - set(feature.categories))
-        values = f"{len(rare)} rare values of" if len(rare) > 1 else "1 rare value of"
-        yield f"Column {feature.name!r}: {values} {present.nunique()} are read as {OTHER!r} ({listed(rare, 3)})."
+        values = f"{len(rare)} of {present.nunique()} values"
+        verb = "is rare and is" if len(rare) == 1 else "are rare and are"
+        yield f"Column {feature.name!r}: {values} {verb} read as {OTHER!r} ({listed(rare, 3)})."
     elif len(feature.categories) > MANY:
         yield (
             f"Column {feature.name!r} has {len(feature.categories)} categories, one input each, since a rule names it "

@@ -118,7 +118,7 @@ def _group(
     made = []
     fits = 1 if kind == "ce" else len(signs)
     for t in range(fits):
-        table = _Table.of(net.domain, u, signs[t])
+        table = Table.of(net.domain, u, signs[t])
         if not table.columns:
             return None
         y = _target(net, task, kind, t)
@@ -146,7 +146,7 @@ def _target(net: SmileNet, task: Training, kind: LossKind, t: int) -> np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class Table:
     """Rows [N, c] for a booster, a category as its code; the signs [c] and which columns are categories [c].
 
     `coordinates` are those of the domain that the branch reads, `columns` where each column lies among them.
@@ -159,7 +159,7 @@ class _Table:
     columns: list[Column]
 
     @classmethod
-    def of(cls, domain: Domain, u: np.ndarray, signs: Signs) -> _Table:
+    def of(cls, domain: Domain, u: np.ndarray, signs: Signs) -> Table:
         """The features that `signs` names; one with too many categories is left to the networks."""
         table = cls(np.zeros((len(u), 0)), [], [], [], [])
         rows = []
@@ -176,11 +176,21 @@ class _Table:
         x = np.stack(rows, axis=1) if rows else table.x
         return cls(x, table.signs, table.categories, table.coordinates, table.columns)
 
+    def one_hot(self, x: np.ndarray) -> np.ndarray:
+        """Rows of the booster as the branch reads them."""
+        out = np.zeros((len(x), len(self.coordinates)))
+        for column, place in zip(x.T, self.columns, strict=True):
+            if isinstance(place, int):
+                out[:, place] = column
+            else:
+                out[np.arange(len(x)), np.array(place)[column.astype(int)]] = 1.0
+        return out
+
 
 # ---- fitting --------------------------------------------------------------------------------------------------------
 
 
-def _booster(kind: LossKind, t: int, table: _Table, place: _Place) -> Any:
+def _booster(kind: LossKind, t: int, table: Table, place: _Place) -> Any:
     """A booster of scikit-learn, not yet fitted."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
@@ -227,11 +237,11 @@ def _fit(
     del model._predictors[max(1, best) :]
 
 
-def _branch(net: SmileNet, model: Any, table: _Table, kind: LossKind, name: str) -> Branch:
+def _branch(net: SmileNet, model: Any, table: Table, kind: LossKind, name: str) -> Branch:
     """The booster as a branch, in the network's coordinates."""
     forest = convert(model, table.columns, len(table.coordinates))
     some = table.x[:: max(1, len(table.x) // COMPARED)]
-    assert_same(forest, model, some, _one_hot(table, some))
+    assert_same(forest, model, some, table.one_hot(some))
     layer: Trees = forest.layer
     if kind in ("bce", "ce"):  # log-odds; a division by a power of two is exact
         scale = net.output_scale.cpu()
@@ -241,14 +251,3 @@ def _branch(net: SmileNet, model: Any, table: _Table, kind: LossKind, name: str)
         layer.number[leaf] = layer.number[leaf] / per_leaf
         layer.bias.copy_(layer.bias / scale[: layer.outputs] - net.head_bias.detach().cpu()[: layer.outputs])
     return Branch(name, table.coordinates, [layer])
-
-
-def _one_hot(table: _Table, x: np.ndarray) -> np.ndarray:
-    """Rows of the booster as the branch reads them."""
-    out = np.zeros((len(x), len(table.coordinates)))
-    for column, place in zip(x.T, table.columns, strict=True):
-        if isinstance(place, int):
-            out[:, place] = column
-        else:
-            out[np.arange(len(x)), np.array(place)[column.astype(int)]] = 1.0
-    return out

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from smilenn.train.phases import Training
 from smilenn.train.row_order import in_order
 from smilenn.train.run import Run, fingerprint
 from smilenn.train.tensors import checked_rows, checked_weights
+from smilenn.train.within import Spare, Within, explained
 from smilenn.verdict import Verdict
 
 logger = logging.getLogger(__name__)
@@ -78,6 +79,7 @@ def fit(
     warm: bool = False,
     cases: Mapping[str, Cases] | None = None,
     boosted: Sequence[Signs] = (),
+    spare: Sequence[Spare] = (),
 ) -> Fit:
     """Train `net` in place so that the claims provably hold.
 
@@ -96,6 +98,7 @@ def fit(
     cases : of claims with alternatives the cases to train for, by the claim's digest; chosen by the data if not given.
     boosted : for ensembles with `held` rows: what boosted trees of every output may read, and which signs; they join
         the networks by the share that kept rows give them. None are fitted without it.
+    spare : what trees that read protected features may move each output by (train/within.py).
     """
     config = Config() if config is None else config
     if cases is None:
@@ -105,6 +108,9 @@ def fit(
     net.set_profile("f64-aux")
     clock = Clock(time_limit, PLAIN_SHARE if net.encoder is None else ENCODED_SHARE)
     task = _task(net, (x, y, sample_weight), claims, loss, config, validation, held, seed=seed, over=clock.over)
+    taken = explained(net, task, spare, loss)
+    if taken is not None:
+        task = replace(task, y=task.y - taken)
     run = Run(
         net,
         task,
@@ -113,6 +119,7 @@ def fit(
         callback=callback,
         checkpoint=checkpoint,
         warm=warm,
+        within=Within(tuple(spare), loss, taken),
     )
     interrupted = _trained(run, boosted, loss)
     run.restore_best()

@@ -13,6 +13,7 @@ A mean with weights ≥ 0 keeps what all its members keep: order, and the ends o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ from smilenn.train.boosted import Boosters
 from smilenn.train.encoded import honest
 from smilenn.train.losses import TaskLoss
 from smilenn.train.phases import Training
+from smilenn.train.within import NOTHING, Within, move_within
 
 PRIOR = 10.0
 STEPS, FIRST = 400, 1.0  # of the gradient, and the first η
@@ -96,10 +98,10 @@ def _shares(each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, lo
 
 
 @torch.no_grad()
-def mix(net: SmileNet, task: Training, trees: Boosters) -> tuple[float, str]:
+def mix(net: SmileNet, task: Training, trees: Boosters, within: Within = NOTHING) -> tuple[float, str]:
     """Let the network be the mean, by shares, of its kinds of networks and of the trees; the loss on kept rows, words.
 
-    Kinds that are left out are taken out of the encoder.
+    Kinds that are left out are taken out of the encoder. Trees move the mean `within` what fairness leaves.
     """
     each, rows = honest(net, task)
     names = _kinds(net)
@@ -113,6 +115,16 @@ def mix(net: SmileNet, task: Training, trees: Boosters) -> tuple[float, str]:
     if found.loss > 1.0:  # worse than the constant on rows kept from training: be the constant
         net.lower.slope.zero_()
         return 1.0, "the constant, which predicts better than any of them on these rows"
+    mean = torch.tensordot(torch.as_tensor(found.shares).to(each), torch.nan_to_num(each), dims=1)
+    loss, chosen = _told(names, found)
+    if not within.spare:
+        return loss, chosen
+    loss, moved = move_within(net, task, within, rows, mean)
+    return loss, f"{chosen}; {moved}" if moved else chosen
+
+
+def _told(names: Sequence[str], found: Mixture) -> tuple[float, str]:
+    """The loss of a mixture, and its kinds in words."""
     mixed = [(share, name) for share, name in zip(found.shares, names, strict=True) if share > 0]
     words = " + ".join(f"{share:.2f} {name}" for share, name in sorted(mixed, reverse=True))
     if len(names) == 1:

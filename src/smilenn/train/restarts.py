@@ -154,6 +154,7 @@ class _Runs:
             warm=adopted,
             cases=task.cases,
             boosted=recipe.boosted,
+            spare=recipe.spare,
             **self._judges(recipe),
         )
         return Trained(result, seed, _told(reasons, result), ~rows)

@@ -41,6 +41,7 @@ from smilenn.train.phases import Training, check, posttrain_round, pretrain_epoc
 from smilenn.train.repair import repair
 from smilenn.train.spline import start_spline
 from smilenn.train.state import State, load_state, rngs, save_state
+from smilenn.train.within import NOTHING, Within
 from smilenn.verdict import Proved
 
 logger = logging.getLogger(__name__)
@@ -64,7 +65,9 @@ class Run:
         callback: Callable[[Progress], None] | None,
         checkpoint: Path | None,
         warm: bool,
+        within: Within = NOTHING,
     ) -> None:
+        self.within = within
         self.net, self.task, self.clock = net, task, clock
         self.callback, self.checkpoint, self.warm = callback, checkpoint, warm
         self.posttraining: Clock | None = None
@@ -230,7 +233,9 @@ class Run:
         net, task = self.net, self.task
         if task.held is None or net.encoder is None or not net.encoder.groups:
             return judged(net, task)[0], ""
-        return mix(net, task, self.boosters) if net.lower.keep is None else shrink(net, task)
+        if net.lower.keep is not None:
+            return shrink(net, task)
+        return mix(net, task, self.boosters, self.within)
 
     def _keeps_claims(self) -> bool:
         """Whether the network keeps the claims as it is built: by an encoder, or by a box that nothing moves."""

@@ -30,6 +30,7 @@ from smilenn.train.cases import planned, without_clauses
 from smilenn.train.config import Config
 from smilenn.train.coordinates import Coordinates, coordinates, unconditional
 from smilenn.train.recipes.stated import Kind, Stated, read
+from smilenn.train.within import Spare
 
 Family = Literal["given", "boxed", "premised", "distances", "contractions", "ensemble", "curved", "plain"]
 Numbers = np.ndarray | float
@@ -81,6 +82,7 @@ class Recipe:
     """A network ready to train, the constants of its training, why it looks as it does, and the family it is of.
 
     `boosted` says what boosted trees beside an ensemble's networks may read, for every output; empty: there are none.
+    `spare` says what others may read and by how much they may move the outputs (train/within.py).
     """
 
     net: SmileNet
@@ -88,6 +90,7 @@ class Recipe:
     reasons: str
     family: Family
     boosted: tuple[Signs, ...] = ()
+    spare: tuple[Spare, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,18 @@ from smilenn.train.recipes.task import Task
 KEPT_BY_UNITS = {Kind.CONVEX, Kind.CONCAVE, Kind.SYMMETRIC, Kind.DOMINATES, Kind.LIPSCHITZ, Kind.ROBUST}
 
 
-def reasons(task: Task, found: Roles, ramps: int, width: np.ndarray, curved: frozenset[str] = frozenset()) -> str:
-    """A few sentences; `curved` are the features that units read, `width` [o] that of the box."""
+def reasons(
+    task: Task,
+    found: Roles,
+    ramps: int,
+    width: np.ndarray,
+    curved: frozenset[str] = frozenset(),
+    *,
+    spare: bool = False,
+) -> str:
+    """A few sentences; `curved` are the features that units read, `width` [o] that of the box; with `spare` trees that
+    read protected columns may move the output.
+    """
     hidden, wide = protected(task.stated), float((width * task.scale).max())
     words = [_encoder(task, found, ramps)]
     if any(own.rising | own.falling for own in found.readings):
@@ -24,6 +34,8 @@ def reasons(task: Task, found: Roles, ramps: int, width: np.ndarray, curved: fro
     if hidden:
         names = listed(sorted(hidden), 40)
         alone = f"It ignores {names} entirely, so the fairness limit is not used."
+        if spare:
+            alone = f"It ignores {names}; boosted trees that read them may move it within ε where held-out rows gain."
         words.append(f"It does not read {names}; only the backbone does." if wide else alone)
     if found.linear:
         words.append(f"It is linear in {listed(sorted(found.linear), 40)}, hence convex, concave and of one slope.")

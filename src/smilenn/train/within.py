@@ -1,0 +1,249 @@
+"""What ε leaves: an ensemble that is monotone and does not read protected columns, moved by trees that do.
+
+    f(x, z) = m(x) + ½·clip(b_1(x, z), −w/2, w/2) + ½·clip(b_2(x, z), −w/2, w/2)        w = ε less a thousandth
+
+m rises with the ordered features and does not read z. b_1 and b_2 are boosted trees that rise with them too, for every
+z. A clip keeps order, so f is monotone. Changing z alone leaves m as it is to the bit and moves each clip by w at most,
+so it moves f by w at most; the thousandth is for the rounding of sums. A clip is two layers, `ramps` and `linear`:
+
+    w·clip((b + w/2)·(1/w), 0, 1) − w/2
+
+With squares m does not learn what z explains, which would be noise to it: e(z), fitted to y − h(x) of quick trees h,
+both predicted out of fold and cut to ± w/2, is taken off its targets beforehand.
+
+Both b are fitted to what m leaves of rows that were kept from its members, one on each half of them, by squares; of two
+classes by one Newton step on the log-odds. The other half stops it, and both halves together say which trees are best,
+those of z alone or those of all features, and whether f predicts better than m; if not, f is m.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from smilenn.model.encoders import Branch, Encoder, Linear, Ramps
+from smilenn.model.net import SmileNet
+from smilenn.model.trees import assert_same, convert
+from smilenn.train.boosted import Signs, Table
+from smilenn.train.losses import LossKind
+from smilenn.train.phases import Training
+
+SHARE = 0.999  # of ε
+LEAST = 1e-6  # of an output's scale: a narrower clip would be lost in rounding
+LEAST_ROWS = 40  # that were kept
+GAIN = 0.002  # share of the loss that the trees have to save
+TREES, PATIENCE, LEAVES, IN_LEAF, RATE = 200, 10, 15, 10, 0.1
+MOST_ROWS = 20_000  # that trees are fitted to
+STEEP = 0.02  # p·(1 − p) is at least this in a Newton step
+
+
+@dataclass(frozen=True)
+class Spare:
+    """What trees of one output may read, with signs; by how much they may move it in all (w, in its coordinate); the
+    features that it must not depend on otherwise.
+    """
+
+    signs: Signs
+    width: float
+    protected: frozenset[str]
+
+    @property
+    def choices(self) -> tuple[Signs, ...]:
+        """What to read: protected features alone, which few rows suffice for, or all."""
+        return {name: sign for name, sign in self.signs.items() if name in self.protected}, self.signs
+
+
+@dataclass(frozen=True, eq=False)
+class Within:
+    """What is spare of every output, the kind of the loss, and what was taken off the targets [N, o]."""
+
+    spare: tuple[Spare, ...] = ()
+    kind: LossKind = "mse"
+    taken: torch.Tensor | None = None
+
+    def targets(self, task: Training, rows: torch.Tensor) -> torch.Tensor:
+        """The targets of some rows as they are."""
+        return task.y[rows] if self.taken is None else task.y[rows] + self.taken[rows]
+
+
+NOTHING = Within()
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Rows that were kept from all that predicts them: indices [n], what is predicted there, their targets [n, o]."""
+
+    rows: torch.Tensor
+    found: torch.Tensor
+    y: torch.Tensor
+    kind: LossKind
+
+
+@torch.no_grad()
+def move_within(
+    net: SmileNet, task: Training, within: Within, rows: torch.Tensor, found: torch.Tensor
+) -> tuple[float, str]:
+    """Let trees move every output that has room, where that predicts kept rows better; the loss there, and words.
+
+    `found` [n, o] is what the network predicts of `rows` [n] that were kept from its members.
+    """
+    spare, kept = within.spare, Kept(rows, found, within.targets(task, rows), within.kind)
+    assert net.encoder is not None
+    weight, gains = None if task.weight is None else task.weight[rows], []
+    before = float(task.loss(found, kept.y, weight))
+    for t, own in enumerate(spare if _suits(net.encoder, kept) else ()):
+        if own.width <= LEAST:
+            continue
+        tried = [_fitted(net, task, signs, own.width, kept, t) for signs in own.choices]
+        gain, branches = max(tried, key=lambda one: one[0])
+        if gain > GAIN:
+            _join_(net, branches, t)
+            gains.append(gain)
+    after = before * (1 - sum(gains))
+    return after, f"trees within ε: held-out loss {before:.3f} to {after:.3f}" if gains else ""
+
+
+def _suits(encoder: Encoder, kept: Kept) -> bool:
+    """Whether trees can join: enough rows, a loss with a step to take, and nothing that keeps outputs in a box."""
+    plain = encoder.limits is None and bool(encoder.encoded.all())
+    return plain and kept.kind in ("mse", "bce") and len(kept.rows) >= LEAST_ROWS
+
+
+def _fitted(
+    net: SmileNet, task: Training, signs: Signs, width: float, kept: Kept, t: int
+) -> tuple[float, tuple[Branch, ...]]:
+    """The loss that trees of output t save, as a share, and their branches."""
+    u, scale = net.scale(task.x[kept.rows]).cpu().numpy(), float(net.output_scale[t])
+    table = Table.of(net.domain, u, signs)
+    if not table.columns or task.over():
+        return 0.0, ()
+    residual, weight = _left(task, kept, t)
+    moved = kept.found.clone()
+    half = _halves(len(u), task.seed)
+    branches = []
+    for k, learns in enumerate((half, ~half)):
+        model = _booster(table, residual / scale, weight, learns, task.seed + k)
+        branch = _clipped(model, table, width, f"within{t}_{k}")
+        branches.append(branch)
+        other = torch.as_tensor(np.flatnonzero(~learns), device=moved.device)
+        moved[other, t] += scale * branch(net.scale(task.x[kept.rows[other]]))[:, 0].to(moved)
+    own = None if task.weight is None else task.weight[kept.rows]
+    before, after = (float(task.loss(f, kept.y, own)) for f in (kept.found, moved))
+    return 1 - after / before if before > 0 else 0.0, tuple(branches)
+
+
+@torch.no_grad()
+def explained(net: SmileNet, task: Training, spare: Sequence[Spare], kind: LossKind) -> torch.Tensor | None:
+    """What protected features explain of the targets beyond the others, [N, o]; None where that is not asked for."""
+    if kind != "mse" or len(task.x) < 2 * LEAST_ROWS or not any(own.width > LEAST for own in spare):
+        return None
+    out = torch.zeros_like(task.y)
+    for t, own in enumerate(spare):
+        if own.width > LEAST and not task.over():
+            scale = float(net.output_scale[t])
+            effect = _effect(net, task, own, task.y[:, t].cpu().numpy() / scale)
+            out[:, t] = scale * torch.as_tensor(effect).to(out)
+    return out
+
+
+def _effect(net: SmileNet, task: Training, spare: Spare, y: np.ndarray) -> np.ndarray:
+    """What protected features explain of y [N] beyond the others, cut to ± w/2 around 0."""
+    u = net.scale(task.x).cpu().numpy()
+    rest = {name: sign for name, sign in spare.signs.items() if name not in spare.protected}
+    left = y - _out_of_fold(Table.of(net.domain, u, rest), y, task)
+    effect = _out_of_fold(Table.of(net.domain, u, spare.choices[0]), left, task)
+    return np.clip(effect - effect.mean(), -spare.width / 2, spare.width / 2)
+
+
+def _out_of_fold(table: Table, y: np.ndarray, task: Training) -> np.ndarray:
+    """What trees predict of y [N], each half of the rows by those of the other half; nothing where they have no column
+    to read.
+    """
+    weight = np.ones(len(y)) if task.weight is None else task.weight.cpu().numpy()
+    half, out = _halves(len(y), task.seed), np.zeros(len(y))
+    for k, learns in enumerate((half, ~half) if table.columns else ()):
+        out[~learns] = _booster(table, y, weight, learns, task.seed + k).predict(table.x[~learns])
+    return out
+
+
+def _halves(rows: int, seed: int) -> np.ndarray:
+    return np.random.RandomState(seed % 2**32).permutation(rows) % 2 == 0
+
+
+def _left(task: Training, kept: Kept, t: int) -> tuple[np.ndarray, np.ndarray]:
+    """What is left to learn of output t, in its units, and the weight of each row, [n] both."""
+    y, f = (v[:, t].cpu().numpy().astype(np.float64) for v in (kept.y, kept.found))
+    weight = np.ones(len(y)) if task.weight is None else task.weight[kept.rows].cpu().numpy()
+    if kept.kind == "mse":
+        return y - f, weight
+    p = 1 / (1 + np.exp(-np.clip(f, -30, 30)))
+    steep = np.maximum(p * (1 - p), STEEP)
+    return (y - p) / steep, weight * steep
+
+
+def _booster(table: Table, y: np.ndarray, weight: np.ndarray, learns: np.ndarray, seed: int) -> Any:
+    """Trees fitted to the rows that `learns` [n] says, as many as predict the others best."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    settings: dict[str, Any] = {
+        "max_iter": TREES,
+        "learning_rate": RATE,
+        "max_leaf_nodes": LEAVES,
+        "min_samples_leaf": IN_LEAF,
+        "monotonic_cst": table.signs,
+        "categorical_features": table.categories,
+        "early_stopping": True,
+        "n_iter_no_change": PATIENCE,
+        "random_state": seed % 2**32,
+    }
+    model: Any = HistGradientBoostingRegressor(**settings)
+    x, other = table.x, _some(~learns)
+    learns = _some(learns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(
+            x[learns],
+            y[learns],
+            sample_weight=weight[learns],
+            X_val=x[other],
+            y_val=y[other],
+            sample_weight_val=weight[other],
+        )
+    best = int(np.argmax(model.validation_score_))
+    del model._predictors[max(1, best) :]
+    return model
+
+
+def _some(chosen: np.ndarray) -> np.ndarray:
+    """The rows that are chosen [n], or as many of them, evenly, as trees need to be fitted quickly."""
+    places = np.flatnonzero(chosen)
+    return places[:: 1 + len(places) // MOST_ROWS]
+
+
+def _clipped(model: Any, table: Table, width: float, name: str) -> Branch:
+    """The trees, cut to ± width/2, as a branch of one coordinate."""
+    forest = convert(model, table.columns, len(table.coordinates))
+    assert_same(forest, model, table.x, table.one_hot(table.x))
+    ramp = Ramps([0], np.array([-width / 2]), np.array([1 / width]))
+    shift = Linear(1, 1, signs=np.ones((1, 1)))
+    shift.weight.fill_(width)
+    shift.bias.fill_(-width / 2)
+    return Branch(name, table.coordinates, [forest.layer, ramp, shift])
+
+
+def _join_(net: SmileNet, branches: Sequence[Branch], t: int) -> None:
+    """Add the mean of some branches to coordinate t of the network."""
+    encoder = net.encoder
+    assert encoder is not None
+    joined = Encoder(encoder.domain, [*encoder.learned, *branches])
+    net.encoder = joined.to(net.head_weight.device).train(encoder.training)
+    more = net.lower.slope.new_zeros(len(net.lower.slope), len(branches))
+    more[t] = 1.0 / len(branches)
+    net.lower.inputs = net.second.inputs = joined.size
+    net.lower.slope = nn.Parameter(torch.cat([net.lower.slope, more], dim=1), requires_grad=False)
