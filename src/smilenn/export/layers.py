@@ -28,6 +28,8 @@ def encoded(graph: Graph, encoder: Encoder, u: str) -> str:
     branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
     found: dict[int, str] = {}
     for group in groups(branches):
+        if isinstance(branches[group[0]].layers[0], Trees):
+            continue  # a node of their own for every branch
         found |= zip(group, _group(graph, [branches[k] for k in group], u), strict=True)
     parts = [found[k] if k in found else _branch(graph, branch, u) for k, branch in enumerate(branches)]
     e = parts[0] if len(parts) == 1 else graph.op("Concat", *parts, axis=1)
