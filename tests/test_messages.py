@@ -79,7 +79,7 @@ def test_benchmarks_that_do_not_exist():
     [
         ({"out_of_bounds": "ignore"}, "out_of_bounds is 'auto', 'clamp', 'raise' or 'warn', not 'ignore'."),
         ({"restarts": 0}, "restarts must be at least 1, not 0."),
-        ({"missing": "guess"}, "missing is 'raise' or 'fill', not 'guess'."),
+        ({"missing": "guess"}, "missing is 'indicator', 'fill' or 'raise', not 'guess'."),
         ({"validation_fraction": 1.0}, "validation_fraction must lie in [0, 1), not 1.0."),
         ({"time_limit": 0}, "time_limit must be more than 0 seconds, not 0."),
         ({"certify_limit": -1}, "certify_limit must be 0 seconds or more, not -1."),

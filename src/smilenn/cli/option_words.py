@@ -38,7 +38,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"was fitted with (\w+)=(.*?), not (.*?); fit anew", r"was fitted with other constants of the network; fit anew"),
     (r"without a start\.", "without --from."),
     (r"; leave (bounds|kinds|groups|order) out\.", r"; leave --bounds, --category and --order out."),
-    (r"say (it|their order), as in domain=Columns\(order=\{'(.*?)': \[.*\]\}\), lowest first", r"say \1: --order \2=…"),
+    (r"say (it|their order), as in domain=Columns\(order=\{.*?: .*\}\), lowest first", r"say \1 with --order"),
     (r" To keep it, declare its kind\.", " To keep it, name it in a rule, --bounds, --category or --order."),
     (r"unknown='refuse'", "--unknown refuse"),
     # properties, in options and in files of rules
