@@ -15,11 +15,11 @@ from smilenn.cli.options import Json, Model, Quiet
 def export(
     model: Model,
     onnx: Annotated[Path, typer.Option(metavar="FILE", help="The ONNX file to write.", show_default=False)],
-    rows: Annotated[int, typer.Option(metavar="COUNT", min=1, help="Rows to compare both on.")] = 100_000,
+    rows: Annotated[int, typer.Option(metavar="COUNT", min=1, help="How many rows to compare on.")] = 100_000,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write a model as ONNX, whole: columns in, predictions out; compared with the model in onnxruntime first."""
+    """Write the whole model as one ONNX file, columns in and predictions out, once onnxruntime agrees with it."""
     paths.check_model(model)
     paths.check_new_file(onnx, "--onnx")
     from smilenn.estimators.store import load
