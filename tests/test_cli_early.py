@@ -117,7 +117,7 @@ def early(place):
         (["sign"], "Give a model folder and --key"),
         (["explain", absent, rows], "There is no model folder"),
         (["explain", model, absent], "There is no file"),
-        (["explain", model, rows, "--at-least", "1", "--change", "x"], "names no way"),
+        (["explain", model, rows, "--at-least", "1", "--change", "x"], "names no direction"),
         (["explain", model, rows, "--at-least", "1", "--change", "x:far"], "neither up nor down nor a number"),
         (["explain", model, rows, "--at-least", "1", "--change", "q:up"], "no feature 'q'; it has 'x', 'z'"),
         (["explain", model, rows, "--to", "u"], "--to chooses a class, and this model predicts numbers"),

@@ -80,6 +80,16 @@ def test_no_message_names_python_on_the_command_line():
     assert not found, "\n".join(found)
 
 
+def test_reasons_name_no_parameters():
+    from smilenn.train.recipes import ensemble, words
+
+    assert "encoder='none'" in ensemble.NOTHING and "encoder" not in in_options(ensemble.NOTHING)[10:]
+    assert in_options(ensemble.NOTHING).endswith("leaves the backbone.")
+    path = Path(words.__file__).read_text(encoding="utf-8")
+    (stated,) = re.findall(r"exactly (\(encoder='none'.*?\))\.", path)
+    assert in_options(f"They are linear {stated}.") == "They are linear."
+
+
 def test_columns_keep_their_names():
     for text in ("Row 5, column 'time_limit' holds 1.5", "'a' names 'bounds names x', which", "the classes are 'None'"):
         assert in_options(text) == text

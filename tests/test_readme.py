@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from smilenn.cli import app
@@ -21,7 +22,17 @@ def blocks(language: str) -> list[str]:
     return [text for name, text in found if name == language]
 
 
+@pytest.mark.slow
 def test_python_example(tmp_path, monkeypatch):
+    assert float(example(tmp_path, monkeypatch)) > 0.7
+
+
+def test_python_example_with_small_fits(tmp_path, monkeypatch, quick_fits):
+    example(tmp_path, monkeypatch)
+
+
+def example(tmp_path, monkeypatch) -> str:
+    """Run the example in an empty folder; the score that it prints."""
     monkeypatch.chdir(tmp_path)
     (code,) = blocks("python")
     assert len([line for line in code.splitlines() if line.strip()]) <= 16
@@ -30,12 +41,12 @@ def test_python_example(tmp_path, monkeypatch):
         exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
     verdict, bound, score, checked, refuted = printed.getvalue().splitlines()
     assert verdict.startswith("certified") and float(bound) < 1e-9 and checked == verdict
-    assert float(score) > 0.7
     assert refuted.startswith("violated: ")
     assert (tmp_path / "model" / "manifest.json").exists()
+    return score
 
 
-def test_command_line_example(tmp_path, monkeypatch):
+def test_command_line_example(tmp_path, monkeypatch, quick_fits):
     monkeypatch.chdir(tmp_path)
     lines = next(block for block in blocks("") if "smile fit" in block).splitlines()
     make, *commands = [shlex.split(line) for line in lines]

@@ -212,7 +212,9 @@ def test_saved_regressor_is_the_same(regressor, tmp_path):
 def test_saved_classes_keep_their_type(values, tmp_path):
     X, y = line()
     labels = np.array(values)[(y > 15).astype(int)]
-    model = SmileClassifier(increasing=["x"], **SMALL | {"config": QUICK.replace(epochs=1)}).fit(X, labels)
+    plain = Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,))
+    options = SMALL | {"network": plain, "config": QUICK.replace(epochs=1, posttrain_rounds=0), "certify_limit": 0}
+    model = SmileClassifier(increasing=["x"], **options).fit(X, labels)
     model.save(tmp_path / "model")
     again = smilenn.load(tmp_path / "model")
     assert again.predict(X).dtype == model.predict(X).dtype

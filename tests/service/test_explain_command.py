@@ -46,7 +46,7 @@ def test_classes(classifier_folder, rows):
     ("options", "words"),
     [
         (["--change", "income:up"], "--at-least or --at-most"),
-        (["--at-least", "1", "--change", "income"], "names no way"),
+        (["--at-least", "1", "--change", "income"], "names no direction"),
         (["--at-least", "1", "--change", "income:sideways"], "neither up nor down nor a number"),
         (["--at-least", "1", "--change", "income:up", "--change", "income:down"], "twice"),
         (["--at-least", "1", "--change", "years:up"], "fitted: --increasing 'years'"),

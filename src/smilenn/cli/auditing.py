@@ -28,7 +28,7 @@ def audit(
     network: Annotated[Path, typer.Argument(metavar="NETWORK", help="An ONNX file.", show_default=False)],
     data: Annotated[
         Path | None,
-        typer.Option(metavar="TABLE", help="Rows to learn the domain from, columns in the order of the inputs."),
+        typer.Option(metavar="TABLE", help="Rows that show the ranges; columns in the order of the network's inputs."),
     ] = None,
     domain: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A TOML file with one feature table for every input.")
@@ -47,7 +47,10 @@ def audit(
         float, typer.Option(metavar="SECONDS", help="Time limit for the search over all rows.")
     ] = 60.0,
     decide: Annotated[
-        bool, typer.Option("--decide", help="Stop a row as soon as EPS is decided, before its bracket is closed.")
+        bool,
+        typer.Option(
+            "--decide", help="Stop as soon as it is clear whether EPS holds; do not narrow the bounds further."
+        ),
     ] = False,
     out: Annotated[
         Path | None,
@@ -55,11 +58,11 @@ def audit(
             metavar="FOLDER", help="The folder to write the certificate to; must not exist.", show_default="none"
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="SEED", min=0)] = 0,
+    seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Seed of the search for pairs.")] = 0,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Bracket how far a given ReLU network breaks a rule: a pair of inputs that reaches it, and a certified bound."""
+    """Measure how far a given ReLU network breaks a rule: the worst pair of inputs found, and a certified bound."""
     if (data is None) == (domain is None):
         raise SmileError("Give either --data or --domain, so that the inputs and their bounds are known.")
     if not 0 <= time_limit < math.inf:

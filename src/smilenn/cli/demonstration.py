@@ -64,7 +64,7 @@ def run(out: Path | None, *, quiet: bool, json: bool = False) -> int:
     model = SmileRegressor(properties=properties, domain=domain, random_state=0)
     with display("off" if quiet else "auto") as show:
         model.fit(train.frame, train.target, callback=show)
-    say(f"   Trained in {duration(model.seconds_)}. {model.reasons_}")
+    say(f"   Trained in {duration(model.seconds_)}. {in_options(model.reasons_)}")
     known, seen = (part.target.to_numpy()[:, None] for part in (test, train))
     numbers = measured(model.task, model.outputs_.names, known, model.predict(test.frame)[:, None], seen)
     model.quality_ = Standing(len(test), True, steps_of(model.history_), numbers)

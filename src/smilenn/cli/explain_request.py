@@ -79,7 +79,7 @@ def _change(text: str) -> tuple[str, Any]:
     """One option: the feature, and the way it may move."""
     name, colon, way = text.rpartition(":")
     if not colon or not name:
-        raise SmileError(f"--change {text} names no way; write COLUMN:up, COLUMN:down or COLUMN:VALUE.")
+        raise SmileError(f"--change {text} names no direction; write COLUMN:up, COLUMN:down or COLUMN:VALUE.")
     try:
         return name, way if way in ("up", "down") else float(way)
     except ValueError:

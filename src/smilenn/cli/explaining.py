@@ -28,7 +28,8 @@ def explain(
     change: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN:WAY", help="What may change: income:up, debt:down, or income:60 for the furthest; repeat."
+            metavar="COLUMN:DIRECTION",
+            help="What may change: income:up, debt:down, or income:60 to go no further than 60; repeat.",
         ),
     ] = None,
     at_least: Annotated[
@@ -44,7 +45,7 @@ def explain(
     keep_na: KeepNA = None,
     json: Json = False,
 ) -> None:
-    """Say what each feature could gain for a row, and the smallest change that is certified to be enough."""
+    """Say how much each feature could improve a row, and the smallest change that is certified to be enough."""
     from smilenn.cli.predict_request import Request, checked
 
     paths.check_model(model)

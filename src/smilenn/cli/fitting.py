@@ -17,6 +17,7 @@ from smilenn.cli.estimating import unfitted
 from smilenn.cli.fit_request import Request
 from smilenn.cli.guard import INTERRUPTED, exit_code
 from smilenn.cli.noted import TRAINING
+from smilenn.cli.option_words import in_options
 from smilenn.cli.preparing import Prepared
 from smilenn.cli.rows import held_back_rows
 from smilenn.cli.source import STANDARD_INPUT, Source
@@ -201,7 +202,7 @@ def report(
         typer.echo(json_module.dumps(without_infinities(record), ensure_ascii=False))
         return
     if not quiet and estimator.reasons_:
-        typer.echo(estimator.reasons_)
+        typer.echo(in_options(estimator.reasons_))
     typer.echo(judgement_text(estimator))
     if estimator.interrupted_:
         typer.echo(f"Interrupted: the best model so far is saved in {str(request.out)!r}.")

@@ -93,7 +93,7 @@ class Clamped(Parameters, ABC):
         self.net_ = clamp_fair(self._predicted, self.domain_, list(self.protected), float(self.eps), X)
         claims = self._property().lower(self.net_.domain)
         proved = replace(certify(self.net_, claims, table=self.table()), about=About(assumed=assumptions(pinned=True)))
-        certificate = _steady_only(proved, self.net_)
+        certificate = _refuse_batch_dependent(proved, self.net_)
         unknown = Unknown(METHOD, why=certificate.why)
         judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
         self._judgement = bound(judgement, self, self.net_, self.net_.domain, claims, self.table())
@@ -194,7 +194,7 @@ class Clamped(Parameters, ABC):
         return self.net_.predict(self.net_.domain.encode(X, out_of_bounds="clamp"))[:, 0]
 
 
-def _steady_only(certificate: Certificate, net: SmileNet) -> Certificate:
+def _refuse_batch_dependent(certificate: Certificate, net: SmileNet) -> Certificate:
     """The certificate, unless the model was seen to give equal rows different bits: then one that proves nothing."""
     reason = batch_dependent(net)
     if not reason:

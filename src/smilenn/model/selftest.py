@@ -115,7 +115,7 @@ def _batch_dependent(net: SmileNet, encoder: Encoder, x: np.ndarray | None) -> s
     try:
         with torch.no_grad():
             for branch in encoder.learned:
-                if reason := _unsteady_branch(net, branch):
+                if reason := _batch_dependent_branch(net, branch):
                     return f"the encoder's branch {branch.name!r} {reason}"
             large = sum(tensor.numel() for tensor in encoder.state_dict().values()) > LARGE
             drawn = net.domain.sample(PLACES if _quick(encoder) and not large else FEW, np.random.default_rng())
@@ -134,7 +134,7 @@ def _quick(part: torch.nn.Module) -> bool:
     return all(layer.known for layer in part.modules() if isinstance(layer, Pinned))
 
 
-def _unsteady_branch(net: SmileNet, branch: Branch) -> str:
+def _batch_dependent_branch(net: SmileNet, branch: Branch) -> str:
     """What is wrong with a branch with pinned modules; empty for any other."""
     import torch
 
