@@ -148,7 +148,7 @@ def fit(
 @app.command()
 def predict(
     model: Model,
-    data: options.NewRows,
+    data: options.NewTables,
     out: options.Predictions,
     id: options.Copied = None,
     na: NA = None,
@@ -157,19 +157,27 @@ def predict(
         Outside.auto
     ),
     chunk: options.Chunk = 50_000,
+    cluster: options.Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Predict the rows of a table, however large.
+    """Predict the rows of a table, however large; of many Parquet files, or on a cluster, into a folder.
 
     For classifiers with --robust or --fair the column `certified` says which labels no such change can flip; with
     --robust `radius` says how far a row may move before its label can change (`radius_2` in the Euclidean norm).
     """
+    chosen = (out_of_bounds.value, options.several(id), options.several(na), options.several(keep_na), chunk)
+    if cluster is not None or len(data) > 1:
+        from smilenn.cli import score_request
+
+        many = score_request.Request(model, tuple(data), out, *chosen, cluster)
+        tables = score_request.checked(many)
+        from smilenn.cli import scoring
+
+        raise typer.Exit(scoring.run(many, tables, quiet=quiet, json=json))
     from smilenn.cli.predict_request import Request, checked
 
-    request = Request(
-        model, data, out, out_of_bounds.value, options.several(id), options.several(na), options.several(keep_na), chunk
-    )
+    request = Request(model, data[0], out, *chosen)
     source = checked(request)
     from smilenn.cli import predicting as command
 
@@ -189,6 +197,7 @@ def prove(
     again: Annotated[
         bool, typer.Option("--again", help="Prove again even if the certificate is already accepted.")
     ] = False,
+    cluster: options.Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -196,8 +205,11 @@ def prove(
     check_choice(prover, PROVERS, "prover")
     paths.check_model(model)
     from smilenn.cli import proving as command
+    from smilenn.clusters.context import cluster_if
 
-    raise typer.Exit(command.run(model, prover=prover, time_limit=time_limit, again=again, quiet=quiet, json=json))
+    with cluster_if(cluster):
+        code = command.run(model, prover=prover, time_limit=time_limit, again=again, quiet=quiet, json=json)
+    raise typer.Exit(code)
 
 
 @app.command()

@@ -277,13 +277,16 @@ From = Annotated[
 
 # ---- other commands ----
 
-NewRows = Annotated[Path, typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False)]
+NewTables = Annotated[
+    list[Path],
+    typer.Argument(metavar="TABLE...", help=f"The model's columns: {TABLE} Several are Parquet.", show_default=False),
+]
 Predictions = Annotated[
     Path,
     typer.Option(
         metavar="FILE",
         help="The CSV file to write: prediction[, probability[, certified]], or one column for each of several "
-        "targets, labels or quantiles.",
+        "targets, labels or quantiles. Of several tables, or with --cluster: a folder of Parquet files.",
         show_default=False,
     ),
 ]
@@ -296,5 +299,5 @@ Jobs = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Cells that run 
 Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu or cuda; auto takes a GPU where there is one.")]
 Cluster = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="A dask scheduler's address, or local.", show_default="this machine"),
+    typer.Option(metavar="ADDRESS", help="A Dask scheduler, or local[:WORKERS].", show_default="this machine"),
 ]
