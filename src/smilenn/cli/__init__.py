@@ -95,6 +95,7 @@ def fit(
     certify_limit: options.CertifyLimit = 60.0,
     checkpoint: options.Checkpoint = None,
     start: options.From = None,
+    cluster: options.TrainingCluster = None,
     config: ConfigFile = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -141,8 +142,11 @@ def fit(
 
     prepared = prepare(request, source)  # rules and rows, without torch
     from smilenn.cli import fitting as command
+    from smilenn.clusters.context import cluster_if
 
-    raise typer.Exit(command.run(request, prepared, quiet=quiet, json=json))
+    with cluster_if(cluster):
+        code = command.run(request, prepared, quiet=quiet, json=json)
+    raise typer.Exit(code)
 
 
 @app.command()

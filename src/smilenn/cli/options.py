@@ -274,6 +274,16 @@ From = Annotated[
         rich_help_panel=TRAINING,
     ),
 ]
+TrainingCluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Restarts, boosted trees and long proofs on a Dask cluster: its scheduler, or local[:WORKERS].",
+        show_default="this process",
+        rich_help_panel=TRAINING,
+    ),
+]
 
 # ---- other commands ----
 

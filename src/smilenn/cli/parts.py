@@ -33,7 +33,7 @@ from smilenn.estimators.store import load
 from smilenn.model.folder import MANIFEST, read_file, read_folder, read_manifest
 from smilenn.report.write import replaced
 
-MOST_ROWS = 500_000
+MOST_ROWS = 250_000
 FACTS = "smilenn"  # where a part's file notes what was found
 
 

@@ -130,7 +130,8 @@ def local_pool(workers: int, memory: str | int) -> Iterator[DaskPool]:
             n_workers=workers,
             threads_per_worker=1,
             memory_limit=memory,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # None would take port 8787, and say so where it is taken
+            scheduler_kwargs={"dashboard": False},
             silence_logs=logging.CRITICAL,
         ) as started,
         _client(started, "the local cluster") as client,

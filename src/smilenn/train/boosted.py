@@ -11,6 +11,7 @@ The numbers were chosen on kept rows of training parts of the tables in docs/tab
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,12 +22,15 @@ import numpy as np
 import torch
 
 from smilenn.clusters.context import current
+from smilenn.clusters.task import ClusterError
 from smilenn.domain import Domain
 from smilenn.model.encoders import Branch, Trees
 from smilenn.model.net import SmileNet
 from smilenn.model.trees import Column, assert_same, convert
 from smilenn.train.losses import LossKind, Quantiles
 from smilenn.train.phases import Training
+
+logger = logging.getLogger(__name__)
 
 RATE = 0.1
 LEAVES = (31, 63)  # of a tree, by turns
@@ -84,12 +88,17 @@ def _made(
     """The branches of every group in order: a task each on a cluster, unless `seconds` say how many trees there are."""
     assert task.held is not None
     u, held = net.scale(task.x).cpu().numpy(), task.held.cpu().numpy()
-    pool = current()
+    done, pool = 0, current()
     if pool is not None and seconds is None and groups > 1:
-        yield from pool.results(_shared, range(groups), (net, replace(task, generators=(), over=bool), kind, signs, u))
-        return
+        common = net, replace(task, generators=(), over=bool), kind, signs, u
+        try:
+            for made in pool.results(_shared, range(groups), common):
+                done += 1
+                yield made
+        except ClusterError as error:
+            logger.warning("The other boosted trees are fitted here: %s", error)
     until = None if seconds is None else perf_counter() + seconds
-    for g in range(groups):
+    for g in range(done, groups):
         if task.over():
             return
         left = None if until is None else max(0.0, until - perf_counter()) / (groups - g)
