@@ -165,7 +165,9 @@ def predict(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Predict the rows of a table, however large; of many Parquet files, or on a cluster, into a folder.
+    """Predict the rows of a table, however large, or of many Parquet files.
+
+    Columns: prediction[, probability[, certified]], or one for each of several targets, labels or quantiles.
 
     For classifiers with --robust or --fair the column `certified` says which labels no such change can flip; with
     --robust `radius` says how far a row may move before its label can change (`radius_2` in the Euclidean norm).

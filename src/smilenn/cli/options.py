@@ -289,14 +289,13 @@ TrainingCluster = Annotated[
 
 NewTables = Annotated[
     list[Path],
-    typer.Argument(metavar="TABLE...", help=f"The model's columns: {TABLE} Several are Parquet.", show_default=False),
+    typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False),
 ]
 Predictions = Annotated[
     Path,
     typer.Option(
         metavar="FILE",
-        help="The CSV file to write: prediction[, probability[, certified]], or one column for each of several "
-        "targets, labels or quantiles. Of several tables, or with --cluster: a folder of Parquet files.",
+        help="The CSV file to write; of several tables (Parquet), or with --cluster, a folder of Parquet files.",
         show_default=False,
     ),
 ]

@@ -132,10 +132,14 @@ def _finish(folder: Path, out: Path, job: Job, parts: list[Part], done: dict[Par
     os.rename(folder, out)
 
 
+def _moved(found: list[Scored]) -> Moved:
+    """Rows of all parts that were moved into the domain; the first of them in the order of the parts."""
+    return Moved(sum(one.moved for one in found), next((one.first for one in found if one.first), ""))
+
+
 def _say(request: Request, found: list[Scored], *, quiet: bool, json: bool) -> None:
-    rows, moved = sum(one.rows for one in found), Moved(sum(one.moved for one in found))
-    moved.first = next((one.first for one in found if one.first), "")
-    for note in {one.note for one in found if one.note}:
+    rows, moved = sum(one.rows for one in found), _moved(found)
+    if note := found[0].note:  # a model's, so all parts have the same
         warnings.warn(note, stacklevel=1)
     if json:
         record = {"model": str(request.model), "rows": rows, "moved": moved.count, "out": str(request.out)}

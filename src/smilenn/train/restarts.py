@@ -20,6 +20,7 @@ import torch
 from sklearn.utils import check_random_state
 
 from smilenn.clusters.context import current
+from smilenn.clusters.pool import Pool
 from smilenn.clusters.task import ClusterError
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
@@ -143,21 +144,23 @@ class _Runs:
         pool = current()
         if pool is None or self.settings.restarts == 1 or self.checkpoint is not None or self.until is not None:
             return
-        common = copy.copy(self)
-        common.callback = None
-        begun = perf_counter()
         try:
-            for i, found in enumerate(pool.results(_restart, range(self.settings.restarts), common)):
-                self.early[i] = found
-                if self.callback is not None:
-                    seconds = perf_counter() - begun
-                    self.callback(Progress("restarts", i + 1, self.settings.restarts, seconds=seconds))
+            self._collect(pool)
         except ClusterError as error:
             logger.warning("The other restarts are trained here: %s", error)
         except KeyboardInterrupt:
             self.interrupted = True
             if not any(isinstance(found, Trained) for found in self.early.values()):
                 raise
+
+    def _collect(self, pool: Pool) -> None:
+        """Fill in `early`, in the order of the seeds."""
+        common, begun, restarts = copy.copy(self), perf_counter(), self.settings.restarts
+        common.callback = None  # it belongs to this process
+        for i, found in enumerate(pool.results(_restart, range(restarts), common)):
+            self.early[i] = found
+            if self.callback is not None:
+                self.callback(Progress("restarts", i + 1, restarts, seconds=perf_counter() - begun))
 
     def found(self, i: int, seed: int, left: int) -> Trained:
         """Run number i, trained already or now."""
