@@ -295,7 +295,7 @@ Predictions = Annotated[
     Path,
     typer.Option(
         metavar="FILE",
-        help="The CSV file to write; of several tables (Parquet), or with --cluster, a folder of Parquet files.",
+        help="The CSV file to write; a folder of Parquet for several tables or with --cluster.",
         show_default=False,
     ),
 ]
