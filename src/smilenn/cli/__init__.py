@@ -97,6 +97,7 @@ def fit(
     certify_limit: options.CertifyLimit = 60.0,
     checkpoint: options.Checkpoint = None,
     start: options.From = None,
+    cluster: options.TrainingCluster = None,
     config: ConfigFile = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -147,14 +148,17 @@ def fit(
     prepared = prepare(request, source)  # rules and rows, without torch
     check_agreement(prepared)
     from smilenn.cli import fitting as command
+    from smilenn.clusters.context import cluster_if
 
-    raise typer.Exit(command.run(request, prepared, quiet=quiet, json=json))
+    with cluster_if(cluster):
+        code = command.run(request, prepared, quiet=quiet, json=json)
+    raise typer.Exit(code)
 
 
 @app.command()
 def predict(
     model: Model,
-    data: options.NewRows,
+    data: options.NewTables,
     out: options.Predictions,
     id: options.Copied = None,
     na: NA = None,
@@ -163,19 +167,29 @@ def predict(
         Outside.auto
     ),
     chunk: options.Chunk = 50_000,
+    cluster: options.Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Predict the rows of a table, however large.
+    """Predict the rows of a table, however large, or of many Parquet files.
+
+    Columns: prediction[, probability[, certified]], or one for each of several targets, labels or quantiles.
 
     For classifiers with --robust or --fair the column `certified` says which labels no such change can flip; with
     --robust `radius` says how far a row may move before its label can change (`radius_2` in the Euclidean norm).
     """
+    chosen = (out_of_bounds.value, options.several(id), options.several(na), options.several(keep_na), chunk)
+    if cluster is not None or len(data) > 1:
+        from smilenn.cli import score_request
+
+        many = score_request.Request(model, tuple(data), out, *chosen, cluster)
+        tables = score_request.checked(many)
+        from smilenn.cli import scoring
+
+        raise typer.Exit(scoring.run(many, tables, quiet=quiet, json=json))
     from smilenn.cli.predict_request import Request, checked
 
-    request = Request(
-        model, data, out, out_of_bounds.value, options.several(id), options.several(na), options.several(keep_na), chunk
-    )
+    request = Request(model, data[0], out, *chosen)
     source = checked(request)
     from smilenn.cli import predicting as command
 
@@ -195,6 +209,7 @@ def prove(
     again: Annotated[
         bool, typer.Option("--again", help="Prove again even if the certificate is already accepted.")
     ] = False,
+    cluster: options.Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -202,8 +217,11 @@ def prove(
     check_choice(prover, PROVERS, "prover")
     paths.check_model(model)
     from smilenn.cli import proving as command
+    from smilenn.clusters.context import cluster_if
 
-    raise typer.Exit(command.run(model, prover=prover, time_limit=time_limit, again=again, quiet=quiet, json=json))
+    with cluster_if(cluster):
+        code = command.run(model, prover=prover, time_limit=time_limit, again=again, quiet=quiet, json=json)
+    raise typer.Exit(code)
 
 
 @app.command()

@@ -294,16 +294,28 @@ From = Annotated[
         rich_help_panel=TRAINING,
     ),
 ]
+TrainingCluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Restarts, boosted trees and long proofs on a Dask cluster: its scheduler, or local[:WORKERS].",
+        show_default="this process",
+        rich_help_panel=TRAINING,
+    ),
+]
 
 # ---- other commands ----
 
-NewRows = Annotated[Path, typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False)]
+NewTables = Annotated[
+    list[Path],
+    typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False),
+]
 Predictions = Annotated[
     Path,
     typer.Option(
         metavar="FILE",
-        help="The CSV file to write: prediction[, probability[, certified]], or one column for each of several "
-        "targets, labels or quantiles.",
+        help="The CSV file to write; a folder of Parquet for several tables or with --cluster.",
         show_default=False,
     ),
 ]
@@ -316,5 +328,5 @@ Jobs = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Cells that run 
 Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu or cuda; auto takes a GPU where there is one.")]
 Cluster = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="A dask scheduler's address, or local.", show_default="this machine"),
+    typer.Option(metavar="ADDRESS", help="A Dask scheduler, or local[:WORKERS].", show_default="this machine"),
 ]

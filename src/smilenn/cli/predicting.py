@@ -83,11 +83,17 @@ def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
 
 def identified(predicted: pd.DataFrame, frame: pd.DataFrame, ids: Sequence[str]) -> pd.DataFrame:
     """The predictions behind the columns of the file that identify their rows."""
+    refuse_taken(predicted, ids)
     for place, name in enumerate(ids):
-        if name in predicted.columns:
-            raise SmileError(f"--id {name} has the name of a column of predictions; rename it in the file.")
         predicted.insert(place, name, frame[name].to_numpy())
     return predicted
+
+
+def refuse_taken(predicted: pd.DataFrame, ids: Sequence[str]) -> None:
+    """Columns that identify rows are called otherwise than those of the predictions."""
+    taken = [name for name in ids if name in predicted.columns]
+    if taken:
+        raise SmileError(f"--id {taken[0]} has the name of a column of predictions; rename it in the file.")
 
 
 def say(

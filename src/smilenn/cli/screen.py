@@ -25,6 +25,7 @@ RARE: dict[str, tuple[str, ...]] = {
         "--threads",
         "--checkpoint",
         "--from",
+        "--cluster",
     ),
 }
 

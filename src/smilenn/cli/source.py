@@ -168,10 +168,10 @@ def _described(source: Source) -> Source:
     with open(source.path, "rb") as file:
         first = file.read(4)
     if first == b"PAR1":
-        from smilenn.cli.parquet import read_parquet  # which imports pandas
+        from smilenn.cli.parquet import parquet_names  # which imports pandas
 
         found = replace(source, form="parquet")
-        return _named(found, [str(name) for name in read_parquet(found).columns])
+        return _named(found, parquet_names(found))
     if first == b"PK\x03\x04":
         raise SmileError(f"{source.name} is a spreadsheet or an archive; save its table as CSV in UTF-8.")
     return _csv_described(replace(source, form="gzip" if first[:2] == b"\x1f\x8b" else "csv"))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smilenn.cli.parquet import read_parquet
+from smilenn.cli.parquet import parquet_frames
 from smilenn.cli.source import FIRST_ROW, MISSING, Source, readable
 from smilenn.domain.table import EXACT, whole_number
 from smilenn.errors import SmileError, listed
@@ -34,7 +34,7 @@ def read_chunks(
     """
     wanted = _wanted(source, only)
     known = dict(text or {})
-    parts = _parquet(source, rows, known) if source.form == "parquet" else _csv(source, rows, known, wanted)
+    parts = _parquet(source, rows, wanted) if source.form == "parquet" else _csv(source, rows, known, wanted)
     first = FIRST_ROW
     for frame in filter(len, parts):
         if source.form != "parquet":
@@ -131,15 +131,16 @@ def _missing(source: Source, known: Collection[str]) -> list[str]:
     return [*spaced, *(("", *BLANKS) if "" in texts else ())]
 
 
-def _parquet(source: Source, rows: int, text: dict[str, Collection[str]]) -> Iterator[pd.DataFrame]:
-    """Parquet knows missing cells: texts are taken as they are, but for those of ``--na``."""
+def _parquet(source: Source, rows: int, wanted: list[str]) -> Iterator[pd.DataFrame]:
     with parsed(source):
-        frame = read_parquet(source).set_axis(list(source.header), axis=1)
+        for frame in parquet_frames(source, rows, wanted):
+            yield without_marked(source, frame)
+
+
+def without_marked(source: Source, frame: pd.DataFrame) -> pd.DataFrame:
+    """Parquet knows missing cells: texts are taken as they are, but for those of ``--na``."""
     further = [name for name in source.missing if name not in MISSING]
-    if further:
-        frame = frame.replace(further, np.nan).infer_objects()
-    for start in range(0, len(frame), rows):
-        yield frame.iloc[start : start + rows].reset_index(drop=True)
+    return frame.replace(further, np.nan).infer_objects() if further else frame
 
 
 def _check_column(source: Source, name: str, column: pd.Series, may_lack: bool) -> None:

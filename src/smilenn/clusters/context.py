@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
@@ -48,6 +48,11 @@ def cluster(where: Any = "local", *, memory: str | int = "auto", security: Any =
             yield pool
         finally:
             _POOL.reset(token)
+
+
+def cluster_if(where: str | None) -> AbstractContextManager[Pool | None]:
+    """`cluster`, or a block without one where none is asked for."""
+    return nullcontext() if where is None else cluster(where)
 
 
 @contextmanager

@@ -19,9 +19,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
-from smilenn.clusters.pool import Function, LostWorkers, Pool
-from smilenn.clusters.task import perform, versions
-from smilenn.errors import SmileError
+from smilenn.clusters.pool import Function, Pool
+from smilenn.clusters.task import ClusterError, perform, versions
 
 CONNECT_SECONDS = 15.0  # for a scheduler's answer, and again for its first worker
 WORKERLESS_SECONDS = 60.0  # a job waits so long for workers when all have gone
@@ -35,7 +34,7 @@ def distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise SmileError("Running on a cluster needs Dask; install it with: pip install 'smilenn[cluster]'.") from None
+        raise ClusterError("Running on a cluster needs Dask: pip install 'smilenn[cluster]'.") from None
     return distributed
 
 
@@ -88,7 +87,7 @@ class DaskPool(Pool):
                 if self.workers:
                     begun = time.monotonic()
                 elif time.monotonic() - begun > WORKERLESS_SECONDS:
-                    raise LostWorkers(
+                    raise ClusterError(
                         f"All workers of {self.name} are gone and none came back; start some with 'dask worker'."
                     ) from None
 
@@ -106,16 +105,16 @@ class DaskPool(Pool):
         try:
             yield
         except KilledWorker:
-            raise LostWorkers(
+            raise ClusterError(
                 f"A task killed its worker again and again on {self.name}, as happens when memory runs out; give the "
                 "workers more memory, or make smaller parts."
             ) from None
         except (CancelledError, OSError) as error:
             if isinstance(error, OSError) and self.client.status == "running":
                 raise  # a task's own error about a file
-            raise LostWorkers(f"The Dask scheduler of {self.name} was lost; start it again.") from None
+            raise ClusterError(f"The Dask scheduler of {self.name} was lost; start it again.") from None
         except ModuleNotFoundError as error:
-            raise SmileError(f"The workers of {self.name} lack {error.name!r}; install smilenn there too.") from None
+            raise ClusterError(f"The workers of {self.name} lack {error.name!r}; install smilenn there too.") from None
 
 
 def _itself(value: Any) -> Any:
@@ -131,7 +130,8 @@ def local_pool(workers: int, memory: str | int) -> Iterator[DaskPool]:
             n_workers=workers,
             threads_per_worker=1,
             memory_limit=memory,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # None would take port 8787, and say so where it is taken
+            scheduler_kwargs={"dashboard": False},
             silence_logs=logging.CRITICAL,
         ) as started,
         _client(started, "the local cluster") as client,
@@ -151,15 +151,15 @@ def _check_address(address: str, security: Any) -> None:
     """What a client would not survive: an address that is none, certificates that are not there."""
     library = distributed()
     if not ADDRESS.match(address):
-        raise SmileError(f"cluster: {address!r} is no address; write tcp://host:8786, tls://host:8786 or local.")
+        raise ClusterError(f"cluster: {address!r} is no address; write tcp://host:8786, tls://host:8786 or local.")
     if not address.startswith("tls://"):
         return
     try:
         context = (security or library.Security()).get_connection_args("client")["ssl_context"]
     except OSError as error:
-        raise SmileError(f"cluster: the TLS certificates for {address!r} cannot be read: {error}.") from None
+        raise ClusterError(f"cluster: the TLS certificates for {address!r} cannot be read: {error}.") from None
     if context is None:
-        raise SmileError(
+        raise ClusterError(
             f"cluster: {address!r} needs TLS certificates; name them in Dask's configuration, as in "
             "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, or give security=."
         )
@@ -170,7 +170,7 @@ def client_pool(client: Any, name: str = "the cluster") -> DaskPool:
     try:
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
     except TimeoutError:
-        raise SmileError(f"The Dask scheduler of {name} has no workers; start some with 'dask worker'.") from None
+        raise ClusterError(f"The Dask scheduler of {name} has no workers; start some with 'dask worker'.") from None
     return DaskPool(client, name)
 
 
@@ -181,7 +181,7 @@ def _client(address: Any, name: str, security: Any = None) -> Iterator[Any]:
         client = library.Client(address, timeout=CONNECT_SECONDS, set_as_default=False, security=security)
     except (OSError, ValueError) as error:
         why = " ".join(str(error).split()).rstrip(".")
-        raise SmileError(
+        raise ClusterError(
             f"No Dask scheduler answers at {name} ({why}); start one with 'dask scheduler', and workers."
         ) from None
     try:

@@ -14,16 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from smilenn.clusters.task import Done, perform, versions
-from smilenn.errors import SmileError
+from smilenn.clusters.task import ClusterError, Done, perform, versions
 
 DEATHS = 3  # of processes, before a job is given up
 
 Function = Callable[[Any, Any], Any]
-
-
-class LostWorkers(SmileError):
-    """The workers, or the scheduler that speaks for them, are gone; what was finished by then is kept."""
 
 
 class Pool(ABC):
@@ -88,7 +83,7 @@ class Processes(Pool):
                 return
             except BrokenProcessPool:  # the others end with the one that died
                 continue
-        raise LostWorkers(
+        raise ClusterError(
             f"Processes were killed {DEATHS} times, as happens when memory runs out; use fewer or smaller parts."
         )
 

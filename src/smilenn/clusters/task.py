@@ -23,6 +23,10 @@ from smilenn.errors import SmileError
 LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn")
 
 
+class ClusterError(SmileError):
+    """The workers or their scheduler fail, and the input is not to blame: what was finished stays as it is."""
+
+
 @dataclass(frozen=True, eq=False)
 class Done:
     """What became of a task: its value, or the sentence about its bad input."""
@@ -56,7 +60,7 @@ def perform(function: Callable[[Any, Any], Any], shared: Any, task: Any, wanted:
     other = next((name for name in wanted if own.get(name) != wanted[name]), None)
     if other is not None:
         return Done(
-            error=SmileError(
+            error=ClusterError(
                 f"The worker {platform.node()!r} has {other} {own.get(other)} and this process {wanted[other]}; "
                 "install the same versions on both."
             )

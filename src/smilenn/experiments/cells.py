@@ -23,7 +23,8 @@ from typing import Any
 
 from smilenn._version import __version__
 from smilenn.clusters.context import cluster as open_cluster
-from smilenn.clusters.pool import Here, LostWorkers, Pool, Processes
+from smilenn.clusters.pool import Here, Pool, Processes
+from smilenn.clusters.task import ClusterError
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 
@@ -153,7 +154,7 @@ def _kept(out: Path | None) -> Iterator[None]:
     """Workers that were lost leave the cells that they had finished."""
     try:
         yield
-    except LostWorkers as error:
+    except ClusterError as error:
         kept = f" Finished cells are kept in {str(out)!r}: the same command goes on." if out is not None else ""
         raise SmileError(f"{error}{kept}") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,7 +75,8 @@ def replaced(path: Path) -> Iterator[Path]:
     if path.is_dir():
         raise SmileError(f"{str(path)!r} is a folder; name a file to write.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # several machines may write the same file at once, and their processes may have the same number
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
         yield temporary
         os.replace(temporary, path)

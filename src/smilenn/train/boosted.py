@@ -11,21 +11,26 @@ The numbers were chosen on kept rows of training parts of the tables in docs/tab
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import torch
 
+from smilenn.clusters.context import current
+from smilenn.clusters.task import ClusterError
 from smilenn.domain import Domain
 from smilenn.model.encoders import Branch, Trees
 from smilenn.model.net import SmileNet
 from smilenn.model.trees import Column, assert_same, convert
 from smilenn.train.losses import LossKind, Quantiles
 from smilenn.train.phases import Training
+
+logger = logging.getLogger(__name__)
 
 RATE = 0.1
 LEAVES = (31, 63)  # of a tree, by turns
@@ -67,20 +72,42 @@ def boosters(
     """
     if not signs or task.held is None or not _fits(net, kind, signs):
         return Boosters()
-    until = None if seconds is None else perf_counter() + seconds
-    u, found = net.scale(task.x).cpu().numpy(), []
-    held = task.held.cpu().numpy()
-    groups = min(held.shape[1], next((many for rows, many in GROUPS if len(u) <= rows), 1))
-    for g in range(groups):
-        if task.over():
-            break
-        left = None if until is None else max(0.0, until - perf_counter()) / (groups - g)
-        made = _group(net, task, kind, signs, u, held[:, g], left, _Place(g, task.seed))
+    groups = min(task.held.shape[1], next((many for rows, many in GROUPS if len(task.x) <= rows), 1))
+    found = []
+    for made in _made(net, task, kind, signs, groups, seconds):
         if made is None:
             return Boosters()
         found.append(made)
-        told(g + 1, groups)
+        told(len(found), groups)
     return Boosters(tuple(found))
+
+
+def _made(
+    net: SmileNet, task: Training, kind: LossKind, signs: Sequence[Signs], groups: int, seconds: float | None
+) -> Iterator[tuple[Branch, ...] | None]:
+    """The branches of every group in order: a task each on a cluster, unless `seconds` say how many trees there are."""
+    assert task.held is not None
+    u, held = net.scale(task.x).cpu().numpy(), task.held.cpu().numpy()
+    done, pool = 0, current()
+    if pool is not None and seconds is None and groups > 1:
+        common = net, replace(task, generators=(), over=bool), kind, signs, u
+        try:
+            for made in pool.results(_shared, range(groups), common):
+                done += 1
+                yield made
+        except ClusterError as error:
+            logger.warning("The other boosted trees are fitted here: %s", error)
+    until = None if seconds is None else perf_counter() + seconds
+    for g in range(done, groups):
+        if task.over():
+            return
+        left = None if until is None else max(0.0, until - perf_counter()) / (groups - g)
+        yield _group(net, task, kind, signs, u, held[:, g], left, _Place(g, task.seed))
+
+
+def _shared(common: tuple[Any, ...], group: int) -> tuple[Branch, ...] | None:
+    net, task, kind, signs, u = common
+    return _group(net, task, kind, signs, u, task.held[:, group].cpu().numpy(), None, _Place(group, task.seed))
 
 
 def _fits(net: SmileNet, kind: LossKind, signs: Sequence[Signs]) -> bool:

@@ -2,11 +2,12 @@
 
 Up to `restarts` networks are trained from different seeds; a proved one is preferred, then the one with the smaller
 loss on the rows that were kept from training. A run whose auxiliaries die in pretraining is replaced by one from
-another seed, `SPARE` times at most.
+another seed, `SPARE` times at most. In a `smilenn.cluster` block every restart is a task.
 """
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ import numpy as np
 import torch
 from sklearn.utils import check_random_state
 
+from smilenn.clusters.context import current
+from smilenn.clusters.pool import Pool
+from smilenn.clusters.task import ClusterError
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
 from smilenn.train.fit import Fit, fit
@@ -82,11 +86,12 @@ def best_run(
     failure: DeadAuxiliaries | None = None
     done = 0
     with torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
+        runs.share()
         for i, seed in enumerate(runs.seeds):
-            if done == settings.restarts or (done and runs.over()):
+            if done == settings.restarts or (done and runs.over(i)):
                 break
             try:
-                found = runs.run(i, seed, settings.restarts - done)
+                found = runs.found(i, seed, settings.restarts - done)
             except DeadAuxiliaries as error:
                 logger.warning("run %d of %d failed: %s", i + 1, len(runs.seeds), error)
                 failure = error
@@ -123,10 +128,46 @@ class _Runs:
         self.kept = rng.randint(0, 2**31 - 1)
         limit = settings.time_limit
         self.until = None if limit is None else perf_counter() + TRAINING_SHARE * limit
+        self.early: dict[int, Trained | DeadAuxiliaries] = {}  # what a cluster has trained
+        self.interrupted = False
 
-    def over(self) -> bool:
-        """Whether the time for training is used up."""
-        return self.until is not None and perf_counter() >= self.until
+    def over(self, i: int) -> bool:
+        """Whether run number i comes too late: the time for training is used up, or Ctrl-C has ended it."""
+        late = self.interrupted or (self.until is not None and perf_counter() >= self.until)
+        return late and i not in self.early
+
+    def share(self) -> None:
+        """Have all restarts trained by a cluster, where there is one and nothing ties them to this process.
+
+        Ctrl-C keeps those that are finished; where a cluster is lost, the others are trained here.
+        """
+        pool = current()
+        if pool is None or self.settings.restarts == 1 or self.checkpoint is not None or self.until is not None:
+            return
+        try:
+            self._collect(pool)
+        except ClusterError as error:
+            logger.warning("The other restarts are trained here: %s", error)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            if not any(isinstance(found, Trained) for found in self.early.values()):
+                raise
+
+    def _collect(self, pool: Pool) -> None:
+        """Fill in `early`, in the order of the seeds."""
+        common, begun, restarts = copy.copy(self), perf_counter(), self.settings.restarts
+        common.callback = None  # it belongs to this process
+        for i, found in enumerate(pool.results(_restart, range(restarts), common)):
+            self.early[i] = found
+            if self.callback is not None:
+                self.callback(Progress("restarts", i + 1, restarts, seconds=perf_counter() - begun))
+
+    def found(self, i: int, seed: int, left: int) -> Trained:
+        """Run number i, trained already or now."""
+        early = self.early.get(i)
+        if isinstance(early, DeadAuxiliaries):
+            raise early
+        return self.run(i, seed, left) if early is None else early
 
     def run(self, i: int, seed: int, left: int) -> Trained:
         """Run number i, `left` of them to go with this one; a fresh network from the seed."""
@@ -166,6 +207,16 @@ class _Runs:
             return {"validation": (task.x[self.held], labelled.y[self.held])} if self.held.any() else {}
         share, rng = self.settings.validation_fraction, np.random.RandomState(self.kept)
         return {"held": kept_rows(labelled.strata, recipe.net, share, task.classify, rng)}
+
+
+def _restart(runs: _Runs, i: int) -> Trained | DeadAuxiliaries:
+    """A restart as a task; one that fails is a value, since another seed may take its place."""
+    device = runs.task.design.device
+    with torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
+        try:
+            return runs.run(i, runs.seeds[i], runs.settings.restarts - i)
+        except DeadAuxiliaries as error:
+            return error
 
 
 def _told(reasons: str, result: Fit) -> str:

@@ -1,11 +1,11 @@
-"""Open cells of a search shared out to processes, each a search of its own.
+"""Open cells of a search shared out to processes, or to the workers of a cluster, each a search of its own.
 
     grow serially to `SHARED_AT` nodes  →  open cells in `TASKS` tasks, box by box  →  put the subtrees in place
 
 The cells of a box share a linear program, which takes longer to build than to solve: a task has several cells, of few
 boxes. It depends on its cells, the target and the best point known when the work was shared out, on nothing that
 another process does, and results are taken in the order of the tasks: the tree is the same with two processes and with
-sixty.
+sixty. A cluster gets what the tasks have in common once. Without it the rest is searched here: a proof is not lost.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from __future__ import annotations
 import logging
 import time
 import warnings
+from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pickle import PickleError
 from typing import Any
 
+from smilenn.clusters.context import current
+from smilenn.clusters.task import ClusterError
 from smilenn.problem import Problem, Row
 from smilenn.provers.mip.solvers.base import Solver
 from smilenn.provers.prover import Goal
@@ -101,14 +104,27 @@ def tasks(run: Run, most: int, workers: int) -> list[tuple[list[Node], Task]]:
     ]
 
 
-def share(run: Run, most: int, workers: int) -> None:
-    """Finish a paused search with several processes; Ctrl-C keeps what was proved so far."""
+def _subtrees(common: Task, cells: tuple[Cell, ...]) -> list[Tree]:
+    return subtrees(replace(common, cells=cells))
+
+
+def _searched(work: Sequence[tuple[list[Node], Task]], workers: int) -> Any:
+    """The subtrees of every task, in order: from the cluster whose block this is, or from processes."""
+    pool = current()
+    if pool is not None:
+        common = replace(work[0][1], cells=())
+        return pool.results(_subtrees, [task.cells for _, task in work], common)
     from joblib import Parallel, delayed  # seconds of imports in every process: only where it pays
 
+    return Parallel(n_jobs=workers, return_as="generator")(delayed(subtrees)(task) for _, task in work)
+
+
+def share(run: Run, most: int, workers: int) -> None:
+    """Finish a paused search with several processes; Ctrl-C keeps what was proved so far."""
     work = tasks(run, most, workers)
     done = 0
     try:
-        found: Any = Parallel(n_jobs=workers, return_as="generator")(delayed(subtrees)(task) for _, task in work)
+        found = _searched(work, workers)
         for (nodes, _), trees in zip(work, found, strict=True):
             done += 1
             for node, tree in zip(nodes, trees, strict=True):
@@ -123,7 +139,7 @@ def share(run: Run, most: int, workers: int) -> None:
         run.heap = []
     except KeyboardInterrupt:
         run.stop(Reason.INTERRUPTED)
-    except (OSError, PickleError, BrokenProcessPool) as error:  # no semaphores, no memory for processes, one was killed
+    except (OSError, PickleError, BrokenProcessPool, ClusterError) as error:  # no semaphores, no memory, one was killed
         logger.warning("The proof goes on in one process: %s", error)
         run.heap = []
         for nodes, _ in work[done:]:
@@ -147,7 +163,10 @@ def _place(run: Run, node: Node, tree: Tree) -> None:
 
 
 def cores() -> int:
-    """How many processes pay: the cores this one may use."""
+    """How many processes pay: the workers of a cluster, or the cores this process may use."""
+    pool = current()
+    if pool is not None:
+        return pool.workers
     from joblib import cpu_count
 
     return int(cpu_count())

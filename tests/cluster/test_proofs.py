@@ -1,0 +1,65 @@
+"""The open cells of a proof on a cluster: the same tree, and a certificate that checks."""
+
+import numpy as np
+import pytest
+
+import smilenn
+from smilenn import Robust
+from smilenn.clusters.dask_pool import DaskPool
+from smilenn.clusters.pool import Here
+from smilenn.clusters.task import ClusterError
+from smilenn.problem import build
+from smilenn.provers.mip.reduced import ReducedMip
+from smilenn.provers.tree import branch, parallel
+from smilenn.provers.tree.branch import Branch
+from smilenn.testing.problems import cube, snapshot
+
+pytest.importorskip("distributed", reason="dask.distributed is not installed (extra: cluster)")
+pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own start and end
+
+
+@pytest.fixture(autouse=True)
+def shared_early(monkeypatch):
+    monkeypatch.setattr(branch, "SHARED_AT", 12)
+
+
+@pytest.fixture(scope="module")
+def hard():
+    domain = cube(4)
+    net = snapshot(domain, np.random.default_rng(3), hidden=6)
+    problem = build(Robust(0.3, 0.1).lower(domain)[0], net)
+    return problem, problem.rows[0], ReducedMip().maximise(problem, problem.rows[0], time_limit=60).upper + 1e-3
+
+
+def splits(tree):
+    stack, found = [tree.root], []
+    while stack:
+        node = stack.pop()
+        found.append((node.split, node.bound))
+        stack.extend(node.children)
+    return found
+
+
+def test_a_cluster_gives_the_same_tree(hard, workers, monkeypatch):
+    problem, row, target = hard
+    with smilenn.cluster(workers):
+        found = Branch().search(problem, row, time_limit=120, target=target)
+    monkeypatch.setattr(parallel, "current", Here)
+    wanted = Branch(workers=2).search(problem, row, time_limit=120, target=target)
+    assert found.complete and found.bound <= target and found.nodes == wanted.nodes > 12
+    assert splits(found) == splits(wanted)
+
+
+def test_where_the_cluster_is_lost_the_proof_goes_on_here(hard, workers, monkeypatch, caplog):
+    problem, row, target = hard
+    real = DaskPool.results
+
+    def lost(self, function, tasks, shared=None):
+        yield from real(self, function, tasks[:1], shared)
+        raise ClusterError("The scheduler was lost.")
+
+    monkeypatch.setattr(DaskPool, "results", lost)
+    with smilenn.cluster(workers):
+        found = Branch().search(problem, row, time_limit=120, target=target)
+    assert "The proof goes on in one process: The scheduler was lost." in caplog.text
+    assert found.complete and found.bound <= target
