@@ -39,7 +39,7 @@ from smilenn.experiments import evolution, fairness, monotonicity, robustness
 from smilenn.experiments.recipe import Setup, store
 from smilenn.experiments.study import Options
 from smilenn.model.net import SmileNet
-from smilenn.problem import Given, Problem, build
+from smilenn.problem import InputClaim, Problem, build
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.library import Robust
 from smilenn.properties.premise import holds_exactly
@@ -100,7 +100,7 @@ def attack(
         yield Attacked(inequality.text(), total, inside, largest, float(promise), found)
 
 
-def _left_sides(given: Given, inequality: Inequality, forward: Forward) -> LeftSides:
+def _left_sides(given: InputClaim, inequality: Inequality, forward: Forward) -> LeftSides:
     """Tuples x [N, k, m] → left sides [N] and the outputs [N, k, o] that they come from."""
 
     def evaluate(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +117,7 @@ def _left_sides(given: Given, inequality: Inequality, forward: Forward) -> LeftS
     return evaluate
 
 
-def _inside(given: Given, x: np.ndarray) -> np.ndarray:
+def _inside(given: InputClaim, x: np.ndarray) -> np.ndarray:
     """Tuples [N, k, m] with differences cut to the strips of the premise, less two units in the last place."""
     if x.shape[1] != 2:
         return x
@@ -165,7 +165,7 @@ def _tuples(
     return np.concatenate(out), np.concatenate([v for v, _ in values]), np.concatenate([f for _, f in values])
 
 
-def _neighbours(given: Given, x: np.ndarray, times: int, rng: np.random.Generator) -> np.ndarray:
+def _neighbours(given: InputClaim, x: np.ndarray, times: int, rng: np.random.Generator) -> np.ndarray:
     """Tuples [W, k, m], `times` each, every coordinate moved by one float up, down or not; pinned ones alike."""
     fixed = given.domain.integral
     out = []
@@ -178,7 +178,7 @@ def _neighbours(given: Given, x: np.ndarray, times: int, rng: np.random.Generato
 
 
 def _broken(
-    given: Given, inequality: Inequality, x: np.ndarray, value: np.ndarray, outputs: np.ndarray, promise: Fraction
+    given: InputClaim, inequality: Inequality, x: np.ndarray, value: np.ndarray, outputs: np.ndarray, promise: Fraction
 ) -> int:
     """How many of these tuples break the promise in exact arithmetic with the outputs they got; at most 1,000 are
     looked at, largest left sides first, and only those near it: floats that lie clearly below it need no second look.
