@@ -155,6 +155,8 @@ def test_what_is_kept_follows_every_change_of_the_layers():
         branches[3].layers[0].number.numpy()[2:5] += 1.0
         yield None
         yield branches[4].layers[0].bias.add_(1.0)
+        branches[3].layers[0].sets[0].append(2)
+        yield None
         yield branches[0].layers[3].weight.data[0, 0].mul_(-0.0)
 
     with torch.no_grad():

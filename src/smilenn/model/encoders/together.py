@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
+from smilenn.model.encoders.joined import joined
 from smilenn.model.encoders.layers import Kinks, Layer, Linear, Ramps
-from smilenn.model.encoders.stacked import joined, weights_of
 from smilenn.model.encoders.trees import Trees
 from smilenn.model.profile import in_order
 
@@ -107,7 +107,7 @@ def _sums(layers: Sequence[Linear], y: torch.Tensor, base: torch.Tensor | None) 
         assert base is not None
         y = torch.cat([y, base], dim=-1)
     wide = y if y.dim() == 3 else y.expand(len(layers), *y.shape)
-    weight, bias = weights_of(layers)
+    weight, bias = torch.stack([layer.weight for layer in layers]), torch.stack([layer.bias for layer in layers])
     return in_order(bias, [(wide, weight)])
 
 
