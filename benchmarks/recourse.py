@@ -2,8 +2,8 @@
 
     python -m benchmarks.recourse MODEL [--applicants 10000] [--at-least 60] [--change income:up --change debt:down]
 
-Applicants are drawn from the model's domain. Each answer is verified by prediction: at the change, at 20 larger changes
-of the same kind, and that one float less does not reach. Times are of the calls alone, verification not counted.
+Applicants are drawn from the model's domain. Each answer is verified by prediction, at the change and at 20 larger
+changes of the same kind. Times are of the calls alone, verification not counted.
 """
 
 from __future__ import annotations
