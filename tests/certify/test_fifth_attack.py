@@ -29,6 +29,7 @@ from smilenn.cli.words import domain_text
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.estimators.notebook import verdict_html
+from smilenn.estimators.usual import UnseenWarning
 from smilenn.model.backbones import MLP
 from smilenn.model.encoders import Branch, Encoder, Trees
 from smilenn.model.folder import dump_json, parse_json, read_folder
@@ -162,9 +163,12 @@ def test_a_masked_cell_is_a_missing_one(table):
     model = SmileRegressor(**QUICK).fit(rows, y.to_numpy())  # nothing is masked
     hidden = rows.copy()
     hidden[3, 1] = np.ma.masked
-    for wrong in (lambda: model.predict(hidden), lambda: SmileRegressor(**QUICK).fit(hidden, y)):
-        with pytest.raises(SmileError, match=r"Row 3, column 'x1' is missing"):
-            wrong()
+    with pytest.warns(UnseenWarning, match=r"Row 3, column 'x1' is missing"):
+        assert np.isfinite(model.predict(hidden)).all()
+    with pytest.raises(SmileError, match=r"Row 3, column 'x1' is missing"):
+        SmileRegressor(**QUICK, missing="raise").fit(hidden, y)
+    found = SmileRegressor(**QUICK).fit(hidden, y)
+    assert found.domain_.indicators == {"x1": "x1 is missing"}
     target = np.ma.masked_array(y.to_numpy(), mask=np.arange(len(y)) == 7)
     with pytest.raises(SmileError, match="Row 7 of the target is missing"):
         SmileRegressor(**QUICK).fit(X, target)

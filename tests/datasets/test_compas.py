@@ -10,6 +10,7 @@ from smilenn.datasets import DataError, fetch_compas
 from smilenn.datasets import compas as module
 from smilenn.datasets.compas import COLUMNS, FILE, KEPT, deidentified
 from smilenn.datasets.files import DataFile
+from smilenn.datasets.prepare import learned
 from smilenn.domain import Domain
 
 
@@ -38,8 +39,9 @@ def test_raw_units(data):
 
 
 def test_it_is_fourteen_coordinates(data):
-    domain = Domain.from_data(data.frame)
-    assert domain.size == 14
+    domain = learned(data.frame)
+    assert domain.size == 14 and domain.feature("v_score_text").categories == ("Low", "Medium", "High")
+    assert Domain.from_data(data.frame).size == 10  # ordered categories are whole numbers to the rules
 
 
 def test_missing_and_damaged_file(tmp_path):
@@ -70,7 +72,7 @@ def test_the_raw_file_is_stripped_in_memory():
     assert list(table.columns) == [*KEPT, "custody_days", "jail_days"]
     assert table["jail_days"][0] == 1.5 and table["custody_days"][0] == 7.0
     assert table[["custody_days", "jail_days"]].iloc[1].isna().all()
-    assert table["score_text"].tolist() == ["Low", "N/A"], "a value, not a gap"
+    assert table["v_score_text"].tolist() == ["Low", "N/A"], "a value, not a gap"
     text = table.to_csv()
     assert "example" not in text and "1980" not in text and "13001" not in text
 

@@ -233,7 +233,7 @@ def test_a_later_format_is_bad_input(saved):
 
 def test_a_manifest_cannot_point_outside(saved):
     rewrite(saved, lambda manifest: manifest["files"].update({"../x": {"sha256": "", "bytes": 0}}))
-    with pytest.raises(AlteredError, match="no plain file name"):
+    with pytest.raises(AlteredError, match="not a plain file name"):
         bundle.load_net(saved)
 
 

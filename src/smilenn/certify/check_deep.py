@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import stat
@@ -21,7 +22,6 @@ from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
-from math import lcm
 from operator import mul
 from typing import Any
 
@@ -343,7 +343,7 @@ class Net:
 
 def common(values: Sequence[Fraction]) -> int:
     """The least common denominator."""
-    return lcm(*(v.denominator for v in values))
+    return math.lcm(*(v.denominator for v in values))
 
 
 def length(number: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.datasets.base import Dataset
-from smilenn.domain import Domain
+from smilenn.domain import Domain, Kind
 from smilenn.domain.learn import Scaling
 
 
@@ -65,16 +65,21 @@ def prepare(
 def learned(
     frame: pd.DataFrame | np.ndarray, scaling: Scaling = "unit", bounds: Mapping[str, tuple[float, float]] | None = None
 ) -> Domain:
-    """The domain of training rows; a declared category that happens to be absent from them is kept all the same."""
-    domain = Domain.from_data(frame, margin=0.0, scaling=scaling, bounds=bounds)
+    """The domain of training rows; a declared category that happens to be absent from them is kept all the same.
+
+    Ordered categories stay categories, one coordinate each, as the paper has them.
+    """
     if not isinstance(frame, pd.DataFrame):
-        return domain
+        return Domain.from_data(frame, margin=0.0, scaling=scaling, bounds=bounds)
+    ranked = [str(name) for name, dtype in frame.dtypes.items() if getattr(dtype, "ordered", False)]
+    kinds: dict[str, Kind] = dict.fromkeys(ranked, "category")
+    domain = Domain.from_data(frame, margin=0.0, scaling=scaling, bounds=bounds, kinds=kinds)
     features = []
     for feature in domain.features:
         dtype = frame[feature.name].dtype if feature.name in frame.columns else None
         if feature.kind == "category" and isinstance(dtype, pd.CategoricalDtype):
             declared = tuple(str(value) for value in dtype.categories)
-            if set(declared) > set(feature.categories):
+            if dtype.ordered or set(declared) > set(feature.categories):
                 feature = replace(feature, categories=declared)
         features.append(feature)
     return Domain(tuple(features))

@@ -108,6 +108,7 @@ def _fitted(
         random_state=seed,
         device=options.device,
         out_of_bounds="clamp",
+        unknown="refuse",  # the tasks state their categories
     ).fit(task.frame[rows], target)
     return model, time.perf_counter() - begun
 

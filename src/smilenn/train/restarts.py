@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,8 @@ from smilenn.train.settings import LEAST_ROWS, Settings, numbered
 from smilenn.train.warm import adopt_
 
 logger = logging.getLogger(__name__)
+# torch draws from one generator for the whole process: fits in several threads take turns, so that seeds reproduce
+_TURN = threading.RLock()
 
 RANK = {"proved": 0, "unknown": 1, "violated": 2, "rejected": 3}
 SPARE = 2  # further seeds for runs that fail
@@ -81,26 +84,24 @@ def best_run(
     Every run begins with the weights of `start`, where there is one.
     """
     runs = _Runs(task, labelled, settings, callback, checkpoint, start)
-    device = task.design.device
     best: Trained | None = None
     failure: DeadAuxiliaries | None = None
     done = 0
-    with torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
-        runs.share()
-        for i, seed in enumerate(runs.seeds):
-            if done == settings.restarts or (done and runs.over(i)):
-                break
-            try:
-                found = runs.found(i, seed, settings.restarts - done)
-            except DeadAuxiliaries as error:
-                logger.warning("run %d of %d failed: %s", i + 1, len(runs.seeds), error)
-                failure = error
-                continue
-            done += 1
-            if best is None or found.rank < best.rank:
-                best = found
-            if found.fit.interrupted:
-                break
+    runs.share()
+    for i, seed in enumerate(runs.seeds):
+        if done == settings.restarts or (done and runs.over(i)):
+            break
+        try:
+            found = runs.found(i, seed, settings.restarts - done)
+        except DeadAuxiliaries as error:
+            logger.warning("run %d of %d failed: %s", i + 1, len(runs.seeds), error)
+            failure = error
+            continue
+        done += 1
+        if best is None or found.rank < best.rank:
+            best = found
+        if found.fit.interrupted:
+            break
     if best is None:
         assert failure is not None  # restarts ≥ 1
         raise failure
@@ -171,8 +172,13 @@ class _Runs:
 
     def run(self, i: int, seed: int, left: int) -> Trained:
         """Run number i, `left` of them to go with this one; a fresh network from the seed."""
+        device = self.task.design.device
+        with _TURN, torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
+            torch.manual_seed(seed)
+            return self._run(i, seed, left)
+
+    def _run(self, i: int, seed: int, left: int) -> Trained:
         task, labelled, settings = self.task, self.labelled, self.settings
-        torch.manual_seed(seed)
         recipe = recipe_for(task)
         net, reasons = recipe.net.to(task.design.device), recipe.reasons
         adopted = self.start is not None and adopt_(net, self.start)
@@ -211,12 +217,10 @@ class _Runs:
 
 def _restart(runs: _Runs, i: int) -> Trained | DeadAuxiliaries:
     """A restart as a task; one that fails is a value, since another seed may take its place."""
-    device = runs.task.design.device
-    with torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
-        try:
-            return runs.run(i, runs.seeds[i], runs.settings.restarts - i)
-        except DeadAuxiliaries as error:
-            return error
+    try:
+        return runs.run(i, runs.seeds[i], runs.settings.restarts - i)
+    except DeadAuxiliaries as error:
+        return error
 
 
 def _told(reasons: str, result: Fit) -> str:

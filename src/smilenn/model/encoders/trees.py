@@ -86,9 +86,10 @@ class Trees(Layer):
         Buffers can be changed behind a module's back, and a certificate is about what is stored: so a plan is compared
         with it at every use, which takes microseconds.
         """
-        if self._plan is None or not (torch.compiler.is_compiling() or self._plan.fits(self)):
-            self._plan = Plan.of(self)
-        return self._plan
+        plan = self._plan  # read once: another thread may exchange it
+        if plan is None or not (torch.compiler.is_compiling() or plan.fits(self)):
+            plan = self._plan = Plan.of(self)
+        return plan
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, j]. Trees are constant between thresholds: no gradient reaches y."""
