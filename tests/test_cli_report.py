@@ -130,7 +130,7 @@ def test_report_without_a_target_measures_no_quality(fitted, tmp_path):
         (("--out", ".", "--data", "other.csv"), "'.' is a folder; name a file to write."),
         (("--out", "r.html", "--data", "nowhere.csv"), "There is no file 'nowhere.csv'; check the path."),
         (("--out", "r.html", "--data", "lacks.csv"), "The data lacks the column 'g'"),
-        (("--out", "r.html", "--data", "hole.csv"), "row 4, column 'x' is missing; drop the row, fill it in, or use"),
+        (("--out", "r.html", "--data", "hole.csv"), "Row 4, column 'x' is missing; drop the row or fill it in."),
         (("--out", "r.html", "--data", "other.csv", "--references"), "give the file it read, 'data.csv'."),
         (("--out", "r.html", "--data", "blind.csv", "--references"), "has no target column 'y', which --references"),
     ],
@@ -180,7 +180,7 @@ def test_missing_cells_are_refused_or_filled(tmp_path):
     data = tmp_path / "data.csv"
     holes().to_csv(data, index=False)
     rest = ("--target", "y", "--increasing", "x", "--epochs", 2, "--certify-limit", 0, "--out", tmp_path / "m")
-    code, _, err = smile("fit", data, *rest)
+    code, _, err = smile("fit", data, *rest, "--missing", "raise")
     assert code == 2 and "row 2, column 'x' is missing; drop the row, fill it in, or use --missing fill." in err
     code, _, err = smile("fit", data, *rest, "--missing", "fill")
     assert code == 3, err

@@ -101,7 +101,7 @@ def test_a_model_that_python_made(place, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--bounds", "x:0:20"), "--from brings the domain of its model; leave --bounds and --category out."),
+        (("--bounds", "x:0:20"), "--from brings the domain of its model; leave --bounds, --category and --order out."),
         (("--decreasing", "x"), "keeps other properties (Raising 'x', everything else equal"),
         (
             ("--task", "classification"),

@@ -194,7 +194,7 @@ def test_choices_of_fit(data, tmp_path, option, kind):
 
 
 COMMANDS = ["fit", "predict", "prove", "check", "sign", "report", "demo", "bench", "reproduce"]
-COMMANDS += ["audit", "explain", "export", "serve"]
+COMMANDS += ["audit", "explain", "export", "pack", "serve"]
 
 
 def test_these_are_all_commands():

@@ -151,7 +151,7 @@ def test_a_scheduler_without_workers(monkeypatch):
     [
         ("tcp://127.0.0.1:1", "No Dask scheduler answers at 'tcp://127.0.0.1:1'"),
         ("tls://127.0.0.1:1", "needs TLS certificates; name them in Dask's configuration"),
-        ("nonsense", "'nonsense' is no address; write tcp://host:8786"),
+        ("nonsense", "'nonsense' is not an address; write tcp://host:8786"),
         ("local:0", "'local:0' is not possible; start 1 to 64 workers here"),
     ],
 )

@@ -175,7 +175,7 @@ def test_wrong_tables_and_folders(model, tables, tmp_path):
         ([tmp_path / "c.csv", "--cluster", "local", "--out", tmp_path / "out"], "is no Parquet file"),
         ([*tables, "--out", tmp_path], "exists; remove it or choose another name"),
         ([*tables, tmp_path / "d.parquet", "--out", tmp_path / "out"], "There is no file"),
-        ([*tables, "--cluster", "nonsense", "--out", tmp_path / "out"], "'nonsense' is no address"),
+        ([*tables, "--cluster", "nonsense", "--out", tmp_path / "out"], "'nonsense' is not an address"),
     ]:
         code, _, errors = smile("predict", model, *arguments)
         assert code == 2 and sentence in errors and errors.count("\n") == 1

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 from smilenn.cli.option_words import in_options
-from smilenn.cli.screen import hide_rare
+from smilenn.cli.screen import hide_rare, name_types
 from smilenn.errors import AlteredError, SmileError
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class Guarded(TyperGroup):
         if command is not None:
             _flags_without_values(command.get_params(ctx))
             hide_rare(command)
+            name_types(command)
         return command
 
     def invoke(self, ctx: Any) -> Any:

@@ -17,6 +17,8 @@ RARE: dict[str, tuple[str, ...]] = {
         "--quantile",
         "--class-weight",
         "--category",
+        "--norm",
+        "--unknown",
         "--na",
         "--keep-na",
         "--boxes",
@@ -36,6 +38,13 @@ def hide_rare(command: Any) -> None:
     for option in command.params:
         if any(name in rare for name in option.opts):
             option.hidden = True
+
+
+def name_types(command: Any) -> None:
+    """An argument that takes several paths says so in English; Typer would print the type of a Python list."""
+    for argument in command.params:
+        if argument.param_type_name == "argument" and argument.nargs != 1:
+            argument.bare_type = lambda: "paths"
 
 
 def _show_all(context: typer.Context, asked: bool) -> None:

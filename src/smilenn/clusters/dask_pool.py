@@ -151,7 +151,7 @@ def _check_address(address: str, security: Any) -> None:
     """What a client would not survive: an address that is none, certificates that are not there."""
     library = distributed()
     if not ADDRESS.match(address):
-        raise ClusterError(f"cluster: {address!r} is no address; write tcp://host:8786, tls://host:8786 or local.")
+        raise ClusterError(f"cluster: {address!r} is not an address; write tcp://host:8786, tls://host:8786 or local.")
     if not address.startswith("tls://"):
         return
     try:
@@ -161,7 +161,7 @@ def _check_address(address: str, security: Any) -> None:
     if context is None:
         raise ClusterError(
             f"cluster: {address!r} needs TLS certificates; name them in Dask's configuration, as in "
-            "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, or give security=."
+            "DASK_DISTRIBUTED__COMM__TLS__CA_FILE."
         )
 
 

@@ -4,7 +4,8 @@
     reference   certify/reference, written independently of it
     proved      the program extracted from the proof, where it is built
 
-Checkers that find different things end the pack: one of them is wrong.
+Checkers that find different things end the pack: one of them is wrong. The proved checker says nothing of what its
+proof does not cover.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from smilenn.certify.verified import CODES, program
 from smilenn.errors import AlteredError, SmileError
 
 STATUS = {code: status for status, code in CODES.items()}
-NOT_BUILT, OUT_OF_TIME = "not built", "out of time"
+NOT_BUILT, OUT_OF_TIME, NOT_COVERED = "not built", "out of time", "not covered"
+UNCOVERED = b"unknown: not covered by the proof"  # how the proved checker begins where it says nothing of a folder
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,8 @@ class Running:
         if code not in STATUS:
             raise SmileError(f"The {checker.name} checker ended with code {code} and no finding; check again.")
         name = f"checker-{checker.name}.txt"
-        return record | {"status": STATUS[code], "seconds": took, "output": name}, said.decode("utf-8", "replace")
+        status = NOT_COVERED if checker.name == "proved" and said.startswith(UNCOVERED) else STATUS[code]
+        return record | {"status": status, "seconds": took, "output": name}, said.decode("utf-8", "replace")
 
 
 def _described(checker: Checker) -> dict[str, Any]:

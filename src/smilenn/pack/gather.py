@@ -25,7 +25,7 @@ from smilenn.model.folder import (
     read_manifest,
     without_infinities,
 )
-from smilenn.pack.checkers import NOT_BUILT, OUT_OF_TIME, Running
+from smilenn.pack.checkers import NOT_BUILT, NOT_COVERED, OUT_OF_TIME, Running
 from smilenn.pack.clauses import clauses
 from smilenn.pack.entry import opened
 from smilenn.pack.monitoring import monitoring
@@ -149,6 +149,10 @@ def _summary(found: Findings, manifest: Mapping[str, Any], data: Data) -> dict[s
 
 def _limits(found: Findings, checked: list[dict[str, Any]]) -> dict[str, Any]:
     """What is not guaranteed, what every checked bound assumes, and which checkers did not run."""
-    said = {NOT_BUILT: "is not built here", OUT_OF_TIME: "did not end in time"}
+    said = {
+        NOT_BUILT: "is not built here",
+        OUT_OF_TIME: "did not end in time",
+        NOT_COVERED: "says nothing of this model: its proof does not cover all that the model consists of",
+    }
     missing = [f"The {one['name']} checker {said[one['status']]}." for one in checked if one["status"] in said]
     return {"limits": [*found.limits, *missing], "assumed": [item.line for item in found.assumed]}
