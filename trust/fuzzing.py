@@ -219,7 +219,9 @@ def fuzz(
     return count
 
 
-def fuzz_checker(module: ModuleType, read: Callable[[Path], Any], corpus: Path, place: Path) -> int:
+def fuzz_checker(
+    module: ModuleType, read: Callable[[Path], Any], corpus: Path, place: Path, seconds: float = SECONDS
+) -> int:
     """How many folders `module.check_folder` has answered; `read` is its reading alone, whose memory is measured."""
     asked = itertools.count(1)
 
@@ -236,4 +238,4 @@ def fuzz_checker(module: ModuleType, read: Callable[[Path], Any], corpus: Path, 
             tracemalloc.stop()
             assert peak < FLOATS * rest + TEXT * (text + header) + (1 << 18), (peak, text, rest)
 
-    return fuzz(answer, samples(corpus), place, SECONDS)
+    return fuzz(answer, samples(corpus), place, seconds)
