@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from smilenn import Config, Network, SmileRegressor
+from smilenn.cli import app
 from smilenn.model.folder import read_folder, write_folder
 
 SLOW = ("torch", "sklearn", "scipy", "pandas", "numpy", "safetensors", "highspy", "joblib", "matplotlib")
@@ -113,7 +114,7 @@ def early(place):
         (["report", model, "--data", absent, "--out", new], "There is no file"),
         (["pack", absent, "--data", rows, "--out", new], "There is no model folder"),
         (["pack", model, "--data", absent, "--out", new], "There is no file"),
-        (["pack", model, "--data", rows, "--out", place / "empty"], "is no validation pack"),
+        (["pack", model, "--data", rows, "--out", place / "empty"], "is not a validation pack"),
         (["sign"], "Give a model folder and --key"),
         (["explain", absent, rows], "There is no model folder"),
         (["explain", model, absent], "There is no file"),
@@ -158,22 +159,7 @@ def test_options_paths_and_headers_are_judged_before_anything_slow_is_imported(p
 
 
 def test_help_and_version_need_typer_alone(place):
-    commands = [
-        "fit",
-        "predict",
-        "prove",
-        "check",
-        "sign",
-        "report",
-        "demo",
-        "bench",
-        "reproduce",
-        "audit",
-        "explain",
-        "export",
-        "pack",
-        "serve",
-    ]
+    commands = [command.callback.__name__ for command in app.registered_commands]
     asked = [["--help"], ["--version"], *([name, "--help"] for name in commands)]
     assert all(code == 0 for code, _ in without(SLOW, asked))
     done = subprocess.run(

@@ -12,22 +12,7 @@ from smilenn.cli import app
 from smilenn.cli.guard import INSTEAD
 from smilenn.cli.screen import RARE
 
-COMMANDS = [
-    "fit",
-    "predict",
-    "prove",
-    "check",
-    "sign",
-    "report",
-    "demo",
-    "bench",
-    "reproduce",
-    "audit",
-    "explain",
-    "export",
-    "serve",
-    "pack",
-]
+COMMANDS = sorted(command.callback.__name__ for command in app.registered_commands)
 
 
 def smile(*arguments):

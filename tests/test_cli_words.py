@@ -193,12 +193,7 @@ def test_choices_of_fit(data, tmp_path, option, kind):
     assert code == 2 and ", ".join(f"'{name}'" for name in kind) in out
 
 
-COMMANDS = ["fit", "predict", "prove", "check", "sign", "report", "demo", "bench", "reproduce"]
-COMMANDS += ["audit", "explain", "export", "pack", "serve"]
-
-
-def test_these_are_all_commands():
-    assert {command.callback.__name__ for command in app.registered_commands} == set(COMMANDS)
+COMMANDS = sorted(command.callback.__name__ for command in app.registered_commands)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

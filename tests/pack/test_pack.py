@@ -156,7 +156,7 @@ def test_an_existing_pack_is_replaced_and_nothing_else(packs, place, tmp_path):
     write_pack(tmp_path / "new", {"b.txt": b"2"}, None)
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["b.txt", "manifest.json"]
     (tmp_path / "new" / "mine.txt").write_text("keep")
-    with pytest.raises(SmileError, match=r"'mine\.txt', which is no part of the pack"):
+    with pytest.raises(SmileError, match=r"'mine\.txt', which is not part of the pack"):
         write_pack(tmp_path / "new", {"c.txt": b"3"}, None)
     assert (tmp_path / "new" / "b.txt").exists()
 
@@ -171,8 +171,8 @@ def refused(place, tmp_path):
         ((tmp_path / "none", "--data", rows, "--out", new), "There is no model folder"),
         ((model, "--data", tmp_path / "none.csv", "--out", new), "There is no file"),
         ((model, "--data", "-", "--out", new), "give --data a file instead of the standard input"),
-        ((model, "--data", rows, "--out", tmp_path / "full"), "exists and is no validation pack"),
-        ((model, "--data", rows, "--out", model), "exists and is no validation pack"),
+        ((model, "--data", rows, "--out", tmp_path / "full"), "exists and is not a validation pack"),
+        ((model, "--data", rows, "--out", model), "exists and is not a validation pack"),
         ((model, "--data", rows, "--out", rows), "is a file; name a folder"),
         ((model, "--data", rows, "--out", model / "pack"), "lies in the model folder"),
         ((model, "--data", rows, "--out", new, "--key", tmp_path / "none.pem"), "cannot be read"),

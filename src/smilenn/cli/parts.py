@@ -115,7 +115,7 @@ def opened(model: Sent) -> SmileRegressor | SmileClassifier:
         folder.mkdir()
         for name, data in model.files.items():
             if Path(name).name != name:
-                raise AlteredError(f"The model that was sent has a file {name!r}, which is no plain file name.")
+                raise AlteredError(f"The model that was sent has a file {name!r}, which is not a plain file name.")
             (folder / name).write_bytes(data)
         if read_manifest(folder)["digest"] != model.digest:
             raise AlteredError("The model that was sent is not the one that was read; send it again.")

@@ -1,7 +1,7 @@
 """Cells that training has no place for: missing where none was missing, a category that is new where none was rare.
 
 `predict` reads them as the column's usual value (the lower median, the most frequent text) and says so in an
-`UnseenWarning`: a row is then the complete row it was read as, which is also what a certificate speaks of. With
+`UnseenWarning`: a row is then the complete row it was read as, which is also what a certificate covers. With
 ``missing="raise"`` and ``unknown="refuse"`` they are errors.
 """
 
@@ -34,7 +34,7 @@ def learn_usual(domain: Domain, x: np.ndarray) -> Usual:
 
 
 def _has_usual(feature: Feature) -> bool:
-    """Whether one cell can stand for a column: not for dates, nor for names whose order rules may speak of."""
+    """Whether one cell can stand for a column: not for dates, nor for names whose order a rule may use."""
     special = feature.columns or order_of(feature) or origin_of(feature) is not None
     return not special and fill_of(feature) is None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 NOTE = (
-    "This map says which files support which demand. It is no statement of conformity, and the demands are "
+    "This map says which files support which demand. It is not a statement of conformity, and the demands are "
     "paraphrased: read them in the text itself."
 )
 BANKING, ACT = "SR 26-2", "EU AI Act, Annex IV"

@@ -35,11 +35,11 @@ def refuse_other(folder: Path) -> None:
     if not folder.exists() and not folder.is_symlink():
         return
     if folder.is_symlink() or not folder.is_dir() or not is_pack(folder):
-        raise SmileError(f"{str(folder)!r} exists and is no validation pack; remove it or choose another --out.")
+        raise SmileError(f"{str(folder)!r} exists and is not a validation pack; remove it or choose another --out.")
     strangers = sorted(_names(folder) - {*_listed(folder), MANIFEST, SIGNATURE})
     if strangers:
         raise SmileError(
-            f"{str(folder)!r} holds {strangers[0]!r}, which is no part of the pack; move it or choose another --out."
+            f"{str(folder)!r} holds {strangers[0]!r}, which is not part of the pack; move it or choose another --out."
         )
 
 
@@ -62,7 +62,7 @@ def read_pack(folder: Path, key: Path | str | None = None) -> dict[str, bytes]:
     """The files of a pack, each compared with its hash; with a public key the signature too."""
     manifest = parse_json(read_file(folder / MANIFEST), str(folder / MANIFEST))
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or manifest.get("version") != VERSION:
-        raise SmileError(f"{str(folder)!r} is no validation pack that this smilenn ({__version__}) reads.")
+        raise SmileError(f"{str(folder)!r} is not a validation pack that this smilenn ({__version__}) reads.")
     entries = _entries(manifest, folder)
     strangers = sorted(_names(folder) - {*entries, MANIFEST, SIGNATURE})
     if strangers:
