@@ -58,7 +58,7 @@ PROVERS = ("auto", "order", "signs", "ball", "closed-form", "sweep", "slopes", "
 SUBJECTS = ("all", "train", "predict", "proof")
 JOBS = ("opt", "prove", "find", "match")
 DEVICES = ("auto", "cpu", "cuda")
-EXPERIMENTS = ("monotonicity", "robustness", "fairness", "tabular", "random", "trace", "all")
+EXPERIMENTS = ("monotonicity", "robustness", "fairness", "tabular", "tables", "random", "trace", "all")
 
 
 def several(values: Sequence[T] | None) -> tuple[T, ...]:

@@ -8,6 +8,7 @@ from smilenn.datasets.digits import load_digits_zero
 from smilenn.datasets.law import fetch_law
 from smilenn.datasets.mnist import Images, fetch_mnist
 from smilenn.datasets.prepare import Prepared, prepare
+from smilenn.datasets.public import fetch_table
 from smilenn.datasets.split import split
 from smilenn.datasets.synthetic import make_cubic, make_monotone_sine
 
@@ -20,6 +21,7 @@ __all__ = [
     "fetch_crime",
     "fetch_law",
     "fetch_mnist",
+    "fetch_table",
     "load_digits_zero",
     "make_credit",
     "make_cubic",

@@ -154,6 +154,19 @@ def scatter(panels: Mapping[str, Mapping[str, Points]], xlabel: str, ylabel: str
     return figure
 
 
+def by_name(names: Sequence[str], points: Mapping[str, Sequence[float]], xlabel: str) -> Figure:
+    """A line for each name, with a point for each model."""
+    figure, axes = _axes(1, 1, (5.2, 0.3 * len(names) + 1.2))
+    axis, places = axes[0, 0], range(len(names))
+    for marker, (model, values) in zip("osD^v", points.items(), strict=False):
+        axis.plot(values, places, marker, label=model, alpha=0.8, markersize=6)
+    axis.set(xlabel=xlabel, yticks=list(places), yticklabels=list(names))
+    axis.invert_yaxis()
+    figure.legend(loc="outside lower center", ncols=len(points), frameon=False, fontsize=8)
+    _clean(axis)
+    return figure
+
+
 def panels(
     grid: Mapping[str, Sequence[tuple[str, Sequence[float], Sequence[float], Sequence[float]]]],
     xlabel: str,

@@ -15,7 +15,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from smilenn.errors import SmileError, listed
-from smilenn.experiments import fairness, figures, monotonicity, random_fits, robustness, tabular, trace
+from smilenn.experiments import (
+    fairness,
+    figures,
+    monotonicity,
+    public_tables,
+    random_fits,
+    robustness,
+    tabular,
+    trace,
+)
 from smilenn.experiments.cells import Cell, Row, key_of, machines, read_cells, run_cells
 from smilenn.experiments.page import page
 from smilenn.experiments.study import Options, Study, select
@@ -28,6 +37,7 @@ STUDIES: dict[str, Study] = {
         robustness.STUDY,
         fairness.STUDY,
         tabular.STUDY,
+        public_tables.STUDY,
         random_fits.STUDY,
         trace.STUDY,
     )

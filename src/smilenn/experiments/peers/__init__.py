@@ -1,0 +1,1 @@
+"""What certified models are compared with on tables: learners under the same rule, and the same learners without it."""
