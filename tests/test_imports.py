@@ -145,5 +145,5 @@ def test_every_extra_has_code_that_uses_it(extra):
     source = "\n".join(file.read_text(encoding="utf-8") for file in FILES if file.stem != "versions")
     for wanted in EXTRAS[extra]:
         name = re.split(r"[\[>=<]", wanted)[0]
-        name = {"mlflow-skinny": "mlflow"}.get(name, name.replace("-", "_"))
+        name = {"mlflow-skinny": "mlflow", "interpret-core": "interpret"}.get(name, name.replace("-", "_"))
         assert re.search(rf'(import|from) {name}\b|"{name}"', source), f"nothing uses {name} of the extra {extra!r}"
