@@ -1,6 +1,7 @@
 """Shared set-up of the tests: one thread per worker, data sets where they exist, hypothesis profiles."""
 
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,8 +19,8 @@ settings.register_profile("smilenn", deadline=None, derandomize=True)
 settings.load_profile("smilenn")
 
 
-@pytest.fixture
-def quick_fits(monkeypatch):
+@contextmanager
+def small_ensembles():
     """Default ensembles of one member, trained for eight epochs: for tests of what stands around a fit.
 
     They are certified like others, by construction; how well they predict is left to the slow tests.
@@ -27,9 +28,25 @@ def quick_fits(monkeypatch):
     from smilenn.estimators.base import SmileEstimator
 
     designed = SmileEstimator._design
-    monkeypatch.setattr(SmileEstimator, "_design", lambda self: replace(designed(self), members=1))
-    monkeypatch.setattr("smilenn.train.recipes.task.STEPS", 0)
-    monkeypatch.setattr("smilenn.train.recipes.task.PASSES", 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SmileEstimator, "_design", lambda self: replace(designed(self), members=1))
+        patch.setattr("smilenn.train.recipes.task.STEPS", 0)
+        patch.setattr("smilenn.train.recipes.task.PASSES", 0)
+        yield
+
+
+@pytest.fixture
+def quick_fits():
+    """Small ensembles for one test."""
+    with small_ensembles():
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick_module():
+    """Small ensembles for a module: its tests and the fixtures that they share."""
+    with small_ensembles():
+        yield
 
 
 @pytest.fixture

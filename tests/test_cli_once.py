@@ -11,6 +11,8 @@ from smilenn.certify import process
 from smilenn.cli import app
 from smilenn.model.folder import dump_json, read_folder, write_folder
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 
 @pytest.fixture
 def checks(monkeypatch):

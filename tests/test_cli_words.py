@@ -14,6 +14,8 @@ from smilenn import Network, SmileClassifier
 from smilenn.cli import app, options
 from smilenn.cli.option_words import in_options
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 SOURCE = Path(smilenn.__file__).parent
 # a call, a keyword, a parameter with an underscore, a class or module of the package
 PYTHON = re.compile(r"\w\((?!s\))|\w=(?!=)|\b[a-z]+_[a-z_]+\b|\bSmile[A-Z]\w+|\bConfig\b|\bsmilenn\.|\bNone\b|\bTrue\b")

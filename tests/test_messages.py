@@ -13,6 +13,8 @@ from smilenn import AlteredError, Config, SmileError, SmileRegressor
 from smilenn.cli import app
 from smilenn.model.folder import dump_json, read_folder, write_folder
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = Config(pretrain_epochs=2, epochs=2, posttrain_rounds=0)
 
 

@@ -7,11 +7,11 @@ import torch
 from sklearn.linear_model import SGDRegressor
 
 import smilenn
-from smilenn import Config, Custom, SmileClassifier, SmileRegressor
+from smilenn import Config, Custom, Network, SmileClassifier, SmileRegressor
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.clamped import ClampedRegressor
 
-QUICK = {"config": Config(epochs=4), "random_state": 0}
+QUICK = {"config": Config(epochs=4), "network": Network(members=1), "random_state": 0}
 
 
 def hill(n=300):

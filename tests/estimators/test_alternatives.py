@@ -13,6 +13,8 @@ from smilenn.train.cases import planned
 from smilenn.train.config import Config
 from smilenn.verdict import Violated
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 RULE = OneOf(["rock", "pop"], when=['band == "Beatles"'])
 QUICK = Config(pretrain_epochs=10, epochs=20, batch_size=32)
 

@@ -36,6 +36,8 @@ from smilenn.provers.mip.solvers.highs import Highs
 from smilenn.provers.tree import grow, learn
 from smilenn.reason import Reason, because
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
 ROUGH = Config(pretrain_epochs=3, epochs=0, posttrain_rounds=0, feasible_start=False, repair=False, least_quality=0.0)
 SMALL = {

@@ -11,6 +11,8 @@ from smilenn.errors import SmileError
 from smilenn.recourse.levers import levers
 from smilenn.recourse.recourse import _shown
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 SMALL = {"config": Config(epochs=15), "random_state": 0}
 
 
@@ -68,7 +70,7 @@ def test_what_is_found_reaches_and_so_does_more(regressor, table, change):
     rng = np.random.default_rng(1)
     goal = float(np.median(regressor.predict(table[0])))
     reached = 0
-    for k in range(40):
+    for k in range(16):
         row = table[0].iloc[[k]]
         found = regressor.recourse(row, at_least=goal, change=change)
         before = float(regressor.predict(row)[0])
@@ -92,7 +94,7 @@ def test_what_is_found_reaches_and_so_does_more(regressor, table, change):
 def test_one_float_less_is_not_enough(regressor, table):
     goal = float(np.median(regressor.predict(table[0])))
     tried = 0
-    for k in range(40):
+    for k in range(16):
         found = regressor.recourse(table[0].iloc[[k]], at_least=goal, change={"income": "up"})
         if not found.reached or not found.change:
             continue
@@ -107,7 +109,7 @@ def test_one_float_less_is_not_enough(regressor, table):
 def test_whole_numbers_stay_whole_and_one_less_is_not_enough(regressor, table):
     goal = float(np.median(regressor.predict(table[0])))
     tried = 0
-    for k in range(60):
+    for k in range(24):
         found = regressor.recourse(table[0].iloc[[k]], at_least=goal, change={"years": "up"})
         if not found.reached or not found.change:
             continue
@@ -123,7 +125,7 @@ def test_classes_and_probabilities(classifier, table, to, at_least):
     change = {"income": "up", "debt": "down"} if to == "yes" else {"income": "down", "debt": "up"}
     rng, tried = np.random.default_rng(2), 0
     place = list(classifier.classes_).index(to)
-    for k in range(30):
+    for k in range(12):
         row = table[0].iloc[[k]]
         found = classifier.recourse(row, to=to, at_least=at_least, change=change)
         if not found.reached:
