@@ -1,0 +1,72 @@
+"""An eighth attack by a stranger: what rules say of ordered names, dates and texts, and how tables are read."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from smilenn import Custom, Domain, Lipschitz, Monotone, Safe
+from smilenn.certify.statement import claim_sentence, ranges
+from smilenn.estimators.learned import notes
+from smilenn.properties.forms import Outputs
+
+PRICE = Outputs(target="price", role="number")
+
+
+# ---- names that are not their places --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rated():
+    """Ratings 1, 2, 3 with an order, a date, and a text column whose two texts are numbers."""
+    return pd.DataFrame(
+        {
+            "rating": pd.Categorical([1, 2, 3, 2], categories=[1, 2, 3], ordered=True),
+            "start": pd.to_datetime(["2020-01-10", "2020-02-01", "2021-01-01", "2020-01-11"]),
+            "sex": pd.Categorical(["1", "2", "2", "1"]),
+        }
+    )
+
+
+def said(rule, domain):
+    return next(claim_sentence(claim, PRICE, domain) for claim in rule.lower(domain, PRICE))
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("rating >= 2", "'rating' is '3'"),  # "at least 2" would take in the cells that read 2
+        ("rating >= 1", "'rating' is at least '2'"),
+        ("rating >= 0.5", "'rating' is at least '2'"),
+        ("rating <= 1", "'rating' is at most '2'"),
+        ("rating == 0", "'rating' is '1'"),
+        ('rating == "2"', "'rating' is '2'"),
+        ("0.5 <= rating <= 2", "'rating' lies between '2' and '3'"),
+        ("sex >= 1", "'sex' is '2'"),
+        ("sex <= 0.5", "'sex' is '1'"),
+    ],
+)
+def test_a_sentence_says_names_and_not_their_places(rated, row, words):
+    domain = Domain.from_data(rated)
+    assert said(Safe([row], ["out <= 5"]), domain).startswith(f"Whenever {words}, the predicted 'price'")
+
+
+def test_what_numbers_of_a_rule_stand_for_is_told_beside_it(rated):
+    domain = Domain.from_data(rated)
+    legend = "('rating': 0 is '1', 1 is '2', 2 is '3'.)"
+    for rule in (
+        Monotone("rating"),
+        Lipschitz("rating", 1),
+        Custom(when=["a.rating >= 2 * b.rating"], then=["a.out <= b.out"]),
+        Custom(copies=1, when=[], then=["out <= 3 * rating"]),
+    ):
+        assert said(rule, domain).endswith(legend)
+    assert said(Safe(["start >= 30"], ["out <= 5"]), domain).endswith("('start' counts days since 2020-01-10.)")
+    assert ranges(domain)[0] == "'rating' one of '1' < '2' < '3' (0 to 2)"
+    assert ranges(domain)[1].endswith("days since 2020-01-10")
+
+
+def test_ordered_names_that_are_numbers_are_worth_a_word(rated):
+    assert any("0 is '1'" in sentence for sentence in notes(rated, Domain.from_data(rated)))
+    places = rated.assign(rating=pd.Categorical([0, 1, 2, 1], categories=[0, 1, 2], ordered=True))
+    assert not any("'rating'" in sentence for sentence in notes(places, Domain.from_data(places)))
