@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Custom, Domain, Lipschitz, Monotone, Safe
+from smilenn import Custom, Domain, Feature, Lipschitz, Monotone, Network, Safe, SmileRegressor
 from smilenn.certify.statement import claim_sentence, ranges
+from smilenn.domain.absent import indicator
+from smilenn.errors import SmileError
 from smilenn.estimators.learned import notes
 from smilenn.properties.forms import Outputs
 
@@ -70,3 +73,23 @@ def test_ordered_names_that_are_numbers_are_worth_a_word(rated):
     assert any("0 is '1'" in sentence for sentence in notes(rated, Domain.from_data(rated)))
     places = rated.assign(rating=pd.Categorical([0, 1, 2, 1], categories=[0, 1, 2], ordered=True))
     assert not any("'rating'" in sentence for sentence in notes(places, Domain.from_data(places)))
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_table_that_has_a_column_twice_is_one_sentence():
+    rows = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "z": [0.0, 1.0, 1.0, 0.0]})
+    model = SmileRegressor(network=Network(encoder="none", auxiliaries="constant"), time_limit=1).fit(
+        rows, [1, 2, 3, 4]
+    )
+    with pytest.raises(SmileError, match="column 'x' twice"):
+        model.predict(pd.concat([rows, rows[["x"]]], axis=1))
+    twice = rows.assign(w=1.0, v=2.0).set_axis(["x", "z", "w", "w"], axis=1)  # nobody reads these
+    assert (model.predict(twice) == model.predict(rows)).all()
+
+
+def test_missing_cells_of_short_floats_are_read():
+    cells = pd.DataFrame({"x": np.array([1.0, 0.0, np.nan, 3.0], dtype=np.float16)})
+    domain = Domain((Feature("x", "integer", 0, 9), indicator("x", 2.0)))
+    assert domain.read(cells).tolist() == [[1, 0], [0, 0], [2, 1], [3, 0]]
