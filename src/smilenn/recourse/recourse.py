@@ -25,8 +25,10 @@ import pandas as pd
 from smilenn.certify.verdicts import Certificate
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
+from smilenn.model.net import SmileNet
 from smilenn.properties.forms import Outputs
 from smilenn.recourse.goal import Goal
+from smilenn.recourse.guide import likely
 from smilenn.recourse.levers import Lever, Moves, levers, loss_of
 from smilenn.recourse.path import Path, first_within
 
@@ -39,6 +41,7 @@ class Model(Protocol):
 
     domain_: Domain
     outputs_: Outputs
+    net_: SmileNet
 
     @property
     def certificate_(self) -> Certificate | None:
@@ -96,11 +99,12 @@ def recourse(model: Model, row: Any, goal: Goal, change: Change) -> Recourse:
             known_at.update(zip(new, model.outputs_at(path.at(new)).reshape(len(new), len(names)), strict=True))
         return np.stack([known_at[step] for step in steps])
 
+    likely_steps = likely(model.net_, path, lambda found: goal.missing(found, names, losses))
     # a row that is there already needs no certificate to stay as it is
-    before = outputs([0, path.steps])[0]
+    before = outputs([0, path.steps, *likely_steps])[0]
     if goal.reached(before[None], names, [Fraction(0)] * len(losses))[0]:
         return _found(model, path, 0, before, before, f"Nothing has to change: {goal.words} already.")
-    step = first_within(lambda steps: goal.missing(outputs(steps), names, losses), path.steps)
+    step = first_within(lambda steps: goal.missing(outputs(steps), names, losses), path.steps, likely_steps)
     if step is None:
         after = outputs([path.steps])[0]
         reached = bool(goal.reached(after[None], names, [Fraction(0)] * len(losses))[0])
@@ -118,8 +122,9 @@ def inputs_of(model: Model, row: Any) -> np.ndarray:
     if len(frame) != 1:
         raise SmileError(f"Give one row, not {len(frame)}.")
     domain = model.domain_
+    lacking = frame.columns[frame.isna().to_numpy()[0]]
     for column in domain.columns:
-        if column in frame.columns and bool(pd.isna(frame[column]).any()):
+        if column in lacking:
             raise SmileError(f"Column {column!r} is missing in this row; reasons are given for complete rows.")
     x = model.read_rows(frame)[0]
     outside = np.flatnonzero((x < domain.lo) | (x > domain.hi))
