@@ -19,7 +19,9 @@ from smilenn.certify.about import About, Assumption, assumptions, describes_pinn
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.process import check_apart
+from smilenn.certify.shared import check_shared
 from smilenn.certify.stated import MODEL, first_version, space, uncovered, unregistered
+from smilenn.clusters.context import current
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import parse_json, read_folder, read_manifest
 from smilenn.properties.claim import Claim
@@ -213,8 +215,9 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
 
 
 def _examined(folder: str | PathLike[str]) -> tuple[Certificate | Rejected | Unknown, Report]:
-    """The same, with the report of the one check that was made."""
-    report = check_apart(folder)
+    """The same, with the report of the one check that was made, here or by the workers of a cluster."""
+    pool = current()
+    report = check_apart(folder) if pool is None else check_shared(folder, pool)
     if report.status == "unreadable":
         raise SmileError(report.reason)
     if report.status == "refused":

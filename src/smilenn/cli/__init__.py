@@ -243,14 +243,16 @@ def check(
             show_default="signatures are ignored",
         ),
     ] = None,
+    cluster: options.Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Check the certificate of a model, an audit or a validation pack in exact arithmetic, from its files alone."""
     if auditing.is_audit(model):
-        if key is not None or verified:  # neither signatures nor the proved checker know audits
+        if key is not None or verified or cluster is not None:  # none of the three knows audits
             raise SmileError(
-                "Audits are neither signed nor read by the proved checker; leave out --key and --verified."
+                "Audits are neither signed, nor read by the proved checker, nor shared out; leave out --key, "
+                "--verified and --cluster."
             )
         raise typer.Exit(auditing.check(model, reference=reference, quiet=quiet, json=json))
     if packing.is_pack(model):
@@ -261,8 +263,11 @@ def check(
 
         public_key(str(key))
     from smilenn.cli import checking as command
+    from smilenn.clusters.context import cluster_if
 
-    raise typer.Exit(command.run(model, reference=reference, verified=verified, key=key, quiet=quiet, json=json))
+    with cluster_if(cluster):
+        code = command.run(model, reference=reference, verified=verified, key=key, quiet=quiet, json=json)
+    raise typer.Exit(code)
 
 
 @app.command()

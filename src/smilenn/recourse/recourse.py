@@ -26,8 +26,10 @@ from smilenn.certify.verdicts import Certificate
 from smilenn.domain import Domain, Feature
 from smilenn.domain.cells import order_of
 from smilenn.errors import SmileError, listed
+from smilenn.model.net import SmileNet
 from smilenn.properties.forms import Outputs
 from smilenn.recourse.goal import Goal
+from smilenn.recourse.guide import likely
 from smilenn.recourse.levers import Lever, Moves, levers, loss_of
 from smilenn.recourse.path import Path, first_within
 
@@ -40,6 +42,7 @@ class Model(Protocol):
 
     domain_: Domain
     outputs_: Outputs
+    net_: SmileNet
 
     @property
     def certificate_(self) -> Certificate | None:
@@ -98,11 +101,12 @@ def recourse(model: Model, row: Any, goal: Goal, change: Change) -> Recourse:
             known_at.update(zip(new, model.outputs_at(path.at(new)).reshape(len(new), len(names)), strict=True))
         return np.stack([known_at[step] for step in steps])
 
+    likely_steps = likely(model.net_, path, lambda found: goal.missing(found, names, losses))
     # a row that is there already needs no certificate to stay as it is
-    before = outputs([0, path.steps])[0]
+    before = outputs([0, path.steps, *likely_steps])[0]
     if goal.reached(before[None], names, [Fraction(0)] * len(losses))[0]:
         return _found(model, path, 0, before, before, f"Nothing has to change: {goal.words} already.")
-    step = first_within(lambda steps: goal.missing(outputs(steps), names, losses), path.steps)
+    step = first_within(lambda steps: goal.missing(outputs(steps), names, losses), path.steps, likely_steps)
     if step is None:
         after = outputs([path.steps])[0]
         reached = bool(goal.reached(after[None], names, [Fraction(0)] * len(losses))[0])
@@ -120,7 +124,8 @@ def inputs_of(model: Model, row: Any) -> np.ndarray:
     if len(frame) != 1:
         raise SmileError(f"Give one row, not {len(frame)}.")
     domain = model.domain_
-    _refuse_lacking([name for name in domain.columns if name in frame.columns and pd.isna(frame[name]).any()])
+    lacking = set(frame.columns[frame.isna().to_numpy()[0]])
+    _refuse_lacking([name for name in domain.columns if name in lacking])
     x = model.read_rows(frame)[0]
     _refuse_lacking([domain.coordinates[i] for i, place, _ in domain.absent if x[place]])  # texts such as "?"
     outside = np.flatnonzero((x < domain.lo) | (x > domain.hi))
