@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from smilenn.estimators.options import Columns, Network
     from smilenn.estimators.regressor import SmileRegressor
     from smilenn.estimators.store import load
+    from smilenn.guarding.guard import Guard, guard
     from smilenn.model.net import SmileNet
     from smilenn.progress import Progress
     from smilenn.properties import (
@@ -72,6 +73,7 @@ _HOME = {
     "smilenn.estimators.options": ("Columns", "Network"),
     "smilenn.estimators.regressor": ("SmileRegressor",),
     "smilenn.estimators.store": ("load",),
+    "smilenn.guarding.guard": ("Guard", "guard"),
     "smilenn.model.net": ("SmileNet",),
     "smilenn.progress": ("Progress",),
     "smilenn.properties": (
@@ -137,6 +139,7 @@ __all__ = [
     "Fair",
     "Feature",
     "Fit",
+    "Guard",
     "Lipschitz",
     "LocalRobust",
     "Monotone",
@@ -169,6 +172,7 @@ __all__ = [
     "check",
     "cluster",
     "fit",
+    "guard",
     "load",
     "open_net",
     "prove",

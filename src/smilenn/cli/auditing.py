@@ -74,8 +74,8 @@ def audit(
     for file in several(spec):
         paths.check_rules(file)
     _check_rules(several(fair), several(increasing), several(decreasing), several(spec))
-    source = None if data is None else _source(data, several(fair), several(increasing), several(decreasing))
-    inputs, values = _domain(source, domain)
+    source = None if data is None else source_of(data, several(fair), several(increasing), several(decreasing))
+    inputs, values = inputs_of(source, domain)
     claims = _claims(several(fair), several(increasing), several(decreasing), several(spec))
     from smilenn.auditing.audit import audit as run
 
@@ -106,7 +106,7 @@ def _check_rules(
             fair_parts(text)
 
 
-def _source(data: Path, fair: Sequence[str], increasing: Sequence[str], decreasing: Sequence[str]) -> Source:
+def source_of(data: Path, fair: Sequence[str], increasing: Sequence[str], decreasing: Sequence[str]) -> Source:
     """The table, whose header has the columns that the options name."""
     paths.check_table(data)
     source = Source.find(data)
@@ -116,7 +116,8 @@ def _source(data: Path, fair: Sequence[str], increasing: Sequence[str], decreasi
     return source
 
 
-def _domain(source: Source | None, file: Path | None) -> tuple[Domain, dict[str, list[Any]]]:
+def inputs_of(source: Source | None, file: Path | None) -> tuple[Domain, dict[str, list[Any]]]:
+    """The domain of a file, with the values it gives, or that of a table."""
     if file is not None:
         from smilenn.auditing.domain_file import read_domain
 
