@@ -139,6 +139,7 @@ def early(place):
         (["guard", rows, "--data", rows, "--fair", "g:1", "--out", place / "empty"], "exists; remove it"),
         (["audit", rows, "--fair", "g"], "Give either --data or --domain"),
         (["audit", rows, "--data", rows], "Nothing is claimed"),
+        (["audit", rows, "--data", rows, "--fair", "g:1", "--labels"], "--labels audits one column"),
         (["audit", rows, "--data", rows, "--fair", "g:much"], "'much' is not a number"),
         (["audit", rows, "--data", rows, "--increasing", "q"], "has no column 'q'"),
         (["audit", rows, "--data", rows, "--fair", "g", "--out", place / "empty"], "exists; remove it"),

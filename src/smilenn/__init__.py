@@ -12,6 +12,7 @@ from smilenn._version import __version__
 
 if TYPE_CHECKING:
     from smilenn.auditing.audit import Audit, audit
+    from smilenn.auditing.labels import LabelAudit, audit_labels
     from smilenn.auditing.lowering import Bracket
     from smilenn.calibration import Calibration, calibrate
     from smilenn.certify.network import SavedNet, certify_net, open_net
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "smilenn.auditing.audit": ("Audit", "audit"),
+    "smilenn.auditing.labels": ("LabelAudit", "audit_labels"),
     "smilenn.auditing.lowering": ("Bracket",),
     "smilenn.calibration": ("Calibration", "calibrate"),
     "smilenn.certify.network": ("SavedNet", "certify_net", "open_net"),
@@ -140,6 +142,7 @@ __all__ = [
     "Feature",
     "Fit",
     "Guard",
+    "LabelAudit",
     "Lipschitz",
     "LocalRobust",
     "Monotone",
@@ -167,6 +170,7 @@ __all__ = [
     "Violated",
     "__version__",
     "audit",
+    "audit_labels",
     "calibrate",
     "certify_net",
     "check",
