@@ -12,6 +12,7 @@ from smilenn._version import __version__
 
 if TYPE_CHECKING:
     from smilenn.auditing.audit import Audit, audit
+    from smilenn.auditing.labels import LabelAudit, audit_labels
     from smilenn.auditing.lowering import Bracket
     from smilenn.calibration import Calibration, calibrate
     from smilenn.certify.network import SavedNet, certify_net, open_net
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from smilenn.estimators.options import Columns, Network
     from smilenn.estimators.regressor import SmileRegressor
     from smilenn.estimators.store import load
+    from smilenn.guarding.guard import Guard, guard
     from smilenn.model.net import SmileNet
     from smilenn.progress import Progress
     from smilenn.properties import (
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "smilenn.auditing.audit": ("Audit", "audit"),
+    "smilenn.auditing.labels": ("LabelAudit", "audit_labels"),
     "smilenn.auditing.lowering": ("Bracket",),
     "smilenn.calibration": ("Calibration", "calibrate"),
     "smilenn.certify.network": ("SavedNet", "certify_net", "open_net"),
@@ -72,6 +75,7 @@ _HOME = {
     "smilenn.estimators.options": ("Columns", "Network"),
     "smilenn.estimators.regressor": ("SmileRegressor",),
     "smilenn.estimators.store": ("load",),
+    "smilenn.guarding.guard": ("Guard", "guard"),
     "smilenn.model.net": ("SmileNet",),
     "smilenn.progress": ("Progress",),
     "smilenn.properties": (
@@ -137,6 +141,8 @@ __all__ = [
     "Fair",
     "Feature",
     "Fit",
+    "Guard",
+    "LabelAudit",
     "Lipschitz",
     "LocalRobust",
     "Monotone",
@@ -164,11 +170,13 @@ __all__ = [
     "Violated",
     "__version__",
     "audit",
+    "audit_labels",
     "calibrate",
     "certify_net",
     "check",
     "cluster",
     "fit",
+    "guard",
     "load",
     "open_net",
     "prove",

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from smilenn._version import __version__
-from smilenn.cli import auditing, explaining, exporting, measuring, options, packing, paths, serving
+from smilenn.cli import auditing, explaining, exporting, guarding, measuring, options, packing, paths, serving
 from smilenn.cli.config_file import ConfigFile
 from smilenn.cli.guard import Guarded, failed
 from smilenn.cli.options import (
@@ -347,6 +347,7 @@ def demo(
 app.command()(measuring.bench)
 app.command()(measuring.reproduce)
 app.command()(auditing.audit)
+app.command()(guarding.guard)
 app.command()(explaining.explain)
 app.command()(exporting.export)
 app.command()(packing.pack)

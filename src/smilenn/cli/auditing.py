@@ -18,10 +18,10 @@ from smilenn.cli.source import Source
 from smilenn.errors import AlteredError, SmileError, listed
 
 if TYPE_CHECKING:
-    from smilenn.certify.check_deep import Report
+    from smilenn.certify.check_deep import Report, ShareReport
     from smilenn.domain import Domain
 
-AUDIT, MANIFEST = "audit.json", "manifest.json"
+AUDIT, LABELS, MANIFEST = "audit.json", "share.json", "manifest.json"
 
 
 def audit(
@@ -52,6 +52,14 @@ def audit(
             "--decide", help="Stop as soon as it is clear whether EPS holds; do not narrow the bounds further."
         ),
     ] = False,
+    labels: Annotated[
+        bool,
+        typer.Option(
+            "--labels",
+            help="Audit the decision, output > 0 or not: a pair whose label the --fair column changes, and the "
+            "certified share of the domain where it changes none.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -74,12 +82,21 @@ def audit(
     for file in several(spec):
         paths.check_rules(file)
     _check_rules(several(fair), several(increasing), several(decreasing), several(spec))
-    source = None if data is None else _source(data, several(fair), several(increasing), several(decreasing))
-    inputs, values = _domain(source, domain)
-    claims = _claims(several(fair), several(increasing), several(decreasing), several(spec))
-    from smilenn.auditing.audit import audit as run
+    rules = [*several(fair), *several(increasing), *several(decreasing), *several(spec)]
+    if labels and (len(rules) != 1 or not fair or ":" in fair[0] or decide):
+        raise SmileError("--labels audits one column: give one --fair COLUMN without EPS, and no other rule.")
+    source = None if data is None else source_of(data, several(fair), several(increasing), several(decreasing))
+    inputs, values = inputs_of(source, domain)
+    limits: dict[str, Any] = {"values": values, "time_limit": time_limit, "out": out, "seed": seed}
+    if labels:
+        from smilenn.auditing.labels import audit_labels
 
-    found = run(network, claims, inputs, values=values, time_limit=time_limit, decide=decide, out=out, seed=seed)
+        found = audit_labels(network, several(fair)[0], inputs, **limits)
+    else:
+        from smilenn.auditing.audit import audit as run
+
+        claims = _claims(several(fair), several(increasing), several(decreasing), several(spec))
+        found = run(network, claims, inputs, decide=decide, **limits)
     if json:
         typer.echo(json_module.dumps(found.to_json()))
     elif quiet:
@@ -106,7 +123,7 @@ def _check_rules(
             fair_parts(text)
 
 
-def _source(data: Path, fair: Sequence[str], increasing: Sequence[str], decreasing: Sequence[str]) -> Source:
+def source_of(data: Path, fair: Sequence[str], increasing: Sequence[str], decreasing: Sequence[str]) -> Source:
     """The table, whose header has the columns that the options name."""
     paths.check_table(data)
     source = Source.find(data)
@@ -116,7 +133,8 @@ def _source(data: Path, fair: Sequence[str], increasing: Sequence[str], decreasi
     return source
 
 
-def _domain(source: Source | None, file: Path | None) -> tuple[Domain, dict[str, list[Any]]]:
+def inputs_of(source: Source | None, file: Path | None) -> tuple[Domain, dict[str, list[Any]]]:
+    """The domain of a file, with the values it gives, or that of a table."""
     if file is not None:
         from smilenn.auditing.domain_file import read_domain
 
@@ -147,21 +165,23 @@ def _claims(
 
 
 def is_audit(folder: Path) -> bool:
-    """Whether a folder to check is an audit's; one that holds a model as well is neither.
+    """Whether a folder to check is an audit's, of outputs or of labels; one that holds something else as well is none.
 
     Otherwise three files put beside a model would be checked in its place, and the model would pass for certified.
     """
-    audit, model = (os.path.lexists(folder / name) for name in (AUDIT, MANIFEST))
-    if audit and model:
-        raise AlteredError(f"{str(folder)!r} holds a model and an audit, so it is unclear which to check; part them.")
-    return audit
+    there = [name for name in (AUDIT, LABELS, MANIFEST) if os.path.lexists(folder / name)]
+    if len(there) > 1:
+        kinds = {AUDIT: "an audit", LABELS: "an audit of labels", MANIFEST: "a model"}
+        found = " and ".join(kinds[name] for name in reversed(there))
+        raise AlteredError(f"{str(folder)!r} holds {found}, so it is unclear which to check; part them.")
+    return bool(there) and there != [MANIFEST]
 
 
 def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
     """Check an audit's folder, say what was found, give the exit code."""
-    from smilenn.auditing.checked import check_audit
+    from smilenn.auditing.checked import check_audit, check_labels
 
-    report = check_audit(folder)
+    report = (check_labels if os.path.lexists(folder / LABELS) else check_audit)(folder)
     if reference:
         _compare(report, folder)
     if json:
@@ -174,11 +194,18 @@ def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
     return report.exit_code
 
 
-def _compare(report: Report, folder: Path) -> None:
-    """Raise unless the reference checker finds the same brackets."""
-    from smilenn.certify.reference import deep
+def _compare(report: Report | ShareReport, folder: Path) -> None:
+    """Raise unless the reference checker finds the same brackets, or the same share."""
+    from smilenn.certify.check_deep import Report
+    from smilenn.certify.reference import deep, share
 
-    other = deep.check_folder(folder)
-    ours = [(row.found, row.real, row.computed) for row in report.rows]
-    if other.status != report.status or [(r.found, r.real, r.computed) for r in other.rows] != ours:
+    if isinstance(report, Report):
+        other = deep.check_folder(folder)
+        same = [(r.found, r.real, r.computed) for r in other.rows] == [
+            (row.found, row.real, row.computed) for row in report.rows
+        ]
+    else:
+        other = share.check_share(folder)
+        same = (other.points, other.settled, other.leaves) == (report.points, report.settled, report.leaves)
+    if other.status != report.status or not same:
         raise SmileError("The two checkers disagree, which they must not; please report it with the folder.")
