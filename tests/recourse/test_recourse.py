@@ -70,7 +70,7 @@ def test_what_is_found_reaches_and_so_does_more(regressor, table, change):
     rng = np.random.default_rng(1)
     goal = float(np.median(regressor.predict(table[0])))
     reached = 0
-    for k in range(16):
+    for k in range(40):
         row = table[0].iloc[[k]]
         found = regressor.recourse(row, at_least=goal, change=change)
         before = float(regressor.predict(row)[0])
