@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from smilenn.domain import Domain
 from smilenn.properties.alike import names_of, told_apart
@@ -76,11 +76,14 @@ def comment(claim: Claim, outputs: Outputs | None = None, domain: Domain | None 
 
 
 def beside(claim: Claim, outputs: Outputs | None = None, domain: Domain | None = None) -> str:
-    """What follows for a probability, as a sentence; empty where nothing does.
+    """What follows for a probability or a decision, as a sentence; empty where nothing does.
 
-    `predict_proba` is a rising function of the log-odds, bit for bit (estimators/sigmoid.py).
+    `predict_proba` is a rising function of the log-odds, bit for bit (estimators/sigmoid.py). Of decisions: if a were
+    decided for i and b for j, both by more than ε/2, the margin of i over j would change by more than ε between them.
     """
     found = meaning(claim, outputs, domain)
+    if outputs is not None and isinstance(found, (Changes, Near)):
+        return _same_class(found, outputs)
     if outputs is None or not isinstance(found, (Rises, Traded)) or found.slack:
         return ""
     if outputs.classes and len(outputs.names) == 1:
@@ -88,6 +91,19 @@ def beside(claim: Claim, outputs: Outputs | None = None, domain: Domain | None =
     if outputs.role == "label" and all(len(form) == 1 for form in found.forms):
         return "The same holds for the probability."
     return ""
+
+
+def _same_class(found: Changes | Near, outputs: Outputs) -> str:
+    """That two related inputs which are decided clearly have the same class; empty unless every margin is bounded."""
+    if not outputs.classes or not found.eps or (isinstance(found, Changes) and found.point is not None):
+        return ""
+    half = amount(found.eps / 2)
+    if len(outputs.names) == 1:
+        return f"Two such inputs whose log-odds are both more than {half} away from 0 have the same class."
+    margins = {frozenset(name for _, name in form) for form in found.forms if {c for c, _ in form} == {-1, 1}}
+    if margins != {frozenset(pair) for pair in combinations(outputs.names, 2)}:
+        return ""
+    return f"Two such inputs whose classes both lead every other class by more than {half} have the same class."
 
 
 def _where(claim: Claim, domain: Domain | None) -> str:
