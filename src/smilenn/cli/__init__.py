@@ -253,8 +253,10 @@ def check(
                 "Audits are neither signed nor read by the proved checker; leave out --key and --verified."
             )
         raise typer.Exit(auditing.check(model, reference=reference, quiet=quiet, json=json))
+    files = None
     if packing.is_pack(model):
-        model, key = packing.check(model, key, silent=quiet or json), None
+        files = packing.check(model, key, silent=quiet or json)
+        model, key = model / "model", None
     paths.check_certificate(model)
     if key is not None:
         from smilenn.certify.signing import public_key
@@ -262,7 +264,9 @@ def check(
         public_key(str(key))
     from smilenn.cli import checking as command
 
-    raise typer.Exit(command.run(model, reference=reference, verified=verified, key=key, quiet=quiet, json=json))
+    raise typer.Exit(
+        command.run(model, reference=reference, verified=verified, key=key, quiet=quiet, json=json, pack=files)
+    )
 
 
 @app.command()
