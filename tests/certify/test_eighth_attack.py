@@ -17,6 +17,7 @@ from smilenn.pack.sensitivity import _proved
 from smilenn.properties.forms import Outputs
 from smilenn.properties.recognise import limits_change
 from smilenn.recourse.levers import Lever, levers
+from smilenn.service.served import Served, row_schema
 
 PRICE = Outputs(target="price", role="number")
 
@@ -172,3 +173,16 @@ def test_a_rule_on_known_numbers_certifies_no_label_of_a_row_that_lacks_one(gaps
     assert not limits_change(claim, outputs, domain)
     (other,) = Robust({"income": 10, "debt": 0.5}, eps=0.3).lower(domain, outputs)
     assert limits_change(other, outputs, domain)  # holds for rows that lack the number too
+
+
+def test_a_service_shows_ordered_names_and_no_indicators(rising, tmp_path):
+    rising.save(tmp_path / "model")
+    served = Served.load(tmp_path / "model")
+    schema = row_schema(served)
+    assert schema["required"] == ["income", "debt", "rating"]
+    assert schema["properties"]["rating"] == {"type": "string", "enum": ["1", "2", "3"]}
+    assert [column.get("values") for column in served.described()["columns"]] == [None, None, ["1", "2", "3"]]
+    row = {"income": 50.0, "debt": 0.5, "rating": "2"}
+    curve = served.curve(row, "rating")
+    assert curve["at"] == ["1", "2", "3"]
+    assert curve["output"][1] == rising.predict(pd.DataFrame([row]))[0]

@@ -176,6 +176,7 @@ class Inspection:
     report: Report | None = None
     assumed: tuple[Assumption, ...] = ()
     sentences: tuple[str, ...] = ()  # the claims in words, made from the rows that were checked
+    statement: str = ""  # all of it as a text
 
 
 def inspect(
@@ -203,7 +204,7 @@ def inspect(
     if not isinstance(found, Certificate):
         return Inspection(found, report)
     assumed = once_signed(found.about.assumed) if signed else found.about.assumed
-    return Inspection(verdict(found), found.report, assumed, found.sentences)
+    return Inspection(verdict(found), found.report, assumed, found.sentences, found.statement)
 
 
 def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:

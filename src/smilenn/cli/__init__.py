@@ -255,8 +255,10 @@ def check(
                 "--verified and --cluster."
             )
         raise typer.Exit(auditing.check(model, reference=reference, quiet=quiet, json=json))
+    files = None
     if packing.is_pack(model):
-        model, key = packing.check(model, key, silent=quiet or json), None
+        files = packing.check(model, key, silent=quiet or json)
+        model, key = model / "model", None
     paths.check_certificate(model)
     if key is not None:
         from smilenn.certify.signing import public_key
@@ -266,7 +268,7 @@ def check(
     from smilenn.clusters.context import cluster_if
 
     with cluster_if(cluster):
-        code = command.run(model, reference=reference, verified=verified, key=key, quiet=quiet, json=json)
+        code = command.run(model, reference=reference, verified=verified, key=key, quiet=quiet, json=json, pack=files)
     raise typer.Exit(code)
 
 
