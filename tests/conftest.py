@@ -21,9 +21,10 @@ settings.load_profile("smilenn")
 
 @contextmanager
 def small_ensembles():
-    """Default ensembles of one member, trained for eight epochs: for tests of what stands around a fit.
+    """Default ensembles of one member, trained for eight epochs, and reports that look less far for tight pairs.
 
-    They are certified like others, by construction; how well they predict is left to the slow tests.
+    For tests of what stands around a fit. Such models are certified like others, by construction; how well they predict
+    is left to the slow tests, and the search for tight pairs to `tests/report/test_probe.py`.
     """
     from smilenn.estimators.base import SmileEstimator
 
@@ -32,6 +33,9 @@ def small_ensembles():
         patch.setattr(SmileEstimator, "_design", lambda self: replace(designed(self), members=1))
         patch.setattr("smilenn.train.recipes.task.STEPS", 0)
         patch.setattr("smilenn.train.recipes.task.PASSES", 0)
+        patch.setattr("smilenn.report.probe.PARTNERS", 12)
+        patch.setattr("smilenn.report.probe.STEPS", 2)
+        patch.setattr("smilenn.report.quality.RESAMPLES", 100)
         yield
 
 

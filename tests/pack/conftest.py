@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.conftest import small_ensembles
 from tests.service.conftest import ONE, table
 from typer.testing import CliRunner
 
@@ -42,7 +43,8 @@ def packs(place):
         "c": ("classifier", "--data", place / "labels.csv", "--key", place / "key.pem"),
         "r": ("regressor", "--data", place / "numbers.csv"),
     }
-    for name, (model, *options) in asked.items():
-        code, _, err = smile("pack", place / model, *options, "--out", place / name, "--quiet")
-        assert code == 0, err
+    with small_ensembles():
+        for name, (model, *options) in asked.items():
+            code, _, err = smile("pack", place / model, *options, "--out", place / name, "--quiet")
+            assert code == 0, err
     return {"classifier": place / "c", "regressor": place / "r"}

@@ -57,8 +57,7 @@ def smile(
 ) -> None:
     """Neural networks that provably obey a rule everywhere: monotone, fair, robust.
 
-    Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input, 3 unknown (the checked bound is
-    printed) or no training step completed, 130 interrupted.
+    Exit codes: 0 done (and certified), 1 violated or altered, 2 bad input, 3 unknown or never trained, 130 interrupted.
     """
 
 
@@ -175,8 +174,9 @@ def predict(
 
     Columns: prediction[, probability[, certified]], or one for each of several targets, labels or quantiles.
 
-    For classifiers with --robust or --fair the column `certified` says which labels no such change can flip; with
-    --robust `radius` says how far a row may move before its label can change (`radius_2` in the Euclidean norm).
+    Classifiers with --robust or --fair add `certified`: whether no allowed change can flip the label.
+
+    With --robust they also add `radius`: how far a row may move before its label can change (`radius_2`: Euclidean).
     """
     chosen = (out_of_bounds.value, options.several(id), options.several(na), options.several(keep_na), chunk)
     if cluster is not None or len(data) > 1:
@@ -204,7 +204,9 @@ def prove(
     ] = "auto",
     time_limit: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=0.0, help="Time limit for the prover, and again for the certificate."),
+        typer.Option(
+            metavar="SECONDS", min=0.0, help="Time limit for the prover, and the same again for the certificate."
+        ),
     ] = 60.0,
     again: Annotated[
         bool, typer.Option("--again", help="Prove again even if the certificate is already accepted.")

@@ -37,7 +37,7 @@ def audit(
         list[str] | None,
         typer.Option(
             metavar="COLUMN[:EPS]",
-            help="How far changing this column alone changes the output; with EPS, at most that; repeat.",
+            help="Measure how far this column alone changes the output; with EPS, claim at most EPS; repeat.",
         ),
     ] = None,
     increasing: Increasing = None,
