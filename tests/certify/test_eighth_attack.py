@@ -11,8 +11,10 @@ import pytest
 from smilenn import Config, Custom, Domain, Feature, Lipschitz, Monotone, Network, Robust, Safe, SmileRegressor
 from smilenn.certify.statement import claim_sentence, ranges
 from smilenn.domain.absent import indicator
+from smilenn.domain.cells import order_of
 from smilenn.errors import SmileError
 from smilenn.estimators.learned import ColumnWarning, notes
+from smilenn.estimators.missing import filled, learn_fill
 from smilenn.pack.sensitivity import _proved
 from smilenn.properties.forms import Outputs
 from smilenn.properties.recognise import limits_change
@@ -186,3 +188,36 @@ def test_a_service_shows_ordered_names_and_no_indicators(rising, tmp_path):
     curve = served.curve(row, "rating")
     assert curve["at"] == ["1", "2", "3"]
     assert curve["output"][1] == rising.predict(pd.DataFrame([row]))[0]
+
+
+# ---- cells that are filled ------------------------------------------------------------------------------------------
+
+
+def test_an_order_survives_the_filling_of_its_missing_cells():
+    """Filled as texts, 'low' < 'high' became 'high' = 0, 'low' = 1: a rule said the opposite of what was meant."""
+    ratings = pd.Categorical(["low", "high", None, "high"], categories=["low", "high"], ordered=True)
+    frame = pd.DataFrame({"rating": ratings, "code": pd.Categorical([1.0, 2.0, 2.0, None])})
+    fill = learn_fill(frame)
+    assert fill == {"rating": "high", "code": "2"}
+    whole = filled(frame, fill)
+    domain = Domain.from_data(whole)
+    assert order_of(domain.feature("rating")) == ("low", "high")
+    assert domain.feature("code").categories == ("1", "2")
+    assert domain.read(whole).tolist() == [[0, 0], [1, 1], [1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("kind", ["dates", "periods", "durations"])
+def test_a_filled_date_is_one_of_the_dates(kind):
+    days = pd.Series(pd.to_datetime(["2020-01-10", "2020-01-12", None, "2020-01-20"]))
+    cells = {"dates": days, "periods": days.dt.to_period("D"), "durations": days - pd.Timestamp("2020-01-10")}[kind]
+    frame = pd.DataFrame({"x": cells})
+    fill = learn_fill(frame)
+    domain = Domain.from_data(filled(frame, fill))
+    assert domain.read(filled(frame, fill))[:, 0].tolist() == [0, 2, 2, 10]
+    assert domain.read(filled(frame.iloc[[2]], fill))[:, 0].tolist() == [2]  # alone as among others
+
+
+def test_a_missing_name_among_ordered_numbers_is_one_sentence():
+    domain = Domain((Feature("x", "integer", 0, 2, unit="1 < 2 < 3"),))
+    with pytest.raises(SmileError, match="Row 1, column 'x' is missing"):
+        domain.read(pd.DataFrame({"x": pd.Categorical([1, None, 3], categories=[1, 2, 3], ordered=True)}))
