@@ -7,12 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
 
 from smilenn import Config, Custom, Domain, Feature, Lipschitz, Monotone, Network, Robust, Safe, SmileRegressor
 from smilenn.certify.statement import claim_sentence, ranges
 from smilenn.domain.absent import indicator
+from smilenn.domain.cells import order_of
 from smilenn.errors import SmileError
+from smilenn.estimators.clamped import ClampedRegressor
 from smilenn.estimators.learned import ColumnWarning, notes
+from smilenn.estimators.missing import filled, learn_fill
 from smilenn.pack.sensitivity import _proved
 from smilenn.properties.forms import Outputs
 from smilenn.properties.recognise import limits_change
@@ -186,3 +190,68 @@ def test_a_service_shows_ordered_names_and_no_indicators(rising, tmp_path):
     curve = served.curve(row, "rating")
     assert curve["at"] == ["1", "2", "3"]
     assert curve["output"][1] == rising.predict(pd.DataFrame([row]))[0]
+
+
+# ---- cells that are filled ------------------------------------------------------------------------------------------
+
+
+def test_an_order_survives_the_filling_of_its_missing_cells():
+    """Filled as texts, 'low' < 'high' became 'high' = 0, 'low' = 1: a rule said the opposite of what was meant."""
+    ratings = pd.Categorical(["low", "high", None, "high"], categories=["low", "high"], ordered=True)
+    frame = pd.DataFrame({"rating": ratings, "code": pd.Categorical([1.0, 2.0, 2.0, None])})
+    fill = learn_fill(frame)
+    assert fill == {"rating": "high", "code": "2"}
+    whole = filled(frame, fill)
+    domain = Domain.from_data(whole)
+    assert order_of(domain.feature("rating")) == ("low", "high")
+    assert domain.feature("code").categories == ("1", "2")
+    assert domain.read(whole).tolist() == [[0, 0], [1, 1], [1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("kind", ["dates", "periods", "durations"])
+def test_a_filled_date_is_one_of_the_dates(kind):
+    days = pd.Series(pd.to_datetime(["2020-01-10", "2020-01-12", None, "2020-01-20"]))
+    cells = {"dates": days, "periods": days.dt.to_period("D"), "durations": days - pd.Timestamp("2020-01-10")}[kind]
+    frame = pd.DataFrame({"x": cells})
+    fill = learn_fill(frame)
+    domain = Domain.from_data(filled(frame, fill))
+    assert domain.read(filled(frame, fill))[:, 0].tolist() == [0, 2, 2, 10]
+    assert domain.read(filled(frame.iloc[[2]], fill))[:, 0].tolist() == [2]  # alone as among others
+
+
+def test_a_missing_name_among_ordered_numbers_is_one_sentence():
+    domain = Domain((Feature("x", "integer", 0, 2, unit="1 < 2 < 3"),))
+    with pytest.raises(SmileError, match="Row 1, column 'x' is missing"):
+        domain.read(pd.DataFrame({"x": pd.Categorical([1, None, 3], categories=[1, 2, 3], ordered=True)}))
+
+
+# ---- clamps ---------------------------------------------------------------------------------------------------------
+
+
+class Reads(RegressorMixin, BaseEstimator):
+    """A model that adds up a number and the days or codes of another column."""
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        other = X["other"]
+        days = (other - pd.Timestamp("2020-01-01")).dt.days if other.dtype.kind == "M" else other.astype(float)
+        return X["x"].to_numpy() + days.to_numpy(dtype=float)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_clamped_model_gets_its_own_categories(ordered):
+    codes = pd.Categorical([1, 3, 2, 1, 3, 2], ordered=ordered)
+    frame = pd.DataFrame({"x": np.linspace(0, 1, 6), "sex": list("fmfmfm"), "other": codes})
+    clamp = ClampedRegressor(Reads(), ["sex"], eps=1.0).fit(frame, frame["x"])
+    assert clamp.certificate_.accepted
+    assert np.abs(clamp.predict(frame) - clamp.model_.predict(frame)).max() <= 1e-9  # fair as it is, so nothing is cut
+
+
+def test_a_clamp_refuses_dates_that_it_cannot_give_back():
+    dates = pd.Timestamp("2020-01-01") + pd.to_timedelta(range(6), unit="D")
+    frame = pd.DataFrame({"x": np.linspace(0, 1, 6), "sex": list("fmfmfm"), "other": dates})
+    with pytest.raises(SmileError, match="'other' is read as numbers"):
+        ClampedRegressor(Reads(), ["sex"], eps=1.0).fit(frame, frame["x"])
