@@ -20,12 +20,14 @@ settings.load_profile("smilenn")
 
 
 @contextmanager
-def small_ensembles():
+def small_ensembles(*, apart: bool = False):
     """Default ensembles of one member, trained for eight epochs, and reports that look less far for tight pairs.
 
     For tests of what stands around a fit. Such models are certified like others, by construction; how well they predict
-    is left to the slow tests, and the search for tight pairs to `tests/report/test_probe.py`.
+    is left to the slow tests, and the search for tight pairs to `tests/report/test_probe.py`. The checker runs in this
+    process, since starting a new one takes longer than the check; with `apart` it has one of its own, as users have it.
     """
+    from smilenn.certify.check import check_folder
     from smilenn.estimators.base import SmileEstimator
 
     designed = SmileEstimator._design
@@ -36,6 +38,9 @@ def small_ensembles():
         patch.setattr("smilenn.report.probe.PARTNERS", 12)
         patch.setattr("smilenn.report.probe.STEPS", 2)
         patch.setattr("smilenn.report.quality.RESAMPLES", 100)
+        if not apart:
+            patch.setattr("smilenn.certify.certify.check_apart", check_folder)
+            patch.setattr("smilenn.certify.verdicts.check_apart", check_folder)
         yield
 
 

@@ -9,8 +9,8 @@ from smilenn.domain import Domain
 from smilenn.properties.cases import Case, Split
 from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import property_from_json
-from smilenn.train.cases import planned
 from smilenn.train.config import Config
+from smilenn.train.planned_cases import planned
 from smilenn.verdict import Violated
 
 pytestmark = pytest.mark.usefixtures("quick_module")

@@ -149,7 +149,7 @@ def test_a_time_out_or_ctrl_c_gives_the_best_checked_bound(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(grow.Run, "split", stop)
+        patch.setattr(grow.Growth, "split", stop)
         model.certify_limit = 20.0
         model._conclude(found, None)
         assert model.interrupted_ and model.verdict_.status == "unknown" and "interrupted" in model.verdict_.reason

@@ -88,19 +88,23 @@ def test_what_is_found_reaches_and_so_does_more(regressor, table, change):
         untouched = [name for name in table[0].columns if name not in change]
         assert (found.row[untouched].to_numpy() == row[untouched].to_numpy()).all()
         assert "certified" in found.sentence and "'score'" not in found.sentence
+        if reached == 6:
+            break
     assert reached >= 3
 
 
 def test_one_float_less_is_not_enough(regressor, table):
     goal = float(np.median(regressor.predict(table[0])))
     tried = 0
-    for k in range(16):
+    for k in range(40):
         found = regressor.recourse(table[0].iloc[[k]], at_least=goal, change={"income": "up"})
         if not found.reached or not found.change:
             continue
         less = found.row.assign(income=math.nextafter(float(found.row["income"].iloc[0]), -math.inf))
         assert float(regressor.predict(less)[0]) < goal
         tried += 1
+        if tried == 6:
+            break
     assert tried >= 3
     found = regressor.recourse(table[0].iloc[[0]], at_most=-100.0, change={"income": "down"})
     assert not found.reached
@@ -109,13 +113,15 @@ def test_one_float_less_is_not_enough(regressor, table):
 def test_whole_numbers_stay_whole_and_one_less_is_not_enough(regressor, table):
     goal = float(np.median(regressor.predict(table[0])))
     tried = 0
-    for k in range(24):
+    for k in range(60):
         found = regressor.recourse(table[0].iloc[[k]], at_least=goal, change={"years": "up"})
         if not found.reached or not found.change:
             continue
         value = int(found.row["years"].iloc[0])
         assert float(regressor.predict(found.row.assign(years=value - 1))[0]) < goal
         tried += 1
+        if tried == 6:
+            break
     assert tried
 
 
@@ -125,7 +131,7 @@ def test_classes_and_probabilities(classifier, table, to, at_least):
     change = {"income": "up", "debt": "down"} if to == "yes" else {"income": "down", "debt": "up"}
     rng, tried = np.random.default_rng(2), 0
     place = list(classifier.classes_).index(to)
-    for k in range(12):
+    for k in range(30):
         row = table[0].iloc[[k]]
         found = classifier.recourse(row, to=to, at_least=at_least, change=change)
         if not found.reached:

@@ -13,7 +13,7 @@ from smilenn import Config, Fair, Monotone, Network, SmileClassifier, SmileRegre
 from smilenn.model.encoders import Trees
 from smilenn.verdict import Proved
 
-QUICK = {"config": Config(pretrain_epochs=4, epochs=6), "network": Network(members=1), "random_state": 0}
+QUICK = {"config": Config(pretrain_epochs=4, epochs=6), "network": Network(members=2), "random_state": 0}
 GRID = pd.DataFrame(
     list(product(np.linspace(0, 100, 21).round(1), [18, 40, 79], ["a", "b"], ["u", "v"])),
     columns=["income", "age", "group", "sect"],

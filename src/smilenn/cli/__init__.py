@@ -74,7 +74,7 @@ def fit(
     spec: options.Spec = None,
     output: options.Output = None,
     positive: options.Positive = None,
-    task: options.TaskOption = options.Task.auto,
+    task: options.TaskOption = options.TaskChoice.auto,
     quantile: options.Quantile = None,
     class_weight: options.ClassWeight = None,
     drop: options.Drop = None,
