@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from smilenn._version import __version__
 
 if TYPE_CHECKING:
-    from smilenn.auditing.audit import Audit, audit
+    from smilenn.auditing.audit import Audit, audit, audit_vnnlib
     from smilenn.auditing.labels import LabelAudit, audit_labels
     from smilenn.auditing.lowering import Bracket
+    from smilenn.auditing.two_networks import compare
     from smilenn.calibration import Calibration, calibrate
     from smilenn.certify.network import SavedNet, certify_net, open_net
     from smilenn.certify.signing import sign
@@ -60,9 +61,10 @@ if TYPE_CHECKING:
     from smilenn.versions import show_versions
 
 _HOME = {
-    "smilenn.auditing.audit": ("Audit", "audit"),
+    "smilenn.auditing.audit": ("Audit", "audit", "audit_vnnlib"),
     "smilenn.auditing.labels": ("LabelAudit", "audit_labels"),
     "smilenn.auditing.lowering": ("Bracket",),
+    "smilenn.auditing.two_networks": ("compare",),
     "smilenn.calibration": ("Calibration", "calibrate"),
     "smilenn.certify.network": ("SavedNet", "certify_net", "open_net"),
     "smilenn.certify.signing": ("sign",),
@@ -171,10 +173,12 @@ __all__ = [
     "__version__",
     "audit",
     "audit_labels",
+    "audit_vnnlib",
     "calibrate",
     "certify_net",
     "check",
     "cluster",
+    "compare",
     "fit",
     "guard",
     "load",

@@ -24,8 +24,15 @@ def replays(net: DeepNet, model: Any, row: Row, x: np.ndarray) -> dict[str, floa
 def computed(net: DeepNet, model: Any, x: np.ndarray) -> dict[str, Sequence[Sequence[Fraction]]]:
     """The outputs of both copies at x [2, m] as the network's type and its runtime have them."""
     found = {net.dtype: np.stack([net.in_order(copy) for copy in x])}
-    if isinstance(model, (str, Path)):
-        run = run_onnx(model, x)
-        if run is not None:
-            found["onnxruntime"] = run
+    run = _run(model, x)
+    if run is not None:
+        found["onnxruntime"] = run
     return {name: [[Fraction(float(v)) for v in copy] for copy in outputs] for name, outputs in found.items()}
+
+
+def _run(model: Any, x: np.ndarray) -> np.ndarray | None:
+    """The outputs [2, o] of an ONNX file, or of two beside each other, in onnxruntime; None without it."""
+    if isinstance(model, tuple):
+        parts = [_run(one, x) for one in model]
+        return None if any(part is None for part in parts) else np.concatenate(parts, axis=1)  # type: ignore[arg-type]
+    return run_onnx(model, x) if isinstance(model, (str, Path)) else None

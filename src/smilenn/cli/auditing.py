@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json as json_module
-import math
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smilenn.cli import paths
-from smilenn.cli.fit_request import check_there, fair_parts
+from smilenn.cli.audit_request import AuditRequest
 from smilenn.cli.options import Decreasing, Increasing, Json, Quiet, Spec, several
-from smilenn.cli.source import Source
-from smilenn.errors import AlteredError, SmileError, listed
+from smilenn.errors import AlteredError, SmileError
 
 if TYPE_CHECKING:
     from smilenn.certify.check_deep import Report, ShareReport
-    from smilenn.domain import Domain
 
 AUDIT, LABELS, MANIFEST = "audit.json", "share.json", "manifest.json"
 
@@ -52,6 +47,21 @@ def audit(
             "--decide", help="Stop as soon as it is clear whether EPS holds; do not narrow the bounds further."
         ),
     ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="NETWORK", help="Another version of the network, to hold this one against; with --equal."),
+    ] = None,
+    equal: Annotated[
+        str | None, typer.Option(metavar="EPS", help="How far the outputs of both may lie apart at equal inputs.")
+    ] = None,
+    vnnlib: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A VNN-LIB 2.0 query about the network, or two copies of it, to decide."),
+    ] = None,
+    to_vnnlib: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the rules as a VNN-LIB 2.0 query for other verifiers, and stop."),
+    ] = None,
     labels: Annotated[
         bool,
         typer.Option(
@@ -71,32 +81,30 @@ def audit(
     json: Json = False,
 ) -> None:
     """Measure how far a given ReLU network breaks a rule: the worst pair of inputs found, and a certified bound."""
-    if (data is None) == (domain is None):
-        raise SmileError("Give either --data or --domain, so that the inputs and their bounds are known.")
-    if not 0 <= time_limit < math.inf:
-        raise SmileError(f"--time-limit {time_limit} is not a number of seconds; write one such as 60.")
-    if out is not None:
-        paths.check_new_folder(out)
-    if not network.is_file():
-        raise SmileError(f"There is no file {str(network)!r}; give the path of an ONNX file.")
-    for file in several(spec):
-        paths.check_rules(file)
-    _check_rules(several(fair), several(increasing), several(decreasing), several(spec))
-    rules = [*several(fair), *several(increasing), *several(decreasing), *several(spec)]
-    if labels and (len(rules) != 1 or not fair or ":" in fair[0] or decide):
-        raise SmileError("--labels audits one column: give one --fair COLUMN without EPS, and no other rule.")
-    source = None if data is None else source_of(data, several(fair), several(increasing), several(decreasing))
-    inputs, values = inputs_of(source, domain)
-    limits: dict[str, Any] = {"values": values, "time_limit": time_limit, "out": out, "seed": seed}
-    if labels:
-        from smilenn.auditing.labels import audit_labels
-
-        found = audit_labels(network, several(fair)[0], inputs, **limits)
-    else:
-        from smilenn.auditing.audit import audit as run
-
-        claims = _claims(several(fair), several(increasing), several(decreasing), several(spec))
-        found = run(network, claims, inputs, decide=decide, **limits)
+    request = AuditRequest(
+        network,
+        data,
+        domain,
+        several(fair),
+        several(increasing),
+        several(decreasing),
+        several(spec),
+        against,
+        equal,
+        vnnlib,
+        to_vnnlib,
+        labels,
+        time_limit,
+        decide,
+        out,
+        seed,
+    )
+    request.check()
+    if to_vnnlib is not None:
+        request.write_query()
+        typer.echo(f"The query is in {str(to_vnnlib)!r}; unsat says that the rules hold.")
+        return
+    found = request.run()
     if json:
         typer.echo(json_module.dumps(found.to_json()))
     elif quiet:
@@ -107,61 +115,6 @@ def audit(
         if out is not None:
             typer.echo(f"The certificate is in {str(out)!r}; `smile check {out}` checks it.")
     raise typer.Exit(found.exit_code)
-
-
-def _check_rules(
-    fair: Sequence[str], increasing: Sequence[str], decreasing: Sequence[str], spec: Sequence[Path]
-) -> None:
-    """At least one rule is claimed, and each has its number."""
-    if not (fair or increasing or decreasing or spec):
-        raise SmileError("Nothing is claimed; give --fair, --increasing, --decreasing or --spec.")
-    both = [name for name in increasing if name in decreasing]
-    if both:
-        raise SmileError(f"{listed(both)} is both increasing and decreasing; keep one of the two.")
-    for text in fair:
-        if ":" in text:
-            fair_parts(text)
-
-
-def source_of(data: Path, fair: Sequence[str], increasing: Sequence[str], decreasing: Sequence[str]) -> Source:
-    """The table, whose header has the columns that the options name."""
-    paths.check_table(data)
-    source = Source.find(data)
-    protected = [fair_parts(text)[0] if ":" in text else text for text in fair]
-    for option, names in (("--fair", protected), ("--increasing", increasing), ("--decreasing", decreasing)):
-        check_there(option, tuple(names), source, source.header)
-    return source
-
-
-def inputs_of(source: Source | None, file: Path | None) -> tuple[Domain, dict[str, list[Any]]]:
-    """The domain of a file, with the values it gives, or that of a table."""
-    if file is not None:
-        from smilenn.auditing.domain_file import read_domain
-
-        return read_domain(file)
-    assert source is not None
-    from smilenn.cli.table import read_table
-    from smilenn.domain import Domain
-
-    return Domain.from_data(read_table(source), margin=0.0, scaling="none"), {}
-
-
-def _claims(
-    fair: Sequence[str], increasing: tuple[str, ...], decreasing: tuple[str, ...], spec: Sequence[Path]
-) -> list[Any]:
-    from smilenn.auditing.lowering import Bracket
-    from smilenn.properties.library import Fair, Monotone
-    from smilenn.properties.spec import load_properties
-
-    claims: list[Any] = []
-    for text in fair:
-        name, eps = fair_parts(text) if ":" in text else (text, None)
-        claims.append(Bracket(Fair((text,), 0)) if eps is None else Fair((name,), eps))
-    if increasing or decreasing:
-        claims.append(Monotone(increasing=increasing, decreasing=decreasing))
-    for path in spec:
-        claims += load_properties(path)
-    return claims
 
 
 def is_audit(folder: Path) -> bool:

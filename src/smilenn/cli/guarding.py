@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smilenn.cli import paths
-from smilenn.cli.auditing import inputs_of, source_of
+from smilenn.cli.audit_request import inputs_of, source_of
 from smilenn.cli.fit_request import fair_parts
 from smilenn.cli.options import Json, Quiet, several
 from smilenn.errors import SmileError
@@ -57,7 +57,7 @@ def guard(
     paths.check_new_folder(out)
     if not network.is_file():
         raise SmileError(f"There is no file {str(network)!r}; give the path of an ONNX file.")
-    source = None if data is None else source_of(data, fair, (), ())
+    source = None if data is None else source_of(data, tuple(fair))
     inputs, values = inputs_of(source, domain)
     from smilenn.cli.table import read_table
     from smilenn.guarding.guard import guard as run
