@@ -20,24 +20,30 @@ settings.load_profile("smilenn")
 
 
 @contextmanager
+def short_selftests():
+    """Models repeat their self-test on a few rows instead of many; `tests/model/test_profile.py` has the many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("smilenn.model.selftest.PLACES", 8)
+        patch.setattr("smilenn.model.selftest.MANY", 64)
+        yield
+
+
+@contextmanager
 def small_ensembles(*, apart: bool = False):
     """Default ensembles of one member, trained for eight epochs, and reports that look less far for tight pairs.
 
     For tests of what stands around a fit. Such models are certified like others, by construction; how well they predict
-    is left to the slow tests, and the search for tight pairs to `tests/report/test_probe.py`. A model that is loaded
-    repeats its self-test on a few rows instead of many (`tests/model/test_profile.py` has them). The checker runs in this
+    is left to the slow tests, and the search for tight pairs to `tests/report/test_probe.py`. The checker runs in this
     process, since starting a new one takes longer than the check; with `apart` it has one of its own, as users have it.
     """
     from smilenn.certify.check import check_folder
     from smilenn.estimators.base import SmileEstimator
 
     designed = SmileEstimator._design
-    with pytest.MonkeyPatch.context() as patch:
+    with short_selftests(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(SmileEstimator, "_design", lambda self: replace(designed(self), members=1))
         patch.setattr("smilenn.train.recipes.task.STEPS", 0)
         patch.setattr("smilenn.train.recipes.task.PASSES", 0)
-        patch.setattr("smilenn.model.selftest.PLACES", 8)
-        patch.setattr("smilenn.model.selftest.MANY", 64)
         patch.setattr("smilenn.report.probe.PARTNERS", 12)
         patch.setattr("smilenn.report.probe.STEPS", 2)
         patch.setattr("smilenn.report.quality.RESAMPLES", 100)
@@ -58,6 +64,13 @@ def quick_fits():
 def quick_module():
     """Small ensembles for a module: its tests and the fixtures that they share."""
     with small_ensembles():
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick_loads():
+    """Short self-tests for a module, everything else as users have it."""
+    with short_selftests():
         yield
 
 
