@@ -20,6 +20,15 @@ settings.load_profile("smilenn")
 
 
 @contextmanager
+def short_selftests():
+    """Models repeat their self-test on a few rows instead of many; `tests/model/test_profile.py` has the many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("smilenn.model.selftest.PLACES", 8)
+        patch.setattr("smilenn.model.selftest.MANY", 64)
+        yield
+
+
+@contextmanager
 def small_ensembles(*, apart: bool = False):
     """Default ensembles of one member, trained for eight epochs, and reports that look less far for tight pairs.
 
@@ -31,7 +40,7 @@ def small_ensembles(*, apart: bool = False):
     from smilenn.estimators.base import SmileEstimator
 
     designed = SmileEstimator._design
-    with pytest.MonkeyPatch.context() as patch:
+    with short_selftests(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(SmileEstimator, "_design", lambda self: replace(designed(self), members=1))
         patch.setattr("smilenn.train.recipes.task.STEPS", 0)
         patch.setattr("smilenn.train.recipes.task.PASSES", 0)
@@ -55,6 +64,13 @@ def quick_fits():
 def quick_module():
     """Small ensembles for a module: its tests and the fixtures that they share."""
     with small_ensembles():
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick_loads():
+    """Short self-tests for a module, everything else as users have it."""
+    with short_selftests():
         yield
 
 
