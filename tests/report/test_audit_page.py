@@ -2,6 +2,8 @@
 
 import html
 import re
+from decimal import ROUND_CEILING, ROUND_FLOOR
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,8 +13,8 @@ from torch import nn
 import smilenn
 from smilenn import Domain, Fair, Feature
 from smilenn.auditing.share import ShareSearch
+from smilenn.certify.check_deep import decimal
 from smilenn.report.audit_page import audit_page, write_audit_page
-from smilenn.report.svg import number
 
 NAME = "<b>age</b>"
 
@@ -33,10 +35,18 @@ def test_every_row_has_its_bracket_and_pair(brackets, tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     for row in brackets.rows:
         assert html.escape(row.row, quote=True) in page
-        assert number(float(row.found), 6) in page and number(float(row.proved), 6) in page
+        words = re.findall(r"reaches (\S+) at the pair below, and never more than ([^;]+);", page)
+        assert any(Fraction(a) <= row.found and row.proved <= Fraction(b) for a, b in words)
+        assert (decimal(row.found, ROUND_FLOOR), decimal(row.proved, ROUND_CEILING)) in words
     assert page.count("The worst pair found") == len(brackets.rows)
     assert "net &lt;1&gt;.onnx" in page and '<span class="badge bad">Violated</span>' in page
     assert page.count("Bracket over time") == sum(len(row.course) > 1 for row in brackets.rows)
+
+
+def test_a_bracket_is_not_called_proved():
+    domain = Domain.box([0, 0, 0], [1, 1, 1], names=["a", "b", "c"])
+    page = audit_page(smilenn.audit(network(), smilenn.Bracket(Fair(["a"], 0)), domain, time_limit=2), "net")
+    assert "Brackets closed</span>" in page and "Proved" not in page
 
 
 def test_brackets_only_get_narrower(brackets):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from importlib.resources import files
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import pandas as pd
 from smilenn._version import __version__
 from smilenn.auditing.audit import Audit, AuditedRow
 from smilenn.auditing.labels import LabelAudit
+from smilenn.certify.check_deep import decimal
 from smilenn.report.elements import figure, plot_grid, table
 from smilenn.report.svg import Frame, number, spread, text
 from smilenn.report.write import replaced
@@ -39,7 +41,7 @@ def audit_page(found: Audit | LabelAudit, name: str) -> str:
     style = files("smilenn.report").joinpath("page.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
-    headline, tone = HEADLINES[found.status]
+    headline, tone = _headline(found)
     body = labels(found) if isinstance(found, LabelAudit) else outputs(found)
     return f"""<!doctype html>
 <html lang="en">
@@ -66,6 +68,14 @@ accepted.</footer>
 """
 
 
+def _headline(found: Audit | LabelAudit) -> tuple[str, str]:
+    """The verdict and its colour; brackets without a limit are closed or open."""
+    asked = isinstance(found, LabelAudit) or any(row.rhs is not None for row in found.rows)
+    if asked:
+        return HEADLINES[found.status]
+    return ("Brackets closed", "good") if found.status == "proved" else ("Brackets open", "open")
+
+
 def _certificate(folder: Path | None) -> str:
     if folder is None:
         return "The certificate was checked and not kept; --out keeps it."
@@ -78,10 +88,10 @@ def outputs(found: Audit) -> str:
 
 
 def _row(row: AuditedRow) -> str:
-    limit = "" if row.rhs is None else f" At most {number(float(row.rhs), 6)} was asked: {text(row.status)}."
-    sentence = (
-        f"The left side reaches {number(float(row.found), 6)} at the pair below, and never more than "
-        f"{number(float(row.proved), 6)}; {number(float(row.proved - row.real), 3)} of that is rounding.{limit}"
+    limit = "" if row.rhs is None else f" At most {decimal(row.rhs, ROUND_FLOOR)} was asked: {text(row.status)}."
+    sentence = (  # never better than what was checked: found rounded down, proved up
+        f"The left side reaches {decimal(row.found, ROUND_FLOOR)} at the pair below, and never more than "
+        f"{decimal(row.proved, ROUND_CEILING)}; {number(float(row.proved - row.real), 3)} of that is rounding.{limit}"
     )
     caption = "The bracket while the search went on, without rounding. The last bound is checked, earlier ones are not."
     replayed = ", ".join(f"{text(name)} {number(value, 6)}" for name, value in row.replayed.items())
