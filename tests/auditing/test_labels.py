@@ -138,7 +138,7 @@ FAULTS = [
 def test_planted_faults_are_noticed(cases, tmp_path):
     """By another answer than the reference's, on random folders."""
     folders = []
-    for seed in range(80):
+    for seed in range(300):
         (tmp_path / str(seed)).mkdir()
         one_case(cases, tmp_path / str(seed), 500 + seed)
         folders.append((tmp_path / str(seed), reference(tmp_path / str(seed))))

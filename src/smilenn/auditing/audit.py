@@ -57,6 +57,7 @@ class AuditedRow:
     seconds : of the search, without the check.
     pair : the inputs a and b, in the domain's columns, one row each.
     replayed : the left side at the pair, by what computed it.
+    course : (seconds, found, proved) whenever the bracket moved in the search, without rounding and unchecked.
     """
 
     row: str
@@ -69,6 +70,7 @@ class AuditedRow:
     pair: pd.DataFrame
     replayed: Mapping[str, float]
     leaves: int
+    course: tuple[tuple[float, float, float], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """For other programs; numbers as floats, `proved` rounded up and `found` down."""
@@ -253,7 +255,7 @@ def prove_row(
     checker_net = check_deep.Net(described(net), net.data())
     checker_row = check_deep.Row(described_row, checker_net, [list(row.names), list(outputs)])
     proof = write_proof(check_deep.Proof(checker_net, checker_row, b"", False, check_deep.Work()), root, limit)
-    return ProvedRow(row, best.x, proof)
+    return ProvedRow(row, best.x, proof, tuple(search.course))
 
 
 def _audited(
@@ -279,6 +281,7 @@ def _audited(
         pair,
         replayed,
         checked.leaves,
+        proved.course,
     )
 
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -37,6 +37,7 @@ from smilenn.properties.change import Fair
 APART = 4  # values of a protected input that are bounded one by one; more are bounded as one range
 FLIP_SHARE = 0.25  # of the time limit for the changed label, at least `FLIP_SECONDS`
 FLIP_SECONDS = 2.0
+RANGES = 12  # of an input, in the picture of where labels can change
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,7 @@ class LabelAudit:
     points, settled : how many points there are, and how many of them the checker has found settled; 0 of inputs that
         are not whole numbers.
     flip_seconds, share_seconds : of the two searches, without the check.
+    where : by input, edges of some ranges and which share of the points in each the search has settled.
     """
 
     changed: pd.DataFrame | None
@@ -60,6 +62,7 @@ class LabelAudit:
     share_seconds: float
     certificate: Path | None = None
     check_seconds: float = 0.0
+    where: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @property
     def share(self) -> float | None:
@@ -154,7 +157,9 @@ def audit_labels(
     if report.status not in ("certified", "violated", "unknown"):
         raise SmileError(f"The checker does not accept the share ({report.reason}); please report this.")
     folder = None if out is None else Path(out)
-    return LabelAudit(pair, outputs, report.points, report.settled, found - start, spent, folder, seconds)
+    names = [name for i, name in enumerate(domain.coordinates) if i != place]
+    where = {name: search.along(domain.coordinates.index(name), RANGES) for name in names}
+    return LabelAudit(pair, outputs, report.points, report.settled, found - start, spent, folder, seconds, where)
 
 
 def _whole(domain: Domain) -> bool:

@@ -92,6 +92,18 @@ class ShareSearch:
             self.count += 1
             heapq.heappush(self.heap, (-child.points, self.count, child))
 
+    def along(self, i: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """Up to `most` ranges of input i, edges [k + 1], and which share of the points in each is settled [k]."""
+        low, high = int(self.root.lo[i]), int(self.root.hi[i])
+        edges = np.unique(np.round(np.linspace(low, high + 1, most + 1)))
+        if not self.leaves:
+            return edges, np.zeros(len(edges) - 1)
+        lo, hi = (np.array([getattr(leaf, end)[i] for leaf in self.leaves]) for end in ("lo", "hi"))
+        points = np.array([float(leaf.points) for leaf in self.leaves]) / (hi - lo + 1)
+        common = np.minimum(hi[:, None] + 1, edges[1:]) - np.maximum(lo[:, None], edges[:-1])
+        total = self.root.points * np.diff(edges) / (high - low + 1)
+        return edges, (np.maximum(common, 0) * points[:, None]).sum(axis=0) / total
+
     def proof(self) -> bytes:
         """The tree as bytes, without the smallest leaves."""
         kept, total = set(), 0

@@ -931,14 +931,22 @@ class Labels(Reader):
         return total, leaves
 
     def decided(self, lo: Ints, hi: Ints, part: Ints, positive: bool) -> bool:
-        """Whether the output is above 0 (or not) all over a box and a part of the protected input."""
+        """Whether the output is above 0 (or not) all over a box and a part of the protected input.
+
+        Intervals of the hidden layers come first; where they do not show it, the rule tightens them.
+        """
         ends = [part if i == self.protected else (a, b) for i, (a, b) in enumerate(zip(lo, hi, strict=True))]
-        ranges, noise = [[self.scaled(i, *map(Fraction, end)) for i, end in enumerate(ends)]], [[]]
-        last = len(self.net.W)
+        inputs = [self.scaled(i, *map(Fraction, end)) for i, end in enumerate(ends)]
+        ways = (False, True) if len(self.net.W) > 2 else (False,)
+        return any(self.shown(inputs, positive, lemmas) for lemmas in ways)
+
+    def shown(self, inputs: list[tuple[int, int]], positive: bool, lemmas: bool) -> bool:
+        """The same by one way to bound the hidden layers."""
+        ranges, noise, last = [inputs], [[]], len(self.net.W)
         for layer in range(1, last):
             found, eps = self.through(layer, ranges[layer - 1])
             noise.append(eps)
-            if layer > 1:
+            if lemmas and layer > 1:
                 found = [self.lemma(layer, j, r, ranges, noise) for j, r in enumerate(found)]
             if any(low > high for low, high in found):
                 return False

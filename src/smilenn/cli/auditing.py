@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from smilenn.cli import paths
 from smilenn.cli.audit_request import AuditRequest
 from smilenn.cli.options import Decreasing, Increasing, Json, Quiet, Spec, several
 from smilenn.errors import AlteredError, SmileError
@@ -76,6 +77,12 @@ def audit(
             metavar="FOLDER", help="The folder to write the certificate to; must not exist.", show_default="none"
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="An HTML page to write: brackets over time, the worst pairs, where labels change."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Seed of the search for pairs.")] = 0,
     quiet: Quiet = False,
     json: Json = False,
@@ -100,11 +107,17 @@ def audit(
         seed,
     )
     request.check()
+    if report is not None:
+        paths.check_new_file(report, "--report", read=(network, data, domain, against, vnnlib))
     if to_vnnlib is not None:
         request.write_query()
         typer.echo(f"The query is in {str(to_vnnlib)!r}; unsat says that the rules hold.")
         return
     found = request.run()
+    if report is not None:
+        from smilenn.report.audit_page import write_audit_page
+
+        write_audit_page(found, report, network.name)
     if json:
         typer.echo(json_module.dumps(found.to_json()))
     elif quiet:

@@ -185,12 +185,19 @@ class Counting:
     def holds(self, box: Box, part: tuple[int, int], *, above: bool) -> bool:
         """Whether the output is > 0 (`above`) or ≤ 0 wherever the protected input is in this part."""
         box = (*box[: self.stated.protected], part, *box[self.stated.protected + 1 :])
-        ranges = [tuple(self.scaled(i, Fraction(a), Fraction(b)) for i, (a, b) in enumerate(box))]
+        inputs = tuple(self.scaled(i, Fraction(a), Fraction(b)) for i, (a, b) in enumerate(box))
+        if self.bounded(inputs, above=above, tighten=False):
+            return True
+        return len(self.net.weights) > 2 and self.bounded(inputs, above=above, tighten=True)
+
+    def bounded(self, inputs: tuple[Range, ...], *, above: bool, tighten: bool) -> bool:
+        """The same with hidden layers bounded by intervals, or tightened by the rule."""
+        ranges: list[tuple[Range, ...]] = [inputs]
         noise: list[Vector] = [()]
         for layer in range(1, len(self.net.weights)):
             found, eps = self.through(layer, ranges[-1])
             noise.append(eps)
-            if layer > 1:
+            if tighten and layer > 1:
                 found = tuple(
                     r if r[1] <= 0 else self.tightened(layer, j, r, ranges, noise) for j, r in enumerate(found)
                 )
