@@ -69,9 +69,11 @@ def pack(
     if rows.X is None or rows.y is None:
         wanted = target_columns(estimator)[0]
         raise SmileError(f"{data.name} has no target column {wanted!r}; a pack measures quality, so it needs one.")
+    with open(data, "rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     found = Data(
         data.name,
-        hashlib.sha256(data.read_bytes()).hexdigest(),
+        sha256,
         rows.X,
         rows.y,
         rows.held_out,
