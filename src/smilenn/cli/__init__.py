@@ -174,9 +174,9 @@ def predict(
 
     Columns: prediction[, probability[, certified]], or one for each of several targets, labels or quantiles.
 
-    Classifiers with --robust or --fair add `certified`: whether no allowed change can flip the label.
+    With --robust or --fair, `certified`: no allowed change flips the label.
 
-    With --robust they also add `radius`: how far a row may move before its label can change (`radius_2`: Euclidean).
+    With --robust, `radius`: how far a row may move and keep its label (`radius_2`: in the Euclidean norm).
     """
     chosen = (out_of_bounds.value, options.several(id), options.several(na), options.several(keep_na), chunk)
     if cluster is not None or len(data) > 1:

@@ -309,7 +309,7 @@ TrainingCluster = Annotated[
 
 NewTables = Annotated[
     list[Path],
-    typer.Argument(metavar="TABLE", help=f"Rows with the model's columns: {TABLE}", show_default=False),
+    typer.Argument(metavar="TABLE", help=f"Rows to predict: {TABLE}", show_default=False),
 ]
 Predictions = Annotated[
     Path,
