@@ -138,6 +138,15 @@ def test_smilenn_check_in_a_cluster_block(folder, workers):
     assert vars(found) == vars(smilenn.check(folder))
 
 
+def test_a_model_is_loaded_on_the_word_of_this_machine_alone(folder, workers, monkeypatch):
+    def asked(*_):
+        raise AssertionError("loading asked the cluster")
+
+    monkeypatch.setattr("smilenn.certify.verdicts.check_shared", asked)
+    with smilenn.cluster(workers):
+        assert smilenn.load(folder).verdict_.status == "proved"
+
+
 def test_on_the_command_line(folder, monkeypatch):
     run = CliRunner().invoke
     alone = run(app, ["check", str(folder)])

@@ -212,13 +212,20 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
 
     `Unknown` where properties are stated that the certificate does not cover.
     """
-    return _examined(folder)[0]
+    return _held(folder, check_apart(folder))[0]
 
 
 def _examined(folder: str | PathLike[str]) -> tuple[Certificate | Rejected | Unknown, Report]:
-    """The same, with the report of the one check that was made, here or by the workers of a cluster."""
+    """The same with the report, by the workers of a cluster where this is its block.
+
+    Loading a model never asks them: that a verdict rests on other machines is for whoever asks for a check.
+    """
     pool = current()
-    report = check_apart(folder) if pool is None else check_shared(folder, pool)
+    return _held(folder, check_apart(folder) if pool is None else check_shared(folder, pool))
+
+
+def _held(folder: str | PathLike[str], report: Report) -> tuple[Certificate | Rejected | Unknown, Report]:
+    """What the report of a checker makes of a folder, and the report."""
     if report.status == "unreadable":
         raise SmileError(report.reason)
     if report.status == "refused":

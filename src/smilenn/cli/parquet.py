@@ -74,7 +74,7 @@ def opened(source: Source) -> Iterator[Any]:
     from pyarrow import parquet
 
     try:
-        with parquet.ParquetFile(source.path) as file:
+        with parquet.ParquetFile(source.path, pre_buffer=False) as file:  # or it keeps what it has read
             yield file
     except (pyarrow.ArrowException, pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
         why = " ".join(str(error).split()).rstrip(".")
