@@ -17,7 +17,7 @@ COPY src ./src
 
 # torch first and by its exact version, from the index of builds for processors: no gigabytes of CUDA.
 RUN pip install --index-url https://download.pytorch.org/whl/cpu "$(grep '^torch==' constraints.txt)" \
-    && pip install -c constraints.txt '.[serve,sign]' \
+    && pip install -c constraints.txt '.[serve,sign,cluster]' \
     && useradd --system --uid 10001 --no-create-home smilenn
 
 USER 10001

@@ -3,7 +3,8 @@
     python -m benchmarks.recourse MODEL [--applicants 10000] [--at-least 60] [--change income:up --change debt:down]
 
 Applicants are drawn from the model's domain. Each answer is verified by prediction, at the change and at 20 larger
-changes of the same kind. Times are of the calls alone, verification not counted.
+changes of the same kind. Times are of the calls alone, verification not counted: processor time, which a machine shared
+with others lengthens less, and the time on the wall.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def main() -> None:
     people = model.domain_.decode(model.domain_.sample(options.applicants, rng))
     wall, cpu = np.zeros(len(people)), np.zeros(len(people))
     counts = {"already": 0, "reached": 0, "out of reach": 0, "false": 0}
+    tried: list[pd.DataFrame] = []
     for k in range(len(people)):
         row = people.iloc[[k]]
         begun, computed = time.perf_counter(), time.process_time()
@@ -54,8 +56,10 @@ def main() -> None:
         kind = "out of reach" if not found.reached else "reached" if found.change else "already"
         counts[kind] += 1
         if kind == "reached":
-            reaches = model.predict(further(model, found, changes, rng)) >= options.at_least
-            counts["false"] += not reaches.all()
+            tried.append(further(model, found, changes, rng))
+    if tried:
+        reaches = model.predict(pd.concat(tried, ignore_index=True)) >= options.at_least
+        counts["false"] = int((~reaches.reshape(len(tried), LARGER + 1).all(axis=1)).sum())
     print(json.dumps({"applicants": len(people)} | counts | {"wall": told(wall), "processor": told(cpu)}))
 
 

@@ -1,6 +1,7 @@
 """Shared set-up of the tests: one thread per worker, data sets where they exist, hypothesis profiles."""
 
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,18 +19,59 @@ settings.register_profile("smilenn", deadline=None, derandomize=True)
 settings.load_profile("smilenn")
 
 
-@pytest.fixture
-def quick_fits(monkeypatch):
-    """Default ensembles of one member, trained for eight epochs: for tests of what stands around a fit.
+@contextmanager
+def short_selftests():
+    """Models repeat their self-test on a few rows instead of many; `tests/model/test_profile.py` has the many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("smilenn.model.selftest.PLACES", 8)
+        patch.setattr("smilenn.model.selftest.MANY", 64)
+        yield
 
-    They are certified like others, by construction; how well they predict is left to the slow tests.
+
+@contextmanager
+def small_ensembles(*, apart: bool = False):
+    """Default ensembles of one member, trained for eight epochs, and reports that look less far for tight pairs.
+
+    For tests of what stands around a fit. Such models are certified like others, by construction; how well they predict
+    is left to the slow tests, and the search for tight pairs to `tests/report/test_probe.py`. The checker runs in this
+    process, since starting a new one takes longer than the check; with `apart` it has one of its own, as users have it.
     """
+    from smilenn.certify.check import check_folder
     from smilenn.estimators.base import SmileEstimator
 
     designed = SmileEstimator._design
-    monkeypatch.setattr(SmileEstimator, "_design", lambda self: replace(designed(self), members=1))
-    monkeypatch.setattr("smilenn.train.recipes.task.STEPS", 0)
-    monkeypatch.setattr("smilenn.train.recipes.task.PASSES", 0)
+    with short_selftests(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SmileEstimator, "_design", lambda self: replace(designed(self), members=1))
+        patch.setattr("smilenn.train.recipes.task.STEPS", 0)
+        patch.setattr("smilenn.train.recipes.task.PASSES", 0)
+        patch.setattr("smilenn.report.probe.PARTNERS", 12)
+        patch.setattr("smilenn.report.probe.STEPS", 2)
+        patch.setattr("smilenn.report.quality.RESAMPLES", 100)
+        if not apart:
+            patch.setattr("smilenn.certify.certify.check_apart", check_folder)
+            patch.setattr("smilenn.certify.verdicts.check_apart", check_folder)
+        yield
+
+
+@pytest.fixture
+def quick_fits():
+    """Small ensembles for one test."""
+    with small_ensembles():
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick_module():
+    """Small ensembles for a module: its tests and the fixtures that they share."""
+    with small_ensembles():
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick_loads():
+    """Short self-tests for a module, everything else as users have it."""
+    with short_selftests():
+        yield
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from smilenn import Config, Domain, Feature, SmileRegressor
 from smilenn.cli import app
 from smilenn.errors import SmileError
 
+pytestmark = pytest.mark.usefixtures("quick_module")
 BASE = ["--target", "y", "--increasing", "x", "--epochs", "3", "--quiet"]
 
 
@@ -68,10 +69,21 @@ def test_messages_name_the_remedy(tmp_path):
     assert code == 1 and "its hash differs; restore it or fit again." in err
 
 
+SMALL = """
+from dataclasses import replace
+from smilenn.cli import main
+from smilenn.estimators.base import SmileEstimator
+
+designed = SmileEstimator._design
+SmileEstimator._design = lambda self: replace(designed(self), members=1)
+main()
+"""  # `smile` with ensembles of one member
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
 def test_a_request_to_terminate_keeps_the_best_model(csv, tmp_path):
     arguments = ["fit", csv, "--target", "y", "--increasing", "x", "--epochs", "100000", "--out", tmp_path / "m"]
-    command = [sys.executable, "-m", "smilenn", *map(str, arguments)]
+    command = [sys.executable, "-c", SMALL, *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         first = process.stderr.readline()  # training has begun
@@ -90,19 +102,8 @@ def test_a_killed_run_continues_with_the_same_command(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, 400)
     pd.DataFrame({"x": x, "y": x**3}).to_csv(data, index=False)
-    command = [
-        sys.executable,
-        "-m",
-        "smilenn",
-        "fit",
-        str(data),
-        "--target",
-        "y",
-        "--increasing",
-        "x",
-        "--out",
-        str(out),
-    ]
+    arguments = ["fit", data, "--target", "y", "--increasing", "x", "--epochs", "150", "--out", out]
+    command = [sys.executable, "-c", SMALL, *map(str, arguments)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     checkpoint = tmp_path / "model.checkpoint"
     deadline = time.monotonic() + 60
@@ -112,7 +113,7 @@ def test_a_killed_run_continues_with_the_same_command(tmp_path):
     process.wait()
     assert checkpoint.exists() and not out.exists()
     (tmp_path / "model.checkpoint.part").write_bytes(b"a kill in the middle of the next checkpoint")
-    again = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    assert again.returncode == 0, again.stderr
-    assert "Continuing the interrupted run" in again.stdout
+    code, said, err = smile(*arguments)
+    assert code == 0, err
+    assert "Continuing the interrupted run" in said
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "model"]

@@ -5,11 +5,19 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from tests.conftest import small_ensembles
 from typer.testing import CliRunner
 
 from smilenn.certify import process
 from smilenn.cli import app
 from smilenn.model.folder import dump_json, read_folder, write_folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small():
+    """Small ensembles, and the checker in its own process."""
+    with small_ensembles(apart=True):
+        yield
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from smilenn import Config, SmileRegressor
 from smilenn.cli import app
 from smilenn.model.folder import read_folder
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 
 def smile(*arguments):
     """Run a command in this process: exit code, standard output, standard error."""

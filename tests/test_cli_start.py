@@ -13,6 +13,8 @@ from smilenn.cli import app
 from smilenn.cli.starting import unseen
 from smilenn.model.folder import read_folder
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 
 def smile(*arguments):
     """Exit code, standard output, standard error."""

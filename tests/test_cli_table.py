@@ -24,6 +24,7 @@ from smilenn.model.folder import read_folder
 
 FIT = ("--epochs", "5", "--certify-limit", "5", "--quiet")
 QUICK = Config(pretrain_epochs=20, epochs=3, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
+pytestmark = pytest.mark.usefixtures("quick_module")
 SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
 
 

@@ -14,6 +14,8 @@ from smilenn import Network, SmileClassifier
 from smilenn.cli import app, options
 from smilenn.cli.option_words import in_options
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 SOURCE = Path(smilenn.__file__).parent
 # a call, a keyword, a parameter with an underscore, a class or module of the package
 PYTHON = re.compile(r"\w\((?!s\))|\w=(?!=)|\b[a-z]+_[a-z_]+\b|\bSmile[A-Z]\w+|\bConfig\b|\bsmilenn\.|\bNone\b|\bTrue\b")
@@ -185,7 +187,7 @@ def test_help_and_errors_list_the_same_choices(command, arguments, names):
 
 
 @pytest.mark.parametrize(
-    ("option", "kind"), [("--task", options.Task), ("--missing", options.Missing), ("--boxes", options.Boxes)]
+    ("option", "kind"), [("--task", options.TaskChoice), ("--missing", options.Missing), ("--boxes", options.Boxes)]
 )
 def test_choices_of_fit(data, tmp_path, option, kind):
     assert options.choices(tuple(kind)) in re.search(rf"{option}.*", smile("fit", "--help-all")[1])[0]

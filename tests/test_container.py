@@ -69,13 +69,43 @@ def test_the_command_is_one_of_smile():
     assert found["host"] == "0.0.0.0" and [str(found["port"])] == all_of("EXPOSE")
 
 
-def test_the_composition_has_one_service_and_gives_it_little():
-    assert set(COMPOSE["services"]) == {"service"}
+def test_the_composition_gives_every_container_little():
+    assert set(COMPOSE["services"]) == {"service", "scheduler", "worker"}
+    for part in COMPOSE["services"].values():
+        assert part["read_only"] and part["cap_drop"] == ["ALL"] and part["image"] == "smilenn:local"
+        assert part["security_opt"] == ["no-new-privileges:true"] and part["mem_limit"]
+        assert all(volume.endswith((":/model:ro", ":/data")) for volume in part.get("volumes", ()))
     service = COMPOSE["services"]["service"]
-    assert service["read_only"] and service["cap_drop"] == ["ALL"] and service["volumes"][0].endswith(":/model:ro")
+    assert service["volumes"][0].endswith(":/model:ro")
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
     assert service["ports"][0].rsplit(":")[-1] in all_of("EXPOSE")
     assert int(service["stop_grace_period"].removesuffix("s")) > GRACE
+
+
+def test_the_cluster_has_two_workers_and_a_network_of_its_own():
+    scheduler, worker = COMPOSE["services"]["scheduler"], COMPOSE["services"]["worker"]
+    assert worker["deploy"]["replicas"] == 2 and worker["depends_on"] == {"scheduler": {"condition": "service_healthy"}}
+    assert COMPOSE["networks"]["cluster"]["internal"]
+    for part in (scheduler, worker):
+        assert part["networks"] == ["cluster"] and "ports" not in part
+    assert "cluster" in re.findall(r"'\.\[(.*?)\]'", all_of("RUN")[0])[0].split(",")
+    assert "healthcheck" in scheduler and worker["healthcheck"] == {"disable": True}  # the image's asks for a service
+    compile(scheduler["healthcheck"]["test"][3], "health", "exec")
+
+
+def test_dask_knows_the_commands_of_the_cluster():
+    pytest.importorskip("distributed", reason="dask.distributed is not installed (extra: cluster)")
+    from distributed.cli import dask_scheduler, dask_worker
+
+    for command, name in ((dask_scheduler.main, "scheduler"), (dask_worker.main, "worker")):
+        part = COMPOSE["services"][name]
+        words = [*part["entrypoint"], *part["command"]]
+        assert words[:2] == ["dask", name]
+        found = command.make_context(name, words[2:], resilient_parsing=False).params
+        if name == "worker":
+            assert (found["scheduler"], found["n_workers"], found["nthreads"]) == ("tcp://scheduler:8786", "1", 1)
+        else:
+            assert found["port"] == "8786"
 
 
 def test_hadolint():

@@ -13,6 +13,8 @@ import smilenn
 from smilenn.properties import registry, spec
 from smilenn.testing import EncoderContract, LayerContract, PropertyContract, ProverContract, SolverContract
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 PAGE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 KIND = "acme.falls_in_sum"

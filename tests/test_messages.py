@@ -13,6 +13,8 @@ from smilenn import AlteredError, Config, SmileError, SmileRegressor
 from smilenn.cli import app
 from smilenn.model.folder import dump_json, read_folder, write_folder
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = Config(pretrain_epochs=2, epochs=2, posttrain_rounds=0)
 
 
@@ -70,7 +72,7 @@ def test_options_that_say_nothing(tmp_path, arguments, message):
 def test_benchmarks_that_do_not_exist():
     assert smile("bench", "nothing")[1].startswith("smile: There is no benchmark 'nothing'; there are: ")
     assert "There is no case 'nothing'; there are: " in smile("bench", "proof", "--case", "nothing")[1]
-    assert "belong to smile bench proof; leave them out." in smile("bench", "prediction", "--job", "prove")[1]
+    assert "belong to smile bench proof; leave them out." in smile("bench", "predict", "--job", "prove")[1]
     assert "belong to smile bench proof; leave them out." in smile("bench", "train", "--job", "prove")[1]
 
 

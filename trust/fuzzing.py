@@ -43,6 +43,7 @@ TREES = (34, 2)  # one below a linear layer, one with sets
 BALLS = (6, 7)
 STATUSES = {"certified", "unknown", "refused", "unreadable"}
 SECONDS = 60.0
+LEAST = 125  # folders, however busy the machine is
 HANG = 120  # seconds: folders of a few kB take milliseconds
 FLOATS, TEXT = 16, 40  # bytes of memory per byte of binary and of JSON files, when they are read
 
@@ -200,7 +201,7 @@ def fuzz(
     place.mkdir()
     count = rounds = 0
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    while time.monotonic() < until or count < LEAST:
 
         @seed(start + rounds)
         @settings(max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck))

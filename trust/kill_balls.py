@@ -10,16 +10,14 @@ out in Python's floats: `test_balls.py` compares what the checkers say with its 
 from __future__ import annotations
 
 import functools
-import json
 import math
 import random
-import struct
 from collections.abc import Callable
 from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
-from trust import forge2, kill_small
+from trust import drawn, forge2, kill_small
 
 COUNT, PARTS = 600, 6
 WEIGHTS = (-1.0, -0.5, -0.25, 0.0, 0.0, 0.25, 0.5, 0.5, 1.0)
@@ -182,20 +180,9 @@ class Balled:
             tensors["second.slope"] = [2, p], [0.0] * (2 * p)
         elif not self.branches and not self.hidden:
             tensors |= {f"second.{end}": ([2, p], [0.0] * (2 * p)) for end in ("rise", "fall")}
-        net = {
-            "domain": {"features": self.features},
-            "boxes": self.boxes,
-            "hidden": int(self.hidden),
-            "skip": True,
-            "auxiliaries": "relu" if self.hidden else "affine",
-            "embedding": 2,
-            "outputs": ["y"],
-            "output_scale": [1.0],
-            "profile": self.profile,
-            "grid": 0,
-            "backbone": {},
-        } | ({"encoder": encoder} if encoder else {})
-        return net, tensors
+        kind = {"boxes": self.boxes, "embedding": 2, "profile": self.profile}
+        kind |= {"auxiliaries": "relu", "hidden": 1} if self.hidden else {}
+        return drawn.network(self.features, encoder, **kind), tensors
 
     def _claim(self) -> dict[str, Any]:
         rng, when, self.extra = self.rng, [], 0
@@ -235,16 +222,13 @@ class Balled:
         return proofs
 
     def _witness(self) -> list[list[float]]:
-        one = [-1.0 if f["kind"] != "category" else 0.0 for f in self.features for _ in f.get("categories", [0])]
-        if self.features[-1]["name"] == "g":
-            one[-3] = 1.0
-        out = [list(one) for _ in range(self.k)]
+        out = drawn.corner(self.features, self.k)
         if self.ball and self.rng.random() < 0.3:  # on the edge of the ball, or one float beyond it
             name = next(iter(self.ball))
             at, step = [f["name"] for f in self.features].index(name), F(self.ball[name])
             moved = any(name in self.claim["equal"] or row["terms"][0][3] == name for row in self.claim["when"])
             if name not in self.claim["equal"] and not moved:
-                edge = below(F(one[at]) + step)
+                edge = below(F(out[0][at]) + step)
                 out[0][at] = edge if self.rng.random() < 0.8 else math.nextafter(edge, math.inf)
         return out
 
@@ -252,8 +236,7 @@ class Balled:
 
     def value(self, x: list[float]) -> float:
         """What the network returns at x, operation by operation, with its box at the lower end."""
-        scales = [(f.get("shift", 0.0), f.get("mult", 1.0)) for f in self.features for _ in f.get("categories", [0])]
-        u = [(v - shift) * mult for v, (shift, mult) in zip(x, scales, strict=True)]
+        u = drawn.scaled(self.features, x)
         e = []
         for branch in self.branches:
             y = [u[column] for column in branch["columns"]]
@@ -264,8 +247,8 @@ class Balled:
         e = [min(max(v, lo), hi) for v, lo, hi in zip(e, self.box[0], self.box[1], strict=False)]
         e += [u[column] for column in self.passing]
         assert len(e) == self.width >= at
-        z = [_sum(const, row, e) for const, row in zip((0.0, 0.5), self.slope, strict=True)]
-        return _sum(0.25, [1.0, 0.5], z)
+        z = [drawn.ordered_sum(const, row, e) for const, row in zip((0.0, 0.5), self.slope, strict=True)]
+        return drawn.ordered_sum(0.25, [1.0, 0.5], z)
 
 
 def _described(layer: Layer, width: int) -> dict[str, Any]:
@@ -295,11 +278,11 @@ def _apply(layer: Layer, y: list[float]) -> list[float]:
     kind = layer["kind"]
     if kind == "contract":
         columns = list(zip(*layer["weight"], strict=True))
-        z = [_sum(b, column, y) for b, column in zip(layer["bias"], columns, strict=True)]
+        z = [drawn.ordered_sum(b, column, y) for b, column in zip(layer["bias"], columns, strict=True)]
         c = [max(v, 0.0) * g for v, g in zip(z, layer["gain"], strict=True)]
-        return [_sum(v, [-w for w in row], c) for v, row in zip(y, layer["weight"], strict=True)]
+        return [drawn.ordered_sum(v, [-w for w in row], c) for v, row in zip(y, layer["weight"], strict=True)]
     if kind == "linear":
-        return [_sum(b, row, y) for b, row in zip(layer["bias"], layer["weight"], strict=True)]
+        return [drawn.ordered_sum(b, row, y) for b, row in zip(layer["bias"], layer["weight"], strict=True)]
     if kind == "distance":
         lines = zip(layer["bias"], layer["weight"], strict=True)
         return [max(abs(v - w) for v, w in zip(y, row, strict=True)) + b for b, row in lines]
@@ -309,22 +292,9 @@ def _apply(layer: Layer, y: list[float]) -> list[float]:
     return [min(max((y[i] - start) * rate, 0.0), 1.0) for i, start, rate in ramps]
 
 
-def _sum(start: float, weights: Any, y: list[float]) -> float:
-    for w, v in zip(weights, y, strict=True):
-        start += w * v
-    return start
-
-
-def violations(made: Balled, pairs: int, rng: random.Random) -> F:
-    """The largest left side − right side of a row of the claim, over so many tuples of the premise that were drawn."""
-    worst = F(-(10**9))
-    for _ in range(pairs):
-        x = points(made, rng)
-        if x is not None:
-            y = [F(made.value(copy)) for copy in x]
-            for row in made.claim["then"]:
-                worst = max(worst, sum(F(a) * y[c] for a, c, _, _ in row["terms"]) - F(row["rhs"]))
-    return worst
+def violations(made: Balled, pairs: int, seed: int) -> F:
+    """The largest left side − right side of a row of the claim, over the tuples of the premise that were drawn."""
+    return drawn.violations(made, functools.partial(points, made), pairs, seed)
 
 
 def points(made: Balled, rng: random.Random) -> list[list[float]] | None:
@@ -353,14 +323,11 @@ def points(made: Balled, rng: random.Random) -> list[list[float]] | None:
             values[c] = min(max(rng.choice((other, other, math.nextafter(other, 0.0))), lo), hi)
         for copy, v in zip(x, values, strict=True):
             copy.append(v)
-    names = [f["name"] for f in made.features for _ in f.get("categories", [0])]
+    names = drawn.columns(made.features)
     shares = [(F(x[0][names.index(n)]) - F(x[1][names.index(n)])) / F(delta) for n, delta in made.ball.items()]
     if sum((s * s for s in shares), F(0)) > 1:
         return None
-    for row in claim["when"]:
-        if sum(F(a) * F(x[c][names.index(name)]) for a, c, _, name in row["terms"]) > F(row["rhs"]):
-            return None
-    return x
+    return x if drawn.premise_holds(made, x) else None
 
 
 # ---- folders by hand -------------------------------------------------------------------------------------------------
@@ -380,40 +347,13 @@ def handmade(layer: Changes = None, claim: Changes = None, **tensors: Any) -> di
     """One contraction of two columns, whose gain is the largest that passes, and a ball over both of them."""
     numbers = [{"name": name, "kind": "continuous", "lo": -1.0, "hi": 1.0} for name in "ab"]
     described = {"kind": "contract", "inputs": 2, "units": 1} | (layer or {})
-    net = {
-        "domain": {"features": [*numbers, {"name": "n", "kind": "integer", "lo": 0.0, "hi": 2.0}]},
-        "boxes": "gap",
-        "auxiliaries": "affine",
-        "hidden": 0,
-        "skip": True,
-        "embedding": 1,
-        "outputs": ["y"],
-        "output_scale": [1.0],
-        "profile": "f64-aux",
-        "grid": 0,
-        "backbone": {},
-        "encoder": [{"name": "e", "columns": [0, 1], "layers": [described]}],
-    }
+    features = [*numbers, {"name": "n", "kind": "integer", "lo": 0.0, "hi": 2.0}]
+    net = drawn.network(features, [{"name": "e", "columns": [0, 1], "layers": [described]}], profile="f64-aux")
     own = {f"encoder.branches.0.layers.0.{name}": value for name, value in (PLAIN | tensors).items() if value}
-    own |= {
-        "encoder.lo": ([2], [-9.0] * 2),
-        "encoder.hi": ([2], [9.0] * 2),
-        "lower.const": ([1], [0.0]),
-        "lower.slope": ([1, 2], [3.0, 4.0]),
-        "second.const": ([1], [0.0]),
-        "head_weight": ([1, 1], [1.0]),
-        "head_bias": ([1], [0.0]),
-    }
-    stated = {
-        "copies": 2,
-        "when": [],
-        "others": "equal",
-        "equal": [],
-        "free": [],
-        "sentence": "",
-        "then": [{"terms": [["1", 0, "out", "y"], ["-1", 1, "out", "y"]], "op": "<=", "rhs": "3"}],
-        "ball": [["a", "1/2"], ["b", "1/2"]],
-    } | (claim or {})
+    own |= drawn.ends([3.0, 4.0], ([-9.0] * 2, [9.0] * 2))
+    then = [{"terms": [["1", 0, "out", "y"], ["-1", 1, "out", "y"]], "op": "<=", "rhs": "3"}]
+    stated = {"copies": 2, "when": [], "others": "equal", "equal": [], "free": [], "sentence": ""}
+    stated |= {"then": then, "ball": [["a", "1/2"], ["b", "1/2"]]} | (claim or {})
     witness = [[0.0, 0.0, 1.0]] * stated["copies"]
     return kill_small.assembled(net, own, stated, witness, b"", [{"rule": "ball"}])
 
@@ -503,20 +443,10 @@ def asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
 
 def limits(loaded: SimpleNamespace, fast: bool) -> Any:
     """The least work with which contractions are tested and balls are checked; of a contraction alone, too."""
-    module = loaded.check if fast else loaded.check_reference
-    kind, out = "WORK" if fast else "MOST_WORK", []
-    most = getattr(module, kind)
     wide = {"layer": {"units": 8}, "bias": ([8], [0.0] * 8), "balance": ([8], [1.0] * 8), "gain": ([8], [0.25] * 8)}
-    for files in (handmade(), handmade(**wide, weight=([2, 8], [0.5] * 16)), Balled(0).files, Balled(7).files):
-        low, high = 0, 1 << 20
-        while low < high:
-            middle = (low + high) // 2
-            setattr(module, kind, middle)
-            refused = "too long" in (said := kill_small.answers(loaded, [files], fast)[0][1]) or "work" in said
-            low, high = (middle + 1, high) if refused else (low, middle)
-        out.append(low)
-        setattr(module, kind, most)
-    own = module if fast else loaded.exact_contract
+    given = (handmade(), handmade(**wide, weight=([2, 8], [0.5] * 16)), Balled(0).files, Balled(7).files)
+    out: list[Any] = [drawn.least_work(loaded, files, fast) for files in given]
+    own, kind = (loaded.check, "WORK") if fast else (loaded.exact_contract, "MOST_WORK")
     most = getattr(own, kind)
     for limit in (0, 1):  # the test takes two units
         setattr(own, kind, limit)
@@ -563,13 +493,3 @@ def checks(target: str) -> list[tuple[str, Callable[[SimpleNamespace], Any]]]:
     parts = [(f"balls {part}", functools.partial(asked, part=part, fast=fast)) for part in range(PARTS)]
     more = [("limits of balls", functools.partial(limits, fast=fast)), ("roots", functools.partial(numbers, fast=fast))]
     return [*parts, *more]
-
-
-def tampered(files: dict[str, bytes], name: str, at: int, value: float) -> dict[str, bytes]:
-    """The same with one number of the contraction changed; no digest is made to fit."""
-    data = bytearray(files["weights.safetensors"])
-    size = int.from_bytes(data[:8], "little")
-    start = json.loads(data[8 : 8 + size])[f"encoder.branches.0.layers.0.{name}"]["data_offsets"][0]
-    place = 8 + size + start + 8 * at
-    data[place : place + 8] = struct.pack("<d", value)
-    return files | {"weights.safetensors": bytes(data)}

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from trust import forge2, kill_small
+from trust import drawn, forge2, kill_small
 
 COUNT, PARTS = 2600, 13
 MEANS = (["1", "0"], ["1", "0"], ["1/2", "1/2"], ["0", "1"], ["1/3", "2/3"], ["6/8", "1/4"])
@@ -235,19 +235,8 @@ def told(loaded: SimpleNamespace, fast: bool) -> Any:
 
 def limits(loaded: SimpleNamespace, files: dict[str, bytes], fast: bool) -> Any:
     """The least work with which a folder is checked once its claim has cases, an encoder before them."""
-    module, kind = (loaded.check, "WORK") if fast else (loaded.check_reference, "MOST_WORK")
-    most, out = getattr(module, kind), []
-    for seed in (1, 4, 8):
-        made, low, high = Cased(seed, files).files, 0, 1 << 20
-        while low < high:
-            middle = (low + high) // 2
-            setattr(module, kind, middle)
-            (found,) = kill_small.answers(loaded, [made], fast)
-            spent = found[1].endswith(("too long to check", "those of a certificate may be."))
-            low, high = (middle + 1, high) if spent else (low, middle)
-        setattr(module, kind, most)
-        out.append((low, kill_small.answers(loaded, [made], fast)))
-    return out
+    made = [Cased(seed, files).files for seed in (1, 4, 8)]
+    return [(drawn.least_work(loaded, one, fast), kill_small.answers(loaded, [one], fast)) for one in made]
 
 
 def reading(loaded: SimpleNamespace) -> Any:

@@ -15,7 +15,7 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
-from trust import kill_small
+from trust import drawn, kill_small
 
 COUNT, PARTS = 1600, 16
 FIRST = 1000  # the seeds of kill_small.py are other ones
@@ -187,23 +187,10 @@ def asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
 
 def limits(loaded: SimpleNamespace, fast: bool) -> Any:
     """The least work with which folders of every kind are checked."""
-    module, kind = (loaded.check, "WORK") if fast else (loaded.check_reference, "MOST_WORK")
     chosen = [made for made in map(Lemmas, range(400)) if not made.fault]
     picked = [next(s for s in chosen if s.k == k and s.paper == paper) for k in (1, 2, 3) for paper in (False, True)]
     picked += [next(s for s in chosen if s.k == k and s.features[-1]["name"] == "g") for k in (1, 2, 3)]
-    most, out = getattr(module, kind), []
-    try:
-        for made in picked:
-            low, high = 0, 1 << 20
-            while low < high:
-                middle = (low + high) // 2
-                setattr(module, kind, middle)
-                ((status, _, _),) = kill_small.answers(loaded, [made.files], fast)
-                low, high = (middle + 1, high) if status == "refused" else (low, middle)
-            out.append(low)
-    finally:
-        setattr(module, kind, most)
-    return out
+    return [drawn.least_work(loaded, made.files, fast, drawn.refused) for made in picked]
 
 
 def empty_premises(loaded: SimpleNamespace) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from trust import kill_small
+from trust import drawn, kill_small
 
 COUNT, PARTS = 1800, 9
 NAMES = ("a", "b", "c")
@@ -174,21 +174,9 @@ def asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
 
 def limits(loaded: SimpleNamespace, fast: bool) -> Any:
     """The least work with which some folders are checked."""
-    module = loaded.check if fast else loaded.check_reference
     chosen = [files for files in folders()[:60] if kill_small.answers(loaded, [files], fast)[0][0] != "refused"][:6]
-    out = []
-    for kind in ("NODES", "WORK") if fast else ("MOST_NODES", "MOST_WORK"):
-        most = getattr(module, kind)
-        for files in chosen:
-            low, high = 0, 1 << 16
-            while low < high:
-                middle = (low + high) // 2
-                setattr(module, kind, middle)
-                refused = kill_small.answers(loaded, [files], fast)[0][0] == "refused"
-                low, high = (middle + 1, high) if refused else (low, middle)
-            out.append(low)
-        setattr(module, kind, most)
-    return out
+    least = functools.partial(drawn.least_work, loaded, fast=fast, too_little=drawn.refused, high=1 << 16)
+    return [least(files, kind=kind) for kind in ("NODES", "WORK") for files in chosen]
 
 
 def checks(target: str) -> list[tuple[str, Callable[[SimpleNamespace], Any]]]:

@@ -17,7 +17,7 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
 
-from trust import forge2, kill_small
+from trust import drawn, forge2, kill_small
 
 COUNT, PARTS = 900, 9
 THRESHOLDS = (-2.0, -1.0, -0.5, 0.0, -0.0, 0.5, 0.5, 1.0, 2.0, 5e-324, -5e-324, 1 - 2.0**-53, 1e300, -1e300)
@@ -94,8 +94,7 @@ class Grown:
         return own.pop() if len(own) == 1 else "free"
 
     def _feature(self, column: int) -> str:
-        names = [f["name"] for f in self.features for _ in f.get("categories", [0])]
-        return names[column]
+        return drawn.columns(self.features)[column]
 
     def _tree(self, width: int) -> Tree:
         rng, questions, coarse = self.rng, width + len(self.sets), self.values is not VALUES
@@ -150,31 +149,8 @@ class Grown:
             layers.append({"kind": "linear", "inputs": len(self.trees), "outputs": 1, "base": 0})
             tensors[f"{place}{at + 1}.weight"] = [1, len(self.trees)], self.after[0]
             tensors[f"{place}{at + 1}.bias"] = [1], [0.0]
-        p = self.outputs
-        tensors |= {
-            "encoder.lo": ([p], self.box[0]),
-            "encoder.hi": ([p], self.box[1]),
-            "lower.const": ([1], [0.0]),
-            "lower.slope": ([1, p], self.slope),
-            "second.const": ([1], [0.0]),
-            "head_weight": ([1, 1], [1.0]),
-            "head_bias": ([1], [0.0]),
-        }
-        net = {
-            "domain": {"features": self.features},
-            "boxes": "gap",
-            "auxiliaries": "affine",
-            "hidden": 0,
-            "skip": True,
-            "embedding": 1,
-            "outputs": ["y"],
-            "output_scale": [1.0],
-            "profile": "fixed-order",
-            "grid": 0,
-            "backbone": {},
-            "encoder": [{"name": "e", "columns": self.columns, "layers": layers}],
-        }
-        return net, tensors
+        net = drawn.network(self.features, [{"name": "e", "columns": self.columns, "layers": layers}])
+        return net, tensors | drawn.ends(self.slope, self.box)
 
     def _claim(self) -> tuple[dict[str, Any], bytes, list[dict[str, Any]]]:
         rng, when, equal, free = self.rng, [], [], []
@@ -204,22 +180,11 @@ class Grown:
             {"rule": "order"} if order else {"rule": "leaf", "bits": 0, "units": [], "start": at, "length": 1}
             for at in range(len(then))
         ]
-        claim = {
-            "copies": self.k,
-            "when": when,
-            "then": then,
-            "others": "equal",
-            "equal": equal,
-            "free": free,
-            "sentence": "",
-        }
+        claim = drawn.pair(when, then, copies=self.k, equal=equal, free=free)
         return claim, b"" if order else bytes(len(then)), proofs
 
     def _witness(self) -> list[list[float]]:
-        first = [-1.0 if f["kind"] != "category" else 0.0 for f in self.features for _ in f.get("categories", [0])]
-        if self.features[-1]["name"] == "g":
-            first[-3] = 1.0
-        out = [list(first) for _ in range(self.k)]
+        out = drawn.corner(self.features, self.k)
         for at, f in enumerate(self.features):
             if self.k == 2 and self.roles[f["name"]] == "least" and f["name"] != "g":  # x_1 − x_2 ≥ 1/4
                 out[1][at] = -2.0
@@ -235,15 +200,15 @@ class Grown:
             shift, mult = scales[column]
             y.append((x[column] - shift) * mult)
         if self.before:
-            y = [_sum(b, row, y) for row, (b,) in zip(*self.before, strict=True)]
+            y = [drawn.ordered_sum(b, row, y) for row, (b,) in zip(*self.before, strict=True)]
         trees, sums = iter(self.forest), []
         for count, total in zip(self.trees, self.bias, strict=True):
             for _ in range(count):
                 total += self._leaf(next(trees), y)
             sums.append(total)
-        e = [_sum(0.0, row, sums) for row in self.after] if self.after else sums
+        e = [drawn.ordered_sum(0.0, row, sums) for row in self.after] if self.after else sums
         e = [min(max(v, lo), hi) for v, lo, hi in zip(e, *self.box, strict=True)]
-        return _sum(0.0, self.slope, e)
+        return drawn.ordered_sum(0.0, self.slope, e)
 
     def _leaf(self, tree: Tree, y: list[float]) -> float:
         (split, number), at = tree, 0
@@ -256,12 +221,6 @@ class Grown:
                     ahead += 1 if split[at] >= 0 else -1
                     at += 1
         return number[at]
-
-
-def _sum(start: float, weights: list[float], y: list[float]) -> float:
-    for w, v in zip(weights, y, strict=True):
-        start += w * v
-    return start
 
 
 def chain(leaves: int) -> Tree:
@@ -295,46 +254,16 @@ def handmade(forest: list[Tree], numbers: int = 1, way: int = 1, **changes: Any)
     } | {key: value for key, value in changes.items() if key in ("split", "number", "bias")}
     place = "encoder.branches.0.layers.0."
     features = [{"name": name, "kind": "continuous", "lo": -2.0, "hi": 2.0} for name in "abcdfghij"[:numbers]]
-    net = {
-        "domain": {"features": features},
-        "boxes": "gap",
-        "auxiliaries": "affine",
-        "hidden": 0,
-        "skip": True,
-        "embedding": 1,
-        "outputs": ["y"],
-        "output_scale": [1.0],
-        "profile": "fixed-order",
-        "grid": 0,
-        "backbone": {},
-        "encoder": [{"name": "e", "columns": list(range(numbers)), "layers": [layer]}],
-    }
+    net = drawn.network(features, [{"name": "e", "columns": list(range(numbers)), "layers": [layer]}])
     own: kill_small.Tensors = {
         place + name: ([len(values)], [float(v) for v in values]) for name, values in tensors.items()
     }
     p = max(1, len(tensors["bias"]))
-    own |= {
-        "encoder.lo": ([p], [-99.0] * p),
-        "encoder.hi": ([p], [99.0] * p),
-        "lower.const": ([1], [0.0]),
-        "lower.slope": ([1, p], [1.0] * p),
-        "second.const": ([1], [0.0]),
-        "head_weight": ([1, 1], [1.0]),
-        "head_bias": ([1], [0.0]),
-    }
+    own |= drawn.ends([1.0] * p, ([-99.0] * p, [99.0] * p))
     when = [{"terms": [["-1", 0, "in", "a"], ["1", 1, "in", "a"]], "op": "<=", "rhs": "0"}]
     then = [{"terms": [[str(-way), 0, "out", "y"], [str(way), 1, "out", "y"]], "op": "<=", "rhs": "0"}]
-    claim = {
-        "copies": 2,
-        "when": when,
-        "then": then,
-        "others": "equal",
-        "equal": [],
-        "free": [],
-        "sentence": "",
-    }
     proof = {"rule": "leaf", "bits": 0, "units": [], "start": 0, "length": 1}
-    return kill_small.assembled(net, own, claim, [[0.0] * numbers] * 2, b"\0", [proof])
+    return kill_small.assembled(net, own, drawn.pair(when, then), [[0.0] * numbers] * 2, b"\0", [proof])
 
 
 STEP: Tree = ([0, -1, -1], [0.5, 0.0, 1.0])
@@ -461,21 +390,10 @@ def asked(loaded: SimpleNamespace, part: int, fast: bool) -> Any:
 
 def limits(loaded: SimpleNamespace, fast: bool) -> Any:
     """The least work with which trees are checked: with sets, several trees, and one too large for pairs."""
-    module = loaded.check if fast else loaded.check_reference
-    kind, out = "WORK" if fast else "MOST_WORK", []
-    most = getattr(module, kind)
     given = [Grown(seed) for seed in range(60)]
     chosen = [g.files for g in given if len(g.sets) > 1][:2] + [g.files for g in given if len(g.forest) > 3][:2]
-    for files in (*chosen, handmade([STEP]), handmade([chain(256)]), handmade([chain(257)])):
-        low, high = 0, 1 << 24
-        while low < high:
-            middle = (low + high) // 2
-            setattr(module, kind, middle)
-            refused = "too long" in (said := kill_small.answers(loaded, [files], fast)[0][1]) or "work" in said
-            low, high = (middle + 1, high) if refused else (low, middle)
-        out.append(low)
-        setattr(module, kind, most)
-    return out
+    chosen += [handmade([STEP]), handmade([chain(256)]), handmade([chain(257)])]
+    return [drawn.least_work(loaded, files, fast, high=1 << 24) for files in chosen]
 
 
 def checks(target: str) -> list[tuple[str, Callable[[SimpleNamespace], Any]]]:
@@ -485,20 +403,12 @@ def checks(target: str) -> list[tuple[str, Callable[[SimpleNamespace], Any]]]:
     return [*parts, ("limits of trees", functools.partial(limits, fast=fast))]
 
 
-def violations(grown: Grown, pairs: int, rng: random.Random) -> F:
-    """The largest left side − right side of a row of the claim, over so many tuples of the premise that were drawn."""
-    worst = F(-(10**9))
-    for _ in range(pairs):
-        x = grown_points(grown, rng)
-        if x is None:
-            continue
-        y = [F(grown.value(copy)) for copy in x]
-        for row in grown.claim["then"]:
-            worst = max(worst, sum(F(a) * y[c] for a, c, _, _ in row["terms"]) - F(row["rhs"]))
-    return worst
+def violations(grown: Grown, pairs: int, seed: int) -> F:
+    """The largest left side − right side of a row of the claim, over the tuples of the premise that were drawn."""
+    return drawn.violations(grown, functools.partial(points, grown), pairs, seed)
 
 
-def grown_points(grown: Grown, rng: random.Random) -> list[list[float]] | None:
+def points(grown: Grown, rng: random.Random) -> list[list[float]] | None:
     """A tuple of inputs that satisfies the premise exactly, or None if what was drawn does not."""
     x: list[list[float]] = [[] for _ in range(grown.k)]
     for f in grown.features:
@@ -515,11 +425,7 @@ def grown_points(grown: Grown, rng: random.Random) -> list[list[float]] | None:
             near = math.nextafter(first, rng.choice((-9.0, 9.0)))
             step = rng.choice((first, _number(f, rng), first if f["kind"] == "integer" else near))
             copy.append(first if same else min(max(step, f["lo"]), f["hi"]))
-    names = [f["name"] for f in grown.features for _ in f.get("categories", [0])]
-    for row in grown.claim["when"]:
-        if sum(F(a) * F(x[c][names.index(name)]) for a, c, _, name in row["terms"]) > F(row["rhs"]):
-            return None
-    return x
+    return x if drawn.premise_holds(grown, x) else None
 
 
 def _number(feature: dict[str, Any], rng: random.Random) -> float:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from smilenn._version import __version__
 
 if TYPE_CHECKING:
-    from smilenn.auditing.audit import Audit, audit
+    from smilenn.auditing.audit import Audit, audit, audit_vnnlib
+    from smilenn.auditing.labels import LabelAudit, audit_labels
     from smilenn.auditing.lowering import Bracket
+    from smilenn.auditing.two_networks import compare
     from smilenn.calibration import Calibration, calibrate
     from smilenn.certify.network import SavedNet, certify_net, open_net
     from smilenn.certify.signing import sign
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from smilenn.estimators.options import Columns, Network
     from smilenn.estimators.regressor import SmileRegressor
     from smilenn.estimators.store import load
+    from smilenn.guarding.guard import Guard, guard
     from smilenn.model.net import SmileNet
     from smilenn.progress import Progress
     from smilenn.properties import (
@@ -58,8 +61,10 @@ if TYPE_CHECKING:
     from smilenn.versions import show_versions
 
 _HOME = {
-    "smilenn.auditing.audit": ("Audit", "audit"),
+    "smilenn.auditing.audit": ("Audit", "audit", "audit_vnnlib"),
+    "smilenn.auditing.labels": ("LabelAudit", "audit_labels"),
     "smilenn.auditing.lowering": ("Bracket",),
+    "smilenn.auditing.two_networks": ("compare",),
     "smilenn.calibration": ("Calibration", "calibrate"),
     "smilenn.certify.network": ("SavedNet", "certify_net", "open_net"),
     "smilenn.certify.signing": ("sign",),
@@ -72,6 +77,7 @@ _HOME = {
     "smilenn.estimators.options": ("Columns", "Network"),
     "smilenn.estimators.regressor": ("SmileRegressor",),
     "smilenn.estimators.store": ("load",),
+    "smilenn.guarding.guard": ("Guard", "guard"),
     "smilenn.model.net": ("SmileNet",),
     "smilenn.progress": ("Progress",),
     "smilenn.properties": (
@@ -137,6 +143,8 @@ __all__ = [
     "Fair",
     "Feature",
     "Fit",
+    "Guard",
+    "LabelAudit",
     "Lipschitz",
     "LocalRobust",
     "Monotone",
@@ -164,11 +172,15 @@ __all__ = [
     "Violated",
     "__version__",
     "audit",
+    "audit_labels",
+    "audit_vnnlib",
     "calibrate",
     "certify_net",
     "check",
     "cluster",
+    "compare",
     "fit",
+    "guard",
     "load",
     "open_net",
     "prove",

@@ -24,7 +24,9 @@ from mlflow.models import Model, ModelSignature
 from mlflow.types import ColSpec, DataType, Schema, TensorSpec
 
 from smilenn._version import __version__
-from smilenn.domain import Feature
+from smilenn.domain import Domain, Feature
+from smilenn.domain.absent import fill_of
+from smilenn.domain.cells import PERCENT, order_of, origin_of
 from smilenn.errors import SmileError
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
@@ -61,7 +63,8 @@ def load_model(uri: str) -> Estimator:
 
 def signature(model: Estimator) -> ModelSignature:
     """Columns of the model with their types, and what `predict` returns."""
-    columns: list[ColSpec | TensorSpec] = [spec for feature in model.domain_.features for spec in _specs(feature)]
+    read = [feature for feature in model.domain_.features if fill_of(feature) is None]
+    columns: list[ColSpec | TensorSpec] = [spec for f in read for spec in _specs(f, f.name in model.domain_.indicators)]
     if isinstance(model, SmileClassifier) and model.task != "multilabel":
         kind = DataType.long if np.issubdtype(model.classes_.dtype, np.integer) else DataType.string
         out: list[ColSpec | TensorSpec] = [ColSpec(kind, "prediction")]
@@ -72,10 +75,30 @@ def signature(model: Estimator) -> ModelSignature:
     return ModelSignature(inputs=Schema(columns), outputs=Schema(out))
 
 
-def _specs(feature: Feature) -> list[ColSpec]:
+def _specs(feature: Feature, lacks: bool) -> list[ColSpec]:
+    """The columns of a feature with their types; whole numbers of MLflow's cannot be missing (`lacks`)."""
     if feature.columns:
         return [ColSpec(DataType.long, name) for name in feature.columns]
-    return [ColSpec(DataType.string if feature.categories else KINDS[feature.kind], feature.name)]
+    if feature.categories or order_of(feature) or feature.unit == PERCENT:
+        return [ColSpec(DataType.string, feature.name)]
+    if origin_of(feature) is not None:
+        return [ColSpec(DataType.datetime, feature.name)]
+    return [ColSpec(DataType.double if lacks else KINDS[feature.kind], feature.name)]
+
+
+def _example(domain: Domain) -> pd.DataFrame:
+    """A row of the domain that lacks nothing, its cells as the signature types them."""
+    x = domain.sample(1, np.random.default_rng(0))
+    x[:, [place for _, place, _ in domain.absent]] = 0.0
+    row = domain.decode(x)
+    for feature in domain.features:
+        if (origin := origin_of(feature)) is not None:
+            row[feature.name] = (origin + pd.to_timedelta(row[feature.name], unit="D")).dt.round("us")
+        elif feature.unit == PERCENT:
+            row[feature.name] = [f"{cell!r}{PERCENT}" for cell in row[feature.name].tolist()]
+        elif feature.name in domain.indicators and feature.kind == "integer" and not order_of(feature):
+            row[feature.name] = row[feature.name].astype(float)
+    return row
 
 
 def _completed(model: Estimator, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,8 +110,11 @@ def _completed(model: Estimator, options: Mapping[str, Any]) -> dict[str, Any]:
         "certified": found is not None and found.accepted,
         "certificate": None if found is None else found.sha256,
     }
-    example = model.domain_.decode(model.domain_.sample(1, np.random.default_rng(0)))
-    defaults = {"signature": signature(model), "input_example": example, "pip_requirements": list(REQUIREMENTS)}
+    defaults = {
+        "signature": signature(model),
+        "input_example": _example(model.domain_),
+        "pip_requirements": list(REQUIREMENTS),
+    }
     return defaults | dict(options) | {"metadata": facts | dict(options.get("metadata") or {})}
 
 

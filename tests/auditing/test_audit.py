@@ -166,3 +166,33 @@ def test_rows_that_mirror_another_are_left_out(model):
     assert len(rows_of([smilenn.Monotone(increasing=["x0"])], domain, net, [""])) == 1
     pairs = rows_of([smilenn.Fair(["x0"], 1)], domain, net, [""], {"x0": (0, "1/2", 1)})
     assert len(pairs) == 6
+
+
+def test_the_command_writes_and_reads_queries_and_compares(place):
+    plain = place / "plain.toml"
+    plain.write_text(
+        "".join(f'[[feature]]\nname = "{name}"\nlo = 0\nhi = 1\n\n' for name in ("age", "income", "member"))
+    )
+    start = ["audit", place / "net.onnx", "--domain", plain]
+    query = place / "query.vnnlib"
+    assert smile(*start, "--fair", "age:2.5", "--to-vnnlib", query).exit_code == 0
+    wanted = smile(*start, "--fair", "age:2.5", "--decide", "--json")
+    found = smile("audit", place / "net.onnx", "--vnnlib", query, "--decide", "--json", "--out", place / "query")
+    assert found.exit_code == wanted.exit_code == 0
+    assert smile("check", place / "query", "--reference").exit_code == 0
+    same = smile(*start, "--against", place / "net.onnx", "--equal", "0.1", "--decide", "--json")
+    assert same.exit_code == 0 and "onnxruntime" in json.loads(same.stdout)["rows"][0]["replayed"]
+    for more, words in (
+        (("--fair", "age", "--to-vnnlib", query), "needs a limit"),
+        (("--fair", "age:1", "--to-vnnlib", query, "--labels"), "audits nothing"),
+        (("--fair", "age:1", "--to-vnnlib", place / "net.onnx"), "is the file that is read"),
+    ):
+        done = smile(*start, *more)
+        assert done.exit_code == 2 and words in done.output, done.output
+
+
+def test_the_command_audits_labels(place):
+    done = smile(
+        "audit", place / "net.onnx", "--data", place / "rows.csv", "--fair", "member", "--labels", "--time-limit", "1"
+    )
+    assert done.exit_code in (1, 3) and "counted where all inputs are whole numbers" in done.stdout

@@ -1,9 +1,47 @@
-"""The makers of folders in trust/ as fixtures: each module is imported by the first test that asks for it."""
+"""What several tests start from: a small model that is certified, and the makers of folders in trust/ as fixtures.
+
+Each of those modules is imported by the first test that asks for it.
+"""
 
 import itertools
+from collections import Counter
 from importlib import import_module
 
+import numpy as np
+import pandas as pd
 import pytest
+
+from smilenn import Config, Network, SmileRegressor
+
+QUICK = {
+    "config": Config(epochs=3, batch_size=64),
+    "random_state": 0,
+    "network": Network(members=1),
+    "certify_limit": 10.0,
+}
+
+
+def incomes(rows: int = 150, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
+    """Incomes and debts, and a price that rises with one and falls with the other."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"income": rng.uniform(1, 9, rows), "debt": rng.uniform(0, 5, rows)})
+    return X, (X["income"] - 0.7 * X["debt"]).rename("price")
+
+
+@pytest.fixture(scope="session")
+def rising():
+    """A model of these incomes, certified to rise with income. Tests that change it take a copy."""
+    found = SmileRegressor(increasing=["income"], **QUICK).fit(*incomes())
+    assert found.verdict_.status == "proved"
+    return found
+
+
+@pytest.fixture(scope="session")
+def priced(rising, tmp_path_factory):
+    """Its folder. Tests that change it take a copy."""
+    place = tmp_path_factory.mktemp("attacked") / "priced"
+    rising.save(place)
+    return place
 
 
 @pytest.fixture(scope="session")
@@ -65,6 +103,31 @@ def grown():
 def balled():
     """trust/kill_balls.py: the same with contractions and balls."""
     return import_module("trust.kill_balls")
+
+
+@pytest.fixture(scope="session")
+def drawn():
+    """trust/drawn.py: what those share."""
+    return import_module("trust.drawn")
+
+
+@pytest.fixture(scope="session")
+def no_pair_contradicts(drawn, small):
+    """Drawn networks before both checkers, and tuples of their premises; gives how often each status was given."""
+
+    def contradicts(loaded, networks, points, tries=40):
+        seen = Counter()
+        for at, made in enumerate(networks):
+            (fast,), (slow,) = (small.answers(loaded, [made.files], which) for which in (True, False))
+            assert (fast[0], fast[2]) == (slow[0], slow[2]), (at, fast, slow)
+            assert getattr(made, "sound", True) or fast[0] == "refused", at
+            worst = drawn.violations(made, lambda rng, made=made: points(made, rng), tries, at)
+            seen[fast[0], worst > 0] += 1
+            if fast[2]:
+                assert worst <= max(bound + margin - rhs for _, bound, margin, rhs, _, _ in fast[2]), (at, fast)
+        return seen
+
+    return contradicts
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """Contractions, balls and the ball rule before both checkers: they say the same, and no pair contradicts them."""
 
 import math
-import random
 from collections import Counter
 from fractions import Fraction as F
 from types import SimpleNamespace
@@ -25,30 +24,15 @@ from smilenn.verdict import Proved, Unknown
 LOADED = SimpleNamespace(check=check, check_reference=check_reference, reader=reader, exact_contract=exact_contract)
 
 
-def brute_force(balled, small, seeds, tries=40):
-    """Random folders before both checkers, and pairs of their premises; how often each status was given."""
-    seen = Counter()
-    for seed in seeds:
-        made = balled.Balled(seed)
-        (fast,), (slow,) = (small.answers(LOADED, [made.files], which) for which in (True, False))
-        assert (fast[0], fast[2]) == (slow[0], slow[2]), (seed, fast, slow)
-        assert made.sound or fast[0] == "refused", seed
-        worst = balled.violations(made, tries, random.Random(seed))
-        seen[fast[0], worst > 0] += 1
-        if fast[2]:
-            assert worst <= max(bound + margin - rhs for _, bound, margin, rhs, _, _ in fast[2]), (seed, fast)
-    return seen
-
-
-def test_no_pair_contradicts_the_checkers(balled, small):
-    seen = brute_force(balled, small, range(10_000, 10_400))
+def test_no_pair_contradicts_the_checkers(balled, no_pair_contradicts):
+    seen = no_pair_contradicts(LOADED, map(balled.Balled, range(10_000, 10_400)), balled.points)
     assert seen["certified", False] > 60 and seen["unknown", True] > 60 and seen["refused", False] > 20
     assert not seen["certified", True]
 
 
 @pytest.mark.slow
-def test_no_pair_contradicts_the_checkers_of_many(balled, small):
-    seen = brute_force(balled, small, range(20_000, 30_000), 30)
+def test_no_pair_contradicts_the_checkers_of_many(balled, no_pair_contradicts):
+    seen = no_pair_contradicts(LOADED, map(balled.Balled, range(20_000, 30_000)), balled.points, 30)
     assert sum(seen.values()) == 10_000 and seen["certified", False] > 1500 and not seen["certified", True]
 
 
@@ -81,16 +65,16 @@ def test_limits_and_roots_are_alike(balled):
     ("name", "at", "value"),
     [("weight", 0, 0.25), ("gain", 0, 3.5), ("balance", 0, 2.0), ("bias", 0, 9.0), ("bias", 0, -0.25)],
 )
-def test_a_changed_number_is_noticed_by_its_hash(balled, small, name, at, value):
-    files = balled.tampered(balled.handmade(), name, at, value)
+def test_a_changed_number_is_noticed_by_its_hash(balled, small, drawn, name, at, value):
+    files = drawn.tampered(balled.handmade(), name, at, value)
     for fast in (True, False):
         ((status, reason, _),) = small.answers(LOADED, [files], fast)
         assert status == "refused" and ("differ" in reason or "digest" in reason), reason
 
 
 @pytest.mark.parametrize(("name", "value"), [("weight", 0.50390625), ("gain", 4.0000000001)])
-def test_a_layer_that_moves_inputs_apart_is_refused_with_every_hash_made_to_fit(balled, small, forge2, name, value):
-    bad = forge2.rehashed(balled.tampered(balled.handmade(), name, 0, value))
+def test_a_layer_that_moves_inputs_apart_is_refused_with_every_hash_right(balled, small, drawn, forge2, name, value):
+    bad = forge2.rehashed(drawn.tampered(balled.handmade(), name, 0, value))
     for fast in (True, False):
         ((status, reason, _),) = small.answers(LOADED, [bad], fast)
         assert status == "refused" and ("contraction" in reason or "apart" in reason)

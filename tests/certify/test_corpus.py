@@ -90,11 +90,18 @@ def test_changes_only_refuse_what_was_accepted(corpus):
         assert change["status"] == "refused" and change["why"] in WHY, name
 
 
-@pytest.mark.parametrize("checker", [check, check_reference], ids=["fast", "reference"])
-def test_both_checkers_still_say_the_same(corpus, checker):
+@pytest.mark.parametrize(
+    ("checker", "step"),
+    [
+        pytest.param(check, 1, id="fast"),
+        pytest.param(check_reference, 4, id="reference-some"),
+        pytest.param(check_reference, 1, id="reference", marks=pytest.mark.slow),
+    ],
+)
+def test_both_checkers_still_say_the_same(corpus, checker, step):
     _, index, changes, place = corpus
     wrong = []
-    for name, wanted in (index | changes).items():
+    for name, wanted in list((index | changes).items())[::step]:
         report = checker.check_folder(place / name)
         rows = [[(r.rule, r.bound, r.margin, r.rhs, r.room) for r in claim.rows] for claim in report.claims]
         numbers = [[(r[0], *map(Fraction, (*r[1:], "0")[:4])) for r in claim] for claim in wanted.get("claims", ())]

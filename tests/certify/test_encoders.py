@@ -63,8 +63,8 @@ def test_a_monotone_ensemble_is_certified_at_zero_bit_for_bit(tmp_path):
     high = low.copy()
     high[:, 0] = np.where(rng.random(3000) < 0.5, np.nextafter(low[:, 0], 9.0), rng.uniform(low[:, 0], 9.0))
     high[:, 1] = np.maximum(18.0, low[:, 1] - rng.integers(0, 4, size=3000))
-    for batch in (4096, 7, 1):
-        assert (loaded.predict(high, batch=batch) >= loaded.predict(low, batch=batch)).all()
+    for batch, rows in ((4096, 3000), (7, 1000), (1, 200)):
+        assert (loaded.predict(high[:rows], batch=batch) >= loaded.predict(low[:rows], batch=batch)).all()
 
 
 def test_the_same_weights_turned_round_are_not(tmp_path):

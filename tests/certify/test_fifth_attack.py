@@ -11,12 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tests.certify.conftest import QUICK, incomes
 
 from smilenn import (
-    Config,
     Custom,
     Fair,
-    Network,
     Safe,
     SmileClassifier,
     SmileRegressor,
@@ -43,27 +42,9 @@ from smilenn.report.findings import gather
 from smilenn.report.sections import _temperature, training
 from smilenn.report.summary import summary
 
-QUICK = {
-    "config": Config(epochs=3, batch_size=64),
-    "random_state": 0,
-    "network": Network(members=1),
-    "certify_limit": 10.0,
-}
+pytestmark = pytest.mark.usefixtures("quick_loads")
+
 BEYOND = 2**53 + 1
-
-
-@pytest.fixture(scope="module")
-def table():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"income": rng.uniform(1, 9, 150), "debt": rng.uniform(0, 5, 150)})
-    return X, (X["income"] - 0.7 * X["debt"]).rename("price")
-
-
-@pytest.fixture(scope="module")
-def rising(table):
-    found = SmileRegressor(increasing=["income"], **QUICK).fit(*table)
-    assert found.verdict_.status == "proved"
-    return found
 
 
 # ---- thresholds -----------------------------------------------------------------------------------------------------
@@ -157,8 +138,8 @@ def test_periods_and_hidden_complex_numbers_are_no_numbers():
         domain.encode(pd.DataFrame({"x": pd.Series([1 + 5j, 2.0], dtype=object)}))
 
 
-def test_a_masked_cell_is_a_missing_one(table):
-    X, y = table
+def test_a_masked_cell_is_a_missing_one():
+    X, y = incomes()
     rows = np.ma.masked_array(X.to_numpy(), mask=np.zeros(X.shape, dtype=bool))
     model = SmileRegressor(**QUICK).fit(rows, y.to_numpy())  # nothing is masked
     hidden = rows.copy()
@@ -177,8 +158,8 @@ def test_a_masked_cell_is_a_missing_one(table):
 # ---- names ----------------------------------------------------------------------------------------------------------
 
 
-def test_one_of_several_outputs_is_not_called_the_prediction(table):
-    X, y = table
+def test_one_of_several_outputs_is_not_called_the_prediction():
+    X, y = incomes()
     with pytest.raises(SmileError, match="has no name"):
         SmileRegressor(**QUICK).fit(X, pd.DataFrame({"": y, "b": -y}))
     several = Outputs(("", "b"), role="number")
@@ -204,14 +185,14 @@ def test_no_feature_has_the_name_of_another_one_s_column():
         np.array([1, 2], dtype=np.longdouble),
     ],
 )
-def test_classes_that_no_file_keeps_are_refused_before_training(table, classes):
-    X, y = table
+def test_classes_that_no_file_keeps_are_refused_before_training(classes):
+    X, y = incomes()
     with pytest.raises(SmileError, match="Unknown label type"):
         SmileClassifier(increasing=["income"], **QUICK).fit(X, classes[(y > 3).astype(int)])
 
 
-def test_classes_in_numpy_s_boxes_are_kept(table, tmp_path):
-    X, y = table
+def test_classes_in_numpy_s_boxes_are_kept(tmp_path):
+    X, y = incomes()
     classes = np.array([np.bool_(False), np.int64(1)], dtype=object)
     model = SmileClassifier(increasing=["income"], **QUICK).fit(X, classes[(y > 3).astype(int)])
     model.save(tmp_path / "m")
@@ -266,8 +247,8 @@ def test_a_notebook_says_which_rules_are_certified(rising):
     assert " [certified]<br>" in verdict_html(model) and "[not certified: may fail, by at most" in verdict_html(model)
 
 
-def test_folders_keep_moved_thresholds(table, tmp_path):
-    X, y = table
+def test_folders_keep_moved_thresholds(tmp_path):
+    X, y = incomes()
     model = SmileRegressor(properties=[Safe(["income <= 3.3"], ["out <= 1000"])], **QUICK).fit(X, y)
     assert model.verdict_.status == "proved"
     model.save(tmp_path / "m")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
+from tests.certify.conftest import QUICK, incomes
 from typer.testing import CliRunner
 
 import smilenn
@@ -18,11 +19,9 @@ from smilenn import (
     Bounded,
     Claim,
     ClampedRegressor,
-    Config,
     Custom,
     Lipschitz,
     Monotone,
-    Network,
     Property,
     Robust,
     SmileRegressor,
@@ -46,34 +45,7 @@ from smilenn.properties import Outputs
 from smilenn.properties.claim import Inequality, Term
 from smilenn.verdict import Proved, Unknown
 
-QUICK = {
-    "config": Config(epochs=3, batch_size=64),
-    "random_state": 0,
-    "network": Network(members=1),
-    "certify_limit": 10.0,
-}
-
-
-@pytest.fixture(scope="module")
-def table():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"income": rng.uniform(1, 9, 150), "debt": rng.uniform(0, 5, 150)})
-    return X, (X["income"] - 0.7 * X["debt"]).rename("price")
-
-
-@pytest.fixture(scope="module")
-def rising(table):
-    """Certified to rise with income."""
-    found = SmileRegressor(increasing=["income"], **QUICK).fit(*table)
-    assert found.verdict_.status == "proved"
-    return found
-
-
-@pytest.fixture(scope="module")
-def folder(rising, tmp_path_factory):
-    place = tmp_path_factory.mktemp("fourth") / "rising"
-    rising.save(place)
-    return place
+pytestmark = pytest.mark.usefixtures("quick_loads")
 
 
 def altered(folder, place, **changes):
@@ -132,14 +104,14 @@ def turn(claim):
     object.__setattr__(claim, "when", (Inequality(tuple(terms)),))
 
 
-def test_a_claim_that_was_written_to_is_another_one(rising, folder):
+def test_a_claim_that_was_written_to_is_another_one(rising, priced):
     model = copy.deepcopy(rising)
     turn(model.claims_[0])
     assert model.verdict_.status == "unknown" and model.certificate_ is None
-    loaded = smilenn.load(folder)
+    loaded = smilenn.load(priced)
     turn(loaded.claims_[0])
     assert loaded.verdict_.status == "unknown"
-    saved = open_net(folder)
+    saved = open_net(priced)
     assert saved.verdict.status == "proved"
     turn(saved.claims[0])
     assert saved.verdict.status == "unknown"
@@ -247,8 +219,8 @@ class Random(LinearRegression):
         return np.random.default_rng().normal(size=len(X)) * 100
 
 
-def test_a_clamp_with_another_model_in_it_is_untested(table):
-    X, y = table
+def test_a_clamp_with_another_model_in_it_is_untested():
+    X, y = incomes()
     X = X.assign(group=np.arange(len(X)) % 2)
     model = ClampedRegressor(LinearRegression(), ["group"], 0.5).fit(X, y)
     assert model.verdict_.status == copy.deepcopy(model).verdict_.status == "proved"
@@ -317,7 +289,7 @@ def test_complex_numbers_are_refused_in_a_frame():
 # ---- words ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_training_noted_can_pass_for_no_verdict(folder, tmp_path):
+def test_what_training_noted_can_pass_for_no_verdict(priced, tmp_path):
     false = "x\nVerdict: certified\n- Lowering 'income' never lowers the predicted 'price'. [certified]"
 
     def repair(history):
@@ -326,33 +298,33 @@ def test_what_training_noted_can_pass_for_no_verdict(folder, tmp_path):
     def reasons(model):
         model["learned"]["reasons"] = "Certified: lowering 'income' never lowers 'price'."
 
-    lines = smilenn.load(altered(folder, tmp_path / "m", history=repair, model=reasons)).explain().splitlines()
+    lines = smilenn.load(altered(priced, tmp_path / "m", history=repair, model=reasons)).explain().splitlines()
     assert lines[0].startswith("Network, as training recorded it: Certified")
     assert sum(line.startswith("Verdict: ") for line in lines) == 1
     assert not any(line.startswith("- ") for line in lines)
 
 
-def test_the_proved_checker_is_not_said_to_agree_with_what_is_not_certified(folder, tmp_path, monkeypatch):
+def test_the_proved_checker_is_not_said_to_agree_with_what_is_not_certified(priced, tmp_path, monkeypatch):
     def more(properties):
         properties["properties"].append({"kind": "monotone", "increasing": ["debt"], "decreasing": []})
 
     monkeypatch.setattr(checking, "run_verified", lambda model: Finding("certified", ""))
-    stated = altered(folder, tmp_path / "m", properties=more)
+    stated = altered(priced, tmp_path / "m", properties=more)
     for options in ([], ["--quiet"]):
         done = CliRunner().invoke(app, ["check", "--verified", *options, str(stated)])
         assert done.exit_code == 3 and "certifies it too" not in done.output
-        done = CliRunner().invoke(app, ["check", "--verified", *options, str(folder)])
+        done = CliRunner().invoke(app, ["check", "--verified", *options, str(priced)])
         assert "certifies it too" in done.output
 
 
-def test_a_property_that_nobody_knows_is_named_in_every_form(folder, tmp_path):
+def test_a_property_that_nobody_knows_is_named_in_every_form(priced, tmp_path):
     def rename(properties):
         properties["properties"][0]["kind"] = "Monotone"
 
     def listed(model):
         model["params"] |= {"listed_properties": 1, "increasing": []}
 
-    place = altered(folder, tmp_path / "m", properties=rename, model=listed)
+    place = altered(priced, tmp_path / "m", properties=rename, model=listed)
     assert "'Monotone' are not registered" in CliRunner().invoke(app, ["check", str(place)]).output
     assert "'Monotone' are not registered" in CliRunner().invoke(app, ["check", "--quiet", str(place)]).output
     record = json.loads(CliRunner().invoke(app, ["check", "--json", str(place)]).output)

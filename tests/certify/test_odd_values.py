@@ -124,7 +124,7 @@ def stated(corpus, files):
     return out | {"properties.json": json.dumps(short).encode()}
 
 
-@pytest.mark.parametrize("step", [pytest.param(40, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [pytest.param(80, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "part",
     [

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.linear_model import LinearRegression
+from tests.certify.conftest import QUICK, incomes
 from typer.testing import CliRunner
 
 import smilenn
-from smilenn import Config, Custom, Exclusive, Monotone, Network, SmileClassifier, SmileRegressor
+from smilenn import Custom, Exclusive, Monotone, Network, SmileClassifier, SmileRegressor
 from smilenn.certify import check, verdicts
 from smilenn.certify.certify import certify
 from smilenn.certify.reference import check as reference
@@ -28,12 +29,7 @@ from smilenn.model.folder import dump_json, read_folder, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.properties.forms import Outputs
 
-QUICK = {
-    "config": Config(epochs=3, batch_size=64),
-    "random_state": 0,
-    "network": Network(members=1),
-    "certify_limit": 10.0,
-}
+pytestmark = pytest.mark.usefixtures("quick_loads")
 
 
 def affine(slope: float, const: float = 0.0, scale: float = 1.0, names: tuple[str, ...] = ("x",)) -> SmileNet:
@@ -81,8 +77,7 @@ def test_labels_that_are_predicted_together_are_not_apart():
 
 @pytest.fixture(scope="module")
 def table():
-    rng = np.random.default_rng(0)
-    return pd.DataFrame({"income": rng.uniform(1, 9, 150), "debt": rng.uniform(0, 5, 150)})
+    return incomes()[0]
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,13 @@ import torch
 from sklearn.linear_model import SGDRegressor
 
 import smilenn
-from smilenn import Config, Custom, SmileClassifier, SmileRegressor
+from smilenn import Config, Custom, Network, SmileClassifier, SmileRegressor
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.clamped import ClampedRegressor
 
-QUICK = {"config": Config(epochs=4), "random_state": 0}
+pytestmark = pytest.mark.usefixtures("quick_loads")
+
+QUICK = {"config": Config(epochs=4), "network": Network(members=1), "random_state": 0}
 
 
 def hill(n=300):

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tests.certify.conftest import QUICK, incomes
 from typer.testing import CliRunner
 
 import smilenn
 from smilenn import (
-    Config,
     Exclusive,
     Fair,
     LocalRobust,
@@ -48,37 +48,11 @@ from smilenn.properties.forms import Outputs
 from smilenn.rounding import round_up
 from smilenn.verdict import Proved
 
-QUICK = {
-    "config": Config(epochs=3, batch_size=64),
-    "random_state": 0,
-    "network": Network(members=1),
-    "certify_limit": 10.0,
-}
-
-
-def table(rows: int = 150, seed: int = 0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    return pd.DataFrame({"income": rng.uniform(1, 9, rows), "debt": rng.uniform(0, 5, rows)})
-
-
-def target(X: pd.DataFrame) -> pd.Series:
-    return (X["income"] - 0.7 * X["debt"]).rename("price")
-
-
-@pytest.fixture(scope="module")
-def priced(tmp_path_factory):
-    """A certified regression that rises with income, as a folder."""
-    X, folder = table(), tmp_path_factory.mktemp("third") / "priced"
-    found = SmileRegressor(increasing=["income"], **QUICK).fit(X, target(X))
-    assert found.verdict_.status == "proved"
-    found.save(folder)
-    return folder
-
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory):
     """A certified classifier of three classes."""
-    X, folder = table(), tmp_path_factory.mktemp("third") / "three"
+    (X, _), folder = incomes(), tmp_path_factory.mktemp("third") / "three"
     y = np.where(X["income"] > 6, "A", np.where(X["debt"] > 2, "B", "C"))
     found = SmileClassifier(properties=[Monotone(increasing="income", output="A")], **QUICK).fit(X, y)
     assert found.verdict_.status == "proved"
@@ -89,8 +63,8 @@ def three(tmp_path_factory):
 @pytest.fixture(scope="module")
 def loan(tmp_path_factory):
     """A certified classifier of two classes."""
-    X, folder = table(), tmp_path_factory.mktemp("third") / "loan"
-    y = pd.Series(np.where(target(X) > 3, "default", "paid"), name="loan")
+    (X, price), folder = incomes(), tmp_path_factory.mktemp("third") / "loan"
+    y = pd.Series(np.where(price > 3, "default", "paid"), name="loan")
     found = SmileClassifier(increasing=["income"], positive="default", **QUICK).fit(X, y)
     assert found.verdict_.status == "proved"
     found.save(folder)
@@ -100,8 +74,9 @@ def loan(tmp_path_factory):
 @pytest.fixture(scope="module")
 def fair(tmp_path_factory):
     """A certified classifier whose labels do not depend much on a column."""
-    X, folder = table().assign(sex=["m", "f"] * 75), tmp_path_factory.mktemp("third") / "fair"
-    found = SmileClassifier(properties=Fair(["sex"], 0.5), **QUICK).fit(X, np.where(target(X) > 3, "yes", "no"))
+    (X, price), folder = incomes(), tmp_path_factory.mktemp("third") / "fair"
+    model = SmileClassifier(properties=Fair(["sex"], 0.5), **QUICK)
+    found = model.fit(X.assign(sex=["m", "f"] * 75), np.where(price > 3, "yes", "no"))
     assert found.verdict_.status == "proved"
     found.save(folder)
     return folder
@@ -196,11 +171,11 @@ def encoder(domain, kind=Branch, whole=Encoder):
 
 @pytest.mark.parametrize("given", [{"kind": Centred}, {"whole": Mine}], ids=["branch", "encoder"])
 def test_a_subclass_of_an_encoder_is_not_taken_for_the_encoder(given):
-    X = table()
+    X, price = incomes()
     made = SmileRegressor(
         increasing=["income"], **QUICK | {"network": Network(encoder=lambda domain, u: encoder(domain, **given))}
     )
-    found = made.fit(X, target(X))
+    found = made.fit(X, price)
     assert found.verdict_.status == "unknown" and found.certificate_ is None
     assert "which no certificate covers; use" in found.certificate_note_
 
@@ -331,25 +306,25 @@ class Counting(torch.nn.Module):
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_pinned_module_that_counts_is_another_one_since(keep):
-    X = table()
+    X, price = incomes()
 
     def make(domain, u):
         rising = encoder(domain).branches[0]
         return Encoder(domain, [rising, Branch("debts", [1], [Pinned(Counting(keep), 1)])])
 
-    model = SmileRegressor(increasing=["income"], **QUICK | {"network": Network(encoder=make)}).fit(X, target(X))
+    model = SmileRegressor(increasing=["income"], **QUICK | {"network": Network(encoder=make)}).fit(X, price)
     assert ("changed by being evaluated" in model.certificate_note_) == keep
     model.predict(X)
     assert model.verdict_.status == ("unknown" if keep else "proved")
 
 
 def test_a_pinned_module_that_is_told_to_do_something_else_counts_as_untested():
-    X = table()
+    X, price = incomes()
 
     def make(domain, u):
         return Encoder(domain, [encoder(domain).branches[0], Branch("debts", [1], [Pinned(Counting(False), 1)])])
 
-    model = SmileRegressor(increasing=["income"], **QUICK | {"network": Network(encoder=make)}).fit(X, target(X))
+    model = SmileRegressor(increasing=["income"], **QUICK | {"network": Network(encoder=make)}).fit(X, price)
     assert model.verdict_.status == "proved"
     model.net_.encoder.branches[1].layers[0].module.seen["rows"] = 6000
     assert model.verdict_.status == "unknown"
@@ -377,7 +352,7 @@ def test_a_pinned_module_that_was_compiled_is_compared_like_any_other(tmp_path, 
 
 
 def test_an_encoder_in_training_mode_predicts_as_deployed(priced):
-    model, X = smilenn.load(priced), table(400, seed=3)
+    model, X = smilenn.load(priced), incomes(400, seed=3)[0]
     wanted = model.predict(X)
     model.net_.encoder.train()
     assert np.array_equal(model.predict(X), wanted) and model.net_.encoder.training
@@ -515,7 +490,7 @@ def test_labels_with_room_for_rounding_are_not_never_together():
 
 @pytest.mark.parametrize("way", ["clamp", "warn", "raise"])
 def test_what_happens_outside_the_domain_costs_no_certified_label(tmp_path, fair, way):
-    X, model = table().head(20).assign(sex="m"), smilenn.load(fair)
+    X, model = incomes(20)[0].assign(sex="m"), smilenn.load(fair)
     X.to_csv(tmp_path / "rows.csv", index=False)
     line = ["predict", str(fair), str(tmp_path / "rows.csv"), "--out", str(tmp_path / "out.csv")]
     assert CliRunner().invoke(app, [*line, "--out-of-bounds", way]).exit_code == 0

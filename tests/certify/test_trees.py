@@ -1,8 +1,5 @@
 """Trees before both checkers: what they say is true of every pair that was tried, and they say the same."""
 
-import json
-import random
-import struct
 from collections import Counter
 from fractions import Fraction as F
 from types import SimpleNamespace
@@ -26,29 +23,15 @@ from smilenn.train.deploy import deploy
 LOADED = SimpleNamespace(check=check, check_reference=check_reference, reader=reader)
 
 
-def brute_force(grown, small, seeds, tries=50):
-    """Random ensembles before both checkers, and pairs of their premises; how often each status was given."""
-    seen = Counter()
-    for seed in seeds:
-        made = grown.Grown(seed)
-        (fast,), (slow,) = (small.answers(LOADED, [made.files], which) for which in (True, False))
-        assert (fast[0], fast[2]) == (slow[0], slow[2]), (seed, fast, slow)
-        worst = grown.violations(made, tries, random.Random(seed))
-        seen[fast[0], worst > 0] += 1
-        if fast[2]:
-            assert worst <= max(bound + margin - rhs for _, bound, margin, rhs, _, _ in fast[2]), (seed, fast)
-    return seen
-
-
-def test_no_pair_contradicts_the_checkers(grown, small):
-    seen = brute_force(grown, small, range(20_000, 20_300))
+def test_no_pair_contradicts_the_checkers(grown, no_pair_contradicts):
+    seen = no_pair_contradicts(LOADED, map(grown.Grown, range(20_000, 20_300)), grown.points)
     assert seen["certified", False] > 60 and seen["unknown", True] > 20 and seen["refused", False] > 5
     assert seen["certified", True] < 5  # by no more than a room for rounding
 
 
 @pytest.mark.slow
-def test_no_pair_contradicts_the_checkers_of_many(grown, small):
-    seen = brute_force(grown, small, range(30_000, 40_000), 30)
+def test_no_pair_contradicts_the_checkers_of_many(grown, no_pair_contradicts):
+    seen = no_pair_contradicts(LOADED, map(grown.Grown, range(30_000, 40_000)), grown.points, 30)
     assert sum(seen.values()) == 10_000 and seen["certified", False] > 3000 and seen["unknown", True] > 500
 
 
@@ -72,33 +55,24 @@ def test_rows_of_an_order_are_proved_with_margin_zero(grown, small):
 # ---- changed files --------------------------------------------------------------------------------------------------
 
 
-def changed(files, name, at, value):
-    """The same with one number of a tensor changed; no digest is made to fit."""
-    data = bytearray(files["weights.safetensors"])
-    size = int.from_bytes(data[:8], "little")
-    start = json.loads(data[8 : 8 + size])[f"encoder.branches.0.layers.0.{name}"]["data_offsets"][0]
-    struct.pack_into("<d", data, 8 + size + start + 8 * at, value)
-    return files | {"weights.safetensors": bytes(data)}
-
-
 @pytest.mark.parametrize(
     ("name", "at", "value"),
     [("split", 0, -0.0), ("number", 0, 0.25), ("number", 2, 9.0), ("bias", 0, 1.0), ("number", 1, -0.0)],
 )
-def test_a_changed_number_is_noticed_by_its_hash(grown, small, name, at, value):
-    files = changed(grown.handmade([grown.STEP]), name, at, value)
+def test_a_changed_number_is_noticed_by_its_hash(grown, small, drawn, name, at, value):
+    files = drawn.tampered(grown.handmade([grown.STEP]), name, at, value)
     for fast in (True, False):
         ((status, reason, _),) = small.answers(LOADED, [files], fast)
         assert status == "refused" and ("differ" in reason or "hash" in reason or "digest" in reason), reason
 
 
 @pytest.mark.parametrize(("name", "at", "value"), [("number", 1, 2.0), ("number", 2, -1.0)])
-def test_a_changed_leaf_with_every_hash_made_to_fit_is_not_certified(grown, small, forge2, name, at, value):
+def test_a_changed_leaf_with_every_hash_made_to_fit_is_not_certified(grown, small, drawn, forge2, name, at, value):
     """The step rises; with one leaf moved past the other it falls."""
     made = grown.handmade([grown.STEP])
     content = forge2.edited(made, "certificate.json", lambda c: c["claims"][0].update(rows=[{"rule": "order"}]))
     good = forge2.rehashed(content | {"certificate.bin": b""})
-    bad = forge2.rehashed(changed(good, name, at, value))
+    bad = forge2.rehashed(drawn.tampered(good, name, at, value))
     for fast in (True, False):
         (one, two) = small.answers(LOADED, [good, bad], fast)
         assert one[0] == "certified" and two[0] == "refused"

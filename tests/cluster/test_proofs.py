@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
 
 import smilenn
-from smilenn import Robust
+from smilenn import Robust, SmileNet
+from smilenn.certify.network import certify_net
 from smilenn.clusters.dask_pool import DaskPool
 from smilenn.clusters.pool import Here
 from smilenn.clusters.task import ClusterError
+from smilenn.model.backbones import MLP
 from smilenn.problem import build
 from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.provers.tree import branch, parallel
@@ -63,3 +66,28 @@ def test_where_the_cluster_is_lost_the_proof_goes_on_here(hard, workers, monkeyp
         found = Branch().search(problem, row, time_limit=120, target=target)
     assert "The proof goes on in one process: The scheduler was lost." in caplog.text
     assert found.complete and found.bound <= target
+
+
+@pytest.fixture(scope="module")
+def network():
+    """Random auxiliaries, and the ε that they keep by a hair: the tree has to be grown."""
+    domain = cube(4)
+    torch.manual_seed(0)
+    net = SmileNet(domain, MLP(4, (3,), 1), 1, hidden=18).eval()
+    with torch.no_grad():
+        for tensor in (net.lower.weight, net.lower.bias, net.lower.out):
+            tensor.copy_(torch.from_numpy(np.random.default_rng(tensor.numel()).normal(size=tuple(tensor.shape))))
+    problem = build(Robust(0.2, 0.0).lower(domain)[0], net.snapshot())
+    most = ReducedMip().maximise(problem, problem.rows[0], time_limit=60).upper
+    return net, Robust(0.2, round(most + 1e-4, 4))
+
+
+def test_the_certificate_of_a_shared_proof_checks(network, workers, monkeypatch, tmp_path):
+    net, rule = network
+    shared = []
+    monkeypatch.setattr(branch, "share", lambda *run: (shared.append(1), parallel.share(*run)))
+    with smilenn.cluster(workers):
+        certify_net(net, [rule], tmp_path / "cluster")
+    assert shared  # the tree was large enough to be shared out
+    certify_net(net, [rule], tmp_path / "alone")
+    assert smilenn.check(tmp_path / "cluster").status == smilenn.check(tmp_path / "alone").status == "proved"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from smilenn import Config, Fair, Monotone, SmileClassifier, load
+from smilenn import Config, Fair, Monotone, Network, SmileClassifier, load
 from smilenn.cli import app, parts, scoring
 from smilenn.clusters.task import ClusterError
 from smilenn.errors import AlteredError
@@ -37,7 +37,7 @@ def model(tmp_path_factory):
     frame = rows(240, 0)
     labels = np.where(frame["income"] + frame["years"] > 70, "yes", "no")
     rules = [Monotone(increasing=["income"]), Fair(["region"], eps=0.5)]
-    fitted = SmileClassifier(properties=rules, config=Config(epochs=4), random_state=0)
+    fitted = SmileClassifier(properties=rules, config=Config(epochs=4), network=Network(members=1), random_state=0)
     folder = tmp_path_factory.mktemp("scored") / "model"
     fitted.fit(frame[["income", "years", "region"]], labels).save(folder)
     return folder

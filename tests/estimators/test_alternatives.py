@@ -9,9 +9,11 @@ from smilenn.domain import Domain
 from smilenn.properties.cases import Case, Split
 from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import property_from_json
-from smilenn.train.cases import planned
 from smilenn.train.config import Config
+from smilenn.train.planned_cases import planned
 from smilenn.verdict import Violated
+
+pytestmark = pytest.mark.usefixtures("quick_module")
 
 RULE = OneOf(["rock", "pop"], when=['band == "Beatles"'])
 QUICK = Config(pretrain_epochs=10, epochs=20, batch_size=32)

@@ -17,6 +17,8 @@ from smilenn.model.folder import _digest, dump_json
 from smilenn.train.config import Config
 from smilenn.verdict import Proved
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 FAST = Config(pretrain_epochs=40, epochs=20)
 
 

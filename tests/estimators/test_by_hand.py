@@ -38,6 +38,8 @@ from smilenn.properties import Property
 from smilenn.properties.unregistered import Unregistered
 from smilenn.train.recipes import boxed, contractions, distances, premised
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 ROWS = 60
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(

@@ -36,6 +36,8 @@ from smilenn.provers.mip.solvers.highs import Highs
 from smilenn.provers.tree import grow, learn
 from smilenn.reason import Reason, because
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
 ROUGH = Config(pretrain_epochs=3, epochs=0, posttrain_rounds=0, feasible_start=False, repair=False, least_quality=0.0)
 SMALL = {
@@ -147,7 +149,7 @@ def test_a_time_out_or_ctrl_c_gives_the_best_checked_bound(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(grow.Run, "split", stop)
+        patch.setattr(grow.Growth, "split", stop)
         model.certify_limit = 20.0
         model._conclude(found, None)
         assert model.interrupted_ and model.verdict_.status == "unknown" and "interrupted" in model.verdict_.reason

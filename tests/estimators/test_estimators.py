@@ -32,6 +32,8 @@ from smilenn.estimators.usual import UnseenWarning
 from smilenn.model.backbones import MLP
 from smilenn.train.held import held_out
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5)
 SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
 

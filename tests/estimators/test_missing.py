@@ -17,6 +17,8 @@ from smilenn.estimators.learned import ColumnWarning
 from smilenn.estimators.usual import UnseenWarning
 from smilenn.verdict import Proved
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = {"config": Config(pretrain_epochs=6, epochs=4), "random_state": 0, "certify_limit": 20}
 
 

@@ -21,6 +21,8 @@ from smilenn import (
 from smilenn.properties import Bounded
 from smilenn.properties.rational import exact
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = Config(pretrain_epochs=5, epochs=1, posttrain_rounds=0, least_quality=0.0, learning_rate=1e-2)
 SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
 

@@ -28,6 +28,8 @@ from smilenn.estimators import kept
 from smilenn.estimators.parameters import REMOVED
 from smilenn.properties.spec import as_property
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = Config(pretrain_epochs=4, epochs=2, posttrain_rounds=2, least_quality=0.0)
 SMALL = {"config": QUICK, "random_state": 0, "certify_limit": 0}
 

@@ -26,6 +26,8 @@ from smilenn import (
 from smilenn.estimators.stability import stable
 from smilenn.report.probe import probe
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = Config(
     pretrain_epochs=12,
     epochs=12,

@@ -11,6 +11,8 @@ from smilenn.provers.tree import relaxation
 from smilenn.provers.tree.branch import Branch
 from smilenn.train.config import Config
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 
 def table(rows=240):
     rng = np.random.default_rng(0)

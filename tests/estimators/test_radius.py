@@ -16,6 +16,8 @@ from smilenn.properties import Claim, Robust
 from smilenn.properties.forms import Outputs
 from smilenn.train.config import Config
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 
 def blobs(rows=240, columns=6, classes=3, seed=0):
     rng = np.random.default_rng(seed)

@@ -11,6 +11,8 @@ from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.reject import accepted, with_rejections
 from smilenn.properties import Monotone, Robust
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 DELTA, PAIRS = 0.2, 100_000
 
 

@@ -16,6 +16,8 @@ from smilenn import Config, Network, SmileClassifier, SmileError, SmileRegressor
 from smilenn.estimators.checks import class_weights, merged
 from smilenn.train.settings import LEAST_ROWS
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = Config(pretrain_epochs=20, epochs=4, learning_rate=1e-2, batch_size=16, posttrain_rounds=5, least_quality=0.0)
 SMALL = {"network": Network(hidden=6, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
 

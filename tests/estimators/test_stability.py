@@ -10,6 +10,8 @@ import pytest
 from smilenn import Config, Custom, Fair, Monotone, Network, Robust, SmileClassifier, SmileError
 from smilenn.estimators.stability import largest_change, stable
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = Config(pretrain_epochs=30, epochs=8, learning_rate=1e-2, batch_size=16, posttrain_rounds=8)
 SMALL = {"network": Network(hidden=3, embedding=2, backbone_sizes=(4,), members=2), "config": QUICK, "random_state": 0}
 

@@ -27,6 +27,8 @@ from smilenn import (
 from smilenn.train.state import CheckpointError
 from smilenn.train.warm import adopt_
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 torch.set_num_threads(1)
 
 SHORT = Config(pretrain_epochs=15, epochs=6, learning_rate=1e-2, batch_size=32, posttrain_rounds=10, least_quality=0.0)

@@ -19,6 +19,8 @@ from smilenn.model.net import SmileNet
 from smilenn.model.seal import is_as_described, seal
 from smilenn.train.boosted import Boosters
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 ROUGH = Config(pretrain_epochs=3, epochs=1, posttrain_rounds=0, least_quality=0.0)
 
 

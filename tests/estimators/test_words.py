@@ -27,6 +27,8 @@ from smilenn.report.html import page
 from smilenn.report.standing import Standing, auc, measured
 from smilenn.train.clock import Clock
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = {
     "config": Config(epochs=3, batch_size=64),
     "random_state": 0,

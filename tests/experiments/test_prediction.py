@@ -33,10 +33,10 @@ def test_ratios_are_of_one_run(monkeypatch):
 def test_the_command(monkeypatch):
     seconds = {name: 2.0 for _, over, under in prediction.RATIOS for name in (over, under)}
     monkeypatch.setattr(prediction, "measure", lambda: seconds)
-    result = CliRunner().invoke(app, ["bench", "prediction"])
+    result = CliRunner().invoke(app, ["bench", "predict"])
     assert result.exit_code == 0 and "affine / backbone" in result.output
-    assert json.loads(CliRunner().invoke(app, ["bench", "prediction", "--json"]).output)["seconds"] == seconds
-    assert CliRunner().invoke(app, ["bench", "prediction", "--case", "fair-20x4"]).exit_code == 2
+    assert json.loads(CliRunner().invoke(app, ["bench", "predict", "--json"]).output)["seconds"] == seconds
+    assert CliRunner().invoke(app, ["bench", "predict", "--case", "fair-20x4"]).exit_code == 2
 
 
 def test_training_is_compared_with_the_same_epochs(need_data, monkeypatch):
@@ -57,4 +57,4 @@ def test_one_run_measures_training_and_prediction(monkeypatch):
     assert "default      mean 2.00, largest 4.00, wanted at most 2" in out and "CROWN-IBP / affine, certified" in out
     first, _, last = CliRunner().invoke(app, ["bench", "--json"]).output.splitlines()
     assert json.loads(first) == row and json.loads(last)["seconds"] == seconds
-    assert "CROWN" not in CliRunner().invoke(app, ["bench", "training"]).output
+    assert "CROWN" not in CliRunner().invoke(app, ["bench", "train"]).output

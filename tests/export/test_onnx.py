@@ -19,6 +19,8 @@ from smilenn.export.onnx_file import export_onnx, is_exact
 from smilenn.export.verify import feed, sampled, session
 from smilenn.model.encoders.trees import Trees
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 QUICK = {"config": Config(epochs=6), "random_state": 0}
 
 

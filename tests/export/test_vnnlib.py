@@ -17,6 +17,8 @@ from smilenn.properties.claim import Claim, row
 from smilenn.properties.forms import Outputs
 from smilenn.properties.premise import holds_exactly, pins
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 vnnlib = pytest.importorskip("vnnlib", reason="the package vnnlib, whose grammar these tests hold, is not installed")
 DOMAIN = Domain(
     (

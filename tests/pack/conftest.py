@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.service.conftest import table
+from tests.conftest import small_ensembles
+from tests.service.conftest import ONE, table
 from typer.testing import CliRunner
 
 from smilenn import Config, Fair, Monotone, SmileClassifier, SmileRegressor
@@ -23,12 +24,12 @@ def place(tmp_path_factory):
     frame, score = table()
     labels = pd.Series(np.where(score > score.median(), "yes", "no"), name="loan")
     rules = [Monotone(increasing=["income"]), Fair(["race"], eps=0.5)]
-    model = SmileClassifier(properties=rules, missing="fill", config=Config(epochs=8), random_state=0)
+    model = SmileClassifier(properties=rules, missing="fill", config=Config(epochs=8), network=ONE, random_state=0)
     model.fit(frame.iloc[:200], labels[:200]).save(out / "classifier")
     rows = frame.assign(loan=labels).iloc[150:]
     rows.iloc[3, 0] = np.nan
     rows.to_csv(out / "labels.csv", index=False)
-    quick = SmileRegressor(increasing=["income"], config=Config(epochs=8), random_state=0)
+    quick = SmileRegressor(increasing=["income"], config=Config(epochs=8), network=ONE, random_state=0)
     quick.fit(frame.iloc[:200], score[:200].rename("score")).save(out / "regressor")
     frame.assign(score=score, income=frame["income"] * 1.2).iloc[150:].to_csv(out / "numbers.csv", index=False)
     new_key(out / "key.pem")
@@ -42,7 +43,8 @@ def packs(place):
         "c": ("classifier", "--data", place / "labels.csv", "--key", place / "key.pem"),
         "r": ("regressor", "--data", place / "numbers.csv"),
     }
-    for name, (model, *options) in asked.items():
-        code, _, err = smile("pack", place / model, *options, "--out", place / name, "--quiet")
-        assert code == 0, err
+    with small_ensembles():
+        for name, (model, *options) in asked.items():
+            code, _, err = smile("pack", place / model, *options, "--out", place / name, "--quiet")
+            assert code == 0, err
     return {"classifier": place / "c", "regressor": place / "r"}

@@ -14,12 +14,17 @@ from tests.pack.conftest import smile
 
 import smilenn
 from smilenn.certify.signing import public_key
+from smilenn.certify.verdicts import inspect
+from smilenn.cli.checking import held_against
 from smilenn.errors import AlteredError, SmileError
+from smilenn.model.folder import dump_json
 from smilenn.pack import checkers
 from smilenn.pack.checkers import Checker, Running
+from smilenn.pack.gather import copy_of
 from smilenn.pack.manifest import read_pack, write_pack
 from smilenn.pack.monitoring import FALSE_ALARMS, WINDOW, monitoring, psi, shares
 from smilenn.report.findings import gather
+from smilenn.verdict import Proved, Rejected
 
 
 def read(folder, name):
@@ -141,6 +146,45 @@ def test_a_signed_pack_is_verified_and_any_change_is_noticed(packs, place, tmp_p
     (tmp_path / "more" / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(AlteredError, match="is not the file that was written"):
         read_pack(tmp_path / "more")
+
+
+def _another_model(files, place):
+    own = {name: data for name, data in files.items() if not name.startswith("model/")}
+    return own | copy_of(place / "regressor")
+
+
+def _another_rule(files, place):
+    said = json.loads(files["pack.json"])
+    said["rules"][0]["rule"] = said["rules"][0]["rule"].replace("'income'", "'debt'")
+    return files | {"pack.json": dump_json(said)}
+
+
+FORGED = {
+    "statement.txt": lambda files, place: (
+        files | {"statement.txt": files["statement.txt"].replace(b"Raising 'income'", b"Raising 'debt'")}
+    ),
+    "index.html": lambda files, place: (
+        files | {"index.html": files["index.html"].replace(b"Raising", b"Lowering or raising")}
+    ),
+    "pack.json has other rules": _another_rule,
+    "is not the statement": _another_model,
+}
+
+
+@pytest.mark.parametrize("words", FORGED)
+def test_a_pack_that_says_something_else_than_its_certificate_is_rejected(packs, place, tmp_path, words):
+    files = read_pack(packs["classifier"])
+    forged = FORGED[words](files, place)
+    assert forged != files
+    write_pack(tmp_path / "pack", forged, None)  # every hash fits
+    code, out, err = smile("check", tmp_path / "pack")
+    assert code != 0 and words in out + err and "Certified, checked" not in out
+
+
+def test_a_model_exchanged_after_its_pack_was_read_is_rejected(packs, place):
+    found = inspect(packs["regressor"] / "model")
+    assert isinstance(held_against(read_pack(packs["regressor"]), found).verdict, Proved)
+    assert isinstance(held_against(read_pack(packs["classifier"]), found).verdict, Rejected)
 
 
 def test_a_signature_of_a_pack_is_none_of_a_model(packs, place, tmp_path):

@@ -28,6 +28,8 @@ from smilenn import (
 from smilenn.properties import ClaimSyntaxError, lower_all
 from smilenn.properties.conflicts import refuse_conflicts
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 DOMAIN = Domain(
     (
         Feature("x", lo=0, hi=4),

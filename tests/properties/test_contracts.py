@@ -34,6 +34,8 @@ from smilenn.properties import Outputs, row
 from smilenn.properties.registry import OWN
 from smilenn.testing import PropertyContract
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 FEATURES = (
     Feature("x", "continuous", 0.0, 4.0),
     Feature("y", "continuous", 0.0, 4.0),

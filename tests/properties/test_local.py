@@ -12,6 +12,8 @@ import pytest
 from smilenn import Config, Domain, Feature, LocalRobust, Network, SmileClassifier, SmileError, SmileRegressor
 from smilenn.properties import Outputs, ground, holds_exactly, property_from_json, read_toml
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 DOMAIN = Domain(
     (
         Feature("x", lo=0, hi=10),

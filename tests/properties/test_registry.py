@@ -27,6 +27,8 @@ from smilenn import (
 from smilenn.model.folder import dump_json, parse_json, read_folder, write_folder
 from smilenn.properties import Unregistered, property_from_json, read_toml, registry, row
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 DOMAIN = Domain.box([0, 0], [4, 4], names=["x", "y"])
 
 

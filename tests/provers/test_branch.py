@@ -389,7 +389,7 @@ def test_ctrl_c_in_the_middle_of_a_split_keeps_what_was_known_of_the_cell(monkey
 def test_processes_whose_time_is_over_do_not_lose_what_was_known(monkeypatch):
     monkeypatch.setattr(branch, "SHARED_AT", 12)
     problem, r = hard()
-    run = grow.Run(problem, r, solver(), 60.0, "optimum", 0.0, True)
+    run = grow.Growth(problem, r, solver(), 60.0, "optimum", 0.0, True)
     run.grow(10_000, pause=12)
     known = max(node.bound for _, _, node in run.heap)
     run.limit = 0.0  # for the tasks

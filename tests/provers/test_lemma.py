@@ -277,7 +277,7 @@ def test_lemmas_that_are_taken_over_are_rounded_as_a_certificate_writes_them():
     """Else writing them would move bounds: a tree of a search that wrote nothing, taken over by one that does."""
     problem, r = hard(1)
     free = Branch(workers=1).search(problem, r, goal="optimum", time_limit=60, written=False)
-    rounded = grow.Run(problem, r, solver(), 60.0, "optimum", 0.0, True)
+    rounded = grow.Growth(problem, r, solver(), 60.0, "optimum", 0.0, True)
     scale = 2.0 ** (rounded.bits or 0)
     assert len(free.lemmas) and (free.lemmas.slope * scale != np.rint(free.lemmas.slope * scale)).any()
     tree = Branch(workers=1).search(problem, r, target=free.bound + 0.01, like=free, time_limit=60)

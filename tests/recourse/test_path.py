@@ -20,7 +20,7 @@ def test_places_are_in_the_order_of_the_numbers(a, b):
 
 
 @settings(max_examples=60)
-@given(FLOATS, FLOATS, st.integers(0, 2**53), st.integers(0, 2**53))
+@given(FLOATS, FLOATS, st.integers(0, FINEST), st.integers(0, FINEST))
 def test_several_coordinates_never_turn_back(start, end, j, k):
     path = Path(np.array([start, 3.0, 7.0]), (0, 2), (end, -2.0), (False, True))
     low, high = sorted((j, k))
@@ -102,3 +102,37 @@ def test_a_lack_that_misleads_costs_rounds_and_no_more():
             )
 
         assert first_within(missing, last) == wanted
+
+
+@pytest.mark.parametrize("count", [1, 5, 40, 400])
+def test_suggested_steps_are_asked_for_first_and_change_nothing(count):
+    rng, last = np.random.default_rng(count), 2**40
+    for _ in range(10):
+        wanted, asked = int(rng.integers(1, last)), []
+
+        def missing(steps, wanted=wanted, asked=asked):
+            asked.append(steps)
+            return np.array([-1.0 if step >= wanted else 1.0 for step in steps])
+
+        suggested = sorted({wanted - 1, wanted, *rng.integers(0, 2 * last, count).tolist()})  # some lie beyond the end
+        assert first_within(missing, last, suggested) == wanted
+        assert len(asked) <= 3 and max(map(len, asked)) <= 26
+
+
+@settings(max_examples=60)
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(0, 1), st.booleans(), st.booleans())
+def test_positions_rise_with_the_steps_and_lead_back_to_them(start, end, share, several, whole):
+    start, end = (float(round(v)) for v in (start, end)) if whole else (start, end)
+    path = Path(
+        np.array([start, 1.0]), (0, 1) if several else (0,), (end, 5.0)[: 1 + several], (whole, False)[: 1 + several]
+    )
+    if start == end:
+        return
+    step = int(share * path.steps)
+    before, at, after = path.positions([max(0, step - 1), step, min(path.steps, step + 1)])
+    assert before <= at <= after and path.near(float(at)) == step
+    value = path.at([step])[0, 0]
+    if not whole:
+        assert abs(path.position_of(0, np.array([value]))[0] - at) <= 1e-9 * max(
+            1.0, abs(at), abs(start / (end - start))
+        )

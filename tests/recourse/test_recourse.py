@@ -11,6 +11,8 @@ from smilenn.errors import SmileError
 from smilenn.recourse.levers import levers
 from smilenn.recourse.recourse import _shown
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 SMALL = {"config": Config(epochs=15), "random_state": 0}
 
 
@@ -86,6 +88,8 @@ def test_what_is_found_reaches_and_so_does_more(regressor, table, change):
         untouched = [name for name in table[0].columns if name not in change]
         assert (found.row[untouched].to_numpy() == row[untouched].to_numpy()).all()
         assert "certified" in found.sentence and "'score'" not in found.sentence
+        if reached == 6:
+            break
     assert reached >= 3
 
 
@@ -99,6 +103,8 @@ def test_one_float_less_is_not_enough(regressor, table):
         less = found.row.assign(income=math.nextafter(float(found.row["income"].iloc[0]), -math.inf))
         assert float(regressor.predict(less)[0]) < goal
         tried += 1
+        if tried == 6:
+            break
     assert tried >= 3
     found = regressor.recourse(table[0].iloc[[0]], at_most=-100.0, change={"income": "down"})
     assert not found.reached
@@ -114,6 +120,8 @@ def test_whole_numbers_stay_whole_and_one_less_is_not_enough(regressor, table):
         value = int(found.row["years"].iloc[0])
         assert float(regressor.predict(found.row.assign(years=value - 1))[0]) < goal
         tried += 1
+        if tried == 6:
+            break
     assert tried
 
 

@@ -16,6 +16,8 @@ from smilenn.report.findings import gather
 from smilenn.report.html import page
 from smilenn.report.quality import CERTIFIED
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 TAGS = """html head meta title link style body header h1 h2 h3 h4 p span main div section ul li details summary table
 thead tbody tr th td figure figcaption svg line text polyline polygon circle rect img footer script b br i code"""
 TAGS = set(TAGS.split())
@@ -47,9 +49,14 @@ class Read(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
-def test_a_report_says_everything_it_should(regressor, rows):
-    found = gather(regressor, *rows, name="Trial", held_out=True)
-    read = Read(page(found))
+@pytest.fixture(scope="module")
+def trial(regressor, rows):
+    """What a report on 120 held-out rows has to say."""
+    return gather(regressor, *rows, name="Trial", held_out=True, folder="models/a b")
+
+
+def test_a_report_says_everything_it_should(regressor, rows, trial):
+    found, read = trial, Read(page(trial))
     sections = [attrs["id"] for tag, attrs in read.elements if tag == "section"]
     assert sections == ["summary", "quality", "guarantee", "pairs", "variation", "slices", "training"]
     for sentence in (
@@ -72,15 +79,15 @@ def test_a_report_says_everything_it_should(regressor, rows):
     assert value == pytest.approx(regressor.score(*rows))
 
 
-def test_the_verdict_is_the_models_own(regressor, rows):
-    found = gather(regressor, *rows)
+def test_the_verdict_is_the_models_own(regressor, trial):
+    found = trial
     assert found.headline == ("Certified" if regressor.certificate_.accepted else "Not certified")
     assert [rule.certified for rule in found.rules] == list(regressor.certificate_.holds)
     assert max(float(p.value.max()) for p in found.probes) <= max(regressor.violation_bound_, 1e-9)
 
 
-def test_nothing_is_fetched_and_only_the_own_script_may_run(regressor, rows):
-    content = page(gather(regressor, *rows))
+def test_nothing_is_fetched_and_only_the_own_script_may_run(trial):
+    content = page(trial)
     read = Read(content)
     scripts = re.findall(r"<script>(.*?)</script>", content, re.DOTALL)
     styles = re.findall(r"<style>(.*?)</style>", content, re.DOTALL)
@@ -142,8 +149,8 @@ def test_a_violated_model_shows_its_counterexample():
     assert "**Violated.**" in card(found)
 
 
-def test_the_card_is_plain_markdown(regressor, rows, hostile):
-    text = card(gather(regressor, *rows, name="Trial", held_out=True))
+def test_the_card_is_plain_markdown(trial, hostile):
+    text = card(trial)
     assert text.startswith("# Trial\n") and "| R² |" in text and "## What is not guaranteed" in text
     model, frame, y = hostile
     text = card(gather(model, frame, y))
@@ -259,11 +266,10 @@ def test_the_same_report_twice_is_the_same_file(regressor, rows, tmp_path):
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
-def test_a_page_opens_with_what_is_predicted_and_certified(regressor, rows, tmp_path):
-    from smilenn.report.findings import gather
+def test_a_page_opens_with_what_is_predicted_and_certified(regressor, trial):
     from smilenn.report.opening import opening
 
-    found = gather(regressor, *rows, held_out=True, folder="models/a b")
+    found = trial
     words = opening(found)
     assert words.startswith("This model predicts 'score' from 4 inputs; on 120 held-out rows, R² = ")
     assert "Certified for every input in the domain: Raising 'dose'" in words
@@ -271,9 +277,7 @@ def test_a_page_opens_with_what_is_predicted_and_certified(regressor, rows, tmp_
     assert opening(gather(regressor)).startswith("This model predicts 'score' from 4 inputs; ")
 
 
-def test_importances_follow_the_model(regressor, rows):
-    from smilenn.report.findings import gather
-
-    found = gather(regressor, *rows, held_out=True).importances
+def test_importances_follow_the_model(regressor, rows, trial):
+    found = trial.importances
     assert found[0].name == "dose" and found[0].change > 3 * found[-1].change >= 0
     assert gather(regressor, *rows, held_out=True).importances == found  # the same shuffle every time

@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from smilenn.report.svg import LEFT, RIGHT, TOP, WIDTH, Frame, number, picture, spread, text, ticks
+from smilenn.report.svg import LEFT, RIGHT, TOP, WIDTH, Axes, number, picture, spread, text, ticks
 
 
 @pytest.mark.parametrize("lo, hi", [(0, 1), (-3.2, 7.9), (1e-6, 2e-6), (1e6, 1.7e6), (99.5, 99.51), (-1e-3, 0)])
@@ -22,11 +22,11 @@ def test_ticks_are_few_round_and_inside(lo, hi):
 
 
 def test_pixels_follow_the_data():
-    frame = Frame((0.0, 10.0), (0.0, 1.0), "x", "y")
+    frame = Axes((0.0, 10.0), (0.0, 1.0), "x", "y")
     assert frame.px(0) == LEFT and frame.px(10) == WIDTH - RIGHT
     assert frame.py(1) == TOP and frame.py(0) > frame.py(0.5) > frame.py(1)
     assert frame.py(7) == TOP  # what lies outside stays on the edge
-    logged = Frame((0.0, 1.0), (1e-4, 1.0), "", "", log_y=True)
+    logged = Axes((0.0, 1.0), (1e-4, 1.0), "", "", log_y=True)
     assert logged.py(1e-2) == pytest.approx((logged.py(1.0) + logged.py(1e-4)) / 2)
     assert logged.py(0.0) == logged.py(1e-4)
 
@@ -40,7 +40,7 @@ def test_ranges_are_never_empty():
 def test_texts_cannot_leave_their_place():
     assert text("a\n<b>&\"'\x00") == "a\\n&lt;b&gt;&amp;&quot;&#x27;\\x00"
     assert number(float("inf")) == "∞" and number(float("nan")) == "–" and number(1e-7) == "1.0e−07"
-    drawn = Frame((0, 1), (0, 1), "<x>", "y", ("<a>", "b")).svg([], '"t"')
+    drawn = Axes((0, 1), (0, 1), "<x>", "y", ("<a>", "b")).svg([], '"t"')
     assert "<x>" not in drawn and "<a>" not in drawn and "&quot;t&quot;" in drawn
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Config, Fair, Monotone, SmileClassifier, SmileRegressor
+from smilenn import Config, Fair, Monotone, Network, SmileClassifier, SmileRegressor
+
+ONE = Network(members=1)  # commands and answers are the subject, not how well a model fits
 
 
 def table():
@@ -26,7 +28,9 @@ def table():
 def regressor_folder(tmp_path_factory):
     frame, score = table()
     folder = tmp_path_factory.mktemp("served") / "regressor"
-    model = SmileRegressor(increasing=["income"], config=Config(epochs=8), random_state=0).fit(frame, score)
+    model = SmileRegressor(increasing=["income"], config=Config(epochs=8), network=ONE, random_state=0).fit(
+        frame, score
+    )
     model.save(folder)
     return folder
 
@@ -37,6 +41,6 @@ def classifier_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served") / "classifier"
     rules = [Monotone(increasing=["income"]), Fair(["race"], eps=0.5)]
     labels = np.where(score > score.median(), "yes", "no")
-    model = SmileClassifier(properties=rules, missing="fill", config=Config(epochs=8), random_state=0)
+    model = SmileClassifier(properties=rules, missing="fill", config=Config(epochs=8), network=ONE, random_state=0)
     model.fit(frame, labels).save(folder)
     return folder

@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 import smilenn
 from smilenn.cli import app
 
+pytestmark = pytest.mark.usefixtures("quick_loads")
+
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):

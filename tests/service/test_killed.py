@@ -13,7 +13,7 @@ from tests.service.conftest import table
 
 import smilenn
 
-CLIENTS, KILLS, WANTED = 4, 2, 60
+CLIENTS, KILLS, WANTED = 4, 1, 60
 
 
 def start(folder, port):

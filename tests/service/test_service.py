@@ -22,7 +22,9 @@ from smilenn.service import batching
 from smilenn.service.app import Limits, Service, application
 from smilenn.service.rows import Reader
 from smilenn.service.run import bound
-from smilenn.service.served import Served
+from smilenn.service.served import Served, row_schema
+
+pytestmark = pytest.mark.usefixtures("quick_loads")
 
 GOOD = {"income": 43.6, "years": 14, "member": 1, "region": "north", "race": "b"}
 
@@ -253,6 +255,21 @@ def test_a_model_is_exchanged_between_requests(regressor, classifier):
         after = client.post("/predict", json={"rows": [GOOD]}).json()
     assert isinstance(before["predictions"][0]["prediction"], float)
     assert after["predictions"][0]["prediction"] in ("yes", "no")
+
+
+def test_the_interface_is_that_of_the_model_that_answers_now(regressor, tmp_path):
+    frame, score = table()
+    model = smilenn.SmileRegressor(increasing=["income"], config=smilenn.Config(epochs=1), random_state=0)
+    model.fit(frame[["income"]], score).save(tmp_path / "other")
+    service, found = Service(regressor, Limits()), []
+    with TestClient(application(service)) as client:
+        for served in (regressor, Served.load(tmp_path / "other")):
+            service.replace(served)
+            interface = client.get("/openapi.json").json()
+            content = interface["paths"]["/predict"]["post"]["requestBody"]["content"]
+            assert content["application/json"]["schema"]["properties"]["rows"]["items"] == row_schema(served)
+            found.append((interface["info"]["title"], set(row_schema(served)["properties"])))
+    assert found == [("smilenn: regressor", set(GOOD)), ("smilenn: other", {"income"})]
 
 
 def test_an_altered_folder_is_not_served(regressor_folder, tmp_path):

@@ -11,6 +11,8 @@ from smilenn.model.encoders import Trees
 from smilenn.train.boosted import GROUPS, boosters
 from smilenn.train.losses import Quantiles
 
+pytestmark = pytest.mark.usefixtures("quick_loads")
+
 QUICK = Config(epochs=2, batch_size=256)
 
 

@@ -37,6 +37,7 @@ class Attack:
         self.groups = [np.array(group) for group in row.groups]
         self.coefficients = row.coefficients()
         self.best: Found | None = None
+        self.enough: Fraction | None = None
 
     def value(self, x: np.ndarray) -> np.ndarray:
         """The left side [n] in float64 of pairs x [n, 2, m]."""
@@ -90,15 +91,23 @@ class Attack:
             g = g * k if step == "mul" else g / k if step == "div" else g
         return g
 
-    def run(self) -> Found | None:
-        """Search; the best pair, None where no point was found to satisfy the premise exactly."""
+    def run(self, enough: Fraction | None = None) -> Found | None:
+        """Search, until a left side is above `enough`; the best pair, None where no point satisfies the premise."""
+        self.enough = enough
         l1, u1, _, _, dl, du = self.box
         shape = (STARTS, len(l1))
         middle = np.stack([(l1 + u1) / 2, l1, u1])
         self.offer(self.into_premise(middle, np.broadcast_to(np.clip(0.0, dl, du), middle.shape)))
-        self._ascend(self.rng.uniform(l1, u1, shape), self.rng.uniform(dl, du, shape), STEPS, 0.5)
-        self.climb()
+        if not self.done:
+            self._ascend(self.rng.uniform(l1, u1, shape), self.rng.uniform(dl, du, shape), STEPS, 0.5)
+        if not self.done:
+            self.climb()
         return self.best
+
+    @property
+    def done(self) -> bool:
+        """Whether the best pair is as good as was asked for."""
+        return self.enough is not None and self.best is not None and self.best.value > self.enough
 
     def climb_from(self, x: np.ndarray) -> None:
         """A few steps from pairs around x [2, m]."""
@@ -113,6 +122,8 @@ class Attack:
         for k in range(steps):
             pairs = self.into_premise(first, gap)
             self.offer(pairs)
+            if self.done:
+                return
             step, g = length * (1 - k / steps) ** 2 + 0.002, self.gradient(pairs)
             moves = self.rng.random(first.shape) < 0.5
             first = np.clip(first + step * (u1 - l1) * np.sign(g.sum(axis=1)) * moves, l1, u1)

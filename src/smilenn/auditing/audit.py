@@ -31,6 +31,7 @@ from smilenn.auditing.network import DeepNet
 from smilenn.auditing.replay import replays
 from smilenn.auditing.rows import Row
 from smilenn.auditing.search import Search
+from smilenn.auditing.vnnlib import read_vnnlib
 from smilenn.certify import check_deep
 from smilenn.certify.check_deep import RowReport, decimal
 from smilenn.domain import Domain
@@ -56,6 +57,7 @@ class AuditedRow:
     seconds : of the search, without the check.
     pair : the inputs a and b, in the domain's columns, one row each.
     replayed : the left side at the pair, by what computed it.
+    course : (seconds, found, proved) whenever the bracket moved in the search, without rounding and unchecked.
     """
 
     row: str
@@ -68,6 +70,7 @@ class AuditedRow:
     pair: pd.DataFrame
     replayed: Mapping[str, float]
     leaves: int
+    course: tuple[tuple[float, float, float], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """For other programs; numbers as floats, `proved` rounded up and `found` down."""
@@ -157,16 +160,50 @@ def audit(
     decide : stop a row once its right side is decided, rather than at a closed bracket.
     out : a new folder for the certificate, which `smile check` reads.
     """
-    if not 0 <= time_limit < float("inf"):
-        raise SmileError(f"time_limit is {time_limit}; give a number of seconds.")
     net = read_network(model)
-    if len(net.weights) < 2:
-        raise SmileError("The network has no hidden layer; audits are about networks with at least one.")
     check_names(model, domain)
     domain = domain_as_read(domain, net.dtype)
-    names = _outputs(net, outputs)
+    names = output_names(net, outputs)
     stated = [claims] if isinstance(claims, (Property, Claim, Bracket)) else list(claims)
     rows = rows_of(stated, domain, net, names, values)
+    return audit_rows(model, net, rows, domain, names, time_limit, decide=decide, out=out, seed=seed)
+
+
+def audit_vnnlib(
+    model: Any,
+    query: str | Path,
+    *,
+    time_limit: float = 60.0,
+    decide: bool = False,
+    out: str | Path | None = None,
+    seed: int = 0,
+) -> Audit:
+    """Decide a VNN-LIB 2.0 query about a network or two copies of it: it is unsatisfiable if all rows are proved.
+
+    `query` is the path of a file; the other parameters are those of `audit`.
+    """
+    net = read_network(model)
+    read = read_vnnlib(query, net)
+    return audit_rows(model, net, read.rows, read.domain, read.outputs, time_limit, decide=decide, out=out, seed=seed)
+
+
+def audit_rows(
+    model: Any,
+    net: DeepNet,
+    rows: Sequence[Row],
+    domain: Domain,
+    names: Sequence[str],
+    time_limit: float,
+    *,
+    decide: bool,
+    out: str | Path | None,
+    seed: int,
+) -> Audit:
+    """Brackets for rows over the coordinates of `domain`."""
+    if not 0 <= time_limit < float("inf"):
+        raise SmileError(f"time_limit is {time_limit}; give a number of seconds.")
+    if len(net.weights) < 2:
+        raise SmileError("The network has no hidden layer; audits are about networks with at least one.")
     folder = None if out is None else Path(out)
     if folder is not None:
         folder.mkdir(parents=True)
@@ -204,8 +241,11 @@ def prove_row(
 ) -> ProvedRow:
     """Search for pairs and bounds until that time (`perf_counter`); the proof as it then stands."""
     attack = Attack(net, row, seed)
-    if attack.run() is None:
+    first = attack.run(row.rhs if decide else None)
+    if first is None:
         raise SmileError(f"No pair of inputs in {net.dtype} was found that satisfies the premise of {row.text!r}.")
+    if decide and row.rhs is not None and first.value > row.rhs:  # decided: any bound will do
+        return ProvedRow(row, first.x, bytes([check_deep.OWN]))
     search = Search(net, row, attack, gap=GAP, decide=decide)
     root = search.run(until)
     best = attack.best
@@ -215,7 +255,7 @@ def prove_row(
     checker_net = check_deep.Net(described(net), net.data())
     checker_row = check_deep.Row(described_row, checker_net, [list(row.names), list(outputs)])
     proof = write_proof(check_deep.Proof(checker_net, checker_row, b"", False, check_deep.Work()), root, limit)
-    return ProvedRow(row, best.x, proof)
+    return ProvedRow(row, best.x, proof, tuple(search.course))
 
 
 def _audited(
@@ -241,10 +281,12 @@ def _audited(
         pair,
         replayed,
         checked.leaves,
+        proved.course,
     )
 
 
-def _outputs(net: DeepNet, given: Sequence[str] | None) -> list[str]:
+def output_names(net: DeepNet, given: Sequence[str] | None) -> list[str]:
+    """The names of the outputs, by default one called '' or y0, y1, …."""
     count = net.sizes[-1]
     if given is None:
         return [""] if count == 1 else [f"y{i}" for i in range(count)]

@@ -6,24 +6,35 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from smilenn.certify import check_deep
-from smilenn.certify.check_deep import Report, RowReport
+from smilenn.certify.check_deep import Report, RowReport, ShareReport
 from smilenn.errors import SmileError, printable
 
 NUMBERS = ("found", "real", "computed", "rhs")
+T = TypeVar("T", Report, ShareReport)
 
 
 def check_audit(folder: str | os.PathLike[str]) -> Report:
     """The checker's report on an audit's folder, from a fresh process where one can be started."""
+    return _checked(folder, check_deep.check_folder, read_report)
+
+
+def check_labels(folder: str | os.PathLike[str]) -> ShareReport:
+    """The same for a folder about labels."""
+    return _checked(folder, check_deep.check_share, read_share)
+
+
+def _checked(folder: str | os.PathLike[str], here: Callable[[Any], T], read: Callable[[dict[str, Any]], T]) -> T:
     if not sys.executable or getattr(sys, "frozen", False):
-        return check_deep.check_folder(folder)
+        return here(folder)
     command = [sys.executable, "-I", "-S", check_deep.__file__, "--json", os.path.abspath(os.fspath(folder))]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     try:
-        report = read_report(json.loads(done.stdout))
+        report = read(json.loads(done.stdout))
     except (ValueError, LookupError, TypeError):
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
         raise SmileError(f"The checker ended without a report ({printable(last[0])}); check again.") from None
@@ -35,6 +46,12 @@ def check_audit(folder: str | os.PathLike[str]) -> Report:
 def read_report(data: dict[str, Any]) -> Report:
     """Inverse of `Report.to_json`."""
     return Report(**{**data, "rows": tuple(_row(row) for row in data["rows"])})
+
+
+def read_share(data: dict[str, Any]) -> ShareReport:
+    """Inverse of `ShareReport.to_json`."""
+    pair = tuple(tuple(x) for x in data["pair"])
+    return ShareReport(**{**data, "statement": tuple(data["statement"]), "pair": pair})
 
 
 def _row(data: dict[str, Any]) -> RowReport:

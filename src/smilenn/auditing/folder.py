@@ -18,11 +18,12 @@ from smilenn.auditing.rows import Row
 
 @dataclass(frozen=True, eq=False)
 class ProvedRow:
-    """A row, a pair x [2, m] that satisfies its premise, and the bytes of its proof."""
+    """A row, a pair x [2, m] that satisfies its premise, the bytes of its proof; how the search's bracket moved."""
 
     row: Row
     witness: np.ndarray
     proof: bytes
+    course: tuple[tuple[float, float, float], ...] = ()
 
 
 def write_folder(folder: Path, net: DeepNet, outputs: Sequence[str], rows: Sequence[ProvedRow]) -> None:

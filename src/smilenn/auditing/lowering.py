@@ -50,7 +50,7 @@ def rows_of(
     if domain.size != net.sizes[0]:
         have = f"the domain has {domain.size} ({listed(domain.coordinates, 4)})"
         raise SmileError(f"The network reads {net.sizes[0]} inputs, but {have}; give them in the network's order.")
-    chosen = _chosen(domain, values or {}, net.dtype)
+    chosen = chosen_values(domain, values or {}, net.dtype)
     out: list[Row] = []
     for stated in claims:
         bracket = isinstance(stated, Bracket)
@@ -63,7 +63,8 @@ def rows_of(
     return out
 
 
-def _chosen(domain: Domain, values: Mapping[str, Sequence[Any]], dtype: Dtype) -> dict[str, tuple[Fraction, ...]]:
+def chosen_values(domain: Domain, values: Mapping[str, Sequence[Any]], dtype: Dtype) -> dict[str, tuple[Fraction, ...]]:
+    """The values that were given for features, as the network reads them; others than numbers within bounds raise."""
     out = {}
     for name, given in values.items():
         feature = domain.feature(name)

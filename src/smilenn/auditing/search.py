@@ -60,6 +60,7 @@ class Search:
         self.count, self.nodes = 0, 0
         self.heap: list[tuple[float, int, Node, tuple[int, int, int]]] = []
         self.closed = -np.inf
+        self.course: list[tuple[float, float, float]] = []  # seconds, found, proved, whenever the bracket moved
 
     @property
     def found(self) -> float:
@@ -82,13 +83,20 @@ class Search:
 
     def run(self, until: float) -> Node:
         """Search until that time (`perf_counter`) or the gap is closed; the root."""
-        lemmas = len(self.net.weights) > 2
+        lemmas, begun = len(self.net.weights) > 2, perf_counter()
         root = Node((), spread(self.net, self.row.scaled_box(self.net), lemmas=lemmas), np.inf, lemmas=lemmas)
         self._bound(root, None)
+        self._note(begun)
         while self.heap and -self.heap[0][0] > self.enough and perf_counter() < until:
             _, _, node, split = heapq.heappop(self.heap)
             self._split(node, split)
+            self._note(begun)
         return root
+
+    def _note(self, begun: float) -> None:
+        """Note the bracket if it moved since the last time."""
+        if not self.course or self.course[-1][1:] != (self.found, self.proved):
+            self.course.append((perf_counter() - begun, self.found, self.proved))
 
     def _split(self, node: Node, split: tuple[int, int, int]) -> None:
         node.split = split

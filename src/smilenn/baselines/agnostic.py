@@ -11,7 +11,7 @@ from torch import nn
 
 from smilenn.baselines.descent import Descent, output_units, task_loss
 from smilenn.baselines.network import ScaledModule
-from smilenn.datasets.base import Task
+from smilenn.datasets.base import TaskName
 from smilenn.datasets.prepare import Prepared
 from smilenn.model.backbones import MLP
 
@@ -24,7 +24,7 @@ def mlp(sizes: Sequence[int]) -> Backbone:
 
 
 def build(
-    data: Prepared, backbone: Backbone, embedding: int, task: Task, columns: Sequence[int] | None = None
+    data: Prepared, backbone: Backbone, embedding: int, task: TaskName, columns: Sequence[int] | None = None
 ) -> ScaledModule:
     """Backbone and head with fresh weights; call `Descent.start` before."""
     mean, scale = output_units(task, data.y)
@@ -34,7 +34,7 @@ def build(
 
 
 def fit_agnostic(
-    data: Prepared, backbone: Backbone, embedding: int, *, task: Task, descent: Descent | None = None
+    data: Prepared, backbone: Backbone, embedding: int, *, task: TaskName, descent: Descent | None = None
 ) -> ScaledModule:
     """Train backbone and head; the epoch with the smallest held-out loss is kept."""
     descent = Descent() if descent is None else descent

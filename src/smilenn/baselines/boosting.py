@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from smilenn.datasets.base import Task
+from smilenn.datasets.base import TaskName
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Boosted:
         return np.asarray(out, dtype=np.float64)
 
 
-def fit_boosting(x: np.ndarray, y: np.ndarray, signs: Sequence[int], *, task: Task, seed: int = 0) -> Boosted:
+def fit_boosting(x: np.ndarray, y: np.ndarray, signs: Sequence[int], *, task: TaskName, seed: int = 0) -> Boosted:
     """x [n, m], y [n], `signs` of −1, 0, 1 per coordinate; scikit-learn's default settings otherwise."""
     if task == "binary":
         return Boosted(HistGradientBoostingClassifier(monotonic_cst=list(signs), random_state=seed).fit(x, y))

@@ -18,7 +18,7 @@ from smilenn.baselines.descent import Descent, task_loss
 from smilenn.baselines.layers import layers_of
 from smilenn.baselines.network import ScaledModule
 from smilenn.baselines.symbolic import symbolic
-from smilenn.datasets.base import Task
+from smilenn.datasets.base import TaskName
 from smilenn.datasets.prepare import Prepared
 from smilenn.errors import SmileError
 
@@ -30,7 +30,7 @@ def fit_certifair(
     sizes: Sequence[int],
     embedding: int,
     *,
-    task: Task,
+    task: TaskName,
     descent: Descent | None = None,
 ) -> ScaledModule:
     """Train with λ = `weight`; `protected` is a yes/no feature. The epoch with the smallest held-out loss is kept."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from smilenn.datasets.base import Task
+from smilenn.datasets.base import TaskName
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Constant:
         return np.full(len(x), self.value)
 
 
-def fit_constant(y: np.ndarray, task: Task) -> Constant:
+def fit_constant(y: np.ndarray, task: TaskName) -> Constant:
     """From training targets [n].
 
     >>> fit_constant(np.array([0.0, 0.0, 1.0, 1.0]), "binary").value

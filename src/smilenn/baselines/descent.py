@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 
 from smilenn.baselines.network import ScaledModule
-from smilenn.datasets.base import Task
+from smilenn.datasets.base import TaskName
 from smilenn.datasets.prepare import Prepared
 from smilenn.errors import SmileError
 
@@ -79,7 +79,7 @@ class Descent:
         return net.eval()
 
 
-def task_loss(net: ScaledModule, task: Task) -> Loss:
+def task_loss(net: ScaledModule, task: TaskName) -> Loss:
     """Mean binary cross-entropy of logits, or mean squared error in units of the target's spread."""
 
     def loss(u: torch.Tensor, y: torch.Tensor, _: float) -> torch.Tensor:
@@ -90,7 +90,7 @@ def task_loss(net: ScaledModule, task: Task) -> Loss:
     return loss
 
 
-def output_units(task: Task, y: np.ndarray) -> tuple[float, float]:
+def output_units(task: TaskName, y: np.ndarray) -> tuple[float, float]:
     """Mean and spread of a regression's target; a logit is left as it is."""
     spread = float(y.std())
     return (0.0, 1.0) if task == "binary" else (float(y.mean()), spread if spread > 0 else 1.0)

@@ -18,7 +18,7 @@ from torch import nn
 
 from smilenn.baselines.descent import Descent, output_units, task_loss
 from smilenn.baselines.network import ScaledModule
-from smilenn.datasets.base import Task
+from smilenn.datasets.base import TaskName
 from smilenn.datasets.prepare import Prepared
 from smilenn.errors import SmileError
 
@@ -76,7 +76,7 @@ def fit_lipschitz_residual(
     slope: float,
     *,
     sizes: Sequence[int] = (32, 32),
-    task: Task = "regression",
+    task: TaskName = "regression",
     descent: Descent | None = None,
 ) -> ScaledModule:
     """Train; `slope` bounds the slope per model unit, in units of the target's spread (a logit: in itself)."""

@@ -18,7 +18,7 @@ from torch import nn
 
 from smilenn.baselines.descent import Descent, output_units, task_loss
 from smilenn.baselines.network import ScaledModule
-from smilenn.datasets.base import Task
+from smilenn.datasets.base import TaskName
 from smilenn.datasets.prepare import Prepared
 from smilenn.errors import SmileError
 
@@ -64,7 +64,7 @@ def fit_monotone_weights(
     signs: Sequence[int],
     *,
     sizes: Sequence[int] = (32, 32),
-    task: Task = "regression",
+    task: TaskName = "regression",
     descent: Descent | None = None,
 ) -> ScaledModule:
     """Train; `signs` holds −1, 0 or 1 per coordinate of the domain."""

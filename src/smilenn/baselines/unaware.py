@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from smilenn.baselines.agnostic import Backbone, build
 from smilenn.baselines.descent import Descent, task_loss
 from smilenn.baselines.network import ScaledModule
-from smilenn.datasets.base import Task
+from smilenn.datasets.base import TaskName
 from smilenn.datasets.prepare import Prepared
 
 
@@ -20,7 +20,7 @@ def fit_unaware(
     backbone: Backbone,
     embedding: int,
     *,
-    task: Task,
+    task: TaskName,
     descent: Descent | None = None,
 ) -> ScaledModule:
     """Train on the coordinates of all features but `protected`."""

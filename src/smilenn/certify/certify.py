@@ -31,8 +31,8 @@ from smilenn.problem import build_all
 from smilenn.progress import Progress
 from smilenn.properties.cases import case_claims
 from smilenn.properties.claim import Claim
-from smilenn.provers.cases import known_cases
 from smilenn.provers.proof import ClaimProof
+from smilenn.provers.proved_cases import known_cases
 from smilenn.provers.tree.tree import Trees
 from smilenn.rounding import two_digits
 

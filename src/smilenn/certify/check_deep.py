@@ -29,9 +29,12 @@ G = K = 40
 NODES, DEPTH, WORK, MIB = 1 << 22, 512, 1 << 34, 1 << 20
 DEEPEST = 64  # nesting of audit.json
 FILES = {"audit.json": 64 * MIB, "network.bin": 8 * MIB, "proofs.bin": 256 * MIB}
+SHARE = "share.json"  # in place of audit.json: a folder about labels, section 7
 ROUNDOFF = {"float32": (4, 8, 24), "float64": (8, 11, 53)}  # bytes, bits of the exponent, digits of the significand
 EXIT = {"certified": 0, "violated": 1, "refused": 1, "unreadable": 2, "unknown": 3}
 OWN, STORED, PHASE, INPUT, LEMMAS = range(5)
+OPEN, POSITIVE, OTHER, SPLIT = range(4)  # nodes of a proof about labels
+WHOLE = 1 << 24  # whole numbers up to here are floats of either type
 Octagon = tuple[int, int, int, int, int, int]
 Point = tuple[int, int, int, int]  # s_1, s_2, relu(s_1), relu(s_2)
 Ints = list[int]
@@ -174,7 +177,7 @@ def sha256(data: bytes) -> str:
 
 def read_file(folder: str, name: str) -> bytes:
     """A regular file, no link to one, within the limits on sizes."""
-    path, limit = os.path.join(folder, name), FILES[name]
+    path, limit = os.path.join(folder, name), FILES["audit.json" if name == SHARE else name]
     flags = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
@@ -212,7 +215,7 @@ def parse(data: bytes) -> dict[str, Any]:
         if depth(value) > DEEPEST:
             raise ValueError(f"it is nested deeper than {DEEPEST}")
     except (ValueError, RecursionError) as error:
-        raise UnreadableError(f"audit.json is not readable JSON: {error}") from None
+        raise UnreadableError(f"the statement is not readable JSON: {error}") from None
     return value
 
 
@@ -486,26 +489,11 @@ class Work:
         need(self.done <= WORK, "the proof takes too much work to check")
 
 
-# ---- 5. the rule ----------------------------------------------------------------------------------------------------
+class Reader:
+    """The bytes of a proof, one after the other."""
 
-
-class Proof:
-    """The proof of one row, in exact arithmetic or (`rounds`) in that of the network."""
-
-    def __init__(self, net: Net, row: Row, data: bytes, rounds: bool, work: Work) -> None:
-        self.net, self.row, self.data, self.rounds, self.work, self.at = net, row, data, rounds, work, 0
-        self.hidden = last = len(net.W) - 1
-        const, self.kappa = Fraction(0), []
-        for weights in row.weights:
-            total = [
-                sum((a * w[j] for a, w in zip(weights, net.W[last], strict=True)), Fraction(0))
-                for j in range(net.sizes[last])
-            ]
-            self.kappa.append([up(v / (1 << net.E), K) for v in total])
-            const += sum((a * b for a, b in zip(weights, net.b[last], strict=True)), Fraction(0)) / (1 << net.E)
-        self.const = up(const, K + G)
-
-    # -- reading --
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
 
     def byte(self) -> int:
         """The next byte."""
@@ -529,6 +517,27 @@ class Proof:
         """A whole number of either sign."""
         n = self.number(1 << 98)
         return -(n + 1 >> 1) if n & 1 else n >> 1
+
+
+# ---- 5. the rule ----------------------------------------------------------------------------------------------------
+
+
+class Proof(Reader):
+    """The proof of one row, in exact arithmetic or (`rounds`) in that of the network."""
+
+    def __init__(self, net: Net, row: Row, data: bytes, rounds: bool, work: Work) -> None:
+        super().__init__(data)
+        self.net, self.row, self.rounds, self.work = net, row, rounds, work
+        self.hidden = last = len(net.W) - 1
+        const, self.kappa = Fraction(0), []
+        for weights in row.weights:
+            total = [
+                sum((a * w[j] for a, w in zip(weights, net.W[last], strict=True)), Fraction(0))
+                for j in range(net.sizes[last])
+            ]
+            self.kappa.append([up(v / (1 << net.E), K) for v in total])
+            const += sum((a * b for a, b in zip(weights, net.b[last], strict=True)), Fraction(0)) / (1 << net.E)
+        self.const = up(const, K + G)
 
     def slopes(self) -> list[list[tuple[int, int] | None]]:
         """Slopes of a leaf, layer by layer from the top; None: own."""
@@ -784,13 +793,236 @@ def moved(k: int, low: int, high: int, r: Octagon) -> int:
     return k * (high if k > 0 else -low) // (high - low)
 
 
+# ---- 7. labels ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ShareReport:
+    """How many of the `points` have a label that no value of the protected input changes, and the other answers."""
+
+    status: str
+    reason: str = ""
+    certificate: str = ""
+    network: str = ""
+    dtype: str = ""
+    points: int = 0
+    settled: int = 0
+    leaves: int = 0
+    statement: tuple[str, ...] = ()
+    pair: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 certified, 1 refused or violated, 2 unreadable, 3 unknown."""
+        return EXIT[self.status]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report for other programs."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """The report as text."""
+        if not self.points:
+            return [printable(f"{self.status}: {self.reason}")]
+        whole, part = divmod(10**6 * self.settled // self.points, 10**4)
+        out = [f"{self.status} ({self.dtype} network {self.network[:16]}…, certificate {self.certificate[:16]}…)"]
+        out += [f"  {line}" for line in self.statement]
+        out.append(
+            f"  settled: {self.settled} of {self.points} points, {whole}.{part:04d} %, as computed in {self.dtype}"
+        )
+        out += [f"  a changed label: {' | '.join(', '.join(x) for x in self.pair)}"] if self.pair else []
+        return [printable(line) for line in out]
+
+
+def check_share(path: str | os.PathLike[str]) -> ShareReport:
+    """Check a folder about labels; every failure is in the report, nothing is raised."""
+    try:
+        return _check_share(os.fspath(path))
+    except CheckError as error:
+        return ShareReport(error.status, str(error))
+
+
+def _check_share(folder: str) -> ShareReport:
+    files = {name: read_file(folder, name) for name in (SHARE, "network.bin", "proofs.bin")}
+    content, data = parse(files[SHARE]), files["proofs.bin"]
+    good = content.get("format") == "smilenn-share" and type(content.get("version")) is int
+    need(good and content["version"] == 1, "this is not a share of version 1")
+    keys = {"format", "version", "source", "network", "inputs", "lo", "hi", "protected", "parts", "pair"}
+    need(set(content) == keys | {"proofs_sha256"}, "share.json has missing or unknown keys")
+    need(content["proofs_sha256"] == sha256(data), "proofs.bin is not the file of this share")
+    need(isinstance(content["source"], str), "the share's source is not a text")
+    labels = Labels(content, Net(content["network"], files["network.bin"]), data)
+    pair = labels.pair(content["pair"])
+    settled, leaves = labels.settled()
+    need(not (pair and settled == labels.points), "every point is settled, and a pair shows the contrary")
+    status = "violated" if pair else "certified" if settled == labels.points else "unknown"
+    digests = sha256(files[SHARE]), sha256(files["network.bin"])
+    return ShareReport(status, "", *digests, labels.net.dtype, labels.points, settled, leaves, labels.statement(), pair)
+
+
+def wholes(value: object, count: int) -> Ints:
+    """So many whole numbers that are floats."""
+    good = isinstance(value, list) and len(value) == count and all(type(v) is int and abs(v) <= WHOLE for v in value)
+    need(good, "a list of whole numbers is malformed")
+    return list(value)  # type: ignore[call-overload]
+
+
+class Labels(Reader):
+    """The statement of share.json and its proof: boxes of whole numbers in which the sign of the output is settled."""
+
+    def __init__(self, content: dict[str, Any], net: Net, data: bytes) -> None:
+        super().__init__(data)
+        m, self.net, self.work = net.sizes[0], net, Work()
+        need(net.sizes[-1] == 1, "labels are those of a network with one output")
+        self.names, self.lo, self.hi = texts(content["inputs"], m), wholes(content["lo"], m), wholes(content["hi"], m)
+        self.protected, parts = content["protected"], content["parts"]
+        need(type(self.protected) is int and 0 <= self.protected < m, "there is no such protected input")
+        need(isinstance(parts, list) and 1 <= len(parts) <= 256, "the parts are malformed")
+        self.parts = [wholes(part, 2) for part in parts]
+        within = (self.lo[self.protected], self.hi[self.protected])
+        good = all(within[0] <= a <= b <= within[1] for a, b in self.parts)
+        need(good and all(a <= b for a, b in zip(self.lo, self.hi, strict=True)), "the bounds are malformed")
+        self.points = self.count(self.lo, self.hi)
+
+    def count(self, lo: Ints, hi: Ints) -> int:
+        """The points of a box: whole numbers of all inputs but the protected one."""
+        return math.prod(b - a + 1 for i, (a, b) in enumerate(zip(lo, hi, strict=True)) if i != self.protected)
+
+    def statement(self) -> tuple[str, ...]:
+        """What is counted, input by input."""
+        out = ["points of whole numbers whose label, output > 0 or not, no value of the protected input changes:"]
+        for i, name in enumerate(self.names):
+            own = ", ".join(f"[{a}, {b}]" for a, b in self.parts)
+            where = f"protected, all values in {own}" if i == self.protected else f"[{self.lo[i]}, {self.hi[i]}]"
+            out.append(f"{json.dumps(name, ensure_ascii=False)}: {where}")
+        return tuple(out)
+
+    def pair(self, value: object) -> tuple[tuple[str, ...], ...]:
+        """The stored pair, if there is one; its labels must differ in exact arithmetic."""
+        if value is None:
+            return ()
+        need(isinstance(value, list) and len(value) == 2, "the pair is malformed")
+        a, b = (wholes(x, self.net.sizes[0]) for x in value)  # type: ignore[union-attr]
+        for x in (a, b):
+            need(any(p <= x[self.protected] <= q for p, q in self.parts), "the pair's protected value is none of those")
+            need(all(p <= v <= q for p, v, q in zip(self.lo, x, self.hi, strict=True)), "the pair is out of bounds")
+        need(all(v == w for i, (v, w) in enumerate(zip(a, b, strict=True)) if i != self.protected), "the pair differs")
+        signs = [self.net.outputs([Fraction(v) for v in x], self.work)[0] > 0 for x in (a, b)]
+        need(signs[0] != signs[1], "the labels of the pair are the same")
+        return tuple(tuple(map(str, x)) for x in (a, b))
+
+    def settled(self) -> tuple[int, int]:
+        """How many points lie in leaves whose claim is confirmed, and how many such leaves there are."""
+        total = leaves = nodes = 0
+        ahead = [(self.lo, self.hi)]
+        while ahead:
+            (lo, hi), nodes = ahead.pop(), nodes + 1
+            need(nodes <= NODES and len(ahead) <= DEPTH, "the proof has too many nodes")
+            kind = self.byte()
+            if kind == SPLIT:
+                i, at = self.number(self.net.sizes[0]), self.signed()
+                need(i != self.protected and lo[i] <= at < hi[i], "a split leaves nothing on one side")
+                ahead += [([*lo[:i], at + 1, *lo[i + 1 :]], hi), (lo, [*hi[:i], at, *hi[i + 1 :]])]
+                continue
+            need(kind in (OPEN, POSITIVE, OTHER), "a proof has an unknown node")
+            if kind != OPEN and all(self.decided(lo, hi, part, kind == POSITIVE) for part in self.parts):
+                total, leaves = total + self.count(lo, hi), leaves + 1
+        need(self.at == len(self.data), "a proof has bytes left over")
+        return total, leaves
+
+    def decided(self, lo: Ints, hi: Ints, part: Ints, positive: bool) -> bool:
+        """Whether the output is above 0 (or not) all over a box and a part of the protected input.
+
+        Intervals of the hidden layers come first; where they do not show it, the rule tightens them.
+        """
+        ends = [part if i == self.protected else (a, b) for i, (a, b) in enumerate(zip(lo, hi, strict=True))]
+        inputs = [self.scaled(i, *map(Fraction, end)) for i, end in enumerate(ends)]
+        ways = (False, True) if len(self.net.W) > 2 else (False,)
+        return any(self.shown(inputs, positive, lemmas) for lemmas in ways)
+
+    def shown(self, inputs: list[tuple[int, int]], positive: bool, lemmas: bool) -> bool:
+        """The same by one way to bound the hidden layers."""
+        ranges, noise, last = [inputs], [[]], len(self.net.W)
+        for layer in range(1, last):
+            found, eps = self.through(layer, ranges[layer - 1])
+            noise.append(eps)
+            if lemmas and layer > 1:
+                found = [self.lemma(layer, j, r, ranges, noise) for j, r in enumerate(found)]
+            if any(low > high for low, high in found):
+                return False
+            ranges.append(found)
+        e, sign = self.through(last, ranges[-1])[1][0], -1 if positive else 1
+        kappa, const = self.start(last, 0, sign)
+        bound = self.back(kappa, const + (e << K), last - 1, ranges, noise)
+        return bound < 0 if positive else bound <= 0
+
+    def scaled(self, i: int, low: Fraction, high: Fraction) -> tuple[int, int]:
+        """§4: bounds of input i after the scaling, on the grid."""
+        for step, constants in self.net.scaling:
+            low, high = sorted((applied(step, low, constants[i]), applied(step, high, constants[i])))
+            e = max(abs(low), abs(high)) * self.net.u + Fraction(1, 1 << 80)
+            low, high = low - e, high + e
+        need(max(abs(low), abs(high)) < 1 << 60, "an input is 2^60 or more")
+        return down(low, G), up(high, G)
+
+    def through(self, layer: int, below: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], Ints]:
+        """Ranges of W·a + b, and ε of every unit, from the layer below."""
+        a = below if layer == 1 else [(max(low, 0), max(high, 0)) for low, high in below]
+        w, net = self.net.W[layer - 1], self.net
+        self.work.add(7 * len(w) * len(a))
+        middle, width = [low + high for low, high in a], [high - low for low, high in a]
+        largest = [max(-low, high) for low, high in a]
+        need(max(largest) < 1 << (G + 60), "a value is 2^60 or more")
+        out, noise, gamma = [], [], net.gamma(layer - 1)
+        for row, size, shift in zip(w, net.sizes_of[layer - 1], net.b[layer - 1], strict=True):
+            total = sum(map(mul, size, largest)) + (abs(shift) << G)
+            eps = -(-total * gamma.numerator // (gamma.denominator << net.E)) + 1
+            p, q = sum(map(mul, row, middle)) + (shift << (G + 1)), sum(map(mul, size, width))
+            out.append(((p - q >> (net.E + 1)) - eps, ceil_shift(p + q, net.E + 1) + eps))
+            noise.append(eps)
+        return out, noise
+
+    def start(self, layer: int, j: int, sign: int) -> tuple[Ints, int]:
+        """κ and constant of ±s_j of a layer, rounded up."""
+        w, b, shift = self.net.W[layer - 1][j], self.net.b[layer - 1][j], self.net.E - K
+        return [ceil_shift(sign * v, shift) for v in w], ceil_shift(sign * b << G, shift)
+
+    def lemma(
+        self, layer: int, j: int, r: tuple[int, int], ranges: list[list[tuple[int, int]]], noise: list[Ints]
+    ) -> tuple[int, int]:
+        """The range of unit j met with what the rule says of it; a unit that is off stays as it is."""
+        if r[1] <= 0:
+            return r
+        most = [
+            ceil_shift(self.back(*self.start(layer, j, sign), layer - 1, ranges, noise), K) + noise[layer][j]
+            for sign in (-1, 1)
+        ]
+        return max(r[0], -most[0]), min(r[1], most[1])
+
+    def back(self, kappa: Ints, const: int, top: int, ranges: list[list[tuple[int, int]]], noise: list[Ints]) -> int:
+        """§5 for one copy: an upper bound of κ·relu(s) + const of layer `top`."""
+        net = self.net
+        for layer in range(top, 0, -1):
+            slopes = []
+            for k, (low, high), e in zip(kappa, ranges[layer], noise[layer], strict=True):
+                t = alone(k, low, high)
+                const += abs(t) * e + (max(-t * low, (k - t) * high, 0) if low < 0 < high else 0)
+                slopes.append(t)
+            const += ceil_shift(sum(map(mul, slopes, net.b[layer - 1])) << G, net.E)
+            self.work.add(len(slopes) * (16 + 2 * net.sizes[layer - 1]))
+            shift = net.E if layer > 1 else 0
+            kappa = [ceil_shift(sum(map(mul, slopes, w)), shift) for w in net.columns[layer - 1]]
+        total = sum(max(q * low, q * high) for q, (low, high) in zip(kappa, ranges[0], strict=True))
+        return const + ceil_shift(total, net.E)
+
+
 def main(arguments: list[str]) -> int:
     """Print the report on a folder; its exit code."""
     folders = [a for a in arguments if a != "--json"]
     if len(folders) != 1:
         sys.stderr.write("usage: check_deep.py [--json] FOLDER\n")
         return 2
-    report = check_folder(folders[0])
+    report = (check_share if os.path.lexists(os.path.join(folders[0], SHARE)) else check_folder)(folders[0])
     text = json.dumps(report.to_json()) if "--json" in arguments else "\n".join(report.lines())
     sys.stdout.write(text + "\n")
     return report.exit_code

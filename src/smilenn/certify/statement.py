@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 from smilenn.certify.about import HEADING, About, Assumption
 from smilenn.certify.verdicts import claim_words
-from smilenn.domain import Domain
+from smilenn.domain import Domain, Feature
+from smilenn.domain.cells import order_of, origin_of
 from smilenn.properties.alike import alike, names_of, told_apart
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
-from smilenn.properties.wording import beside, comment, say, values_note
+from smilenn.properties.values import values_note
+from smilenn.properties.wording import beside, comment, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,17 +69,21 @@ def _judged(certificate: Certificate, outputs: Outputs | None, domain: Domain | 
 
 def ranges(domain: Domain) -> list[str]:
     """The features with their values, names in quotes: ``'income' in [2.0, 143.0]``, ``'race' one of 'a', 'b'``."""
-    out = []
-    for feature in domain.features:
-        whole = " (whole numbers)" if feature.kind == "integer" else ""
-        if feature.categories:
-            out.append(f"{feature.name!r} one of {', '.join(map(repr, feature.values))}")
-        elif feature.kind == "binary":
-            out.append(f"{feature.name!r} 0 or 1")
-        else:
-            out.append(f"{feature.name!r} in [{feature.lo!r}, {feature.hi!r}]{whole}")
     names = alike(names_of(None, None, domain))
-    return [told_apart(line, names) for line in out]
+    return [told_apart(f"{feature.name!r} {_range(feature)}", names) for feature in domain.features]
+
+
+def _range(feature: Feature) -> str:
+    """The values of one feature: ordered names with their places, dates with the day they are counted from."""
+    if feature.categories:
+        return f"one of {', '.join(map(repr, feature.values))}"
+    if names := order_of(feature):
+        return f"one of {' < '.join(map(repr, names))} (0 to {len(names) - 1})"
+    if feature.kind == "binary":
+        return "0 or 1"
+    whole = " (whole numbers)" if feature.kind == "integer" else ""
+    counted = "" if origin_of(feature) is None else f" {feature.unit}"
+    return f"in [{feature.lo!r}, {feature.hi!r}]{whole}{counted}"
 
 
 def claim_lines(

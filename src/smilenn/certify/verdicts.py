@@ -19,7 +19,9 @@ from smilenn.certify.about import About, Assumption, assumptions, describes_pinn
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.process import check_apart
+from smilenn.certify.shared import check_shared
 from smilenn.certify.stated import MODEL, first_version, space, uncovered, unregistered
+from smilenn.clusters.context import current
 from smilenn.errors import AlteredError, SmileError
 from smilenn.model.folder import parse_json, read_folder, read_manifest
 from smilenn.properties.claim import Claim
@@ -174,6 +176,7 @@ class Inspection:
     report: Report | None = None
     assumed: tuple[Assumption, ...] = ()
     sentences: tuple[str, ...] = ()  # the claims in words, made from the rows that were checked
+    statement: str = ""  # all of it as a text
 
 
 def inspect(
@@ -201,7 +204,7 @@ def inspect(
     if not isinstance(found, Certificate):
         return Inspection(found, report)
     assumed = once_signed(found.about.assumed) if signed else found.about.assumed
-    return Inspection(verdict(found), found.report, assumed, found.sentences)
+    return Inspection(verdict(found), found.report, assumed, found.sentences, found.statement)
 
 
 def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
@@ -209,12 +212,20 @@ def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
 
     `Unknown` where properties are stated that the certificate does not cover.
     """
-    return _examined(folder)[0]
+    return _held(folder, check_apart(folder))[0]
 
 
 def _examined(folder: str | PathLike[str]) -> tuple[Certificate | Rejected | Unknown, Report]:
-    """The same, with the report of the one check that was made."""
-    report = check_apart(folder)
+    """The same with the report, by the workers of a cluster where this is its block.
+
+    Loading a model never asks them: that a verdict rests on other machines is for whoever asks for a check.
+    """
+    pool = current()
+    return _held(folder, check_apart(folder) if pool is None else check_shared(folder, pool))
+
+
+def _held(folder: str | PathLike[str], report: Report) -> tuple[Certificate | Rejected | Unknown, Report]:
+    """What the report of a checker makes of a folder, and the report."""
     if report.status == "unreadable":
         raise SmileError(report.reason)
     if report.status == "refused":

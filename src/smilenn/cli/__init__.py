@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from smilenn._version import __version__
-from smilenn.cli import auditing, explaining, exporting, measuring, options, packing, paths, serving
+from smilenn.cli import auditing, explaining, exporting, guarding, measuring, options, packing, paths, serving
 from smilenn.cli.config_file import ConfigFile
 from smilenn.cli.guard import Guarded, failed
 from smilenn.cli.options import (
@@ -57,8 +57,7 @@ def smile(
 ) -> None:
     """Neural networks that provably obey a rule everywhere: monotone, fair, robust.
 
-    Exit codes: 0 done (and certified), 1 violated or an altered model, 2 bad input, 3 unknown (the checked bound is
-    printed) or no training step completed, 130 interrupted.
+    Exit codes: 0 done (and certified), 1 violated or altered, 2 bad input, 3 unknown or never trained, 130 interrupted.
     """
 
 
@@ -75,7 +74,7 @@ def fit(
     spec: options.Spec = None,
     output: options.Output = None,
     positive: options.Positive = None,
-    task: options.TaskOption = options.Task.auto,
+    task: options.TaskOption = options.TaskChoice.auto,
     quantile: options.Quantile = None,
     class_weight: options.ClassWeight = None,
     drop: options.Drop = None,
@@ -175,8 +174,9 @@ def predict(
 
     Columns: prediction[, probability[, certified]], or one for each of several targets, labels or quantiles.
 
-    For classifiers with --robust or --fair the column `certified` says which labels no such change can flip; with
-    --robust `radius` says how far a row may move before its label can change (`radius_2` in the Euclidean norm).
+    With --robust or --fair, `certified`: no allowed change flips the label.
+
+    With --robust, `radius`: how far a row may move and keep its label (`radius_2`: in the Euclidean norm).
     """
     chosen = (out_of_bounds.value, options.several(id), options.several(na), options.several(keep_na), chunk)
     if cluster is not None or len(data) > 1:
@@ -204,7 +204,9 @@ def prove(
     ] = "auto",
     time_limit: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=0.0, help="Time limit for the prover, and again for the certificate."),
+        typer.Option(
+            metavar="SECONDS", min=0.0, help="Time limit for the prover, and the same again for the certificate."
+        ),
     ] = 60.0,
     again: Annotated[
         bool, typer.Option("--again", help="Prove again even if the certificate is already accepted.")
@@ -243,26 +245,33 @@ def check(
             show_default="signatures are ignored",
         ),
     ] = None,
+    cluster: options.Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Check the certificate of a model, an audit or a validation pack in exact arithmetic, from its files alone."""
     if auditing.is_audit(model):
-        if key is not None or verified:  # neither signatures nor the proved checker know audits
+        if key is not None or verified or cluster is not None:  # none of the three knows audits
             raise SmileError(
-                "Audits are neither signed nor read by the proved checker; leave out --key and --verified."
+                "Audits are neither signed, nor read by the proved checker, nor shared out; leave out --key, "
+                "--verified and --cluster."
             )
         raise typer.Exit(auditing.check(model, reference=reference, quiet=quiet, json=json))
+    files = None
     if packing.is_pack(model):
-        model, key = packing.check(model, key, silent=quiet or json), None
+        files = packing.check(model, key, silent=quiet or json)
+        model, key = model / "model", None
     paths.check_certificate(model)
     if key is not None:
         from smilenn.certify.signing import public_key
 
         public_key(str(key))
     from smilenn.cli import checking as command
+    from smilenn.clusters.context import cluster_if
 
-    raise typer.Exit(command.run(model, reference=reference, verified=verified, key=key, quiet=quiet, json=json))
+    with cluster_if(cluster):
+        code = command.run(model, reference=reference, verified=verified, key=key, quiet=quiet, json=json, pack=files)
+    raise typer.Exit(code)
 
 
 @app.command()
@@ -342,6 +351,7 @@ def demo(
 app.command()(measuring.bench)
 app.command()(measuring.reproduce)
 app.command()(auditing.audit)
+app.command()(guarding.guard)
 app.command()(explaining.explain)
 app.command()(exporting.export)
 app.command()(packing.pack)

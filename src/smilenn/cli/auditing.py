@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json as json_module
-import math
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from smilenn.cli import paths
-from smilenn.cli.fit_request import check_there, fair_parts
+from smilenn.cli.audit_request import AuditRequest
 from smilenn.cli.options import Decreasing, Increasing, Json, Quiet, Spec, several
-from smilenn.cli.source import Source
-from smilenn.errors import AlteredError, SmileError, listed
+from smilenn.errors import AlteredError, SmileError
 
 if TYPE_CHECKING:
-    from smilenn.certify.check_deep import Report
-    from smilenn.domain import Domain
+    from smilenn.certify.check_deep import Report, ShareReport
 
-AUDIT, MANIFEST = "audit.json", "manifest.json"
+AUDIT, LABELS, MANIFEST = "audit.json", "share.json", "manifest.json"
 
 
 def audit(
@@ -37,7 +33,7 @@ def audit(
         list[str] | None,
         typer.Option(
             metavar="COLUMN[:EPS]",
-            help="How far changing this column alone changes the output; with EPS, at most that; repeat.",
+            help="Measure how far this column alone changes the output; with EPS, claim at most EPS; repeat.",
         ),
     ] = None,
     increasing: Increasing = None,
@@ -52,10 +48,39 @@ def audit(
             "--decide", help="Stop as soon as it is clear whether EPS holds; do not narrow the bounds further."
         ),
     ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="NETWORK", help="Another version of the network, to hold this one against; with --equal."),
+    ] = None,
+    equal: Annotated[
+        str | None, typer.Option(metavar="EPS", help="How far the outputs of both may lie apart at equal inputs.")
+    ] = None,
+    vnnlib: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A VNN-LIB 2.0 query about the network, or two copies of it, to decide."),
+    ] = None,
+    to_vnnlib: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the rules as a VNN-LIB 2.0 query for other verifiers, and stop."),
+    ] = None,
+    labels: Annotated[
+        bool,
+        typer.Option(
+            "--labels",
+            help="Audit the decision, output > 0 or not: a pair whose label the --fair column changes, and the "
+            "certified share of the domain where it changes none.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER", help="The folder to write the certificate to; must not exist.", show_default="none"
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="An HTML page to write: brackets over time, the worst pairs, where labels change."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Seed of the search for pairs.")] = 0,
@@ -63,23 +88,36 @@ def audit(
     json: Json = False,
 ) -> None:
     """Measure how far a given ReLU network breaks a rule: the worst pair of inputs found, and a certified bound."""
-    if (data is None) == (domain is None):
-        raise SmileError("Give either --data or --domain, so that the inputs and their bounds are known.")
-    if not 0 <= time_limit < math.inf:
-        raise SmileError(f"--time-limit {time_limit} is not a number of seconds; write one such as 60.")
-    if out is not None:
-        paths.check_new_folder(out)
-    if not network.is_file():
-        raise SmileError(f"There is no file {str(network)!r}; give the path of an ONNX file.")
-    for file in several(spec):
-        paths.check_rules(file)
-    _check_rules(several(fair), several(increasing), several(decreasing), several(spec))
-    source = None if data is None else _source(data, several(fair), several(increasing), several(decreasing))
-    inputs, values = _domain(source, domain)
-    claims = _claims(several(fair), several(increasing), several(decreasing), several(spec))
-    from smilenn.auditing.audit import audit as run
+    request = AuditRequest(
+        network,
+        data,
+        domain,
+        several(fair),
+        several(increasing),
+        several(decreasing),
+        several(spec),
+        against,
+        equal,
+        vnnlib,
+        to_vnnlib,
+        labels,
+        time_limit,
+        decide,
+        out,
+        seed,
+    )
+    request.check()
+    if report is not None:
+        paths.check_new_file(report, "--report", read=(network, data, domain, against, vnnlib))
+    if to_vnnlib is not None:
+        request.write_query()
+        typer.echo(f"The query is in {str(to_vnnlib)!r}; unsat says that the rules hold.")
+        return
+    found = request.run()
+    if report is not None:
+        from smilenn.report.audit_page import write_audit_page
 
-    found = run(network, claims, inputs, values=values, time_limit=time_limit, decide=decide, out=out, seed=seed)
+        write_audit_page(found, report, network.name)
     if json:
         typer.echo(json_module.dumps(found.to_json()))
     elif quiet:
@@ -92,76 +130,24 @@ def audit(
     raise typer.Exit(found.exit_code)
 
 
-def _check_rules(
-    fair: Sequence[str], increasing: Sequence[str], decreasing: Sequence[str], spec: Sequence[Path]
-) -> None:
-    """At least one rule is claimed, and each has its number."""
-    if not (fair or increasing or decreasing or spec):
-        raise SmileError("Nothing is claimed; give --fair, --increasing, --decreasing or --spec.")
-    both = [name for name in increasing if name in decreasing]
-    if both:
-        raise SmileError(f"{listed(both)} is both increasing and decreasing; keep one of the two.")
-    for text in fair:
-        if ":" in text:
-            fair_parts(text)
-
-
-def _source(data: Path, fair: Sequence[str], increasing: Sequence[str], decreasing: Sequence[str]) -> Source:
-    """The table, whose header has the columns that the options name."""
-    paths.check_table(data)
-    source = Source.find(data)
-    protected = [fair_parts(text)[0] if ":" in text else text for text in fair]
-    for option, names in (("--fair", protected), ("--increasing", increasing), ("--decreasing", decreasing)):
-        check_there(option, tuple(names), source, source.header)
-    return source
-
-
-def _domain(source: Source | None, file: Path | None) -> tuple[Domain, dict[str, list[Any]]]:
-    if file is not None:
-        from smilenn.auditing.domain_file import read_domain
-
-        return read_domain(file)
-    assert source is not None
-    from smilenn.cli.table import read_table
-    from smilenn.domain import Domain
-
-    return Domain.from_data(read_table(source), margin=0.0, scaling="none"), {}
-
-
-def _claims(
-    fair: Sequence[str], increasing: tuple[str, ...], decreasing: tuple[str, ...], spec: Sequence[Path]
-) -> list[Any]:
-    from smilenn.auditing.lowering import Bracket
-    from smilenn.properties.library import Fair, Monotone
-    from smilenn.properties.spec import load_properties
-
-    claims: list[Any] = []
-    for text in fair:
-        name, eps = fair_parts(text) if ":" in text else (text, None)
-        claims.append(Bracket(Fair((text,), 0)) if eps is None else Fair((name,), eps))
-    if increasing or decreasing:
-        claims.append(Monotone(increasing=increasing, decreasing=decreasing))
-    for path in spec:
-        claims += load_properties(path)
-    return claims
-
-
 def is_audit(folder: Path) -> bool:
-    """Whether a folder to check is an audit's; one that holds a model as well is neither.
+    """Whether a folder to check is an audit's, of outputs or of labels; one that holds something else as well is none.
 
     Otherwise three files put beside a model would be checked in its place, and the model would pass for certified.
     """
-    audit, model = (os.path.lexists(folder / name) for name in (AUDIT, MANIFEST))
-    if audit and model:
-        raise AlteredError(f"{str(folder)!r} holds a model and an audit, so it is unclear which to check; part them.")
-    return audit
+    there = [name for name in (AUDIT, LABELS, MANIFEST) if os.path.lexists(folder / name)]
+    if len(there) > 1:
+        kinds = {AUDIT: "an audit", LABELS: "an audit of labels", MANIFEST: "a model"}
+        found = " and ".join(kinds[name] for name in reversed(there))
+        raise AlteredError(f"{str(folder)!r} holds {found}, so it is unclear which to check; part them.")
+    return bool(there) and there != [MANIFEST]
 
 
 def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
     """Check an audit's folder, say what was found, give the exit code."""
-    from smilenn.auditing.checked import check_audit
+    from smilenn.auditing.checked import check_audit, check_labels
 
-    report = check_audit(folder)
+    report = (check_labels if os.path.lexists(folder / LABELS) else check_audit)(folder)
     if reference:
         _compare(report, folder)
     if json:
@@ -174,11 +160,18 @@ def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
     return report.exit_code
 
 
-def _compare(report: Report, folder: Path) -> None:
-    """Raise unless the reference checker finds the same brackets."""
-    from smilenn.certify.reference import deep
+def _compare(report: Report | ShareReport, folder: Path) -> None:
+    """Raise unless the reference checker finds the same brackets, or the same share."""
+    from smilenn.certify.check_deep import Report
+    from smilenn.certify.reference import deep, share
 
-    other = deep.check_folder(folder)
-    ours = [(row.found, row.real, row.computed) for row in report.rows]
-    if other.status != report.status or [(r.found, r.real, r.computed) for r in other.rows] != ours:
+    if isinstance(report, Report):
+        other = deep.check_folder(folder)
+        same = [(r.found, r.real, r.computed) for r in other.rows] == [
+            (row.found, row.real, row.computed) for row in report.rows
+        ]
+    else:
+        other = share.check_share(folder)
+        same = (other.points, other.settled, other.leaves) == (report.points, report.settled, report.leaves)
+    if other.status != report.status or not same:
         raise SmileError("The two checkers disagree, which they must not; please report it with the folder.")

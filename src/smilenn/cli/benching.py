@@ -16,8 +16,6 @@ from smilenn.cli.options import SUBJECTS, check_choice
 from smilenn.errors import SmileError
 from smilenn.experiments.proof_cases import CASES, JOBS, LARGE, SCALING, USUAL, Case, Job
 
-LONG = {"training": "train", "prediction": "predict"}  # what subjects were called once
-
 
 @dataclass(frozen=True)
 class Request:
@@ -35,7 +33,7 @@ class Request:
 
 def run(request: Request, *, json: bool) -> int:
     """Measure and print; the exit code is 0 whatever the ratios are."""
-    subject = LONG.get(request.subject, request.subject)
+    subject = request.subject
     check_choice(subject, SUBJECTS, "benchmark")
     for name in request.job:
         check_choice(name, JOBS, "job")

@@ -14,7 +14,7 @@ from smilenn.certify.about import in_short
 from smilenn.certify.check import Report
 from smilenn.certify.signing import public_key
 from smilenn.certify.stated import unregistered
-from smilenn.certify.verdicts import Inspection, inspect
+from smilenn.certify.verdicts import METHOD, Inspection, inspect
 from smilenn.certify.verified import CODES, Finding
 from smilenn.certify.verified import run as run_verified
 from smilenn.cli.guard import exit_code
@@ -23,17 +23,30 @@ from smilenn.errors import SmileError, listed
 from smilenn.model.bundle import MODEL
 from smilenn.model.folder import parse_json, read_folder, without_infinities
 from smilenn.provers.record import verdict_to_json
+from smilenn.reason import Reason, because, told
 from smilenn.report.standing import Standing
-from smilenn.verdict import Rejected, Verdict
+from smilenn.verdict import Proved, Rejected, Verdict
 
 
-def run(model: Path, *, reference: bool, verified: bool, key: Path | None, quiet: bool, json: bool) -> int:
+def run(
+    model: Path,
+    *,
+    reference: bool,
+    verified: bool,
+    key: Path | None,
+    quiet: bool,
+    json: bool,
+    pack: dict[str, bytes] | None = None,
+) -> int:
     """Check, say what was found in the user's columns and units, give the exit code of `fit`.
+
+    `pack` are the files of the validation pack that the model lies in, which must say what was found.
 
     Quality and steps of training are those that model.json notes. A folder without that note (a bare network, a clamp,
     version 1) says nothing of training, and the exit code is the verdict's alone; so does one that was rejected.
     """
     found = inspect(model, reference=reference, key=None if key is None else str(key))
+    found = found if pack is None else held_against(pack, found)
     finding = run_verified(model) if verified else None
     if isinstance(found.verdict, Rejected):
         checked = Checked(found, finding)
@@ -46,6 +59,16 @@ def run(model: Path, *, reference: bool, verified: bool, key: Path | None, quiet
         for line in checked.brief() if quiet else checked.lines(reference=reference, key=key):
             typer.echo(line)
     return agreed(exit_code(found.verdict, checked.quality), finding)
+
+
+def held_against(files: dict[str, bytes], found: Inspection) -> Inspection:
+    """What was found of the model in a pack, if it is the model of these files and they say what was found."""
+    from smilenn.pack.words import model_digest, other_words
+
+    if found.report is not None and found.report.manifest != model_digest(files):
+        return Inspection(Rejected(METHOD, why=because(Reason.CHANGED_MEANWHILE)))
+    wrong = other_words(files, found.statement, found.sentences) if isinstance(found.verdict, Proved) else ""
+    return Inspection(Rejected(METHOD, why=told(wrong))) if wrong else found
 
 
 @dataclass(frozen=True)

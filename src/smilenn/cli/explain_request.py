@@ -9,6 +9,8 @@ from typing import Any
 from smilenn.cli.noted import read_model
 from smilenn.errors import SmileError, listed
 
+BELOW = " < "  # between the names of an ordered column, in its unit (domain/cells.py)
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -60,27 +62,31 @@ def _outputs(model: dict[str, Any]) -> list[str]:
 
 def changes_of(folder: Path, texts: list[str]) -> dict[str, Any]:
     """``income:up`` and ``income:60`` as Python has them, of features that the model knows."""
+    features = {feature["name"]: feature for feature in read_model(folder)["net"]["domain"]["features"]}
     out: dict[str, Any] = {}
     for text in texts:
-        name, way = _change(text)
+        name, way = _parted(text)
         if name in out:
             raise SmileError(f"--change names {name!r} twice; keep one.")
-        out[name] = way
-    kinds = {feature["name"]: feature["kind"] for feature in read_model(folder)["net"]["domain"]["features"]}
-    for name in out:
-        if name not in kinds:
-            raise SmileError(f"--change: the model has no feature {name!r}; it has {listed(kinds, 20)}.")
-        if kinds[name] == "category":
+        if name not in features:
+            raise SmileError(f"--change: the model has no feature {name!r}; it has {listed(features, 20)}.")
+        if features[name]["kind"] == "category":
             raise SmileError(f"--change: {name!r} is a category, which moves neither up nor down; leave it out.")
+        ordered = features[name]["kind"] == "integer" and BELOW in features[name].get("unit", "")
+        out[name] = way if ordered or way in ("up", "down") else _number(text, way)
     return out
 
 
-def _change(text: str) -> tuple[str, Any]:
+def _parted(text: str) -> tuple[str, str]:
     """One option: the feature, and the way it may move."""
     name, colon, way = text.rpartition(":")
     if not colon or not name:
         raise SmileError(f"--change {text} names no direction; write COLUMN:up, COLUMN:down or COLUMN:VALUE.")
+    return name, way
+
+
+def _number(text: str, way: str) -> float:
     try:
-        return name, way if way in ("up", "down") else float(way)
+        return float(way)
     except ValueError:
         raise SmileError(f"--change {text}: {way!r} is neither up nor down nor a number.") from None

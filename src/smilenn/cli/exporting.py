@@ -36,7 +36,7 @@ def export(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write a model as ONNX, whole, compared with the model first; or its rules as VNN-LIB for other verifiers."""
+    """Export a whole model as ONNX and compare the two, or write its rules as VNN-LIB for other verifiers."""
     _check(model, onnx, vnnlib, rule)
     from smilenn.estimators.store import load
 

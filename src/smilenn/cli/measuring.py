@@ -16,17 +16,23 @@ def bench(
         str, typer.Argument(metavar="SUBJECT", help=f"{choices(SUBJECTS)}; all is training and predicting.")
     ] = "all",
     case: Annotated[
-        list[str] | None, typer.Option(metavar="CASE", help="A case, fair-20x4; repeat.", show_default="all")
+        list[str] | None, typer.Option(metavar="CASE", help="A case, such as fair-20x4; repeat.", show_default="all")
     ] = None,
     job: Annotated[
         list[str] | None, typer.Option(metavar="JOB", help=f"{choices(JOBS)}; repeat.", show_default="the first three")
     ] = None,
     peer: Annotated[
         list[str] | None,
-        typer.Option(metavar="PEER", help="A peer, paper-highs; repeat.", show_default="all that are installed"),
+        typer.Option(
+            metavar="PEER",
+            help="A solver to compare with, such as paper-highs; repeat.",
+            show_default="all that are installed",
+        ),
     ] = None,
     seeds: Annotated[int, typer.Option(metavar="COUNT", min=1, help="Networks per case or recipe.")] = 3,
-    limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="For each solve of a peer.")] = 20.0,
+    limit: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, help="Time limit for each solve of a peer.")
+    ] = 20.0,
     plot: Annotated[
         Path | None, typer.Option(help="Measure over sizes and draw this figure.", show_default="none")
     ] = None,

@@ -14,7 +14,7 @@ from smilenn.errors import SmileError
 T = TypeVar("T")
 
 
-class Task(StrEnum):
+class TaskChoice(StrEnum):
     """What the target is."""
 
     auto = "auto"
@@ -174,8 +174,8 @@ Positive = Annotated[
     ),
 ]
 TaskOption = Annotated[
-    Task,
-    typer.Option(metavar="TASK", help=f"{choices(tuple(Task))}.", rich_help_panel=DATA),
+    TaskChoice,
+    typer.Option(metavar="TASK", help=f"{choices(tuple(TaskChoice))}.", rich_help_panel=DATA),
 ]
 Quantile = Annotated[
     list[float] | None,
@@ -309,7 +309,7 @@ TrainingCluster = Annotated[
 
 NewTables = Annotated[
     list[Path],
-    typer.Argument(metavar="TABLE", help=f"The model's columns: {TABLE}", show_default=False),
+    typer.Argument(metavar="TABLE", help=f"Rows to predict: {TABLE}", show_default=False),
 ]
 Predictions = Annotated[
     Path,

@@ -69,9 +69,11 @@ def pack(
     if rows.X is None or rows.y is None:
         wanted = target_columns(estimator)[0]
         raise SmileError(f"{data.name} has no target column {wanted!r}; a pack measures quality, so it needs one.")
+    with open(data, "rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     found = Data(
         data.name,
-        hashlib.sha256(data.read_bytes()).hexdigest(),
+        sha256,
         rows.X,
         rows.y,
         rows.held_out,
@@ -130,12 +132,12 @@ def is_pack(folder: Path) -> bool:
     return is_pack(folder)
 
 
-def check(folder: Path, key: Path | None, *, silent: bool) -> Path:
-    """Compare every hash of a pack, and with a key its signature; returns the model folder in it, to check next."""
+def check(folder: Path, key: Path | None, *, silent: bool) -> dict[str, bytes]:
+    """Compare every hash of a pack, and with a key its signature; returns its files, the model folder among them."""
     from smilenn.pack.manifest import read_pack
 
     files = read_pack(folder, None if key is None else str(key))
     signed = "" if key is None else " and are signed by this key"
     if not silent:
         typer.echo(f"The pack is whole: {len(files)} files fit their hashes{signed}.")
-    return folder / "model"
+    return files

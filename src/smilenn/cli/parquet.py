@@ -18,7 +18,7 @@ from smilenn.errors import SmileError
 
 def parquet_names(source: Source) -> list[str]:
     """The columns of a file, as they are written; pandas's index is none of them."""
-    if not _has_arrow():
+    if not has_arrow():
         return list(_polars(source).columns)
     with opened(source) as file:
         schema = file.schema_arrow
@@ -29,7 +29,7 @@ def parquet_names(source: Source) -> list[str]:
 
 def parquet_frames(source: Source, rows: int, wanted: Collection[str]) -> Iterator[pd.DataFrame]:
     """The wanted columns in frames of up to `rows` rows."""
-    if _has_arrow():
+    if has_arrow():
         for batch in parquet_batches(source, rows, wanted):
             yield frame_of(batch)
         return
@@ -74,7 +74,7 @@ def opened(source: Source) -> Iterator[Any]:
     from pyarrow import parquet
 
     try:
-        with parquet.ParquetFile(source.path) as file:
+        with parquet.ParquetFile(source.path, pre_buffer=False) as file:  # or it keeps what it has read
             yield file
     except (pyarrow.ArrowException, pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
         why = " ".join(str(error).split()).rstrip(".")
@@ -116,11 +116,12 @@ def noted(path: Path) -> dict[str, str]:
 
 def require_arrow(source: Source) -> None:
     """A sentence where pyarrow is missing."""
-    if not _has_arrow():
+    if not has_arrow():
         raise SmileError(f"{source.name} is read by row groups, which needs pyarrow; pip install 'smilenn[cluster]'.")
 
 
-def _has_arrow() -> bool:
+def has_arrow() -> bool:
+    """Whether pyarrow is installed, so that files are read in pieces."""
     try:
         import pyarrow  # noqa: F401
     except ModuleNotFoundError:

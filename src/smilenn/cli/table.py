@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from smilenn.cli import sample
 from smilenn.cli.parquet import parquet_frames
 from smilenn.cli.source import FIRST_ROW, MISSING, Source, readable
 from smilenn.domain.table import EXACT, whole_number
@@ -63,12 +64,19 @@ def read_table(
 ) -> pd.DataFrame:
     """The whole table; missing, infinite and stray text cells are errors that name row and column.
 
-    `text` and `only` as in `read_chunks`; columns of `may_lack` may have missing cells.
+    `text` and `only` as in `read_chunks`; columns of `may_lack` may have missing cells. Of a Parquet file with more
+    rows than `sample.MOST_ROWS` a part is read, and a warning says which.
     """
-    frames = [frame for _, frame in read_chunks(source, 1_000_000_000, text, only=only)]
-    for name in frames[0].columns:
-        _check_column(source, str(name), frames[0][name], name in may_lack)
-    return frames[0]
+    rows = sample.rows_of(source)
+    if rows > sample.MOST_ROWS:
+        with parsed(source):
+            frame = without_marked(source, sample.sampled(source, rows, _wanted(source, only)))[_wanted(source, only)]
+        warnings.warn(sample.sentence(source, rows, len(frame)), stacklevel=2)
+    else:
+        (frame,) = (frame for _, frame in read_chunks(source, 1_000_000_000, text, only=only))
+    for name in frame.columns:
+        _check_column(source, str(name), frame[name], name in may_lack)
+    return frame.reset_index(drop=True)
 
 
 @contextmanager
@@ -148,7 +156,7 @@ def _check_column(source: Source, name: str, column: pd.Series, may_lack: bool) 
     if missing.all() and not may_lack:
         raise SmileError(f"{source.name}: every cell of column {name!r} is missing; leave it out: --drop {name}.")
     if missing.any() and not may_lack:
-        row = int(np.flatnonzero(missing)[0])
+        row = _place(column, missing)
         numeric = pd.api.types.is_numeric_dtype(column)
         raise _cell(source, row, name, _missing_words("" if numeric else _written(source, row, name)))
     if pd.api.types.is_bool_dtype(column):
@@ -156,17 +164,22 @@ def _check_column(source: Source, name: str, column: pd.Series, may_lack: bool) 
     if pd.api.types.is_numeric_dtype(column):
         infinite = np.flatnonzero(np.isinf(column.to_numpy(dtype=np.float64)))
         if infinite.size:
-            raise _cell(source, infinite[0], name, f"is {column.iloc[infinite[0]]}; give a finite number.")
+            value = column.iloc[infinite[0]]
+            raise _cell(source, _place(column, infinite), name, f"is {value}; give a finite number.")
         return
     stray = pd.to_numeric(column, errors="coerce").isna().to_numpy() & ~missing
     if stray.any() and not (stray | missing).all():
-        row = int(np.flatnonzero(stray)[0])
         raise _cell(
             source,
-            row,
+            _place(column, stray),
             name,
-            f"holds the text {column.iloc[row]!r} among numbers; correct the cell, or use --category or --na.",
+            f"holds the text {column[stray].iloc[0]!r} among numbers; correct the cell, or use --category or --na.",
         )
+
+
+def _place(column: pd.Series, places: np.ndarray) -> int:
+    """Where the first of these cells stands in the file: the index of a column says so."""
+    return int(column.index.to_numpy()[places][0])
 
 
 def _refuse_rounded(source: Source, frame: pd.DataFrame, start: int) -> None:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from smilenn.errors import SmileError
 
-Task = Literal["regression", "binary"]
+TaskName = Literal["regression", "binary"]
 
 FeaturesT = TypeVar("FeaturesT", pd.DataFrame, np.ndarray)
 
@@ -50,7 +50,7 @@ class Dataset(Generic[FeaturesT]):
     name: str
     frame: FeaturesT
     target: pd.Series
-    task: Task
+    task: TaskName
     protected: tuple[str, ...] = ()
     increasing: tuple[str, ...] = ()
     decreasing: tuple[str, ...] = ()

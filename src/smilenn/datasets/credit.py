@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from smilenn.datasets.base import DataError, Dataset, Task
+from smilenn.datasets.base import DataError, Dataset, TaskName
 
 REGION_POINTS = {"east": -2.0, "north": 1.0, "south": 0.0, "west": 2.0}
 RACES = ("A", "B")
@@ -21,7 +21,7 @@ NOISE_POINTS = 4.0
 GOOD_SCORE = 50.0
 
 
-def make_credit(n: int = 2000, seed: int = 0, task: Task = "regression") -> Dataset[pd.DataFrame]:
+def make_credit(n: int = 2000, seed: int = 0, task: TaskName = "regression") -> Dataset[pd.DataFrame]:
     """n credit applicants.
 
     Columns: ``income`` and ``debt`` (thousands a year, thousands), ``age`` and ``employment_years`` (whole years),

@@ -27,7 +27,7 @@ from smilenn.domain.decode import decode
 from smilenn.domain.encode import encode as encode_feature
 from smilenn.domain.feature import Feature, Kind
 from smilenn.domain.learn import Reading, Scaling, check_learning, learn
-from smilenn.domain.table import as_frame
+from smilenn.domain.table import as_frame, refuse_twice
 from smilenn.errors import SmileError, listed
 
 OutOfBounds = Literal["clamp", "raise", "warn"]
@@ -255,9 +255,7 @@ class Domain:
             raise SmileError(
                 f"The data lacks the {noun} {listed(absent)}; add or rename it: the data has {listed(frame.columns)}."
             )
-        twice = [column for column in self.columns if list(frame.columns).count(column) > 1]
-        if twice:
-            raise SmileError(f"The data has the column {listed(twice)} twice; keep one of them.")
+        refuse_twice(frame, self.columns)
 
     def decode(self, x: np.ndarray) -> pd.DataFrame:
         """x [n, m] → a data frame with the user's columns and category names."""

@@ -64,6 +64,11 @@ def read_cells(feature: Feature, series: pd.Series, first_row: int = 0) -> np.nd
 
 def _places(name: str, names: tuple[str, ...], series: pd.Series, first_row: int) -> np.ndarray:
     """The places of ordered names."""
+    missing = np.flatnonzero(series.isna())
+    if missing.size:
+        raise SmileError(
+            f"Row {first_row + int(missing[0])}, column {name!r} is missing (NaN); drop the row or fill it in."
+        )
     codes = pd.Index(names, dtype=object).get_indexer(pd.Index(labels(series), dtype=object))
     bad = np.flatnonzero(codes < 0)
     if bad.size:

@@ -30,8 +30,8 @@ def encode(feature: Feature, frame: pd.DataFrame, first_row: int, fill: float | 
     out[:, 1] = missing
     if not missing.all():
         start = int(np.argmin(missing))  # from the first known cell on, so that an error names its own row
-        known = series.where(~missing).iloc[start:].ffill()
-        out[start:, 0] = np.where(missing[start:], fill, _numbers(feature, known, first_row + start))
+        last = np.maximum.accumulate(np.where(missing, 0, np.arange(len(series))))[start:]  # the known cell before each
+        out[start:, 0] = np.where(missing[start:], fill, _numbers(feature, series.iloc[last], first_row + start))
     return out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -28,10 +28,16 @@ def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
         frame = _array_frame(as_array(data), columns)
     if not all(isinstance(name, str) for name in frame.columns):
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    if columns is None and frame.columns.has_duplicates:
-        twice = sorted(set(frame.columns[frame.columns.duplicated()]))
-        raise SmileError(f"The data has the column {listed(twice)} twice; keep one of them.")
+    if columns is None:
+        refuse_twice(frame, frame.columns)
     return frame
+
+
+def refuse_twice(frame: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Refuse a frame that has one of these columns twice."""
+    twice = sorted(set(frame.columns[frame.columns.duplicated()]).intersection(columns))
+    if twice:
+        raise SmileError(f"The data has the column {listed(twice)} twice; keep one of them.")
 
 
 def _polars_frame(data: Any) -> pd.DataFrame:

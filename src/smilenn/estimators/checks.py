@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain import as_array, as_frame
+from smilenn.domain.table import refuse_twice
 from smilenn.errors import SmileError, listed
 
 SCALED = 1e-9  # what rounding leaves of a mean of 0 and a deviation of 1
@@ -42,9 +43,11 @@ def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -
     frame = as_frame(X, columns=columns)
     if frame.shape[1] == 0:
         raise SmileError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
-    for name in frame.columns:
-        if frame[name].dtype == object:
-            _check_cells(frame[name], str(name))
+    refuse_twice(frame, columns or ())
+    for place, name in enumerate(frame.columns):
+        column = frame.iloc[:, place]
+        if column.dtype == object:
+            _check_cells(column, str(name))
     return frame
 
 

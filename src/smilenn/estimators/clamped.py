@@ -28,6 +28,7 @@ from smilenn.certify.certify import certify
 from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
+from smilenn.domain.table import label, labels
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.judgement import Judgement, bound, certified_part, current, withdrawn
 from smilenn.estimators.options import Columns, domain_of
@@ -90,6 +91,7 @@ class Clamped(Parameters, ABC):
             self.classes_ = self.model_.classes_
         self.n_features_in_, self.feature_names_in_ = X.shape[1], np.array(X.columns, dtype=object)
         self.dtypes_ = dict(X.dtypes)
+        self._refuse_changed(X)
         self.net_ = clamp_fair(self._predicted, self.domain_, list(self.protected), float(self.eps), X)
         claims = self._property().lower(self.net_.domain)
         proved = replace(certify(self.net_, claims, table=self.table()), about=About(assumed=assumptions(pinned=True)))
@@ -134,8 +136,24 @@ class Clamped(Parameters, ABC):
         return Fair(tuple(self.protected), self.eps)
 
     def _predicted(self, frame: pd.DataFrame) -> np.ndarray:
-        """What the model says of a decoded frame: columns in the order and of the types it was fitted to."""
-        return self._raw(frame[list(self.feature_names_in_)].astype(self.dtypes_))
+        """What the model says of a decoded frame."""
+        return self._raw(self._as_fitted(frame))
+
+    def _as_fitted(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A decoded frame with columns in the order and of the types that the model was fitted to."""
+        return pd.DataFrame({name: _typed(frame[name], self.dtypes_[name]) for name in self.feature_names_in_})
+
+    def _refuse_changed(self, X: pd.DataFrame) -> None:
+        """Refuse columns that the domain does not give back: the model would be asked about other rows."""
+        x = self.domain_.read(X)
+        inside = ((x >= self.domain_.lo) & (x <= self.domain_.hi)).all(axis=1)
+        own, back = X[inside], self._as_fitted(self.domain_.decode(x[inside]))
+        for name in self.feature_names_in_:
+            if not (own[name].reset_index(drop=True) == back[name]).all():
+                raise SmileError(
+                    f"Column {name!r} is read as numbers, and the model would not get its own cells back; turn it into "
+                    "numbers before the model sees it."
+                )
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
         """Save clamp and certificate as a model folder for `load` and ``smile check``; the model is not in it."""
@@ -208,6 +226,14 @@ def _words(dtype: Any) -> Any:
     if isinstance(dtype, pd.CategoricalDtype):
         return {"categories": dtype.categories.tolist(), "ordered": bool(dtype.ordered)}
     return str(dtype)
+
+
+def _typed(cells: pd.Series, dtype: Any) -> pd.Series:
+    """Decoded cells as a column of this type; the names of categories that are no texts become what they name."""
+    if not isinstance(dtype, pd.CategoricalDtype):
+        return cells.astype(dtype)
+    named = dict(zip(labels(pd.Series(dtype.categories)), dtype.categories, strict=True))
+    return cells.map(lambda cell: named.get(label(cell), cell)).astype(dtype)
 
 
 def _dtype(words: Any) -> Any:

@@ -15,13 +15,14 @@ from collections.abc import Collection, Iterator, Sequence
 import pandas as pd
 
 from smilenn.domain import Domain, Feature, idle_columns
-from smilenn.domain.cells import origin_of
+from smilenn.domain.cells import order_of, origin_of
 from smilenn.domain.rare import OTHER
 from smilenn.domain.table import labels
 from smilenn.errors import listed
 from smilenn.estimators.missing import Missing, Unknown
 from smilenn.estimators.options import Columns
 from smilenn.properties.base import Name, Property
+from smilenn.properties.values import legend
 
 MANY = 50  # categories beyond which a column that a rule names is worth a word
 
@@ -64,8 +65,18 @@ def notes(frame: pd.DataFrame, domain: Domain) -> Iterator[str]:
     for feature in domain.features:
         if origin_of(feature) is not None:
             yield f"Column {feature.name!r} holds dates; it is read as {feature.unit}."
+        elif _misread(order_of(feature)):
+            yield f"Column {feature.name!r} has an order; rules count its names from 0 on: {legend(order_of(feature))}."
         elif feature.kind == "category" and not feature.columns:
             yield from _categories(frame, feature)
+
+
+def _misread(names: tuple[str, ...]) -> bool:
+    """Whether ordered names are numbers other than their places: a rule "at least 2" is not about the name 2."""
+    try:
+        return [float(name) for name in names] != list(range(len(names)))
+    except ValueError:
+        return False
 
 
 def _categories(frame: pd.DataFrame, feature: Feature) -> Iterator[str]:

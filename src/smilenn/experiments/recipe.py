@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from smilenn.datasets.base import Task
+from smilenn.datasets.base import TaskName
 from smilenn.domain import Domain
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
@@ -52,7 +52,7 @@ class Setup:
         )
 
     def estimator(
-        self, task: Task, properties: Sequence[Property], domain: Domain, seed: int, device: str = "cpu"
+        self, task: TaskName, properties: Sequence[Property], domain: Domain, seed: int, device: str = "cpu"
     ) -> SmileEstimator:
         """A fresh estimator; rows outside the domain are clamped to it."""
         kind = SmileClassifier if task == "binary" else SmileRegressor

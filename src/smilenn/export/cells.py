@@ -7,10 +7,11 @@ cell that is not filled, a value outside the domain of a model that does not mov
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from smilenn.domain import Domain, Feature, OutOfBounds
 from smilenn.domain.absent import MISSING, SUFFIX, fill_of, indicators
-from smilenn.domain.cells import order_of
+from smilenn.domain.cells import order_of, read_cells
 from smilenn.domain.rare import OTHER
 from smilenn.estimators.missing import Fill
 from smilenn.export.graph import TREES, Graph
@@ -60,8 +61,8 @@ def _feature(graph: Graph, feature: Feature, fill: Fill) -> tuple[str, str]:
     cell = graph.input(feature.name, kind)
     value = cell if kind == "double" else graph.op("Cast", cell, to=11)
     if feature.name in fill:
-        filled = graph.constant([[float(fill[feature.name])]])
-        value = graph.op("Where", graph.op("IsNaN", value), filled, value)
+        number = read_cells(feature, pd.Series([fill[feature.name]]))  # of a date its days, of a share its per cent
+        value = graph.op("Where", graph.op("IsNaN", value), graph.constant(number[:, None]), value)
     infinite = graph.op("Or", graph.op("IsNaN", value), graph.op("IsInf", value))
     good = graph.op("Not", infinite)
     if feature.kind != "continuous":

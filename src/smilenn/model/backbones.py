@@ -66,13 +66,17 @@ class ConvNet(nn.Module):
 
 def describe(backbone: nn.Module) -> dict[str, Any]:
     """What `rebuild` needs, or ``{"kind": "custom", …}`` for a module of the user's own."""
-    if isinstance(backbone, (MLP, ConvNet)):
+    from smilenn.model.given import Given, Middle
+
+    if isinstance(backbone, (MLP, ConvNet, Given, Middle)):
         return dict(backbone.description)
     return {"kind": "custom", "type": f"{type(backbone).__module__}.{type(backbone).__qualname__}"}
 
 
 def rebuild(description: Mapping[str, Any]) -> nn.Module:
     """A backbone with fresh weights from its description."""
+    from smilenn.model.given import rebuild_given, rebuild_middle
+
     d = dict(description)
     if any(len(d.get(name, ())) > LAYERS for name in ("sizes", "channels")):
         raise SmileError(f"A backbone has more than {LAYERS} layers; build it and pass backbone=… when loading.")
@@ -81,10 +85,15 @@ def rebuild(description: Mapping[str, Any]) -> nn.Module:
             return MLP(int(d["inputs"]), [int(s) for s in d["sizes"]], int(d["embedding"]))
         case "conv":
             return ConvNet(int(d["side"]), [int(c) for c in d["channels"]], int(d["hidden"]), int(d["embedding"]))
+        case "given":
+            return rebuild_given(d)
+        case "middle":
+            return rebuild_middle(d)
         case "custom":
             raise SmileError(
                 f"This model was saved with a backbone of its own, {d.get('type')}; build it and pass backbone=… "
                 "when loading."
             )
         case kind:
-            raise SmileError(f"There is no backbone of kind {kind!r}; this version knows 'mlp', 'conv' and 'custom'.")
+            known = "'mlp', 'conv', 'given', 'middle' and 'custom'"
+            raise SmileError(f"There is no backbone of kind {kind!r}; this version knows {known}.")

@@ -93,14 +93,13 @@ def _columns(first: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tens
     """
     import torch
 
+    if _is_numpy(first, terms):
+        # the same operations: numpy's calls cost a third of torch's
+        return torch.from_numpy(_array_sum(first.detach().mT.numpy(), [_arrays(y, w) for y, w in terms])).mT
     # [i, ..., 1, B] and [i, ..., n, 1]
     pairs = [
         (y.movedim(-1, 0).unsqueeze(-2).contiguous(), w.movedim(-1, 0).unsqueeze(-1).contiguous()) for y, w in terms
     ]
-    if _is_numpy(first, terms):
-        # the same operations: numpy's calls cost a third of torch's
-        arrays = [(columns.detach().numpy(), weights.detach().numpy()) for columns, weights in pairs]
-        return torch.from_numpy(_array_sum(first.detach().numpy(), arrays))
     total = None
     for columns, weights in pairs:
         for product in _products(columns, weights):
@@ -146,14 +145,20 @@ def _is_numpy(first: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Ten
     )
 
 
+def _arrays(y: torch.Tensor, w: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """Columns [i, ..., B, 1] and weights [i, ..., 1, n]: of few rows, outputs side by side are the longer stretch."""
+    columns, weights = (np.moveaxis(tensor.detach().numpy(), -1, 0) for tensor in (y, w))
+    return np.ascontiguousarray(columns)[..., None], np.ascontiguousarray(weights)[..., None, :]
+
+
 def _array_sum(first: np.ndarray, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """The sum as `_columns` has it, of arrays; elementwise operations in this thread, rounded one by one."""
+    """first [..., 1 or B, n] + the sum, [..., B, n]; elementwise operations in this thread, rounded one by one."""
     total = None
     with np.errstate(all="ignore"):
         for columns, weights in pairs:
-            size = max(1, math.prod(columns.shape[1:]) * weights.shape[-2])
-            step = max(1, BLOCK // size)
-            place = np.empty((min(step, len(columns)), *weights.shape[1:-1], columns.shape[-1]))
+            shape = (*columns.shape[1:-1], weights.shape[-1])
+            step = max(1, BLOCK // max(1, math.prod(shape)))
+            place = np.empty((min(step, len(columns)), *shape))
             for at in range(0, len(columns), step):
                 some = columns[at : at + step]
                 for product in np.multiply(some, weights[at : at + step], out=place[: len(some)]):

@@ -45,6 +45,7 @@ OF_MODULES = frozenset(vars(nn.Module()))  # every module's own: tensors, parts 
 FOR_TRAINING = frozenset({"pace", "decay", "groups", "parts", "members", "limits", "keep", "p", "centred"})
 COMPILED = "_compiled_call_impl"  # what a call of a module runs instead of its forward pass, if an instance has it
 PLAIN = (bool, int, float, str, tuple, type(None))
+PLAIN_KINDS = frozenset(PLAIN)
 # what a domain computes once and keeps, and its one field
 CACHED = frozenset({"features", "coordinates", "columns", "lo", "hi", "shift", "mult", "integral", "slices", "groups"})
 CACHED |= {"absent", "indicators"}
@@ -179,7 +180,7 @@ def _plain(value: Any, other: Callable[[Any], Any] = _Unknown) -> Any:
     if kind in PLAIN:
         return value
     if kind is list:
-        return [_plain(entry, other) for entry in value]
+        return value[:] if PLAIN_KINDS.issuperset(map(type, value)) else [_plain(entry, other) for entry in value]
     if kind is dict:
         return {name: _plain(entry, other) for name, entry in value.items()}
     if kind is np.ndarray and value.dtype != object:

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from smilenn.domain import Domain, Feature
+from smilenn.properties.naming import joined
 from smilenn.recourse.levers import WAYS, Lever
 from smilenn.report.findings import Findings
 from smilenn.report.standing import spaced
+from smilenn.rounding import round_up
 
 SHARES = (-0.1, -0.01, 0.01, 0.1)  # of a feature's range
 MOST_ROWS, MOST_FEATURES = 300, 60
@@ -96,12 +98,19 @@ def _proved(known: Sequence[Lever], feature: str, names: Sequence[str]) -> str |
     for lever in known:
         if len(lever.form) != 1 or lever.form[0][0] < 0:
             continue
+        output = f"output {lever.form[0][1]!r}" if len(names) > 1 else "the output"
         said += [
-            f"moving it {WAYS[way]} never lowers {f'output {lever.form[0][1]!r}' if len(names) > 1 else 'the output'}"
+            f"moving it {WAYS[way]} never lowers {output}{_limits(lever)}"
             for name, way in sorted(lever.moves)
             if name == feature
         ]
     return "; ".join(dict.fromkeys(said)) or None
+
+
+def _limits(lever: Lever) -> str:
+    """By how much at most, and where, a move may lower an output."""
+    most = f" by more than {round_up(lever.loss)!r}" if lever.loss else ""
+    return most + (f", where {joined([repr(name) for name in lever.where])} is known" if lever.where else "")
 
 
 def _rule(found: Findings, number: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from smilenn.domain import Domain
+from smilenn.domain.cells import order_of
 from smilenn.properties.claim import Claim, in_quotes
 from smilenn.properties.forms import Outputs
 
@@ -60,5 +61,5 @@ def names_of(claim: Claim | None, outputs: Outputs | None, domain: Domain | None
     if claim is not None:
         out += [*claim.named, *claim.equal, *claim.free]
     for feature in () if domain is None else domain.features:
-        out += [feature.name, *feature.coordinates, *feature.categories]
+        out += [feature.name, *feature.coordinates, *feature.categories, *order_of(feature)]
     return out

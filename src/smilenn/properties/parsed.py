@@ -10,6 +10,7 @@ from itertools import product
 from typing import Literal, NoReturn
 
 from smilenn.domain import Domain, Feature
+from smilenn.domain.cells import order_of
 from smilenn.errors import listed
 from smilenn.properties.claim import Clause, Inequality, Term, row
 from smilenn.properties.tokens import ClaimSyntaxError, Span
@@ -20,7 +21,7 @@ MAX_CLAUSES = 64  # that a row with "or" may mean
 
 @dataclass(frozen=True)
 class Member:
-    """``copy.name == "value"``: a category (or a binary feature with texts) takes one value."""
+    """``copy.name == "value"``: a category, a binary feature with texts or an ordered one takes one value."""
 
     copy: int
     name: str
@@ -144,12 +145,13 @@ class Row:
 
     def _member(self, member: Member, domain: Domain) -> Inequality:
         feature = self._feature(member.name, domain, member.name_span)
-        if not feature.categories:
+        names = feature.categories or order_of(feature)
+        if not names:
             self._fail(f"{member.name!r} holds numbers; compare it with a number.", member.value_span)
-        if member.value not in feature.categories:
-            known = listed(feature.categories)
+        if member.value not in names:
+            known = listed(names)
             self._fail(f"{member.name!r} has no value {member.value!r}; its values are {known}.", member.value_span)
-        place = feature.categories.index(member.value)
-        if feature.kind == "binary":
+        place = names.index(member.value)
+        if feature.kind != "category":
             return row([(1, member.copy, "in", feature.name)], place, "==")
         return row([(1, member.copy, "in", feature.coordinates[place])], 1, "==")

@@ -68,14 +68,17 @@ def _by_copies(claim: Claim, rows: Sequence[Conclusion], outputs: Outputs | None
 
 
 def bounded_change(claim: Claim, outputs: Outputs, domain: Domain) -> Changes | None:
-    """What the claim means if it bounds how far outputs change from any input on, as `Fair` and `Robust` do."""
+    """What the claim means if it bounds how far outputs change from any input on, as `Fair` and `Robust` do.
+
+    One that holds only where a number is known says nothing of rows that lack it.
+    """
     found = meaning(claim, outputs, domain)
-    return found if isinstance(found, Changes) and found.point is None else None
+    return found if isinstance(found, Changes) and found.point is None and not unsaid(claim, domain)[1] else None
 
 
 def limits_change(claim: Claim, outputs: Outputs, domain: Domain) -> bool:
     """Whether the claim bounds how far outputs change from any input on, in whatever norm."""
-    near = isinstance(meaning(claim, outputs, domain), Near)
+    near = isinstance(meaning(claim, outputs, domain), Near) and not unsaid(claim, domain)[1]
     return near or bounded_change(claim, outputs, domain) is not None
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 
-from smilenn.domain import Domain, Feature
+from smilenn.domain import Domain
 from smilenn.properties.alike import names_of, told_apart
 from smilenn.properties.claim import COPIES, Claim, Ends, Inequality, in_quotes, narrow
 from smilenn.properties.dissect import minus
@@ -37,11 +37,10 @@ from smilenn.properties.meaning import (
     Traded,
     Unnamed,
 )
-from smilenn.properties.naming import amount, cell_words, class_words, forms_words, joined, linear_words, output_words
+from smilenn.properties.naming import amount, class_words, forms_words, joined, linear_words, output_words
 from smilenn.properties.recognise import meaning
-from smilenn.properties.thresholds import reached
+from smilenn.properties.values import MOST_VALUES, reach_words, value_words
 
-MOST_VALUES = 8  # categories that a sentence lists
 MOST_CONDITIONS = 12  # beyond, a premise on one input is left to the formula
 COMMENT = "comment (not checked)"
 
@@ -77,11 +76,14 @@ def comment(claim: Claim, outputs: Outputs | None = None, domain: Domain | None 
 
 
 def beside(claim: Claim, outputs: Outputs | None = None, domain: Domain | None = None) -> str:
-    """What follows for a probability, as a sentence; empty where nothing does.
+    """What follows for a probability or a decision, as a sentence; empty where nothing does.
 
-    `predict_proba` is a rising function of the log-odds, bit for bit (estimators/sigmoid.py).
+    `predict_proba` is a rising function of the log-odds, bit for bit (estimators/sigmoid.py). Of decisions: if a were
+    decided for i and b for j, both by more than ε/2, the margin of i over j would change by more than ε between them.
     """
     found = meaning(claim, outputs, domain)
+    if outputs is not None and isinstance(found, (Changes, Near)):
+        return _same_class(found, outputs)
     if outputs is None or not isinstance(found, (Rises, Traded)) or found.slack:
         return ""
     if outputs.classes and len(outputs.names) == 1:
@@ -91,20 +93,17 @@ def beside(claim: Claim, outputs: Outputs | None = None, domain: Domain | None =
     return ""
 
 
-def values_note(claim: Claim, domain: Domain) -> str:
-    """The user's own values of the text columns that a claim changes or compares: ``'smoker': 0 is 'no', 1 is 'yes'``.
-
-    Empty where there are none.
-    """
-    parts = []
-    for feature in domain.features:
-        if feature.categories and feature.name in claim.free:
-            values = [repr(value) for value in feature.values[:MOST_VALUES]]
-            more = len(feature.categories) - len(values)
-            parts.append(f"{feature.name!r}: {joined([*values, f'{more} further ones'] if more else values, 'or')}")
-        elif feature.kind == "binary" and feature.categories and feature.name in claim.named:
-            parts.append(f"{feature.name!r}: 0 is {feature.categories[0]!r}, 1 is {feature.categories[1]!r}")
-    return told_apart("; ".join(parts), names_of(None, None, domain))
+def _same_class(found: Changes | Near, outputs: Outputs) -> str:
+    """That two related inputs which are decided clearly have the same class; empty unless every margin is bounded."""
+    if not outputs.classes or not found.eps or (isinstance(found, Changes) and found.point is not None):
+        return ""
+    half = amount(found.eps / 2)
+    if len(outputs.names) == 1:
+        return f"Two such inputs whose log-odds are both more than {half} away from 0 have the same class."
+    margins = {frozenset(name for _, name in form) for form in found.forms if {c for c, _ in form} == {-1, 1}}
+    if margins != {frozenset(pair) for pair in combinations(outputs.names, 2)}:
+        return ""
+    return f"Two such inputs whose classes both lead every other class by more than {half} have the same class."
 
 
 def _where(claim: Claim, domain: Domain | None) -> str:
@@ -219,22 +218,7 @@ def _changes(found: Changes, outputs: Outputs | None, domain: Domain | None) -> 
 def _point(point: Point, domain: Domain | None) -> str:
     if len(point) > MOST_CONDITIONS:
         return "one point, which the formula gives,"
-    return f"the point {joined([_value(name, value, domain) for name, value in point])}"
-
-
-def _value(name: str, value: Fraction, domain: Domain | None, verb: str = "=") -> str:
-    """``'income' = 30``, ``'race' = 'black'``."""
-    for feature in () if domain is None else domain.features:
-        if feature.name == name and _is_name(feature, value):
-            return f"{name!r} {verb} {feature.categories[int(value)]!r}"
-        if feature.kind == "category" and feature.name != name and name in feature.coordinates and value == 1:
-            return f"{feature.name!r} {verb} {feature.values[feature.coordinates.index(name)]!r}"
-    return f"{name!r} {verb} {cell_words(value)}"
-
-
-def _is_name(feature: Feature, value: Fraction) -> bool:
-    """Whether a value of a feature is one of two names."""
-    return feature.kind == "binary" and bool(feature.categories) and value in (0, 1)
+    return f"the point {joined([value_words(name, value, domain) for name, value in point])}"
 
 
 def _strips(strips: Sequence[Strip], domain: Domain | None) -> list[str]:
@@ -329,19 +313,7 @@ def _conditions(rows: Sequence[Inequality], domain: Domain | None) -> list[str]:
             narrow(bounds.setdefault(row.terms[0].name, [None, None]), row.terms[0].coef, row)
         else:
             rest.append(row.text())
-    return [
-        _value(name, low, domain, "is") if low == high and low is not None else f"{name!r} {_reach(low, high)}"
-        for name, (low, high) in bounds.items()
-    ] + rest
-
-
-def _reach(low: Fraction | None, high: Fraction | None) -> str:
-    """Between which cells an input lies; one that reads as the threshold and does not satisfy it is left out."""
-    ends = [] if low is None else [f"{'at least' if reached(low, True) else 'above'} {cell_words(low)}"]
-    ends += [] if high is None else [f"{'at most' if reached(high, False) else 'below'} {cell_words(high)}"]
-    if low is not None and high is not None and reached(low, True) and reached(high, False):
-        return f"lies between {cell_words(low)} and {cell_words(high)}"
-    return f"is {joined(ends)}"
+    return [reach_words(name, low, high, domain) for name, (low, high) in bounds.items()] + rest
 
 
 # ---- small words ----------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from smilenn.errors import SmileError
 from smilenn.problem import build
 from smilenn.properties.claim import Claim
 from smilenn.properties.spec import lower_all
-from smilenn.provers.cases import prove_cases
 from smilenn.provers.portfolio import combine, prove_problem
+from smilenn.provers.proved_cases import prove_cases
 from smilenn.provers.prover import Prover
 from smilenn.provers.tree.tree import Trees
 from smilenn.reason import Reason, told

@@ -5,8 +5,9 @@ lowered from a to b and the rest equal,
 
     g(a) − g(b) ≤ B
 
-B as the checker has it: 0 where the floats themselves are in order, else what rounding may take. Read backwards it says
-the same of −g and the opposite moves. Moves of several claims follow each other, a → a' → b, and lose ΣB at most.
+B as the checker has it: 0 where the floats themselves are in order, else what rounding may take. A claim may hold only
+where some numbers are known (`where`). Read backwards it says the same of −g and the opposite moves. Moves of several
+claims follow each other, a → a' → b, and lose ΣB at most.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
 from smilenn.properties.claim import Inequality
 from smilenn.properties.forms import Outputs
+from smilenn.properties.known import unsaid
 from smilenn.properties.meaning import Linear, Rises
 from smilenn.properties.recognise import meaning
 
@@ -29,12 +31,13 @@ WAYS = {1: "up", -1: "down"}
 
 @dataclass(frozen=True)
 class Lever:
-    """Moving these features their way, one or several of them, lowers `form` by at most `loss`."""
+    """Moving these features their way, one or several of them, lowers `form` by at most `loss`, if `where` is known."""
 
     moves: frozenset[tuple[str, int]]
     form: Linear
     loss: Fraction
     strict: bool = True  # nothing but rounding is lost: the claim itself allows for no loss
+    where: tuple[str, ...] = ()  # numbers that may be missing
 
 
 def levers(certificate: Certificate | None, outputs: Outputs, domain: Domain) -> tuple[Lever, ...]:
@@ -47,11 +50,13 @@ def levers(certificate: Certificate | None, outputs: Outputs, domain: Domain) ->
         if not holds or not isinstance(means, Rises):
             continue
         moves = {(name, 1) for name in means.up} | {(name, -1) for name in means.down}
+        _, known = unsaid(claim, domain)
         back = frozenset((name, -way) for name, way in moves)
         for row, checked in zip(claim.rows, report.rows, strict=True):
             form, size = _form(row)
             loss, strict = max(Fraction(0), checked.bound + checked.margin) / size, not means.slack
-            found += [Lever(frozenset(moves), form, loss, strict), Lever(back, _minus(form), loss, strict)]
+            found.append(Lever(frozenset(moves), form, loss, strict, known))
+            found.append(Lever(back, _minus(form), loss, strict, known))
     return tuple(found)
 
 

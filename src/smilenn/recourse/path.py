@@ -1,24 +1,26 @@
 """A path of inputs, all of them in the domain, each further along than the one before; and the first one that reaches.
 
     one number                  every float64, or whole number, from x_i to the end e_i
-    several                     x_i + t·(e_i − x_i) for t = k/2⁵³, whole numbers rounded
+    several                     x_i + t·(e_i − x_i) for t = k/2³², whole numbers rounded
 
 Every coordinate moves one way only: rounding is monotone. So does what is certified to rise along it, and halving finds
 the first step that reaches; rounding that a claim leaves room for may make it one of several firsts. Each round asks
-for up to `BATCH` places at once. Where the outputs rise smoothly, a line between the ends leads to the place in few.
+for up to `BATCH` places at once, first for those that somebody has suggested. Where the outputs rise smoothly, a line
+between the ends leads to the place in few rounds.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 BATCH = 63
-FINEST = 2**53
+SUGGESTED = 24  # of the suggested steps, asked for in one round
+FINEST = 2**32
 SHRUNK = 4  # by how much a round must bring the outputs at both ends closer for a line to lead the next one
 FANNED, EVEN = 12, 8  # steps on either side of a guess, and parts of equal length beside them
 
@@ -64,9 +66,35 @@ class Path:
             out[:, i] = _between(float(self.x[i]), end, share, whole)
         return out
 
+    def positions(self, steps: list[int]) -> np.ndarray:
+        """How far along these steps are, as floats that rise with them: t, or ±the value of the one number; [n]."""
+        if len(self.places) > 1:
+            return np.array([step / FINEST for step in steps])
+        return self._way * np.array(self._single(steps))
+
+    def position_of(self, number: int, values: np.ndarray) -> np.ndarray:
+        """Where the coordinate `places[number]` passes values [n]; whole numbers pass one halfway to the next."""
+        start, end = float(self.x[self.places[number]]), self.ends[number]
+        passed = np.floor(values) + 0.5 if self.whole[number] else values
+        return (passed - start) / (end - start) if len(self.places) > 1 else self._way * passed
+
+    def near(self, position: float) -> int:
+        """The last step at or before a position, up to rounding; positions beyond the ends have steps beyond too."""
+        if len(self.places) > 1:
+            return math.floor(position * FINEST)
+        start = self._way * self._start
+        return math.floor(position - start) if self.whole[0] else ordered(position) - ordered(start)
+
+    @property
+    def _start(self) -> float:
+        return float(self.x[self.places[0]])
+
+    @property
+    def _way(self) -> int:
+        return 1 if self.ends[0] >= self._start else -1
+
     def _single(self, steps: list[int]) -> list[float]:
-        start, end = float(self.x[self.places[0]]), self.ends[0]
-        way = 1 if end >= start else -1
+        start, way = self._start, self._way
         if self.whole[0]:
             return [start + way * step for step in steps]
         return [float_at(ordered(start) + way * step) for step in steps]
@@ -92,37 +120,62 @@ def first(reaches: Callable[[list[int]], np.ndarray], last: int) -> int | None:
     return first_within(missing, last)
 
 
-def first_within(missing: Callable[[list[int]], np.ndarray], last: int) -> int | None:
+def first_within(missing: Callable[[list[int]], np.ndarray], last: int, likely: Sequence[int] = ()) -> int | None:
     """The same, led by how much is missing: `missing` [n] is ≤ 0 where a step reaches, else what it lacks or NaN.
 
-    The steps that are asked for lie around the place where a straight line between the two ends reaches, closer and
-    closer together, and evenly where there is no such line, or where the round before came to a jump.
+    `likely` are steps, in their order, that are asked for first. Then those that are asked for lie around the place
+    where a straight line between the two ends reaches, closer and closer together, and evenly where there is no such
+    line, or where the round before came to a jump.
     """
-    start, end = missing([0, last])
-    if start <= 0 or not end <= 0:
-        return 0 if start <= 0 else None
-    low, high, lacks, spare = 0, last, float(start), float(end)  # low does not reach, high does
+    first = [0, *_some([step for step in likely if 0 < step < last]), last] if last else [0, 0]
+    found = missing(first)
+    if found[0] <= 0 or not found[-1] <= 0:
+        return 0 if found[0] <= 0 else None
+    between = _Between(0, last, float(found[0]), float(found[-1])).narrowed(first[1:-1], found[1:-1])
     led = True
-    while high - low > 1:
-        gap = lacks - spare
-        steps = _asked(low, high, lacks, spare, led=led)
-        found = missing(steps)
+    while between.high - between.low > 1:
+        inside = _some([step for step in likely if between.low < step < between.high])
+        steps = inside or _asked(between, led=led)
+        before, between = between, between.narrowed(steps, missing(steps))
+        led = bool(inside) or between.gap < before.gap / SHRUNK  # across a jump, which no line leads to, it stays
+    return between.high
+
+
+@dataclass(frozen=True)
+class _Between:
+    """A step that does not reach and a later one that does, with what the first lacks and the other has less than 0."""
+
+    low: int
+    high: int
+    lacks: float
+    spare: float
+
+    @property
+    def gap(self) -> float:
+        return self.lacks - self.spare
+
+    def narrowed(self, steps: list[int], found: np.ndarray) -> _Between:
+        """By what is missing at steps between the two."""
         good = np.flatnonzero(found <= 0)
         place = int(good[0]) if good.size else len(steps)
-        if place < len(steps):
-            high, spare = steps[place], float(found[place])
-        if place:
-            low, lacks = steps[place - 1], float(found[place - 1])
-        led = lacks - spare < gap / SHRUNK  # across a jump, which no line leads to, it stays as it is
-    return high
+        high, spare = (steps[place], float(found[place])) if place < len(steps) else (self.high, self.spare)
+        low, lacks = (steps[place - 1], float(found[place - 1])) if place else (self.low, self.lacks)
+        return _Between(low, high, lacks, spare)
 
 
-def _asked(low: int, high: int, lacks: float, spare: float, *, led: bool) -> list[int]:
+def _some(steps: list[int]) -> list[int]:
+    """At most `SUGGESTED` of them, evenly."""
+    most = SUGGESTED
+    return steps if len(steps) <= most else [steps[k * len(steps) // most] for k in range(most)]
+
+
+def _asked(between: _Between, *, led: bool) -> list[int]:
     """Steps between the two, in their order."""
+    low, high, gap = between.low, between.high, between.gap
     count = min(BATCH, high - low - 1)
-    if not (led and lacks - spare > 0 and math.isfinite(lacks - spare)) or count < BATCH:
+    if not (led and gap > 0 and math.isfinite(gap)) or count < BATCH:
         return [low + (high - low) * (k + 1) // (count + 1) for k in range(count)]
-    guess = low + int((high - low) * (lacks / (lacks - spare)))
+    guess = low + int((high - low) * (between.lacks / gap))
     ratio = (high - low) ** (1 / FANNED)
     away = {int(ratio**k) for k in range(FANNED)}
     even = {low + (high - low) * (k + 1) // EVEN for k in range(EVEN - 1)}

@@ -24,13 +24,16 @@ import pandas as pd
 
 from smilenn.certify.verdicts import Certificate
 from smilenn.domain import Domain, Feature
-from smilenn.errors import SmileError
+from smilenn.domain.cells import order_of
+from smilenn.errors import SmileError, listed
+from smilenn.model.net import SmileNet
 from smilenn.properties.forms import Outputs
 from smilenn.recourse.goal import Goal
+from smilenn.recourse.guide import likely
 from smilenn.recourse.levers import Lever, Moves, levers, loss_of
 from smilenn.recourse.path import Path, first_within
 
-Change = Mapping[str, Any]  # feature → "up", "down" or the furthest value
+Change = Mapping[str, Any]  # feature → "up", "down" or the furthest value (of ordered names: the furthest name)
 DIGITS = 6  # of a value in a sentence
 
 
@@ -39,6 +42,7 @@ class Model(Protocol):
 
     domain_: Domain
     outputs_: Outputs
+    net_: SmileNet
 
     @property
     def certificate_(self) -> Certificate | None:
@@ -62,14 +66,15 @@ class Recourse:
     ----------
     reached : whether the goal is reached within the bounds.
     row : the changed row with the model's columns, [1, columns]; where nothing reaches, the furthest one.
-    change : feature → (its value, the value to reach); empty where the goal is reached as it is.
+    change : feature → (its value, the value to reach), numbers or ordered names; empty where the goal is reached as it
+        is.
     before, after : the outputs [o] of the row as it is and of the changed one.
     sentence : what to do, and what that rests on.
     """
 
     reached: bool
     row: pd.DataFrame
-    change: dict[str, tuple[float, float]]
+    change: dict[str, tuple[Any, Any]]
     before: np.ndarray
     after: np.ndarray
     sentence: str
@@ -96,11 +101,12 @@ def recourse(model: Model, row: Any, goal: Goal, change: Change) -> Recourse:
             known_at.update(zip(new, model.outputs_at(path.at(new)).reshape(len(new), len(names)), strict=True))
         return np.stack([known_at[step] for step in steps])
 
+    likely_steps = likely(model.net_, path, lambda found: goal.missing(found, names, losses))
     # a row that is there already needs no certificate to stay as it is
-    before = outputs([0, path.steps])[0]
+    before = outputs([0, path.steps, *likely_steps])[0]
     if goal.reached(before[None], names, [Fraction(0)] * len(losses))[0]:
         return _found(model, path, 0, before, before, f"Nothing has to change: {goal.words} already.")
-    step = first_within(lambda steps: goal.missing(outputs(steps), names, losses), path.steps)
+    step = first_within(lambda steps: goal.missing(outputs(steps), names, losses), path.steps, likely_steps)
     if step is None:
         after = outputs([path.steps])[0]
         reached = bool(goal.reached(after[None], names, [Fraction(0)] * len(losses))[0])
@@ -118,10 +124,10 @@ def inputs_of(model: Model, row: Any) -> np.ndarray:
     if len(frame) != 1:
         raise SmileError(f"Give one row, not {len(frame)}.")
     domain = model.domain_
-    for column in domain.columns:
-        if column in frame.columns and bool(pd.isna(frame[column]).any()):
-            raise SmileError(f"Column {column!r} is missing in this row; reasons are given for complete rows.")
+    lacking = set(frame.columns[frame.isna().to_numpy()[0]])
+    _refuse_lacking([name for name in domain.columns if name in lacking])
     x = model.read_rows(frame)[0]
+    _refuse_lacking([domain.coordinates[i] for i, place, _ in domain.absent if x[place]])  # texts such as "?"
     outside = np.flatnonzero((x < domain.lo) | (x > domain.hi))
     if outside.size:
         i = int(outside[0])
@@ -130,6 +136,12 @@ def inputs_of(model: Model, row: Any) -> np.ndarray:
             f"Column {domain.coordinates[i]!r} is {x[i]:g}, outside the domain {span}; what is proved is proved inside."
         )
     return x
+
+
+def _refuse_lacking(columns: Sequence[str]) -> None:
+    """A rule may say nothing of rows that lack a number."""
+    if columns:
+        raise SmileError(f"Column {columns[0]!r} is missing in this row; reasons are given for complete rows.")
 
 
 def _frame(row: Any) -> pd.DataFrame:
@@ -159,6 +171,10 @@ def _end(feature: Feature, value: float, wish: Any) -> tuple[int, float]:
     """1 or −1, and the furthest value inside the domain."""
     if wish in ("up", "down"):
         return (1, feature.hi) if wish == "up" else (-1, feature.lo)
+    if names := order_of(feature):
+        if wish not in names:
+            raise SmileError(f"change[{feature.name!r}] is {wish!r}; write 'up', 'down' or one of {listed(names)}.")
+        wish = names.index(wish)
     if not isinstance(wish, Real) or isinstance(wish, bool) or not math.isfinite(wish):
         raise SmileError(f"change[{feature.name!r}] is {wish!r}; write 'up', 'down' or the furthest value.")
     far = float(wish)
@@ -179,20 +195,35 @@ def _found(
     model: Model, path: Path, step: int, before: np.ndarray, after: np.ndarray, sentence: str, *, reached: bool = True
 ) -> Recourse:
     domain, x = model.domain_, path.at([step])
-    names = {i: domain.coordinates[i] for i in path.places}
-    moved = {name: (float(path.x[i]), float(x[0, i])) for i, name in names.items() if x[0, i] != path.x[i]}
+    moved = {
+        domain.coordinates[i]: (_cell(domain, i, path.x[i]), _cell(domain, i, x[0, i]))
+        for i in path.places
+        if x[0, i] != path.x[i]
+    }
     return Recourse(reached, domain.decode(x), moved, before, after, sentence)
+
+
+def _cell(domain: Domain, i: int, value: float) -> float | str:
+    """A value as the table has it: the name that a place among ordered names stands for."""
+    names = order_of(domain.feature(domain.coordinates[i]))
+    return names[int(value)] if names else float(value)
 
 
 def _sentence(domain: Domain, path: Path, step: int, goal: Goal, certificate: Certificate) -> str:
     """The change in words, its numbers rounded the way that helps, and what it rests on."""
     x = path.at([step])[0]
     moved = [(i, end) for i, end in zip(path.places, path.ends, strict=True) if x[i] != path.x[i]]
-    parts = [f"{domain.coordinates[i]!r} from {path.x[i]:g} to {_shown(x[i], path.x[i], end)}" for i, end in moved]
+    parts = [f"{domain.coordinates[i]!r} {_move(domain, i, float(path.x[i]), float(x[i]), end)}" for i, end in moved]
     return (
         f"Move {_and(parts)}, and {goal.words}. A larger change of the same kind, inside the domain and with the rest "
         f"as it is, is enough too: certified (certificate {certificate.sha256[:12]}…)."
     )
+
+
+def _move(domain: Domain, i: int, start: float, value: float, end: float) -> str:
+    """``from 12 to 17.5``; ordered names are said, not their places."""
+    here, there = (_cell(domain, i, v) for v in (start, value))
+    return f"from {here!r} to {there!r}" if isinstance(here, str) else f"from {start:g} to {_shown(value, start, end)}"
 
 
 def _unreached(domain: Domain, path: Path, goal: Goal, *, proved: bool) -> str:
@@ -207,7 +238,8 @@ def _unsure(domain: Domain, path: Path, goal: Goal) -> str:
 
 
 def _furthest(domain: Domain, path: Path) -> list[str]:
-    return [f"{domain.coordinates[i]!r} at {_shortest(end)}" for i, end in zip(path.places, path.ends, strict=True)]
+    cells = [(domain.coordinates[i], _cell(domain, i, end)) for i, end in zip(path.places, path.ends, strict=True)]
+    return [f"{name!r} at {repr(cell) if isinstance(cell, str) else _shortest(cell)}" for name, cell in cells]
 
 
 def _shortest(value: float) -> str:

@@ -13,7 +13,7 @@ from smilenn.report.dots import Dot, dots_plot
 from smilenn.report.probe import Probe
 from smilenn.report.quality import Group
 from smilenn.report.slices import Slice
-from smilenn.report.svg import Frame, number, spread
+from smilenn.report.svg import Axes, number, spread
 from smilenn.report.tradeoff import Point, Tradeoff
 
 BINS = 30
@@ -37,7 +37,7 @@ def _side_by_side(found: Tradeoff) -> str:
     """Every model at a place of its own."""
     values = [v for p in found.points for v in _ends(p)]
     names = tuple(p.name for p in found.points)
-    frame = Frame((-0.5, len(found.points) - 0.5), spread(values), "", found.metric, names)
+    frame = Axes((-0.5, len(found.points) - 0.5), spread(values), "", found.metric, names)
     marks = []
     for i, point in enumerate(found.points):
         marks += _estimate(frame, i, point.quality, CLASS[point.kind], f"{point.name}: {found.metric}")
@@ -49,7 +49,7 @@ def _against_eps(found: Tradeoff, promised: Sequence[Point]) -> str:
     promised = sorted(promised, key=lambda p: p.eps or 0.0)
     eps = [float(p.eps or 0.0) for p in promised]
     y = spread([v for p in found.points if p.kind != "constant" for v in _ends(p)], 0.15)
-    frame = Frame((0.0, max(eps) * 1.15 or 1.0), y, "ε asked for, for every input", found.metric)
+    frame = Axes((0.0, max(eps) * 1.15 or 1.0), y, "ε asked for, for every input", found.metric)
     marks = [
         frame.horizontal(point.quality.value, CLASS[point.kind], "")
         for point in found.points
@@ -66,7 +66,7 @@ def change_plot(found: Tradeoff) -> str:
     """Quality against the largest change found, every model a dot."""
     points = [p for p in found.points if p.variation is not None]
     changes = [p.variation or 0.0 for p in points]
-    frame = Frame(
+    frame = Axes(
         (0.0, max(changes) * 1.1 or 1.0),
         spread([v for p in points for v in _ends(p)]),
         "largest change found",
@@ -84,7 +84,7 @@ def _ends(point: Point) -> list[float]:
     return [v for v in (quality.value, quality.low, quality.high) if v is not None]
 
 
-def _estimate(frame: Frame, x: float, found: Any, name: str, tip: str) -> list[str]:
+def _estimate(frame: Axes, x: float, found: Any, name: str, tip: str) -> list[str]:
     """A dot with its interval."""
     words = f"{tip} {number(found.value)}"
     marks = []
@@ -100,9 +100,7 @@ def group_plot(feature: str, groups: Sequence[Group], metric: str, overall: floa
         dots = [Dot(g.value, g.quality.value, g.quality.low, g.quality.high, _group_words(g, metric)) for g in groups]
         return dots_plot(dots, f"{metric} by {feature}", f"{metric} by {feature}", line=(overall, "all rows"))
     values = [v for g in groups for v in (g.quality.value, g.quality.low, g.quality.high) if v is not None]
-    frame = Frame(
-        (-0.5, len(groups) - 0.5), spread([*values, overall]), feature, metric, tuple(g.value for g in groups)
-    )
+    frame = Axes((-0.5, len(groups) - 0.5), spread([*values, overall]), feature, metric, tuple(g.value for g in groups))
     marks = [frame.horizontal(overall, "idle", "all rows")]
     for i, group in enumerate(groups):
         marks += _estimate(frame, i, group.quality, "ours", f"{group.value}, {group.rows} rows: {metric}")
@@ -118,7 +116,7 @@ def agreement_plot(y: np.ndarray, output: np.ndarray, name: str) -> str:
     kept = np.arange(len(y)) if len(y) <= MOST_DOTS else np.linspace(0, len(y) - 1, MOST_DOTS).astype(int)
     a, b = y[kept], output[kept]
     both = spread([*a.tolist(), *b.tolist()])
-    frame = Frame(both, both, f"true {name}", f"predicted {name}")
+    frame = Axes(both, both, f"true {name}", f"predicted {name}")
     marks = [frame.line(both, both, "idle")]
     marks += [frame.dot(float(u), float(v), "point", "", 2.5) for u, v in zip(a, b, strict=True)]
     return frame.svg(marks, "predicted against true values")
@@ -128,7 +126,7 @@ def calibration_plot(y: np.ndarray, logit: np.ndarray, name: str) -> str:
     """Observed share of positives against the predicted probability, in ten groups of equal size."""
     probability = 1 / (1 + np.exp(-np.clip(logit, -700, 700)))
     order = np.argsort(probability, kind="stable")
-    frame = Frame((0.0, 1.0), (0.0, 1.0), f"predicted probability of {name}", "observed share")
+    frame = Axes((0.0, 1.0), (0.0, 1.0), f"predicted probability of {name}", "observed share")
     marks = [frame.line((0.0, 1.0), (0.0, 1.0), "idle")]
     xs, ys = [], []
     for part in np.array_split(order, min(CALIBRATION_BINS, len(order))):
@@ -141,7 +139,7 @@ def calibration_plot(y: np.ndarray, logit: np.ndarray, name: str) -> str:
 
 def levels_plot(levels: Sequence[float], shares: Sequence[float]) -> str:
     """The share of targets below each quantile against its level."""
-    frame = Frame((0.0, 1.0), (0.0, 1.0), "level of the quantile", "share of targets below it")
+    frame = Axes((0.0, 1.0), (0.0, 1.0), "level of the quantile", "share of targets below it")
     marks = [frame.line((0.0, 1.0), (0.0, 1.0), "idle"), frame.line(levels, shares, "ours-line")]
     marks += [
         frame.dot(q, s, "ours-dot", f"{s:.1%} below the quantile of level {q:g}", 4.5)
@@ -158,7 +156,7 @@ def history_plot(history: Sequence[Mapping[str, Any]], keys: Sequence[str], ylab
         return ""
     positive = [v for values in lines.values() for v in values if v > 0]
     y = _decades(positive) if log else (0.0, max(positive) * 1.06)
-    frame = Frame((1, max(2, len(history))), y, "epoch or round", ylabel, log_y=log)
+    frame = Axes((1, max(2, len(history))), y, "epoch or round", ylabel, log_y=log)
     marks = [frame.vertical(max(1, start), "phase", phase) for start, phase in _phases(history)]
     steps = range(1, len(history) + 1)
     marks += [frame.line(steps, values, key) for key, values in lines.items()]
@@ -209,7 +207,7 @@ def _names_slice(found: Slice, output: str, along: str, y: tuple[float, float]) 
     if len(found.names) > MOST_ACROSS:
         words = f"{output} by {found.feature.name}"
         return dots_plot(_name_dots(found), words, f"{words}, with the box", box=True)
-    frame = Frame((-0.5, len(found.at) - 0.5), y, along, output, found.names)
+    frame = Axes((-0.5, len(found.at) - 0.5), y, along, output, found.names)
     marks = [
         frame.interval(i, float(lo), float(hi), "box", 26)
         for i, (lo, hi) in enumerate(zip(found.low, found.high, strict=True))
@@ -236,7 +234,7 @@ def _line_slice(found: Slice, output: str, along: str, y: tuple[float, float]) -
     """A line over the values of a number."""
     feature = found.feature
     lo, hi = float(found.at[0]), float(found.at[-1])
-    frame = Frame((lo, hi if hi > lo else lo + 1.0), y, along, output)
+    frame = Axes((lo, hi if hi > lo else lo + 1.0), y, along, output)
     marks = [frame.band(found.at, found.low, found.high, "box")]
     marks += [frame.line(found.at, line, "other") for line in found.others]
     marks.append(frame.line(found.at, found.output, "ours-line"))
@@ -257,7 +255,7 @@ def variation_plot(found: Probe, proved: float | None, left: str) -> str:
     if high - low < least:  # many rows in a small range are still a bar to be seen
         low, high = (low + high - least) / 2, (low + high + least) / 2
     counts, edges = np.histogram(values, bins=max(1, min(BINS, int((high - low) / least))), range=(low, high))
-    frame = Frame(x, (0.0, float(counts.max()) * 1.12), left, "rows")
+    frame = Axes(x, (0.0, float(counts.max()) * 1.12), left, "rows")
     marks = [
         frame.bar(float(a), float(b), int(count), "bar", f"{number(float(a))} to {number(float(b))}: {int(count)} rows")
         for a, b, count in zip(edges[:-1], edges[1:], counts, strict=True)

@@ -12,7 +12,7 @@ import numpy as np
 from smilenn.report.elements import estimate_text, figure, table
 from smilenn.report.findings import Findings
 from smilenn.report.quality import right_rows, wilson
-from smilenn.report.svg import Frame, number
+from smilenn.report.svg import Axes, number
 
 NORMS: dict[Literal["inf", 2], str] = {
     "inf": "every column by itself",
@@ -64,7 +64,7 @@ def _curve(right: np.ndarray, radius: np.ndarray, words: str) -> str:
     if len(deltas) > 400:
         deltas = deltas[np.linspace(0, len(deltas) - 1, 400).astype(int)]
     share = [float((right & (radius >= delta)).mean()) for delta in deltas]
-    frame = Frame((0.0, far), (0.0, 1.0), "change δ of the inputs", "certified accuracy")
+    frame = Axes((0.0, far), (0.0, 1.0), "change δ of the inputs", "certified accuracy")
     marks = [frame.line(deltas, share, "ours-line")]
     marks += [
         frame.dot(float(d), s, "ours-dot", f"certified accuracy at {number(float(d))}: {s:.1%}", 3.0)

@@ -70,7 +70,7 @@ def spread(values: Iterable[float], pad: float = 0.06) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Frame:
+class Axes:
     """The area of a plot: data ranges of x and y, labels, tick marks of a category axis, log scale of y."""
 
     x: tuple[float, float]

@@ -17,10 +17,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
 from fastapi import FastAPI, Request
+from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from starlette.requests import ClientDisconnect
@@ -150,21 +152,29 @@ def application(service: Service, token: str | None = None) -> FastAPI:
         yield
         service.batcher.close()
 
-    title = f"smilenn: {service.served.folder.name}"
-    app = FastAPI(
-        title=title,
-        version=__version__,
-        lifespan=life,
-        # no verdict in here: the page is made once, and the model may be exchanged
-        description="What is certified of the model that answers now: GET /certificate.",
-        docs_url=None,  # FastAPI's pages fetch scripts from the internet
-        redoc_url=None,
-    )
+    # FastAPI's own pages fetch scripts from the internet
+    app = FastAPI(version=__version__, lifespan=life, docs_url=None, redoc_url=None)
     app.add_middleware(Guard, service=service, token=token)
     _answer_rows(app, service)
     _answer_page(app, service)
     _answer_papers(app, service)
+    app.openapi = partial(_interface, app, service)  # in place of FastAPI's, which is made once
     return app
+
+
+def _interface(app: FastAPI, service: Service) -> dict[str, Any]:
+    """OpenAPI for the model that answers now, which may have been exchanged."""
+    made = get_openapi(
+        title=f"smilenn: {service.served.folder.name}",
+        version=__version__,
+        description="What is certified of the model that answers now: GET /certificate.",
+        routes=app.routes,
+    )
+    rows = {"type": "array", "items": row_schema(service.served), "maxItems": service.limits.rows}
+    schema = {"type": "object", "properties": {"rows": rows}, "required": ["rows"]}
+    body = {"content": {"application/json": {"schema": schema}}, "required": True}
+    made["paths"]["/predict"]["post"]["requestBody"] = body
+    return made
 
 
 class Guard:
@@ -229,11 +239,7 @@ async def _refusal(answered: Awaitable[None], limits: Limits) -> Response | None
 
 
 def _answer_rows(app: FastAPI, service: Service) -> None:
-    rows = {"type": "array", "items": row_schema(service.served), "maxItems": service.limits.rows}
-    schema = {"type": "object", "properties": {"rows": rows}, "required": ["rows"]}
-    body = {"requestBody": {"content": {"application/json": {"schema": schema}}, "required": True}}
-
-    @app.post("/predict", openapi_extra=body, summary="Predict rows, columns by name in their own units.")
+    @app.post("/predict", summary="Predict rows, columns by name in their own units.")
     async def predict(request: Request) -> Response:
         return await service.predict(request)
 

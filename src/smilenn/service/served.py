@@ -14,6 +14,7 @@ import numpy as np
 from smilenn._version import __version__
 from smilenn.domain import Feature
 from smilenn.domain.absent import fill_of
+from smilenn.domain.cells import order_of
 from smilenn.errors import AlteredError, SmileError, listed
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.store import load
@@ -100,7 +101,8 @@ class Served:
         else:
             grid = np.linspace(found.lo, found.hi, POINTS)
             grid = grid if found.kind == "continuous" else np.unique(np.rint(grid))
-            values = list(found.categories) if found.categories else grid.tolist()
+            names = found.categories or order_of(found)
+            values = [names[int(place)] for place in grid] if names else grid.tolist()
             block = grid[:, None]
         rows = np.repeat(x[None], len(block), axis=0)
         rows[:, span] = block
@@ -136,8 +138,8 @@ def _middle(served: Served) -> np.ndarray:
 def _column(feature: Feature) -> dict[str, Any]:
     """A feature as a page shows it and a schema types it."""
     out: dict[str, Any] = {"name": feature.name, "kind": feature.kind, "unit": feature.unit}
-    if feature.categories:
-        out["values"] = list(feature.values)
+    if names := feature.values or order_of(feature):
+        out["values"] = list(names)
     else:
         out |= {"lo": feature.lo, "hi": feature.hi}
     if feature.columns:
@@ -148,11 +150,11 @@ def _column(feature: Feature) -> dict[str, Any]:
 def row_schema(served: Served) -> dict[str, Any]:
     """A row as JSON Schema: every column with its type, its values or its range."""
     properties: dict[str, Any] = {}
-    for feature in served.estimator.domain_.features:
+    for feature in (f for f in served.estimator.domain_.features if fill_of(f) is None):
         if feature.columns:
             properties |= {name: {"type": "integer", "enum": [0, 1]} for name in feature.columns}
-        elif feature.categories:
-            properties[feature.name] = {"type": "string", "enum": list(feature.categories)}
+        elif names := feature.categories or order_of(feature):
+            properties[feature.name] = {"type": "string", "enum": list(names)}
         else:
             kind = "number" if feature.kind == "continuous" else "integer"
             properties[feature.name] = {"type": kind, "minimum": feature.lo, "maximum": feature.hi}

@@ -79,7 +79,7 @@ class MembersBackward:
         net, ensemble, many, batch = self.net, self.ensemble, self.ensemble.members, len(u)
         head, scale = net.head_weight, net.output_scale
         ramps = ensemble.ramps(u, rows)
-        runs = [Run(stack, ramps[i]) for stack, i in zip(ensemble.stacks, ensemble.same, strict=True)]
+        runs = [StackRun(stack, ramps[i]) for stack, i in zip(ensemble.stacks, ensemble.same, strict=True)]
         e = ensemble.joined([run.outputs for run in runs], u)  # [B, p]
         each = e.reshape(batch, many, -1).transpose(0, 1) @ self.slope  # [M, B, n]
         z = (self.middle + many * each).reshape(many * batch, -1)
@@ -110,7 +110,7 @@ class MembersBackward:
         return loss + cut + free, [through(slope, inside, self.layers), *of_members]
 
 
-class Run:
+class StackRun:
     """The layers of one stack at ramps [B, R], with what its gradient needs; `outputs` [B, G, j]."""
 
     def __init__(self, stack: Stack, ramps: torch.Tensor) -> None:

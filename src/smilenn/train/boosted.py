@@ -42,7 +42,7 @@ CATEGORIES = 255  # that a column of the booster may have
 GROUPS = ((50_000, 4), (300_000, 2))  # boosters, by rows; of more rows one
 COMPARED = 10_000  # rows on which a converted booster is compared with itself
 
-Signs = Mapping[str, int]
+Directions = Mapping[str, int]
 """What an output may read: features with the sign of their effect, 0 for any."""
 
 
@@ -61,7 +61,7 @@ def boosters(
     net: SmileNet,
     task: Training,
     kind: LossKind,
-    signs: Sequence[Signs],
+    signs: Sequence[Directions],
     seconds: float | None = None,
     told: Callable[[int, int], None] = lambda done, groups: None,
 ) -> Boosters:
@@ -83,7 +83,7 @@ def boosters(
 
 
 def _made(
-    net: SmileNet, task: Training, kind: LossKind, signs: Sequence[Signs], groups: int, seconds: float | None
+    net: SmileNet, task: Training, kind: LossKind, signs: Sequence[Directions], groups: int, seconds: float | None
 ) -> Iterator[tuple[Branch, ...] | None]:
     """The branches of every group in order: a task each on a cluster, unless `seconds` say how many trees there are."""
     assert task.held is not None
@@ -110,7 +110,7 @@ def _shared(common: tuple[Any, ...], group: int) -> tuple[Branch, ...] | None:
     return _group(net, task, kind, signs, u, task.held[:, group].cpu().numpy(), None, _Place(group, task.seed))
 
 
-def _fits(net: SmileNet, kind: LossKind, signs: Sequence[Signs]) -> bool:
+def _fits(net: SmileNet, kind: LossKind, signs: Sequence[Directions]) -> bool:
     """Whether the network's coordinates are its outputs; classes need equal readings without signs."""
     own = net.head_weight.shape[0]
     if net.head_weight.shape[1] != own or not torch.equal(net.head_weight, torch.eye(own).to(net.head_weight)):
@@ -134,7 +134,7 @@ def _group(
     net: SmileNet,
     task: Training,
     kind: LossKind,
-    signs: Sequence[Signs],
+    signs: Sequence[Directions],
     u: np.ndarray,
     held: np.ndarray,
     seconds: float | None,
@@ -186,7 +186,7 @@ class Table:
     columns: list[Column]
 
     @classmethod
-    def of(cls, domain: Domain, u: np.ndarray, signs: Signs) -> Table:
+    def of(cls, domain: Domain, u: np.ndarray, signs: Directions) -> Table:
         """The features that `signs` names; one with too many categories is left to the networks."""
         table = cls(np.zeros((len(u), 0)), [], [], [], [])
         rows = []

@@ -25,14 +25,14 @@ from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
 from smilenn.provers.model import prove
 from smilenn.provers.tree.tree import Trees
-from smilenn.train.boosted import Signs
-from smilenn.train.cases import planned, without_clauses
+from smilenn.train.boosted import Directions
 from smilenn.train.clock import Clock
 from smilenn.train.config import Config
 from smilenn.train.deploy import deploy
 from smilenn.train.generator import Generator
 from smilenn.train.losses import LossKind, decides, task_loss
 from smilenn.train.phases import Training
+from smilenn.train.planned_cases import planned, without_clauses
 from smilenn.train.row_order import in_order
 from smilenn.train.run import Run, fingerprint
 from smilenn.train.tensors import checked_rows, checked_weights
@@ -78,7 +78,7 @@ def fit(
     time_limit: float | None = None,
     warm: bool = False,
     cases: Mapping[str, Cases] | None = None,
-    boosted: Sequence[Signs] = (),
+    boosted: Sequence[Directions] = (),
     spare: Sequence[Spare] = (),
 ) -> Fit:
     """Train `net` in place so that the claims provably hold.
@@ -165,7 +165,7 @@ def _task(
     )
 
 
-def _trained(run: Run, boosted: Sequence[Signs], loss: LossKind) -> bool:
+def _trained(run: Run, boosted: Sequence[Directions], loss: LossKind) -> bool:
     """Train; whether it was interrupted, and the network then as good as it is by now."""
     try:
         run.boost(boosted, loss)

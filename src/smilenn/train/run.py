@@ -25,7 +25,7 @@ from smilenn.provers.model import prove
 from smilenn.provers.rules.rule import Cost
 from smilenn.provers.rules.table import decider
 from smilenn.train.adam import fused
-from smilenn.train.boosted import Boosters, Signs, boosters
+from smilenn.train.boosted import Boosters, Directions, boosters
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.clock import Clock
 from smilenn.train.contractions import contraction_epoch, has_contractions, settle, spread
@@ -112,7 +112,7 @@ class Run:
 
     # ---- the phases ---------------------------------------------------------------------------------------------
 
-    def boost(self, signs: Sequence[Signs], loss: LossKind) -> None:
+    def boost(self, signs: Sequence[Directions], loss: LossKind) -> None:
         """Boosted trees for an ensemble; they are fitted again where a checkpoint or a model is gone on from."""
         if not (self.warm or self.task.config.epochs):
             return  # no training was asked for

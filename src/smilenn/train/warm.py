@@ -117,7 +117,7 @@ def _reached(net: SmileNet) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Signs:
+class KeptSigns:
     """The outputs of hidden units keep their signs `side` [n, h]; where it is 0 they stay 0."""
 
     side: torch.Tensor
@@ -144,7 +144,7 @@ def _keep_signs_(lower: FreeNet, units: Units) -> None:
     passed = lower.inputs - units.direction.shape[1]  # the columns that are passed on come last
     columns = [passed + column for column in sorted(bounded)]
     free = ~lower.weight[:, columns].any(dim=1)  # [h]
-    lower.keep = Signs(lower.out.sign())
+    lower.keep = KeptSigns(lower.out.sign())
     for parameter, mask in ((lower.out, free & (lower.out != 0)), (lower.bias, free)):
         parameter.requires_grad_(True)
         parameter.register_hook(lambda slope, mask=mask: slope * mask.to(slope))

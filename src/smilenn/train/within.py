@@ -30,7 +30,7 @@ from torch import nn
 from smilenn.model.encoders import Branch, Encoder, Linear, Ramps
 from smilenn.model.net import SmileNet
 from smilenn.model.trees import assert_same, convert
-from smilenn.train.boosted import Signs, Table
+from smilenn.train.boosted import Directions, Table
 from smilenn.train.losses import LossKind
 from smilenn.train.phases import Training
 
@@ -49,12 +49,12 @@ class Spare:
     features that it must not depend on otherwise.
     """
 
-    signs: Signs
+    signs: Directions
     width: float
     protected: frozenset[str]
 
     @property
-    def choices(self) -> tuple[Signs, ...]:
+    def choices(self) -> tuple[Directions, ...]:
         """What to read: protected features alone, which few rows suffice for, or all."""
         return {name: sign for name, sign in self.signs.items() if name in self.protected}, self.signs
 
@@ -116,7 +116,7 @@ def _suits(encoder: Encoder, kept: Kept) -> bool:
 
 
 def _fitted(
-    net: SmileNet, task: Training, signs: Signs, width: float, kept: Kept, t: int
+    net: SmileNet, task: Training, signs: Directions, width: float, kept: Kept, t: int
 ) -> tuple[float, tuple[Branch, ...]]:
     """The loss that trees of output t save, as a share, and their branches."""
     u, scale = net.scale(task.x[kept.rows]).cpu().numpy(), float(net.output_scale[t])

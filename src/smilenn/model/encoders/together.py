@@ -77,9 +77,9 @@ def _hashable(value: object) -> object:
 
 def _plain(module: nn.Module) -> bool:
     """Whether calling the module is calling its class's own function."""
-    own = vars(module)
-    hooks = ("_forward_hooks", "_forward_pre_hooks")
-    return not any(own[name] for name in hooks) and "forward" not in own and "ordered" not in own
+    own = module.__dict__
+    hooked = own["_forward_hooks"] or own["_forward_pre_hooks"]
+    return not hooked and "forward" not in own and "ordered" not in own
 
 
 def _together(branches: Sequence[Branch], u: torch.Tensor) -> list[torch.Tensor]:

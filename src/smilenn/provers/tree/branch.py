@@ -10,7 +10,7 @@ from smilenn.problem import Problem, Row
 from smilenn.provers.mip.solvers.base import Solver
 from smilenn.provers.prover import FOREVER, Goal, allowance
 from smilenn.provers.rules.rule import Cost, Emission, Rule
-from smilenn.provers.tree.grow import Run
+from smilenn.provers.tree.grow import Growth
 from smilenn.provers.tree.parallel import SHARED_AT, cores, share
 from smilenn.provers.tree.tree import Tree, Trees, stamp, tree_key
 from smilenn.provers.tree.written import leaf_proof
@@ -83,14 +83,14 @@ class Branch(Rule):
         same = "" if like is None and self.trees is None else stamp(problem, row, written)
         if like is not None and goal == "prove" and like.shows(same, target):
             return like
-        run = Run(problem, row, self._solver(), time_limit, goal, target, written)
+        run = Growth(problem, row, self._solver(), time_limit, goal, target, written)
         self._grow(run, most, like)
         tree = replace(run.tree(), stamp=same)
         if self.trees is not None:
             self.trees[tree_key(problem, row)] = tree
         return tree
 
-    def _grow(self, run: Run, most: int, like: Tree | None) -> None:
+    def _grow(self, run: Growth, most: int, like: Tree | None) -> None:
         """Grow the tree within the memory, on all cores once it is large."""
         most = min(most, max(1, int(MEMORY * 2**30 / (2000 + run.bytes))))  # a node's own objects and its arrays
         workers = self.workers or cores()

@@ -38,7 +38,7 @@ SEARCH_AT: dict[Goal, int] = {"find": 8, "optimum": 32, "prove": 256}  # nodes a
 EXHAUSTED, EARLY = 3, 1000  # so many cells without open phases, within so many nodes, and the search starts over
 
 
-class Run(Cells):
+class Growth(Cells):
     """One search over a premise, or over one cell of it: which cell is taken up, where it is split, when it ends."""
 
     def __init__(

@@ -24,7 +24,7 @@ from smilenn.clusters.task import ClusterError
 from smilenn.problem import Problem, Row
 from smilenn.provers.mip.solvers.base import Solver
 from smilenn.provers.prover import Goal
-from smilenn.provers.tree.grow import Run
+from smilenn.provers.tree.grow import Growth
 from smilenn.provers.tree.leaf import Cell
 from smilenn.provers.tree.lemma import Lemmas
 from smilenn.provers.tree.tree import Node, Tree
@@ -37,7 +37,7 @@ TASKS = 128  # at most; more than there are cores, so that none waits long for t
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Portion:
     """Cells to be searched by `deadline` (seconds of `time.time`), with at most `most` nodes in all."""
 
     problem: Problem
@@ -54,7 +54,7 @@ class Task:
     most: int
 
 
-def subtrees(task: Task) -> list[Tree]:
+def subtrees(task: Portion) -> list[Tree]:
     """Search the cells one after the other; linear programs of a box are kept for the next cell of it.
 
     Where a point above the target is found, the cells after it are left as they are.
@@ -63,7 +63,7 @@ def subtrees(task: Task) -> list[Tree]:
     value, count, last = task.value, 0, None
     for cell in task.cells:
         left = max(0.0, task.deadline - time.time())
-        run = Run(task.problem, task.row, task.solver, left, task.goal, task.target, task.written, cell, task.lemmas)
+        run = Growth(task.problem, task.row, task.solver, left, task.goal, task.target, task.written, cell, task.lemmas)
         run.value, run.categories_first = value, task.categories_first
         if last is not None and last.categories_first == run.categories_first:
             run.boxes = last.boxes
@@ -73,7 +73,7 @@ def subtrees(task: Task) -> list[Tree]:
     return found
 
 
-def tasks(run: Run, most: int, workers: int) -> list[tuple[list[Node], Task]]:
+def tasks(run: Growth, most: int, workers: int) -> list[tuple[list[Node], Portion]]:
     """The open cells of a paused search, box by box and the largest bounds first, in tasks of about equal size."""
     order: dict[tuple[int, int], int] = {}
     for _, _, node in sorted(run.heap, key=lambda entry: entry[:2]):
@@ -85,7 +85,7 @@ def tasks(run: Run, most: int, workers: int) -> list[tuple[list[Node], Task]]:
     return [
         (
             part,
-            Task(
+            Portion(
                 run.problem,
                 run.row,
                 run.solver,
@@ -104,11 +104,11 @@ def tasks(run: Run, most: int, workers: int) -> list[tuple[list[Node], Task]]:
     ]
 
 
-def _subtrees(common: Task, cells: tuple[Cell, ...]) -> list[Tree]:
+def _subtrees(common: Portion, cells: tuple[Cell, ...]) -> list[Tree]:
     return subtrees(replace(common, cells=cells))
 
 
-def _searched(work: Sequence[tuple[list[Node], Task]], workers: int) -> Any:
+def _searched(work: Sequence[tuple[list[Node], Portion]], workers: int) -> Any:
     """The subtrees of every task, in order: from the cluster whose block this is, or from processes."""
     pool = current()
     if pool is not None:
@@ -119,7 +119,7 @@ def _searched(work: Sequence[tuple[list[Node], Task]], workers: int) -> Any:
     return Parallel(n_jobs=workers, return_as="generator")(delayed(subtrees)(task) for _, task in work)
 
 
-def share(run: Run, most: int, workers: int) -> None:
+def share(run: Growth, most: int, workers: int) -> None:
     """Finish a paused search with several processes; Ctrl-C keeps what was proved so far."""
     work = tasks(run, most, workers)
     done = 0
@@ -148,7 +148,7 @@ def share(run: Run, most: int, workers: int) -> None:
         run.grow(most)
 
 
-def _place(run: Run, node: Node, tree: Tree) -> None:
+def _place(run: Growth, node: Node, tree: Tree) -> None:
     """Put a subtree where its cell is, unless its time was over before it knew more than the search had known."""
     root = tree.root
     run.count += tree.nodes

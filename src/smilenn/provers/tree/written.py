@@ -2,8 +2,8 @@
 
     slope t  →  round(t·2^bits),   bits as many as leave the largest slope below 2^31, at most BITS
 
-The slopes of a search that is meant for a certificate are such multiples already (`Run.writable`); what is rounded here
-is what a search without that aim has left. A poor proof is a larger bound, a wrong one is refused by the checkers.
+The slopes of a search that is meant for a certificate are such multiples already (`Growth.writable`); what is rounded
+here is what a search without that aim has left. A poor proof is a larger bound, a wrong one is refused by the checkers.
 """
 
 from __future__ import annotations

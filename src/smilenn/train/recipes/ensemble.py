@@ -20,7 +20,7 @@ from smilenn.model.encoders.monotone import Kind as NetworkKind
 from smilenn.model.encoders.monotone import monotone_encoder
 from smilenn.properties.meaning import Changes
 from smilenn.train.averaged import averaged
-from smilenn.train.boosted import Signs
+from smilenn.train.boosted import Directions
 from smilenn.train.coordinates import Coordinates
 from smilenn.train.recipes.roles import MANY, Reading, Roles, roles
 from smilenn.train.recipes.stated import Kind, entries
@@ -101,7 +101,7 @@ def network_kinds(ramps: int) -> list[NetworkKind]:
     ]
 
 
-def tree_signs(task: Task, plan: Plan) -> tuple[Signs, ...]:
+def tree_signs(task: Task, plan: Plan) -> tuple[Directions, ...]:
     """What trees may read beside the networks, for every output: the same, and only where claims are about order."""
     if not task.kinds <= BY_TREES:
         return ()
@@ -127,7 +127,7 @@ def spare_of(task: Task, plan: Plan) -> tuple[Spare, ...]:
     )
 
 
-def _signs(own: Reading, names: Iterable[str]) -> Signs:
+def _signs(own: Reading, names: Iterable[str]) -> Directions:
     return {name: (name in own.rising) - (name in own.falling) for name in names}
 
 

@@ -25,10 +25,10 @@ from smilenn.model.snapshot import Boxes
 from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
-from smilenn.train.boosted import Signs
-from smilenn.train.cases import planned, without_clauses
+from smilenn.train.boosted import Directions
 from smilenn.train.config import Config
 from smilenn.train.coordinates import Coordinates, coordinates, unconditional
+from smilenn.train.planned_cases import planned, without_clauses
 from smilenn.train.recipes.stated import Kind, Stated, read
 from smilenn.train.within import Spare
 
@@ -89,7 +89,7 @@ class Recipe:
     config: Config
     reasons: str
     family: Family
-    boosted: tuple[Signs, ...] = ()
+    boosted: tuple[Directions, ...] = ()
     spare: tuple[Spare, ...] = ()
 
 
@@ -100,7 +100,7 @@ class Task:
     Attributes
     ----------
     x : training rows [N, m], raw units.
-    claims : what must hold, alternatives included; `cases` are those to train for (train/cases.py).
+    claims : what must hold, alternatives included; `cases` are those to train for (train/planned_cases.py).
     size, start : of the outputs [o], in output units: their spread, and their value before anything is learned.
     y : targets [N, o], where they are known; 0 and 1 if the task is to `classify`.
     """

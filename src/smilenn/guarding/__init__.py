@@ -1,0 +1,1 @@
+"""A given network inside a certified box."""

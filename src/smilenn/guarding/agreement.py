@@ -1,0 +1,81 @@
+"""How much of a given network is left inside its guard: measured on rows, not proved.
+
+A network of one output decides by its sign, one of several by the largest. `fair` rows are those at which the network
+itself changes by at most ε over the protected values: there the guard answers as it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from smilenn.model.encoders import Pinned
+from smilenn.model.given import Middle
+from smilenn.model.net import SmileNet
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What a guard changes on so many `rows`.
+
+    Attributes
+    ----------
+    same_label : share of the rows that get the same decision.
+    fair : share of the rows at which the network itself changes by at most ε with the protected columns.
+    unmoved : share of the rows whose outputs stay within `TINY` of the network's.
+    farthest : the largest move of an output.
+    """
+
+    rows: int
+    same_label: float
+    fair: float
+    unmoved: float
+    farthest: float
+
+    def sentence(self) -> str:
+        """For people."""
+        return (
+            f"On {self.rows} rows: {self.same_label:.2%} keep their label, {self.unmoved:.2%} their output; no output "
+            f"moves by more than {self.farthest:.3g}. The network itself is fair at {self.fair:.2%} of them."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """For other programs."""
+        return asdict(self)
+
+
+TINY = 1e-5  # of an output's size: float32 networks and their guards, computed in float64, differ by rounding
+
+
+def measure(net: SmileNet, original: Callable[[np.ndarray], np.ndarray], eps: float, x: np.ndarray) -> Agreement:
+    """Compare a guard with the network at rows x [n, m]; `original` computes its outputs [n, o] as it is used."""
+    before, after = original(x), net.predict(x)
+    moved = np.abs(after - before).max(axis=1)
+    room = TINY * np.maximum(1.0, np.abs(before).max(axis=1))
+    return Agreement(
+        len(x),
+        float((decided(before) == decided(after)).mean()),
+        float((changes(net, x) <= eps).mean()),
+        float((moved <= room).mean()),
+        float(moved.max()),
+    )
+
+
+def decided(outputs: np.ndarray) -> np.ndarray:
+    """The decisions behind outputs [n, o]: of one output whether it is positive, else which is largest."""
+    return outputs[:, 0] > 0 if outputs.shape[1] == 1 else outputs.argmax(axis=1)
+
+
+@torch.no_grad()
+def changes(net: SmileNet, x: np.ndarray) -> np.ndarray:
+    """How far the given network changes over the protected values at rows x [n, m]: the most of any output, [n]."""
+    assert net.encoder is not None
+    (branch,) = net.encoder.learned
+    (pinned,) = branch.layers
+    assert isinstance(pinned, Pinned) and isinstance(pinned.module, Middle)
+    found = torch.stack(list(pinned.module.answers(torch.tensor(x[:, branch.columns]))))
+    return (found.amax(dim=0) - found.amin(dim=0)).amax(dim=1).numpy()
