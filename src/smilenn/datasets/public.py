@@ -15,7 +15,7 @@ from typing import Literal
 
 import pandas as pd
 
-from smilenn.datasets.base import DataError, Dataset, Task
+from smilenn.datasets.base import DataError, Dataset, TaskName
 from smilenn.datasets.files import DataFile, read
 from smilenn.errors import listed
 
@@ -35,7 +35,7 @@ class _Table:
     files: tuple[DataFile, ...]
     target: str
     dropped: tuple[str, ...]
-    task: Task
+    task: TaskName
     rows: int
     description: str
     source: str
