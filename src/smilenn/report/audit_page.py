@@ -147,7 +147,7 @@ def labels(found: LabelAudit) -> str:
         )
         parts.append(f"<section><h2>Certified share</h2>\n<p>{sentence}</p>\n</section>")
         caption = (
-            "Share of the points that are settled, by ranges of one input. Labels can change where bars are short."
+            "Share of the points that are settled, by ranges of one input. Labels may change where bars are short."
         )
         plots = plot_grid(_bars(found.where))
         parts.append(f"<section><h2>Where labels can change</h2>\n<p>{caption}</p>\n{plots}\n</section>")
