@@ -23,7 +23,7 @@ from smilenn.auditing.audit import Audit, AuditedRow
 from smilenn.auditing.labels import LabelAudit
 from smilenn.certify.check_deep import decimal
 from smilenn.report.elements import figure, plot_grid, table
-from smilenn.report.svg import Frame, number, spread, text
+from smilenn.report.svg import Axes, number, spread, text
 from smilenn.report.write import replaced
 
 HEADLINES = {"proved": ("Proved", "good"), "violated": ("Violated", "bad"), "unknown": ("Unknown", "open")}
@@ -109,7 +109,7 @@ def _course(row: AuditedRow) -> str:
     low, high = np.repeat(found, 2)[:-1], np.repeat(proved, 2)[:-1]
     # the first bounds may be thousands of times the last; they leave the picture at its top
     shown = np.minimum(proved, proved[-1] + 20 * (proved[-1] - found[-1]) + abs(found[-1]))
-    frame = Frame(spread(seconds, 0.02), spread([*found, *shown]), "seconds", "left side")
+    frame = Axes(spread(seconds, 0.02), spread([*found, *shown]), "seconds", "left side")
     marks = [frame.band(at, low, high, "box"), frame.line(at, low, "ours"), frame.line(at, high, "proved")]
     if row.rhs is not None:
         marks.append(frame.horizontal(float(row.rhs), "limit", "asked"))
@@ -159,7 +159,7 @@ def _bars(where: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Iterator[str]:
     order = sorted(where, key=lambda name: -float(np.ptp(where[name][1])))
     for name in order[:MOST_PLOTS]:
         edges, shares = where[name]
-        frame = Frame((float(edges[0]), float(edges[-1])), (0.0, 1.0), name, "settled")
+        frame = Axes((float(edges[0]), float(edges[-1])), (0.0, 1.0), name, "settled")
         marks = [
             frame.bar(float(a), float(b), float(s), "bar", f"{number(a)} to {number(b - 1)}: {100 * s:.1f} % settled")
             for a, b, s in zip(edges, edges[1:], shares, strict=False)
