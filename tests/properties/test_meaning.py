@@ -522,7 +522,7 @@ def test_a_false_sentence_is_a_comment():
 def test_a_rule_on_log_odds_carries_to_the_probability():
     rises = Monotone(["x"], output="no").lower(MIXED, TWO)[0]
     assert beside(rises, TWO, MIXED) == "The same holds for the probability of 'default' = 'no'."
-    assert beside(Fair("race", 1).lower(MIXED, TWO)[0], TWO, MIXED) == ""
+    assert "probability" not in beside(Fair("race", 1).lower(MIXED, TWO)[0], TWO, MIXED)
     assert beside(Monotone(["x"]).lower(MIXED, PRICE)[0], PRICE, MIXED) == ""
     assert beside(Monotone(["x"], output="good").lower(MIXED, THREE)[0], THREE, MIXED) == ""
 
