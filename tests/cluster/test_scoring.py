@@ -102,6 +102,7 @@ def test_the_numbers_are_those_of_the_estimator(model, tables, tmp_path, workers
     assert np.array_equal(found["probability"], fitted.predict_proba(frame)[:, 1])
 
 
+@pytest.mark.slow  # test_engine.py kills a worker in the normal tests
 def test_a_worker_killed_in_the_middle_changes_nothing(model, tables, tmp_path, monkeypatch):
     """Real processes: a worker dies with a part half-written, and the result is the same."""
     marker = tmp_path / "killed"
