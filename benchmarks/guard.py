@@ -16,7 +16,8 @@ from time import process_time
 
 import numpy as np
 
-from smilenn import Domain, Fair, Feature, Guard, guard
+from benchmarks.labels import whole_valued
+from smilenn import Fair, Guard, guard
 from smilenn.certify import check
 from smilenn.certify.reference.check import check_folder
 
@@ -40,8 +41,7 @@ def main() -> None:
 
 def measure(options: argparse.Namespace, name: str, entry: dict, out: Path) -> None:
     """Guard one network and check its folder by both checkers."""
-    ends = zip(entry["lo"], entry["hi"], strict=True)
-    domain = Domain(tuple(Feature(f"x{i}", "integer", lo, hi) for i, (lo, hi) in enumerate(ends)))
+    domain = whole_valued(entry)
     rows = domain.decode(domain.sample(options.rows, np.random.default_rng(1)))
     start = process_time()
     rule = Fair([f"x{entry['protected']}"], options.eps)

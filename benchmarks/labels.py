@@ -35,10 +35,15 @@ def main() -> None:
             measure(options, name, domains[name], Path(place) / "labels")
 
 
+def whole_valued(entry: dict) -> Domain:
+    """The domain of a network of the folder, all inputs whole numbers."""
+    ends = zip(entry["lo"], entry["hi"], strict=True)
+    return Domain(tuple(Feature(f"x{i}", "integer", lo, hi) for i, (lo, hi) in enumerate(ends)))
+
+
 def measure(options: argparse.Namespace, name: str, entry: dict, out: Path) -> None:
     """One network: the pair alone first, then everything."""
-    ends = zip(entry["lo"], entry["hi"], strict=True)
-    domain = Domain(tuple(Feature(f"x{i}", "integer", lo, hi) for i, (lo, hi) in enumerate(ends)))
+    domain = whole_valued(entry)
     path, protected = options.folder / f"{name}.onnx", f"x{entry['protected']}"
     start = process_time()
     pair = audit_labels(path, protected, domain, time_limit=0)

@@ -24,11 +24,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from smilenn import Fair, Monotone, Property, SmileClassifier, SmileRegressor
-
-ADULT = (
-    "age workclass fnlwgt education education_num marital occupation relationship race sex capital_gain capital_loss "
-    "hours country income"
-)
+from smilenn.datasets.public import ADULT
 
 
 @dataclass(frozen=True)
