@@ -28,7 +28,7 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.provers.proof import ClaimProof, Leaf, LeafProof, RowProof, SweepProof
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.provers.tree.written import leaf_proof
 from smilenn.provers.witness import witness
 
@@ -87,7 +87,7 @@ def measure(units: int, inputs: int, leaves: int) -> dict[str, Any]:
     problem = build(claim, net.snapshot())  # part of proving, as reading the claim is part of checking
     proof: RowProof = SweepProof()
     if leaves:
-        tree = Branch().search(problem, problem.rows[0], time_limit=LIMIT, goal="optimum", most=2 * leaves - 1)
+        tree = BranchAndBound().search(problem, problem.rows[0], time_limit=LIMIT, goal="optimum", most=2 * leaves - 1)
         proof = leaf_proof(problem, tree)
     prove_s = time.process_time() - start
     files = {WEIGHTS: dump_weights(net), MODEL: dump_json({"net": net.describe()})}

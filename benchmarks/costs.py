@@ -29,7 +29,7 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, build
 from smilenn.properties.custom import Custom
 from smilenn.provers.mip.reduced import ReducedMip
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.provers.tree.written import leaf_proof
 
 INPUTS, HIDDEN, EMBEDDING, SEEDS, LIMIT = 4, 3, 8, 3, 60.0
@@ -67,7 +67,7 @@ def cost(claim: Custom, outputs: int = 1) -> tuple[int, float, float, float]:
             best = ReducedMip().maximise(one, row, time_limit=LIMIT).upper
             hard = replace(row, rhs=row.rhs + best + 1e-3 * max(abs(best + row.rhs), 0.1 * row.scale))
             start = process_time()
-            tree = Branch(workers=1).search(one, hard, time_limit=LIMIT)
+            tree = BranchAndBound(workers=1).search(one, hard, time_limit=LIMIT)
             leaf_proof(one, tree)
             middle = process_time()
             peer = ReducedMip().maximise(one, hard, time_limit=LIMIT, goal="prove")

@@ -25,7 +25,7 @@ from smilenn.provers.mip.solvers import solver
 from smilenn.provers.mip.solvers.base import Solver, Status
 from smilenn.provers.prover import allowance
 from smilenn.provers.rules import table
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.verdict import Rejected, Unknown
 
 
@@ -133,7 +133,7 @@ class Liar(Solver):
 
 def test_a_lying_solver_never_certifies_a_false_claim(tmp_path, monkeypatch):
     net = network(people(), gap=1.0)
-    monkeypatch.setattr(table, "RULES", (*table.RULES[:-1], Branch(Liar())))
+    monkeypatch.setattr(table, "RULES", (*table.RULES[:-1], BranchAndBound(Liar())))
     false, true = Fair(["race"], 0.01).lower(net.domain), Fair(["race"], 200.0).lower(net.domain)
     assert certify(net, false, time_limit=2).report.status == "unknown"
     assert certify(net, true, time_limit=2).report.status == "certified"

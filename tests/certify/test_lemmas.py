@@ -29,7 +29,7 @@ from smilenn.properties.claim import Claim, row
 from smilenn.properties.library import Fair, Robust
 from smilenn.provers.proof import MULTIPLIER_BITS, Lemma
 from smilenn.provers.tree import learn
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.provers.tree.written import leaf_proof
 from smilenn.provers.witness import witness
 
@@ -713,7 +713,7 @@ def test_what_a_search_finds_with_lemmas_is_what_the_checkers_find(folders, smal
     problem = build(claim, net.snapshot())
     point = witness(problem.given)
     assert point is not None
-    trees = [Branch(workers=1).search(problem, one, goal="optimum", time_limit=60) for one in problem.rows]
+    trees = [BranchAndBound(workers=1).search(problem, one, goal="optimum", time_limit=60) for one in problem.rows]
     proofs = [leaf_proof(problem, tree) for tree in trees]
     assert any(proof.lemmas for proof in proofs)
     files = folders.files_of(net, [c.ClaimProof(claim.to_json(), point.tolist(), proofs)])

@@ -19,7 +19,7 @@ from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.provers.mip.solvers import solver
 from smilenn.provers.mip.solvers.base import Solver, Status
 from smilenn.provers.rules import slopes, table
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 
 PEOPLE = Domain(
     (
@@ -99,7 +99,7 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lying_solver_never_certifies_a_false_claim(lie, monkeypatch):
     net = network(gap=1.0)
-    monkeypatch.setattr(table, "RULES", (*table.RULES[:-1], Branch(Liar(LIES[lie]))))
+    monkeypatch.setattr(table, "RULES", (*table.RULES[:-1], BranchAndBound(Liar(LIES[lie]))))
     false, true = Fair(["race"], 0.01).lower(net.domain), Fair(["race"], 200.0).lower(net.domain)
     report = certify(net, false, time_limit=2).report
     assert report.status != "certified"

@@ -14,7 +14,7 @@ from smilenn.model.backbones import MLP
 from smilenn.problem import build
 from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.provers.tree import branch, parallel
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.testing.problems import cube, snapshot
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed (extra: cluster)")
@@ -46,9 +46,9 @@ def splits(tree):
 def test_a_cluster_gives_the_same_tree(hard, workers, monkeypatch):
     problem, row, target = hard
     with smilenn.cluster(workers):
-        found = Branch().search(problem, row, time_limit=120, target=target)
+        found = BranchAndBound().search(problem, row, time_limit=120, target=target)
     monkeypatch.setattr(parallel, "current", Here)
-    wanted = Branch(workers=2).search(problem, row, time_limit=120, target=target)
+    wanted = BranchAndBound(workers=2).search(problem, row, time_limit=120, target=target)
     assert found.complete and found.bound <= target and found.nodes == wanted.nodes > 12
     assert splits(found) == splits(wanted)
 
@@ -63,7 +63,7 @@ def test_where_the_cluster_is_lost_the_proof_goes_on_here(hard, workers, monkeyp
 
     monkeypatch.setattr(DaskPool, "results", lost)
     with smilenn.cluster(workers):
-        found = Branch().search(problem, row, time_limit=120, target=target)
+        found = BranchAndBound().search(problem, row, time_limit=120, target=target)
     assert "The proof goes on in one process: The scheduler was lost." in caplog.text
     assert found.complete and found.bound <= target
 

@@ -8,7 +8,7 @@ import pytest
 
 from smilenn import Fair, Network, SmileRegressor
 from smilenn.provers.tree import relaxation
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.train.config import Config
 
 pytestmark = pytest.mark.usefixtures("quick_module")
@@ -24,7 +24,7 @@ def table(rows=240):
 def searches(monkeypatch):
     """(nodes, linear programs) of every search of a branch-and-bound, in order."""
     found, lps = [], []
-    real, solve = Branch.search, relaxation.BoxLP.solve
+    real, solve = BranchAndBound.search, relaxation.BoxLP.solve
 
     def solving(self, *args, **options):
         lps.append(1)
@@ -37,7 +37,7 @@ def searches(monkeypatch):
         return tree
 
     monkeypatch.setattr(relaxation.BoxLP, "solve", solving)
-    monkeypatch.setattr(Branch, "search", searching)
+    monkeypatch.setattr(BranchAndBound, "search", searching)
     return found
 
 

@@ -16,7 +16,7 @@ from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.provers.mip.solvers import solver
 from smilenn.provers.mip.solvers.base import Solver, SolverResult, Status
 from smilenn.provers.tree import branch, grow, learn, parallel
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.provers.tree.leaf import Cell, Slopes, cut, flip_cut, rule_bound, rule_bounds, shape
 from smilenn.provers.tree.relaxation import BoxLP
 from smilenn.provers.tree.tree import Trees, tree_key
@@ -46,14 +46,17 @@ def test_proves_with_flips_what_the_mip_proves(seed):
     """The paper's boxes: a bound a little above the optimum is proved, one below it never is."""
     for problem, r in problems(seed, "paper"):
         best = ReducedMip().maximise(problem, r, time_limit=30).upper
-        assert Branch().search(problem, r, time_limit=30, target=best + 0.2).bound <= best + 0.2
-        assert Branch().search(problem, r, time_limit=1, target=best - 0.01).bound > best - 0.01
+        assert BranchAndBound().search(problem, r, time_limit=30, target=best + 0.2).bound <= best + 0.2
+        assert BranchAndBound().search(problem, r, time_limit=1, target=best - 0.01).bound > best - 0.01
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_agrees_with_the_mip(seed):
     for problem, r in problems(seed):
-        tree, mip = Branch().maximise(problem, r, time_limit=30), ReducedMip().maximise(problem, r, time_limit=30)
+        tree, mip = (
+            BranchAndBound().maximise(problem, r, time_limit=30),
+            ReducedMip().maximise(problem, r, time_limit=30),
+        )
         assert tree.complete
         assert tree.upper == pytest.approx(mip.upper, abs=2e-5)
         assert tree.lower <= tree.upper
@@ -87,7 +90,7 @@ def test_extra_rows_are_used():
     when = tuple(row([(1, c, "in", "x0"), (1, c, "in", "x1")], 0.5) for c in (0, 1))
     claim = Claim(2, when, (row([(1, 0, "out", ""), (-1, 1, "out", "")], 0.1),), "free")
     problem = build(claim, snapshot(domain, rng, hidden=2))
-    tree, mip = (p.maximise(problem, problem.rows[0], time_limit=30) for p in (Branch(), ReducedMip()))
+    tree, mip = (p.maximise(problem, problem.rows[0], time_limit=30) for p in (BranchAndBound(), ReducedMip()))
     assert tree.complete and tree.upper == pytest.approx(mip.upper, abs=2e-5)
 
 
@@ -113,12 +116,14 @@ class Liar(Solver):
 def test_a_lying_solver_never_lowers_the_bound(seed):
     for problem, r in problems(seed):
         truth = ReducedMip().maximise(problem, r, time_limit=30).lower
-        assert Branch(Liar(seed)).search(problem, r, time_limit=1.0, most=40, goal="optimum").bound >= truth - 1e-9
+        assert (
+            BranchAndBound(Liar(seed)).search(problem, r, time_limit=1.0, most=40, goal="optimum").bound >= truth - 1e-9
+        )
 
 
 def test_a_time_limit_keeps_the_bound():
     problem, r = problems(1)[0]
-    found = Branch().maximise(problem, r, time_limit=0.0)
+    found = BranchAndBound().maximise(problem, r, time_limit=0.0)
     assert not found.complete and np.isfinite(found.upper)
     assert found.upper >= ReducedMip().maximise(problem, r, time_limit=30).lower
 
@@ -145,7 +150,7 @@ def test_every_leaf_is_bounded_by_the_rule_itself(boxes):
     for seed in range(4):
         for problem, r in problems(seed, boxes):
             for most in (1, 7, 200):
-                tree = Branch().search(problem, r, time_limit=20, goal="optimum", most=most)
+                tree = BranchAndBound().search(problem, r, time_limit=20, goal="optimum", most=most)
                 found = [rule_bound(problem, r, shape(problem, n.cell), n.slopes, tree.lemmas) for n in leaves(tree)]
                 assert max(found) <= tree.bound <= max(found) + 1e-9
 
@@ -153,7 +158,7 @@ def test_every_leaf_is_bounded_by_the_rule_itself(boxes):
 def test_slopes_are_what_a_certificate_writes():
     """Rounded to multiples of 2^-24 (few bits less for large ones), so that writing them changes no bound."""
     problem, r = hard()
-    tree = Branch().search(problem, r, time_limit=20, goal="optimum", most=100)
+    tree = BranchAndBound().search(problem, r, time_limit=20, goal="optimum", most=100)
     for node in leaves(tree):
         assert (node.slopes.unit * 2.0**24 == np.rint(node.slopes.unit * 2.0**24)).all()
 
@@ -162,21 +167,21 @@ def test_contradicting_phases_close_a_cell():
     """Two units w·x − ¼ and ¾ − w·x cannot both be off, nor can the tree end elsewhere than at the optimum."""
     problem, r = hard(seed=5)
     best = ReducedMip().maximise(problem, r, time_limit=30)
-    tree = Branch().search(problem, r, time_limit=30, target=best.upper + 1e-4)
+    tree = BranchAndBound().search(problem, r, time_limit=30, target=best.upper + 1e-4)
     assert tree.complete and tree.bound <= best.upper + 1e-4
 
 
 def test_an_old_tree_is_taken_over_when_the_weights_move():
     problem, r = hard()
-    first = Branch().search(problem, r, time_limit=30, goal="optimum")
+    first = BranchAndBound().search(problem, r, time_limit=30, goal="optimum")
     s = problem.snapshot
     moved = replace(s, hidden_weight=s.hidden_weight * 1.01, lower_out=s.lower_out * 0.99)
     again = build(problem.claim, moved)
     target = ReducedMip().maximise(again, again.rows[0], time_limit=30).upper + 0.01
-    fresh = Branch().search(again, again.rows[0], time_limit=30, target=target)
-    reused = Branch().search(again, again.rows[0], time_limit=30, target=target, like=first)
+    fresh = BranchAndBound().search(again, again.rows[0], time_limit=30, target=target)
+    reused = BranchAndBound().search(again, again.rows[0], time_limit=30, target=target, like=first)
     assert fresh.complete and reused.complete and max(fresh.bound, reused.bound) <= target
-    low = Branch().search(again, again.rows[0], time_limit=5, target=target - 0.1, like=first)
+    low = BranchAndBound().search(again, again.rows[0], time_limit=5, target=target - 0.1, like=first)
     assert low.bound > target - 0.1  # splits of another network prove nothing by themselves
 
 
@@ -196,34 +201,36 @@ def test_what_was_proved_once_is_proved_again_without_lps(monkeypatch):
     problem, r = hard()
     target = ReducedMip().maximise(problem, r, time_limit=30).upper + 1e-3
     trees = Trees()
-    found = Branch(trees=trees).maximise(problem, r, goal="prove", target=target)
+    found = BranchAndBound(trees=trees).maximise(problem, r, goal="prove", target=target)
     assert found.upper <= target + 1e-6 and list(trees) == [tree_key(problem, r)]
     calls = counted_lps(monkeypatch)
-    again = Branch(trees=trees).search(problem, r, target=target)
+    again = BranchAndBound(trees=trees).search(problem, r, target=target)
     assert again.complete and again.bound <= target and not calls
     assert [n.split for n in leaves(again)] and trees[tree_key(problem, r)] is again
     bounds = [rule_bound(problem, r, shape(problem, n.cell), n.slopes, again.lemmas) for n in leaves(again)]
     assert max(bounds) <= again.bound
-    assert Branch(trees=trees).search(problem, r, target=target) is again  # the very same question
+    assert BranchAndBound(trees=trees).search(problem, r, target=target) is again  # the very same question
     easier = replace(r, rhs=r.rhs + 1e-4)
-    other = Branch(trees=trees).search(problem, easier, target=target)
+    other = BranchAndBound(trees=trees).search(problem, easier, target=target)
     assert other is not again and other.bound == pytest.approx(again.bound - 1e-4, abs=1e-9) and not calls
     for changed in (replace(r, slope=r.slope + 1.0), replace(r, unit=2.0 * r.unit), replace(r, const=r.const + 1.0)):
         truth = ReducedMip().maximise(problem, changed, time_limit=30).lower
-        again = Branch(trees=Trees({tree_key(problem, r): other})).search(problem, changed, target=target)
+        again = BranchAndBound(trees=Trees({tree_key(problem, r): other})).search(problem, changed, target=target)
         assert again.bound >= truth - 1e-9
     calls.clear()
-    lower = Branch(trees=trees).search(problem, r, target=target - 0.1)  # calls for more than the old slopes prove
+    lower = BranchAndBound(trees=trees).search(
+        problem, r, target=target - 0.1
+    )  # calls for more than the old slopes prove
     assert lower.bound > target - 0.1 and calls
 
 
 def test_slopes_of_a_tree_that_is_taken_over_are_not_taken_on_trust():
     problem, r = hard()
     truth = ReducedMip().maximise(problem, r, time_limit=30).lower
-    tree = Branch().search(problem, r, goal="optimum")
+    tree = BranchAndBound().search(problem, r, goal="optimum")
     for leaf in leaves(tree):
         leaf.slopes, leaf.bound = replace(leaf.slopes, unit=-3.0 * leaf.slopes.unit), -1e9
-    assert Branch().search(problem, r, target=truth - 1e-3, like=tree).bound >= truth - 1e-9
+    assert BranchAndBound().search(problem, r, target=truth - 1e-3, like=tree).bound >= truth - 1e-9
 
 
 def test_leaves_of_a_tree_that_is_taken_over_may_know_fewer_lemmas(monkeypatch):
@@ -231,27 +238,27 @@ def test_leaves_of_a_tree_that_is_taken_over_may_know_fewer_lemmas(monkeypatch):
     monkeypatch.setattr(learn, "AT_ONCE", 0)
     problem, r = hard()
     target = ReducedMip().maximise(problem, r, time_limit=30).upper + 1e-3
-    tree = Branch(workers=1).search(problem, r, target=target, time_limit=30)
+    tree = BranchAndBound(workers=1).search(problem, r, target=target, time_limit=30)
     found = leaves(tree)
     assert len(tree.lemmas) and len(found) > 1 and any(len(leaf.slopes.lemmas) for leaf in found)
     for leaf in found[::2]:
         leaf.slopes = replace(leaf.slopes, lemmas=leaf.slopes.lemmas[:1])
-    again = Branch(workers=1).search(problem, r, target=target, time_limit=30, like=tree)
+    again = BranchAndBound(workers=1).search(problem, r, target=target, time_limit=30, like=tree)
     assert again.complete and again.bound <= target
 
 
 def test_the_tree_of_another_network_is_not_taken_over():
     problem, r = hard()
     other, row = hard(hidden=4)
-    tree = Branch().search(other, row, goal="optimum")
+    tree = BranchAndBound().search(other, row, goal="optimum")
     target = ReducedMip().maximise(problem, r, time_limit=30).upper + 1e-3
-    found = Branch().search(problem, r, target=target, like=tree)
+    found = BranchAndBound().search(problem, r, target=target, like=tree)
     assert found.complete and found.bound <= target
 
 
 def test_the_same_search_gives_the_same_tree():
     problem, r = hard()
-    one, two = (Branch().search(problem, r, time_limit=60, goal="optimum") for _ in range(2))
+    one, two = (BranchAndBound().search(problem, r, time_limit=60, goal="optimum") for _ in range(2))
     assert one.nodes == two.nodes and one.bound == two.bound
     assert [n.split for n in leaves(one)] == [n.split for n in leaves(two)]
 
@@ -260,12 +267,12 @@ def test_processes_give_the_same_tree_however_many_they_are(monkeypatch):
     monkeypatch.setattr(branch, "SHARED_AT", 12)
     problem, r = hard()
     target = ReducedMip().maximise(problem, r, time_limit=30).upper + 1e-3
-    two, three = (Branch(workers=n).search(problem, r, time_limit=60, target=target) for n in (2, 3))
+    two, three = (BranchAndBound(workers=n).search(problem, r, time_limit=60, target=target) for n in (2, 3))
     assert two.complete and two.nodes == three.nodes > 12 and two.bound == three.bound <= target
     assert [n.split for n in leaves(two)] == [n.split for n in leaves(three)]
     found = [rule_bound(problem, r, shape(problem, n.cell), n.slopes, two.lemmas) for n in leaves(two)]
     assert max(found) <= two.bound
-    low = Branch(workers=2).search(problem, r, time_limit=60, target=target - 0.1)
+    low = BranchAndBound(workers=2).search(problem, r, time_limit=60, target=target - 0.1)
     assert low.bound > target - 0.1 and low.value > target - 0.1
 
 
@@ -280,7 +287,7 @@ def test_without_processes_the_proof_goes_on_in_one_and_says_so(monkeypatch, cap
         raise failure
 
     monkeypatch.setattr("joblib.Parallel.__call__", fails)
-    found = Branch(workers=2).search(problem, r, time_limit=60, target=best.upper + 1e-3)
+    found = BranchAndBound(workers=2).search(problem, r, time_limit=60, target=best.upper + 1e-3)
     if isinstance(failure, OSError):
         assert "The proof goes on in one process: no semaphores" in caplog.text
         assert found.complete and found.bound <= best.upper + 1e-3
@@ -300,14 +307,14 @@ def test_an_interruption_keeps_what_was_proved(monkeypatch):
         return real(self, *args, **options)
 
     monkeypatch.setattr(BoxLP, "solve", once)
-    found = Branch().maximise(problem, r)
+    found = BranchAndBound().maximise(problem, r)
     assert not found.complete and found.stopped == Why(Reason.INTERRUPTED)
     assert truth - 1e-9 <= found.upper < np.inf
 
 
 def test_a_tree_has_a_largest_size():
     problem, r = hard()
-    tree = Branch().search(problem, r, goal="optimum", most=9)
+    tree = BranchAndBound().search(problem, r, goal="optimum", most=9)
     assert not tree.complete and tree.stopped == Why.of(Reason.NODES, 9)
     assert tree.bound >= ReducedMip().maximise(problem, r, time_limit=30).lower
 
@@ -380,7 +387,7 @@ def test_ctrl_c_in_the_middle_of_a_split_keeps_what_was_known_of_the_cell(monkey
             return real(self, *args, **more)
 
         monkeypatch.setattr(BoxLP, "solve", once)
-        tree = Branch(workers=1).search(problem, r, goal="optimum", time_limit=60)
+        tree = BranchAndBound(workers=1).search(problem, r, goal="optimum", time_limit=60)
         assert tree.stopped == Why(Reason.INTERRUPTED) and all(len(n.children) != 1 for n in [tree.root])
         bounds.append(tree.bound)
     assert (np.diff(bounds) <= 1e-9).all() and bounds[-1] < bounds[0]

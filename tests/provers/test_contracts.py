@@ -21,7 +21,7 @@ from smilenn.provers.rules.slopes import SlopeRule
 from smilenn.provers.rules.sweep import Sweep
 from smilenn.provers.rules.table import PROVERS
 from smilenn.provers.screen import Screen
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.testing import ProverContract, SolverContract
 from smilenn.testing.problems import collapsed, cube, monotone, snapshot
 
@@ -110,7 +110,7 @@ class TestSlopes(ProverContract):
 
 class TestBranch(ProverContract):
     def prover(self):
-        return Branch()
+        return BranchAndBound()
 
 
 class TestMip(ProverContract):
@@ -134,7 +134,7 @@ def test_every_prover_has_its_contract():
 
 
 @dataclass(frozen=True)
-class Optimist(Branch):
+class Optimist(BranchAndBound):
     """Says that a maximum is smaller than it is."""
 
     def maximise(self, problem, row, **options):
@@ -143,7 +143,7 @@ class Optimist(Branch):
 
 
 @dataclass(frozen=True)
-class Inventor(Branch):
+class Inventor(BranchAndBound):
     """Says that a point is better than it is."""
 
     def maximise(self, problem, row, **options):
@@ -152,7 +152,7 @@ class Inventor(Branch):
 
 
 @dataclass(frozen=True)
-class Idle(Branch):
+class Idle(BranchAndBound):
     """Finds no bound, ever."""
 
     def maximise(self, problem, row, **options):

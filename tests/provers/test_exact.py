@@ -17,7 +17,7 @@ from smilenn.model.snapshot import Snapshot
 from smilenn.problem import build
 from smilenn.properties.claim import Claim, row
 from smilenn.provers.portfolio import prove_problem
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.verdict import Proved
 
 
@@ -140,7 +140,7 @@ def examine(seeds):
     for seed in seeds:
         problem = cases(seed)
         one, top = problem.rows[0], exact(problem)
-        found = Branch().maximise(problem, one, time_limit=5.0)
+        found = BranchAndBound().maximise(problem, one, time_limit=5.0)
         assert Fraction(found.upper) >= top, (seed, found.upper, float(top))
         assert Fraction(found.lower) <= top + Fraction(found.upper - found.lower), seed
         # the claim with a right side a little below and a little above the optimum

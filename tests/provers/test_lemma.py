@@ -15,7 +15,7 @@ from smilenn.properties.library import Convex, Fair, Robust
 from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.provers.mip.solvers import solver
 from smilenn.provers.tree import grow, learn
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.provers.tree.hull import Hull, tightest
 from smilenn.provers.tree.leaf import Cell, Slopes, rule_bound, rule_bounds, shape
 from smilenn.provers.tree.lemma import joined, no_lemmas, patterns, proved, written
@@ -215,7 +215,7 @@ def test_a_search_with_lemmas_ends_at_the_same_optimum(monkeypatch):
         for at_once, later in ((0, 10**9), (10**9, 4)):
             monkeypatch.setattr(learn, "AT_ONCE", at_once)
             monkeypatch.setattr(learn, "LATER", later)
-            tree = Branch(workers=1).search(problem, r, goal="optimum", time_limit=30)
+            tree = BranchAndBound(workers=1).search(problem, r, goal="optimum", time_limit=30)
             assert tree.complete and tree.bound == pytest.approx(best.upper, abs=2e-5)
             assert tree.nodes < 4 or len(tree.lemmas)
 
@@ -227,7 +227,7 @@ def test_rows_with_flip_units_go_without(monkeypatch):
     for at_once, later in ((0, 10**9), (10**9, 4)):
         monkeypatch.setattr(learn, "AT_ONCE", at_once)
         monkeypatch.setattr(learn, "LATER", later)
-        tree = Branch(workers=1).search(problem, problem.rows[0], goal="optimum", time_limit=30)
+        tree = BranchAndBound(workers=1).search(problem, problem.rows[0], goal="optimum", time_limit=30)
         assert tree.complete and tree.nodes >= 4 and not len(tree.lemmas)
 
 
@@ -235,27 +235,30 @@ def test_lemmas_save_nodes_and_the_tree_carries_those_that_its_leaves_use(monkey
     problem, r = hard()
     target = ReducedMip().maximise(problem, r, time_limit=60).upper + 0.05
     monkeypatch.setattr(learn, "AT_ONCE", 0)
-    tree = Branch(workers=1).search(problem, r, target=target, time_limit=60)
+    tree = BranchAndBound(workers=1).search(problem, r, target=target, time_limit=60)
     monkeypatch.setattr(learn, "AT_ONCE", 10**9)
     monkeypatch.setattr(learn, "LATER", 10**9)
-    plain = Branch(workers=1).search(problem, r, target=target, time_limit=60)
+    plain = BranchAndBound(workers=1).search(problem, r, target=target, time_limit=60)
     assert tree.complete and plain.complete and len(tree.lemmas) and not len(plain.lemmas)
     assert 2 * tree.nodes < plain.nodes
 
 
 def test_lemmas_that_a_tree_brings_along_are_proved_again_on_the_new_weights():
     problem, r = hard(1)
-    tree = Branch(workers=1).search(problem, r, goal="optimum", time_limit=60)
+    tree = BranchAndBound(workers=1).search(problem, r, goal="optimum", time_limit=60)
     assert len(tree.lemmas)
     lying = replace(tree, lemmas=replace(tree.lemmas, const=tree.lemmas.const - 100.0))
     truth = ReducedMip().maximise(problem, r, time_limit=60).lower
-    assert Branch(workers=1).search(problem, r, target=truth - 1e-3, like=lying, time_limit=60).bound >= truth - 1e-9
+    assert (
+        BranchAndBound(workers=1).search(problem, r, target=truth - 1e-3, like=lying, time_limit=60).bound
+        >= truth - 1e-9
+    )
 
 
 def test_there_are_no_more_lemmas_than_memory_was_counted_for(monkeypatch):
     problem, r = hard(2)
     monkeypatch.setattr(learn, "MOST", 10)
-    tree = Branch(workers=1).search(problem, r, goal="optimum", time_limit=60, most=600)
+    tree = BranchAndBound(workers=1).search(problem, r, goal="optimum", time_limit=60, most=600)
     assert len(tree.lemmas) <= 10
     assert len(joined([no_lemmas(2, 5), tree.lemmas])) == len(tree.lemmas)
 
@@ -267,7 +270,7 @@ def test_where_phases_run_out_categories_come_first_and_lemmas_go(monkeypatch):
         domain = mixed()
         problem = build(Fair(["r"], 0.1).lower(domain)[0], snapshot(domain, np.random.default_rng(seed), hidden=3))
         r = problem.rows[0]
-        tree = Branch(workers=1).search(problem, r, goal="optimum", time_limit=30)
+        tree = BranchAndBound(workers=1).search(problem, r, goal="optimum", time_limit=30)
         best = ReducedMip().maximise(problem, r, time_limit=30)
         assert tree.complete and tree.bound == pytest.approx(best.upper, abs=2e-5)
         assert tree.root.split is None or (tree.root.split[0] == "group" and not len(tree.lemmas))
@@ -276,11 +279,11 @@ def test_where_phases_run_out_categories_come_first_and_lemmas_go(monkeypatch):
 def test_lemmas_that_are_taken_over_are_rounded_as_a_certificate_writes_them():
     """Else writing them would move bounds: a tree of a search that wrote nothing, taken over by one that does."""
     problem, r = hard(1)
-    free = Branch(workers=1).search(problem, r, goal="optimum", time_limit=60, written=False)
+    free = BranchAndBound(workers=1).search(problem, r, goal="optimum", time_limit=60, written=False)
     rounded = grow.Growth(problem, r, solver(), 60.0, "optimum", 0.0, True)
     scale = 2.0 ** (rounded.bits or 0)
     assert len(free.lemmas) and (free.lemmas.slope * scale != np.rint(free.lemmas.slope * scale)).any()
-    tree = Branch(workers=1).search(problem, r, target=free.bound + 0.01, like=free, time_limit=60)
+    tree = BranchAndBound(workers=1).search(problem, r, target=free.bound + 0.01, like=free, time_limit=60)
     assert tree.complete and len(tree.lemmas) == len(free.lemmas)
     for part in (tree.lemmas.beta, tree.lemmas.theta, tree.lemmas.slope):
         assert (part * scale == np.rint(part * scale)).all()

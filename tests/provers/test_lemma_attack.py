@@ -15,7 +15,7 @@ from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.provers.mip.solvers import solver
 from smilenn.provers.mip.solvers.base import Solver
 from smilenn.provers.tree import learn
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.provers.tree.tree import leaves
 from smilenn.testing.problems import cube as box
 from smilenn.testing.problems import mixed, snapshot
@@ -59,7 +59,7 @@ def test_multipliers_that_are_no_numbers_close_no_cell(what, last, written):
         r = problem.rows[0]
         truth = ReducedMip().maximise(problem, r, time_limit=20).lower
         for goal in ("optimum", "prove"):
-            tree = Branch(NoNumbers(what, last), workers=1).search(
+            tree = BranchAndBound(NoNumbers(what, last), workers=1).search(
                 problem, r, goal=goal, target=truth - 0.05, time_limit=1.0, most=20, written=written
             )
             assert tree.bound >= truth - 1e-9
@@ -84,7 +84,7 @@ def test_lemmas_that_round_to_nothing_leave_numbers(seed):
         head_weight=np.ones((1, 1)),
     )
     problem = build(Claim(1, (), (row([(1, 0, "out", "")], 0),)), s)
-    tree = Branch(workers=1).search(problem, problem.rows[0], goal="optimum", time_limit=5.0, most=80)
+    tree = BranchAndBound(workers=1).search(problem, problem.rows[0], goal="optimum", time_limit=5.0, most=80)
     assert not any(np.isnan(leaf.bound) for leaf in leaves(tree.root)) and tree.bound >= tree.value
 
 
@@ -99,7 +99,7 @@ def test_a_search_goes_on_where_no_lemma_is_kept():
                 for name in ("hidden_weight", "hidden_bias", "lower_out", "second_out", "head_weight")
             }
             problem = build(prop.lower(domain)[0], replace(s, **half))
-            Branch(workers=1).search(problem, problem.rows[0], goal="optimum", time_limit=2.0, most=6)
+            BranchAndBound(workers=1).search(problem, problem.rows[0], goal="optimum", time_limit=2.0, most=6)
 
 
 @pytest.mark.parametrize("first", [0, pytest.param(30, marks=pytest.mark.slow)])
@@ -109,7 +109,9 @@ def test_no_bound_with_lemmas_is_below_the_exact_optimum(first):
         problem = cases(seed)
         top = exact(problem)
         for written in (True, False):
-            tree = Branch(workers=1).search(problem, problem.rows[0], goal="optimum", time_limit=5.0, written=written)
+            tree = BranchAndBound(workers=1).search(
+                problem, problem.rows[0], goal="optimum", time_limit=5.0, written=written
+            )
             number += len(tree.lemmas) > 0
             assert np.isfinite(tree.bound) and Fraction(tree.bound) >= top, (seed, tree.bound, float(top))
     assert number > 3

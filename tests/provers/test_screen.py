@@ -14,7 +14,7 @@ from smilenn.properties.library import Convex, Fair, Robust
 from smilenn.provers import portfolio, screen
 from smilenn.provers.portfolio import prove_problem
 from smilenn.provers.screen import Screen, screened
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.provers.tree.leaf import Cell, Slopes, rule_bound, shape
 from smilenn.search.oracle import Oracle
 from smilenn.testing.problems import cube as box
@@ -69,7 +69,7 @@ def test_the_batch_is_the_leaf_rule_row_by_row(seed, monkeypatch):
 @pytest.mark.parametrize("seed", range(6))
 def test_no_lower_than_the_optimum_and_flips_are_left_alone(seed):
     one = problem(seed)
-    found = Branch(workers=1).maximise(one, one.rows[0], time_limit=30)
+    found = BranchAndBound(workers=1).maximise(one, one.rows[0], time_limit=30)
     assert screened(one)[0] >= found.lower
     flipped = problem(seed, "paper")
     if flipped.rows[0].flip.any():
@@ -84,7 +84,7 @@ def test_a_verdict_needs_no_tree_for_rows_that_the_screen_proves(monkeypatch):
         raise AssertionError("a tree was grown")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Branch, "search", never)
+        patch.setattr(BranchAndBound, "search", never)
         verdict = prove_problem(wide)
         assert isinstance(verdict, Proved) and verdict.method == Screen().title and verdict.bound <= 0
         with pytest.raises(AssertionError, match="a tree was grown"):

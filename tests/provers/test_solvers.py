@@ -11,7 +11,7 @@ from smilenn.provers.mip.linear_model import Builder, at_least, safe_bound
 from smilenn.provers.mip.reduced import ReducedMip
 from smilenn.provers.mip.solvers import SOLVERS, Status, installed, solver
 from smilenn.provers.mip.solvers.base import Afresh
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 
 
 def _param(name):
@@ -103,7 +103,7 @@ def test_the_same_optimum_on_every_solver(make, name):
     problem = make.problem(make.fair(["x", "n"], 0.1), make.snapshot(make.mixed(), rng, hidden=4))
     row = problem.rows[0]
     found = ReducedMip(solver(name)).maximise(problem, row, time_limit=30)
-    tree = Branch().maximise(problem, row, time_limit=30)
+    tree = BranchAndBound().maximise(problem, row, time_limit=30)
     assert found.complete and tree.complete
     assert found.upper == pytest.approx(tree.upper, abs=1e-5) and found.lower == pytest.approx(tree.lower, abs=1e-5)
 

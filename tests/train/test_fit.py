@@ -16,7 +16,7 @@ from smilenn.problem import build
 from smilenn.progress import Progress
 from smilenn.properties import Safe
 from smilenn.provers.model import prove
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.reason import Reason, Why
 from smilenn.train import clock, phases
 from smilenn.train import fit as fit_module
@@ -270,7 +270,7 @@ def test_the_tree_of_the_last_proof_is_taken_over(make):
     robust, net = case.claims[1], case.net()
     generator = Generator.of(robust, net.snapshot(), case.config)
     problem = generator.problem(net.snapshot(), 0.0)
-    optimum = Branch().maximise(problem, problem.rows[0]).upper
+    optimum = BranchAndBound().maximise(problem, problem.rows[0]).upper
     held = replace(problem, rows=(replace(problem.rows[0], rhs=problem.rows[0].rhs + optimum + 1e-4),))
     first, again = (generator.bound(held, 0, case.config) for _ in range(2))
     assert generator.calls == 2 and max(first.upper, again.upper) <= 1e-9

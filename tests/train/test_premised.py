@@ -92,14 +92,14 @@ def test_whatever_the_backbone_the_rows_hold_on_the_premise_and_not_beside_it():
 
 
 def test_every_row_is_proved_in_few_leaves():
-    from smilenn.provers.tree.branch import Branch
+    from smilenn.provers.tree.branch import BranchAndBound
     from smilenn.provers.tree.tree import leaves
 
     claims, net = made([rule()])
     assert net is not None
     (problem,) = build_all(claims, net.snapshot())
     for row in problem.rows:
-        found = Branch().search(problem, row, time_limit=20.0, target=-1e-8)
+        found = BranchAndBound().search(problem, row, time_limit=20.0, target=-1e-8)
         assert found.complete and found.bound < 0 and len(leaves(found.root)) <= 8
 
 

@@ -58,7 +58,7 @@ from smilenn.provers.mip.solvers.scip import Scip
 from smilenn.provers.prover import Goal, Prover
 from smilenn.provers.rules.sweep import Sweep
 from smilenn.provers.rules.table import decider
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.provers.tree.written import leaf_proof
 from smilenn.reason import Reason, Why
 
@@ -152,7 +152,7 @@ def _records(
     row = problem.rows[0]
     ours: Prover = decider(problem, row)
     if problem.copies == 2 and case.inputs > 1 and case.hidden:
-        ours = Branch(workers=1)
+        ours = BranchAndBound(workers=1)
     low, high = problem.region.unit_ranges(snapshot.hidden_weight, snapshot.hidden_bias)
     undecided = int(((low < 0) & (high > 0) & (row.unit > 0)).sum())  # units of positive weight, all copies
     common = {"seed": seed, "method": ours.name, "undecided": undecided}
@@ -235,7 +235,7 @@ def _ours(problem: Problem, prover: Prover, job: Job, best: float, limit: float 
     problem = build(problem.claim, problem.snapshot, like=problem)
     row = _shifted(problem.rows[0], job, best)
     if GOALS[job] == "prove" and not isinstance(prover, Sweep):  # the certificate of a sweep has nothing to write
-        tree = Branch(workers=1).search(problem, row, time_limit=limit)
+        tree = BranchAndBound(workers=1).search(problem, row, time_limit=limit)
         _go_on(tree.stopped)
         leaf_proof(problem, tree)
         return process_time() - start, tree.nodes, tree.complete and tree.bound <= 0

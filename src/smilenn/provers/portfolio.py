@@ -18,7 +18,7 @@ from smilenn.provers.flaw import flaw
 from smilenn.provers.prover import FOREVER, Goal, Prover
 from smilenn.provers.realise import Forward, realise
 from smilenn.provers.rules.table import choose, decider
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.provers.tree.tree import Trees
 from smilenn.reason import Reason, Why, Whys, because
 from smilenn.verdict import Counterexample, Maximum, Proved, Unknown, Verdict, Violated
@@ -41,7 +41,7 @@ def generate(
     """
     one: Prover = decider(problem, row) if prover == "auto" else choose(problem, row, prover).prover
     began, timeout, best = perf_counter(), min(start, limit), None
-    timeout = limit if isinstance(one, Branch) else timeout
+    timeout = limit if isinstance(one, BranchAndBound) else timeout
     while True:
         found = one.maximise(problem, row, time_limit=timeout, goal=goal, target=target)
         best = found if best is None else better(best, found)

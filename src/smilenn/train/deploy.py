@@ -29,7 +29,7 @@ from smilenn.properties.claim import Claim
 from smilenn.provers.portfolio import prove_problem
 from smilenn.provers.rules.order import ordered
 from smilenn.provers.rules.slopes import SlopeRule, slope_tree
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.verdict import Proved
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _tight_holds(problem: Problem, row: Row, seconds: float) -> bool:
         return False
     if SlopeRule().refuses(problem, row) is None:
         return slope_tree(problem, row, time_limit=seconds).complete
-    return Branch().search(problem, row, time_limit=seconds, most=1).bound <= NOISE * row.scale
+    return BranchAndBound().search(problem, row, time_limit=seconds, most=1).bound <= NOISE * row.scale
 
 
 @dataclass(frozen=True, eq=False)

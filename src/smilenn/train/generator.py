@@ -28,7 +28,7 @@ from smilenn.provers.prover import allowance
 from smilenn.provers.rules.closed_form import ClosedForm
 from smilenn.provers.rules.sweep import local_maxima
 from smilenn.provers.rules.table import decider
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.provers.tree.tree import Trees, tree_key
 from smilenn.search.gradient import search
 from smilenn.search.pool import Pool
@@ -98,7 +98,7 @@ class Generator:
         row = problem.rows[r]
         one = decider(problem, row)
         self.calls += 1
-        if isinstance(one, Branch):
+        if isinstance(one, BranchAndBound):
             like = self.trees.get(tree_key(problem, row))
             tree = one.search(problem, row, time_limit=config.generator_limit, written=False, like=like)
             self.trees[tree_key(problem, row)] = tree

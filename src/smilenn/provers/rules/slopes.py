@@ -23,7 +23,7 @@ from smilenn.problem import Problem, Row
 from smilenn.provers.proof import ALL_COPIES, Empty, Group, Input, Leaf, Node, Phase, SlopeProof
 from smilenn.provers.prover import EPS, FOREVER, Goal, allowance, evaluated
 from smilenn.provers.rules.rule import Cost, Emission, Rule
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.provers.tree.tree import Trees
 from smilenn.provers.tree.written import BITS, leaf_proof
 from smilenn.reason import Reason, Why
@@ -122,7 +122,7 @@ class SlopeRule(Rule):
         tree = slope_tree(problem, row, time_limit=time_limit)
         if tree.stopped is None:
             return Emission(slope_proof(tree.root))
-        found = Branch().search(problem, row, time_limit=time_limit, most=1)
+        found = BranchAndBound().search(problem, row, time_limit=time_limit, most=1)
         return Emission(leaf_proof(problem, found), Why.of(Reason.SLOPES, tree.stopped))
 
 

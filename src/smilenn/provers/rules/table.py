@@ -22,7 +22,7 @@ from smilenn.provers.rules.rule import Rule
 from smilenn.provers.rules.signs import Signs
 from smilenn.provers.rules.slopes import SlopeRule
 from smilenn.provers.rules.sweep import Sweep
-from smilenn.provers.tree.branch import Branch
+from smilenn.provers.tree.branch import BranchAndBound
 
 RULES: tuple[Rule, ...] = (
     Order(),
@@ -32,7 +32,7 @@ RULES: tuple[Rule, ...] = (
     Sweep(),
     SlopeRule(),
     ReducedMip(),
-    Branch(),
+    BranchAndBound(),
 )
 NAMED: Mapping[str, Prover] = {one.name: one for one in (*RULES, PaperMip())}
 PROVERS: tuple[str, ...] = ("auto", *NAMED)

@@ -23,7 +23,7 @@ MEMORY = 2.0  # GiB that the tree may take
 
 
 @dataclass(frozen=True)
-class Branch(Rule):
+class BranchAndBound(Rule):
     """LP branch-and-bound; `solver` None means HiGHS, `workers` 0 a process for every core (large trees only).
 
     `trees` are those of earlier searches: one of the same row is taken over, and the new one is kept there, its slopes
@@ -107,7 +107,7 @@ class Branch(Rule):
             return Emission(proof, found.stopped)
         return Emission(proof, None if found.bound <= 0 else Why(Reason.BOX))
 
-    def remembering(self, trees: Trees | None) -> Branch:
+    def remembering(self, trees: Trees | None) -> BranchAndBound:
         """The same search with these `trees`, or its own where there are none."""
         return self if trees is None else replace(self, trees=trees)
 
