@@ -133,7 +133,7 @@ def _classes(model: Any, network: DeepNet, given: Sequence[Any] | None) -> np.nd
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     own = getattr(last, "classes_", None)
     found = own if given is None else np.array(list(given))
-    if given is not None and own is not None and class_names(own) != class_names(found):
+    if given is not None and own is not None and class_names(own) != class_names(np.array(list(given))):
         raise SmileError(f"The model's own classes are {listed(own)}, in this order; leave out `classes`.")
     if found is None or (given is None and network.sizes[-1] > 1):
         return None
