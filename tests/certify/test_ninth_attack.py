@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neural_network import MLPClassifier
 from torch import nn
 
-from smilenn import Domain, Fair, Feature, SmileError, audit_labels, guard
+from smilenn import Domain, Fair, Feature, SmileError, audit, audit_labels, guard
 from smilenn.auditing.network import DeepNet
 from smilenn.auditing.vnnlib import Reader
 from smilenn.estimators.clamped import ClampedRegressor
@@ -129,6 +129,17 @@ def test_bars_of_a_search_are_not_said_to_be_checked(aged):
     page = audit_page(aged, "net")
     assert "settled, by ranges of one input; not checked" in page
     assert "bounds and shares are those" not in page
+
+
+def test_values_that_were_not_given_are_not_compared():
+    """From six values on all were: a rule on the ages 20 to 25 was `violated` by 90 and 31."""
+    domain = Domain((Feature("age", "integer", 18, 90), Feature("n", "integer", 0, 50)))
+    net = nn.Sequential(nn.Linear(2, 1), nn.ReLU(), nn.Linear(1, 1))
+    given = {"age": range(20, 26)}
+    with pytest.raises(SmileError, match="more than 30 pairs"):
+        audit(net, Fair(["age"], 0.5), domain, values=given, time_limit=1)
+    with pytest.raises(SmileError, match="more than 30 pairs"):
+        audit_labels(net, "age", domain, values=given, time_limit=1)
 
 
 # ---- queries --------------------------------------------------------------------------------------------------------
