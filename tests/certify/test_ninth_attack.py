@@ -1,6 +1,7 @@
 """What a ninth stranger tried: guards, audits of labels, queries, large files, and clamps of large numbers."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from torch import nn
 from smilenn import Domain, Fair, Feature, SmileError, audit, audit_labels, guard
 from smilenn.auditing.network import DeepNet
 from smilenn.auditing.vnnlib import Reader
+from smilenn.cli.guarding import _say
 from smilenn.estimators.clamped import ClampedRegressor
 from smilenn.guarding.agreement import Agreement
 from smilenn.report.audit_page import audit_page
@@ -98,6 +100,24 @@ def test_what_a_guard_says_of_itself_is_not_rounded_in_its_favour():
     assert "100.00%" not in words and "more than 1.23." not in words
     (farthest,) = re.findall(r"more than ([\d.]+)\. ", words)
     assert float(farthest) >= 1.2341
+
+
+def test_a_guard_was_not_trained_here(tmp_path):
+    """The card said "in 0.0 s of training" of a network that somebody else had trained."""
+    net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 3))
+    made = guard(net, Fair(["sex"], 0.5), PEOPLE)
+    made.model.report(None, card=tmp_path / "card.md")
+    assert "without a step of training" in (tmp_path / "card.md").read_text()
+
+
+def test_the_command_says_what_was_certified(capsys):
+    """It said "the output" of three outputs, and of log-odds."""
+    for net, classes, about in (
+        (nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 3)), None, "any prediction"),
+        (nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1)), ["no", "yes"], "the log-odds of 'yes'"),
+    ):
+        _say(guard(net, Fair(["sex"], 0.5), PEOPLE, classes=classes), Path("model"), quiet=False, json=False)
+        assert f"changing 'sex' alone changes {about} by at most 0.5" in capsys.readouterr().out
 
 
 # ---- labels ---------------------------------------------------------------------------------------------------------
