@@ -2,6 +2,8 @@
 
 import json
 import warnings
+from datetime import date, timedelta
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -62,6 +64,24 @@ def test_the_part_has_the_ends_of_every_column_and_every_text(file):
     assert len(said) == 1 and f"has 5000 rows; {len(found)} of them are read: 300 drawn evenly" in said[0]
     both = whole.merge(found, on=["x", "n", "y"])
     assert len(both) == len(found) and (both["x"].to_numpy() == found["x"].to_numpy()).all()  # rows, in their order
+
+
+def test_the_part_has_the_ends_of_decimals_and_dates(tmp_path, monkeypatch):
+    """Both come as objects; beyond the first thousand they were looked at no more, and the sentence said otherwise."""
+    monkeypatch.setattr(sample, "MOST_TEXTS", 20)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "cost": [Decimal(int(v)) / 100 for v in rng.permutation(ROWS)],
+            "day": [date(2000, 1, 1) + timedelta(days=int(v)) for v in rng.permutation(ROWS)],
+            "name": [f"n{v}" for v in rng.permutation(ROWS)],
+        }
+    )
+    frame.to_parquet(tmp_path / "large.parquet", row_group_size=700, index=False)
+    found, (said,) = read(tmp_path / "large.parquet")
+    for name in ("cost", "day"):
+        assert found[name].min() == frame[name].min() and found[name].max() == frame[name].max()
+    assert "of a column with more than 20, the first ones" in said and found["name"].nunique() < ROWS
 
 
 def test_the_same_rows_whatever_columns_are_wanted(file):

@@ -27,7 +27,7 @@ from smilenn._version import __version__
 from smilenn.domain import Domain, Feature
 from smilenn.domain.absent import fill_of
 from smilenn.domain.cells import PERCENT, order_of, origin_of
-from smilenn.errors import SmileError
+from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
@@ -35,6 +35,7 @@ from smilenn.estimators.store import load
 
 Estimator = SmileRegressor | SmileClassifier
 FOLDER, CARD, STATEMENT = "model", "card.md", "statement.txt"
+COMPARED = ("certified", "certificate")  # facts of MLmodel that a loaded model is held against
 REQUIREMENTS = (f"smilenn=={__version__}",)
 KINDS = {"continuous": DataType.double, "integer": DataType.long, "binary": DataType.long}
 
@@ -58,7 +59,7 @@ def load_model(uri: str) -> Estimator:
     described = Model.load(str(folder)).flavors.get("python_function", {})
     if described.get("loader_module") != __name__:
         raise SmileError(f"{uri!r} was not saved by smilenn.mlflow; load it with mlflow.pyfunc.load_model.")
-    return load(folder / described["data"] / FOLDER)
+    return _as_logged(folder / described["data"])
 
 
 def signature(model: Estimator) -> ModelSignature:
@@ -103,19 +104,23 @@ def _example(domain: Domain) -> pd.DataFrame:
 
 def _completed(model: Estimator, options: Mapping[str, Any]) -> dict[str, Any]:
     """What the caller does not say: signature, an example row, requirements, facts of the certificate."""
-    found = model.certificate_
-    facts = {
-        "smilenn": __version__,
-        "verdict": model.verdict_.sentence(),
-        "certified": found is not None and found.accepted,
-        "certificate": None if found is None else found.sha256,
-    }
     defaults = {
         "signature": signature(model),
         "input_example": _example(model.domain_),
         "pip_requirements": list(REQUIREMENTS),
     }
-    return defaults | dict(options) | {"metadata": facts | dict(options.get("metadata") or {})}
+    return defaults | dict(options) | {"metadata": dict(options.get("metadata") or {}) | _facts(model)}
+
+
+def _facts(model: Estimator) -> dict[str, Any]:
+    """What MLflow notes of the model; nobody else's word on it counts."""
+    found = model.certificate_
+    return {
+        "smilenn": __version__,
+        "verdict": model.verdict_.sentence(),
+        "certified": found is not None and found.accepted,
+        "certificate": None if found is None else found.sha256,
+    }
 
 
 @contextmanager
@@ -155,4 +160,21 @@ class _Predicts:
 
 def _load_pyfunc(path: str) -> _Predicts:
     """Called by MLflow with the data of a model: the folder is checked, and refused if it was altered."""
-    return _Predicts(load(Path(path) / FOLDER))
+    return _Predicts(_as_logged(Path(path)))
+
+
+def _as_logged(data: Path) -> Estimator:
+    """The model in a folder of MLflow's, if what stands beside it is what was checked just now.
+
+    Otherwise a folder with another model, or without its certificate, would be served under the words of the first.
+    """
+    model, beside = load(data / FOLDER), data / STATEMENT
+    found = model.certificate_
+    said = beside.read_text(encoding="utf-8") if beside.is_file() else None
+    if said != (None if found is None else found.statement):
+        raise AlteredError(f"{str(beside)!r} is not the statement of the model beside it; log the model again.")
+    root = data.parent.parent  # of MLflow's data/smilenn
+    noted = (Model.load(str(root)).metadata or {}) if (root / "MLmodel").is_file() else {}
+    if any(noted.get(key, fact) != fact for key, fact in _facts(model).items() if key in COMPARED):
+        raise AlteredError(f"{str(root / 'MLmodel')!r} notes another certificate than the model has; log it again.")
+    return model

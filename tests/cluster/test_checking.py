@@ -122,6 +122,17 @@ def test_a_worker_that_says_nothing_sensible_is_not_believed(folder, monkeypatch
         assert check_shared(folder, Counted()) == check_apart(folder)
 
 
+def test_a_report_on_one_claim_is_none_on_another(folder):
+    """A worker that answers every task with the report of the first was believed, three times the same claim."""
+
+    class Stale(Counted):
+        def finished(self, function, tasks, shared=None):
+            first = function(shared, tasks[0])
+            yield from ((index, first) for index in range(len(tasks)))
+
+    assert check_shared(folder, Stale()) == check_apart(folder)
+
+
 def test_where_the_cluster_is_lost_the_folder_is_checked_here(folder, caplog):
     class Lost(Counted):
         def finished(self, function, tasks, shared=None):
@@ -151,7 +162,9 @@ def test_on_the_command_line(folder, monkeypatch):
     run = CliRunner().invoke
     alone = run(app, ["check", str(folder)])
     found = run(app, ["check", str(folder), "--cluster", "local:2"])
-    assert (found.exit_code, found.output) == (alone.exit_code, alone.output)
+    assert "workers" not in alone.output
+    assert found.output.replace(", the workers of the cluster", "") == alone.output != found.output
+    assert found.exit_code == alone.exit_code
     monkeypatch.setattr("smilenn.clusters.dask_pool.CONNECT_SECONDS", 1)
     lost = run(app, ["check", str(folder), "--cluster", "tcp://127.0.0.1:1"])
     assert lost.exit_code == 2 and "No Dask scheduler answers" in lost.output

@@ -181,6 +181,19 @@ def test_a_pack_that_says_something_else_than_its_certificate_is_rejected(packs,
     assert code != 0 and words in out + err and "Certified, checked" not in out
 
 
+def test_what_a_check_leaves_to_the_writer_of_a_pack_is_said(packs, tmp_path):
+    """Whoever calls a pack one of another version can write its page, and the check called it whole and certified."""
+    files = read_pack(packs["classifier"])
+    said = json.loads(files["pack.json"]) | {"by": "smilenn 0.0.1"}
+    write_pack(tmp_path / "pack", files | {"pack.json": dump_json(said), "index.html": b"All is proved."}, None)
+    _, out, _ = smile("check", tmp_path / "pack")
+    assert "Not checked: measurements" in out and "index.html, which another version wrote" in out
+    _, out, _ = smile("check", tmp_path / "pack", "--json")
+    assert "index.html" in json.loads(out)["pack"]
+    _, out, _ = smile("check", packs["classifier"])
+    assert "what other checkers found." in out and "index.html" not in out
+
+
 def test_a_model_exchanged_after_its_pack_was_read_is_rejected(packs, place):
     found = inspect(packs["regressor"] / "model")
     assert isinstance(held_against(read_pack(packs["regressor"]), found).verdict, Proved)

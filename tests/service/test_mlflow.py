@@ -1,6 +1,7 @@
 """MLflow keeps models as folders: loaded in a fresh process they predict the same, altered ones are refused."""
 
 import io
+import shutil
 import subprocess
 import sys
 import warnings
@@ -14,6 +15,7 @@ from tests.service.conftest import table
 import smilenn
 from smilenn import Network, SmileRegressor
 from smilenn.errors import AlteredError, SmileError
+from smilenn.model.folder import read_folder, write_folder
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -70,6 +72,46 @@ def test_the_estimator_itself_comes_back_with_its_verdict(saved):
     names = [column.name for column in described.signature.inputs.inputs]
     assert tuple(names) == again.domain_.columns
     assert "Certified" in (saved / "data" / "smilenn" / "card.md").read_text()
+
+
+def _without_certificate(data, other):
+    """The same weights, unproved, with hashes that fit."""
+    files = read_folder(data / "model")
+    kept = {name: files[name] for name in files if not name.startswith("certificate")}
+    shutil.rmtree(data / "model")
+    write_folder(data / "model", {n: d for n, d in kept.items() if n != "manifest.json"})
+
+
+def _another(data, other):
+    shutil.rmtree(data / "model")
+    shutil.copytree(other, data / "model")
+
+
+def _other_words(data, other):
+    said = (data / "statement.txt").read_text()
+    (data / "statement.txt").write_text(said.replace("income", "debt"))
+
+
+def _fewer_words(data, other):
+    _without_certificate(data, other)
+    (data / "statement.txt").unlink()
+
+
+@pytest.mark.parametrize("change", [_without_certificate, _another, _other_words, _fewer_words])
+def test_a_model_is_not_served_under_the_words_of_another(saved, classifier_folder, tmp_path, change):
+    """Hashes of the folder fit, but it is not what the statement and MLmodel call certified."""
+    shutil.copytree(saved, tmp_path / "saved")
+    change(tmp_path / "saved" / "data" / "smilenn", classifier_folder)
+    for load in (mlflow.pyfunc.load_model, smilenn.mlflow.load_model):
+        with pytest.raises(AlteredError, match="log"):
+            load(str(tmp_path / "saved"))
+
+
+def test_nobody_notes_a_certificate_that_the_model_has_not(regressor_folder, tmp_path):
+    model = smilenn.load(regressor_folder)
+    smilenn.mlflow.save_model(model, tmp_path / "saved", metadata={"certificate": "none", "team": "credit"})
+    noted = mlflow.models.Model.load(str(tmp_path / "saved")).metadata
+    assert noted["certificate"] == model.certificate_.sha256 and noted["team"] == "credit"
 
 
 def test_a_run_keeps_a_model_of_classes(classifier_folder, tmp_path, monkeypatch):

@@ -130,7 +130,7 @@ class Audit:
             out.append(f"{row.row}: {row.status if row.rhs is not None else BRACKETS[row.status]}")
             least, most = decimal(row.found, ROUND_FLOOR), decimal(row.proved, ROUND_CEILING)
             out.append(f"  found {least}, proved at most {most} ({rounding:.2g} of it rounding)")
-            out += [f"  {line}" for line in row.pair.to_string().splitlines()]
+            out += [f"  {line}" for line in row.pair.to_string().split("\n")]
         return [printable(line) for line in out]
 
 

@@ -13,6 +13,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -31,8 +32,10 @@ from smilenn.auditing.network import DeepNet
 from smilenn.auditing.share import ShareSearch
 from smilenn.certify.check_deep import SHARE, WHOLE, ShareReport
 from smilenn.domain import Domain, Feature
-from smilenn.errors import SmileError
+from smilenn.errors import SmileError, printable
 from smilenn.properties.change import Fair
+from smilenn.properties.claim import in_quotes
+from smilenn.properties.rational import number
 
 APART = 4  # values of a protected input that are bounded one by one; more are bounded as one range
 FLIP_SHARE = 0.25  # of the time limit for the changed label, at least `FLIP_SECONDS`
@@ -52,6 +55,7 @@ class LabelAudit:
         are not whole numbers.
     flip_seconds, share_seconds : of the two searches, without the check.
     where : by input, edges of some ranges and which share of the points in each the search has settled.
+    compared : which values of the protected input were compared, in words; empty where all were.
     """
 
     changed: pd.DataFrame | None
@@ -63,6 +67,7 @@ class LabelAudit:
     certificate: Path | None = None
     check_seconds: float = 0.0
     where: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    compared: str = ""
 
     @property
     def share(self) -> float | None:
@@ -90,6 +95,7 @@ class LabelAudit:
             "points": self.points,
             "settled": self.settled,
             "share": self.share,
+            "compared": self.compared,
             "seconds": {"changed": self.flip_seconds, "share": self.share_seconds, "check": self.check_seconds},
             "certificate": None if self.certificate is None else str(self.certificate),
         }
@@ -97,15 +103,18 @@ class LabelAudit:
     def lines(self) -> list[str]:
         """The same as text."""
         if self.changed is None:
-            out = ["no changed label was found"]
+            out = [f"no changed label was found{self.compared}"]
         else:
-            out = ["a changed label was found:", *(f"  {line}" for line in self.changed.to_string().splitlines())]
+            out = ["a changed label was found:", *(f"  {line}" for line in self.changed.to_string().split("\n"))]
             out += [f"  output in {name}: {a:.6g} and {b:.6g}" for name, (a, b) in self.outputs.items()]
+        return [printable(line) for line in (*out, self._share_line())]
+
+    def _share_line(self) -> str:
         if not self.points:
-            return [*out, "the share of settled inputs is counted where all inputs are whole numbers"]
+            return "the share of settled inputs is counted where all inputs are whole numbers"
         whole, part = divmod(10**6 * self.settled // self.points, 10**4)
         count = f"{self.settled} of {self.points} points"
-        return [*out, f"certified: {whole}.{part:04d} % of the domain keeps its label ({count})"]
+        return f"certified: {whole}.{part:04d} % of the domain keeps its label{self.compared} ({count})"
 
 
 def audit_labels(
@@ -138,7 +147,7 @@ def audit_labels(
     check_names(model, domain)
     feature, domain = domain.feature(protected), domain_as_read(domain, net.dtype)
     chosen = chosen_values(domain, values or {}, net.dtype)
-    whole = _whole(domain)
+    whole, compared = _whole(domain), _compared(protected, chosen)
     if out is not None and not whole:
         raise SmileError("A certificate counts points of whole numbers; declare the inputs as integer or binary.")
     start = perf_counter()
@@ -147,7 +156,7 @@ def audit_labels(
     pair = None if flip is None else domain.decode(flip.x).set_axis(["a", "b"])
     outputs = {} if flip is None else flip.outputs
     if not whole:
-        return LabelAudit(pair, outputs, 0, 0, found - start, 0.0)
+        return LabelAudit(pair, outputs, 0, 0, found - start, 0.0, compared=compared)
     place = domain.slices[protected].start
     parts = [(int(v), int(v)) for v in chosen[protected]] if protected in chosen else _parts(feature)
     search = ShareSearch(net, domain.lo, domain.hi, place, parts)
@@ -159,12 +168,19 @@ def audit_labels(
     folder = None if out is None else Path(out)
     names = [name for i, name in enumerate(domain.coordinates) if i != place]
     where = {name: search.along(domain.coordinates.index(name), RANGES) for name in names}
-    return LabelAudit(pair, outputs, report.points, report.settled, found - start, spent, folder, seconds, where)
+    counted = (report.points, report.settled)
+    return LabelAudit(pair, outputs, *counted, found - start, spent, folder, seconds, where, compared)
 
 
 def _whole(domain: Domain) -> bool:
     kinds = {feature.kind for feature in domain.features}
     return kinds <= {"integer", "binary"} and bool((np.abs([domain.lo, domain.hi]) <= WHOLE).all())
+
+
+def _compared(protected: str, chosen: Mapping[str, tuple[Fraction, ...]]) -> str:
+    """Which values are compared, as the end of a sentence: of others nothing is said."""
+    given = [number(value) for value in chosen.get(protected, ())]
+    return f" between the values {', '.join(given)} of {in_quotes(protected)}" if given else ""
 
 
 def _parts(feature: Feature) -> list[tuple[int, int]]:

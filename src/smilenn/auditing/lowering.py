@@ -143,8 +143,18 @@ def _cases(claim: Claim, premise: Premise, chosen: Mapping[str, tuple[Fraction, 
     options = filter(None, (_options(feature, places, chosen) for feature, places in moving))
     settings = [dict(ChainMap(*choice)) for choice in product(*options)]
     if len(settings) ** 2 > MOST_PAIRS:
+        _refuse_given([feature.name for feature, _ in moving if feature.name in chosen])
         settings = [{}]
     yield from product(settings, settings)
+
+
+def _refuse_given(names: Sequence[str]) -> None:
+    """Comparing all values instead would find pairs, and changed labels, that nobody asked about."""
+    if names:
+        raise SmileError(
+            f"The values given for {listed(names)} make more than {MOST_PAIRS} pairs to compare; give fewer, or leave "
+            "them out to compare all."
+        )
 
 
 def _options(

@@ -267,14 +267,14 @@ class Ends:
 
     def cut(self, atom: Atom) -> None:
         """Σ ≥ rhs; a premise may as well hold at its own limit."""
-        terms, rhs, _ = atom
+        terms, rhs, strict = atom
         match sorted(terms.items()):
             case [((_, copy, i), k)]:
                 self.narrow((copy, i), k, rhs)
             case [((_, 0, i), k), ((_, 1, j), other)] if i == j and k == -other:
                 self.narrow((2, i), k, rhs)
             case []:
-                if rhs > 0:
+                if rhs > 0 or (rhs == 0 and strict):
                     raise self.reader.error("asserts something about numbers alone that is false")
             case _:
                 raise self.reader.error(f"relates {_words(terms)} in its premise; bounds and differences are read")

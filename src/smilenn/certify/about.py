@@ -37,6 +37,7 @@ ORIGIN = Assumption(
     "who made the folder",
     "the files come from whom you think: no signature was checked (smile check --key checks one)",
 )
+WORKERS = Assumption("the workers of the cluster", "the machines of the cluster that checked claims ran the checker")
 KEY = Assumption("who keeps the key", "nobody but whom you think has the private key of the signature")
 
 
@@ -49,6 +50,11 @@ def assumptions(*, pinned: bool | None = None) -> tuple[Assumption, ...]:
 def once_signed(assumed: Iterable[Assumption]) -> tuple[Assumption, ...]:
     """The same where the folder's signature was checked."""
     return tuple(KEY if item is ORIGIN else item for item in assumed)
+
+
+def by_workers(assumed: Iterable[Assumption]) -> tuple[Assumption, ...]:
+    """The same where claims were checked on a cluster."""
+    return (*assumed, WORKERS)
 
 
 def in_short(assumed: Iterable[Assumption]) -> str:

@@ -41,7 +41,10 @@ def check_shared(folder: str | os.PathLike[str], pool: Pool) -> Report:
         parts = parts_of(files[JSON_NAME], files[BINARY_NAME])
         if len(parts) > 1:
             model = {name: data for name, data in files.items() if name in check.FILES}
-            found = _joined(list(pool.results(check_part, parts, model)), files)
+            reports = list(pool.results(check_part, parts, model))
+            # a report names the certificate that it is about: one of another claim proves nothing of this one
+            own = [check.sha256(certificate) for certificate, _ in parts]
+            found = _joined(reports, files) if own == [report.certificate for report in reports] else None
             if found is not None and len(found.claims) == len(parts):
                 return found
     except ClusterError as error:

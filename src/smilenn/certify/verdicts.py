@@ -9,13 +9,13 @@ import hashlib
 import math
 import os
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
 from typing import Any
 
-from smilenn.certify.about import About, Assumption, assumptions, describes_pinned, once_signed
+from smilenn.certify.about import About, Assumption, assumptions, by_workers, describes_pinned, once_signed
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
 from smilenn.certify.check import Report, RowReport
 from smilenn.certify.process import check_apart
@@ -221,7 +221,12 @@ def _examined(folder: str | PathLike[str]) -> tuple[Certificate | Rejected | Unk
     Loading a model never asks them: that a verdict rests on other machines is for whoever asks for a check.
     """
     pool = current()
-    return _held(folder, check_apart(folder) if pool is None else check_shared(folder, pool))
+    if pool is None:
+        return _held(folder, check_apart(folder))
+    found, report = _held(folder, check_shared(folder, pool))
+    if isinstance(found, Certificate):
+        found = replace(found, about=replace(found.about, assumed=by_workers(found.about.assumed)))
+    return found, report
 
 
 def _held(folder: str | PathLike[str], report: Report) -> tuple[Certificate | Rejected | Unknown, Report]:

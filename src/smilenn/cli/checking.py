@@ -54,11 +54,18 @@ def run(
         note = in_options(unregistered(read_folder(model)))
         checked = Checked(found, finding, stored_quality(model), note, stored_scales(model))
     if json:
-        typer.echo(json_module.dumps(without_infinities({"model": str(model), **checked.record()})))
+        left = {} if pack is None else {"pack": _unchecked(pack)}
+        typer.echo(json_module.dumps(without_infinities({"model": str(model), **checked.record(), **left})))
     else:
         for line in checked.brief() if quiet else checked.lines(reference=reference, key=key):
             typer.echo(line)
     return agreed(exit_code(found.verdict, checked.quality), finding)
+
+
+def _unchecked(files: dict[str, bytes]) -> str:
+    from smilenn.pack.words import unchecked
+
+    return unchecked(files)
 
 
 def held_against(files: dict[str, bytes], found: Inspection) -> Inspection:

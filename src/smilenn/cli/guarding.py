@@ -79,8 +79,11 @@ def _say(made: Guard, out: Path, *, quiet: bool, json: bool) -> None:
     typer.echo("certified" if accepted else made.verdict.status)
     if quiet:
         return
-    for rule in made.model.all_properties():
-        typer.echo(rule.sentence())
+    from smilenn.certify.statement import claim_lines
+
+    for claim in made.model.claims_:
+        for line in claim_lines(claim, made.model.outputs_, made.model.domain_):
+            typer.echo(line)
     typer.echo(made.agreement.sentence())
     typer.echo(f"The model is in {str(out)!r}; `smile check {out}` checks it, `smile predict {out}` uses it.")
 

@@ -135,9 +135,10 @@ def is_pack(folder: Path) -> bool:
 def check(folder: Path, key: Path | None, *, silent: bool) -> dict[str, bytes]:
     """Compare every hash of a pack, and with a key its signature; returns its files, the model folder among them."""
     from smilenn.pack.manifest import read_pack
+    from smilenn.pack.words import unchecked
 
     files = read_pack(folder, None if key is None else str(key))
     signed = "" if key is None else " and are signed by this key"
     if not silent:
-        typer.echo(f"The pack is whole: {len(files)} files fit their hashes{signed}.")
+        typer.echo(f"The pack is whole: {len(files)} files fit their hashes{signed}. {unchecked(files)}")
     return files

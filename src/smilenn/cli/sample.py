@@ -1,6 +1,6 @@
 """A Parquet file with more rows than are held in memory: the same rows of it, whoever reads it.
 
-    rows = `MOST_ROWS` drawn evenly  ∪  the rows of every column's smallest and largest value  ∪  one of every text
+    rows = `MOST_ROWS` drawn evenly  ∪  the rows of every column's smallest and largest number  ∪  one of every text
 
 The draw depends on the number of rows alone, so `smile fit` and a report on the same file read the same rows and hold
 out the same ones. With the extreme rows among them, the domain that is learned has the exact ends of the whole file,
@@ -32,7 +32,8 @@ def sentence(source: Source, rows: int, kept: int) -> str:
     """What was read of a file."""
     return (
         f"{source.name} has {rows} rows; {kept} of them are read: {MOST_ROWS} drawn evenly, and those with the "
-        "smallest and largest value of every column and with every text."
+        "smallest and largest number of every column and with every text (of a column with more than "
+        f"{MOST_TEXTS}, the first ones)."
     )
 
 
@@ -64,13 +65,21 @@ def _telling(source: Source) -> np.ndarray:
     texts: dict[int, dict[str, int]] = {}
     for start, frame in _frames(source, source.header):
         for place in range(frame.shape[1]):
-            column = frame.iloc[:, place]
+            column = _plain(frame.iloc[:, place])
             if isinstance(column.dtype, (pd.CategoricalDtype, pd.StringDtype)) or column.dtype == object:
                 _note_texts(texts.setdefault(place, {}), column, start)
             else:
                 _note_ends(ends, place, column, start)
     found = [row for _, row in ends.values()] + [row for known in texts.values() for row in known.values()]
     return np.array(found, dtype=np.int64)
+
+
+def _plain(column: pd.Series) -> pd.Series:
+    """Decimals and dates, which pandas keeps as objects, as numbers; any other column as it is."""
+    kind = pd.api.types.infer_dtype(column, skipna=True) if column.dtype == object else ""
+    if kind == "decimal":
+        return pd.to_numeric(column)
+    return pd.to_datetime(column) if kind == "date" else column
 
 
 def _note_ends(ends: dict[tuple[int, int], tuple[float, int]], place: int, column: pd.Series, start: int) -> None:

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from smilenn.errors import SmileError
 from smilenn.model.encoders import Pinned
 from smilenn.model.given import Middle
 from smilenn.model.net import SmileNet
+from smilenn.rounding import six_digits
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,10 @@ class Agreement:
 
     def sentence(self) -> str:
         """For people."""
+        same, unmoved, fair = (percent(share, self.rows) for share in (self.same_label, self.unmoved, self.fair))
         return (
-            f"On {self.rows} rows: {self.same_label:.2%} keep their label, {self.unmoved:.2%} their output; no output "
-            f"moves by more than {self.farthest:.3g}. The network itself is fair at {self.fair:.2%} of them."
+            f"On {self.rows} rows: {same} keep their label, {unmoved} their output; no output moves by more than "
+            f"{six_digits(self.farthest)}. The network itself is fair at {fair} of them."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -48,12 +51,30 @@ class Agreement:
         return asdict(self)
 
 
+def percent(share: float, rows: int) -> str:
+    """A share of so many rows with two digits, rounded down: 100.00% is all of them.
+
+    >>> percent(0.99996, 100_000), percent(0.57, 100), percent(1.0, 7)
+    ('99.99%', '57.00%', '100.00%')
+    """
+    whole, part = divmod(10**4 * round(share * rows) // rows, 100)
+    return f"{whole}.{part:02d}%"
+
+
 TINY = 1e-5  # of an output's size: float32 networks and their guards, computed in float64, differ by rounding
 
 
-def measure(net: SmileNet, original: Callable[[np.ndarray], np.ndarray], eps: float, x: np.ndarray) -> Agreement:
-    """Compare a guard with the network at rows x [n, m]; `original` computes its outputs [n, o] as it is used."""
-    before, after = original(x), net.predict(x)
+def measure(
+    net: SmileNet, original: Callable[[np.ndarray], np.ndarray], eps: float, x: np.ndarray, inside: np.ndarray
+) -> Agreement:
+    """Compare a guard with the network at rows x [n, m]; `original` computes its outputs [n, o] as it is used.
+
+    `inside` [n, m] are the same rows moved into the domain, which is where the guard answers them; the network reads
+    them as they are.
+    """
+    if not len(x):
+        raise SmileError("There are no rows to compare guard and network on; give some, or leave them out.")
+    before, after = original(x), net.predict(inside)
     moved = np.abs(after - before).max(axis=1)
     room = TINY * np.maximum(1.0, np.abs(before).max(axis=1))
     return Agreement(

@@ -103,8 +103,8 @@ def guard(
     chosen = chosen_values(domain, values or {}, network.dtype)
     protected = [domain.feature(str(name)).name for name in fair.protected]
     estimator = _estimator(network, fair, domain, protected, chosen, labels)
-    x = _rows(estimator, rows, seed)
-    agreement = measure(estimator.net_, _original(model, network), float(fair.eps), x)
+    x, inside = _rows(estimator, rows, seed)
+    agreement = measure(estimator.net_, _original(model, network), float(fair.eps), x, inside)
     if out is not None:
         estimator.save(out)
     return Guard(estimator, agreement, None if out is None else Path(out))
@@ -133,6 +133,8 @@ def _classes(model: Any, network: DeepNet, given: Sequence[Any] | None) -> np.nd
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     own = getattr(last, "classes_", None)
     found = own if given is None else np.array(list(given))
+    if given is not None and own is not None and class_names(own) != class_names(np.array(list(given))):
+        raise SmileError(f"The model's own classes are {listed(own)}, in this order; leave out `classes`.")
     if found is None or (given is None and network.sizes[-1] > 1):
         return None
     if network.sizes[-1] != 1 or len(found) != 2 or len(set(class_names(found))) != 2:
@@ -171,10 +173,12 @@ def _estimator(
     return estimator
 
 
-def _rows(estimator: SmileEstimator, rows: Any, seed: int) -> np.ndarray:
+def _rows(estimator: SmileEstimator, rows: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows as they are, and moved into the domain."""
     if rows is None:
-        return estimator.domain_.sample(ROWS, np.random.default_rng(seed))
-    return estimator.encoded(rows)
+        x = estimator.domain_.sample(ROWS, np.random.default_rng(seed))
+        return x, x
+    return estimator.read_rows(rows), estimator.encoded(rows)
 
 
 def _original(model: Any, network: DeepNet) -> Callable[[np.ndarray], np.ndarray]:

@@ -31,6 +31,7 @@ Predict = Callable[[pd.DataFrame], np.ndarray]
 CENTRE = "centre"  # the branch that holds c
 MOST_VALUES = 256  # combinations of protected values; every prediction asks the model for all of them
 SHARE = 1 - 1e-6  # of ε that the box takes: the rest is for rounding
+REACH = 2.0**26  # times ε: middles up to here are what m says; rounding takes a fifth of the rest of ε there
 
 
 class Variants:
@@ -122,6 +123,8 @@ def clamp_fair(predict: Predict, domain: Domain, protected: Sequence[str], eps: 
     domain : the inputs it is certified on; protected features have finitely many values.
     protected, eps : what must not matter, and by how much it may.
     data : rows that show the range of the predictions, as a data frame.
+
+    c is kept within REACH·ε, or twice the range that it has on `data` where that is wider: rounding needs a bound.
     """
     plain = Domain(tuple(_unscaled(feature) for feature in domain.features))
     unknown = [name for name in protected if name not in plain.slices]
@@ -139,8 +142,19 @@ def clamp_fair(predict: Predict, domain: Domain, protected: Sequence[str], eps: 
         net.lower.const.fill_(-eps * SHARE / 2)
         net.gap.const.fill_(eps * SHARE)
         net.head_weight.fill_(1.0)
-        encoder.fit_box_(torch.tensor(plain.encode(data, out_of_bounds="clamp")))
+        low, high = _range(centre, torch.tensor(plain.encode(data, out_of_bounds="clamp")))
+        encoder.lo.fill_(min(-REACH * eps, low - (high - low)))
+        encoder.hi.fill_(max(REACH * eps, high + (high - low)))
     return net.eval()
+
+
+def _range(centre: MidRange, x: torch.Tensor) -> tuple[float, float]:
+    """The least and the largest middle at rows x [n, m]."""
+    found = centre(x[:, centre.variants.kept]).numpy()
+    found = found[np.isfinite(found)]
+    if not found.size:
+        raise SmileError("The model returned no finite number for any of the rows; a clamp needs some.")
+    return float(found.min()), float(found.max())
 
 
 def parts(predict: Predict, domain: Domain, protected: Sequence[str]) -> tuple[Foreign, MidRange]:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from smilenn._version import __version__
+from smilenn.errors import SmileError
 from smilenn.model.folder import MANIFEST, parse_json
 from smilenn.pack.entry import opened
 from smilenn.pack.page import page
@@ -58,9 +59,23 @@ def _same_rules(pack: Any, sentences: Sequence[str], digest: str) -> bool:
     ]
 
 
+def unchecked(files: Mapping[str, bytes]) -> str:
+    """What a check leaves to whoever wrote the pack, as a sentence: hashes alone vouch for it."""
+    page = "" if _is_ours(files) else ", and index.html, which another version wrote"
+    return f"Not checked: measurements of quality, data and sensitivity, what other checkers found{page}."
+
+
+def _is_ours(files: Mapping[str, bytes]) -> bool:
+    """Whether this version wrote the pack; it says so itself."""
+    try:
+        return parse_json(files["pack.json"], "pack.json")["by"] == f"smilenn {__version__}"
+    except (SmileError, LookupError, TypeError):
+        return False
+
+
 def _same_page(files: Mapping[str, bytes]) -> bool:
     """Whether the page is made of the other files; that of another version is not known here."""
-    if parse_json(files["pack.json"], "pack.json")["by"] != f"smilenn {__version__}":
+    if not _is_ours(files):
         return True
     own = {name: data for name, data in files.items() if not name.startswith("model/")}
     return page(opened(own)).encode("utf-8", "replace") == files["index.html"]

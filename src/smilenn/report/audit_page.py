@@ -61,8 +61,8 @@ def audit_page(found: Audit | LabelAudit, name: str) -> str:
 <main>
 {body}
 </main>
-<footer>Written by smilenn {text(__version__)}. Pairs are replayed; bounds and shares are those that the checker
-accepted.</footer>
+<footer>Written by smilenn {text(__version__)}. Pairs are replayed; bounds and the certified share are those that
+the checker accepted.</footer>
 </body>
 </html>
 """
@@ -134,7 +134,7 @@ def _cell(value: object) -> str:
 def labels(found: LabelAudit) -> str:
     """The changed label, the share, and where labels can change."""
     if found.changed is None:
-        changed = "<p>No pair of inputs was found whose label the protected column changes.</p>"
+        changed = f"<p>No pair of inputs was found whose label the protected column changes{text(found.compared)}.</p>"
     else:
         lines = ", ".join(f"{text(k)} {number(a)} and {number(b)}" for k, (a, b) in found.outputs.items())
         changed = f"{_pair(found.changed)}<p>Outputs, which decide by their sign: {lines}.</p>"
@@ -142,12 +142,14 @@ def labels(found: LabelAudit) -> str:
     if found.points:
         whole, rest = divmod(10**6 * found.settled // found.points, 10**4)
         sentence = (
-            f"In {whole}.{rest:04d} % of the domain ({found.settled} of {found.points} points) no value of the "
-            "protected column changes the label. That is certified; of the rest nothing is known but the pair above."
+            f"In {whole}.{rest:04d} % of the domain ({found.settled} of {found.points} points) no change of the "
+            f"protected column{text(found.compared)} changes the label. That is certified; of the rest nothing is "
+            "known but the pair above."
         )
         parts.append(f"<section><h2>Certified share</h2>\n<p>{sentence}</p>\n</section>")
         caption = (
-            "Share of the points that are settled, by ranges of one input. Labels may change where bars are short."
+            "Share of the points that the search has settled, by ranges of one input; not checked. Labels may change "
+            "where bars are short."
         )
         plots = plot_grid(_bars(found.where))
         parts.append(f"<section><h2>Where labels can change</h2>\n<p>{caption}</p>\n{plots}\n</section>")

@@ -55,12 +55,13 @@ def _opening(found: Findings) -> list[str]:
         "quantiles": f"{len(names)} quantiles of a number",
     }.get(model.task, "a number" if len(names) == 1 else f"{len(names)} numbers")
     target = f" ({plain(model.target_name_)})" if model.target_name_ else ""
+    training = f"in {duration(model.seconds_)} of training" if model.n_iter_ else "without a step of training"
     return [
         f"# {plain(found.name)}",
         f"**{found.headline}{plain(found.but)}.** {plain(capital(found.sentence.removeprefix('certified, ')))}."
         + ("" if found.standing is None else f" {plain(found.standing.sentence())}"),
         f"A neural network that predicts {kind}{target} from {len(model.domain_.features)} inputs, made with smilenn "
-        f"{__version__} in {duration(model.seconds_)} of training.",
+        f"{__version__} {training}.",
     ]
 
 
