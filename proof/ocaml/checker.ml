@@ -585,6 +585,14 @@ let rec seq start0 len =
     (fun len0 -> start0 :: (seq (Stdlib.Int.succ start0) len0))
     len
 
+(** val repeat : 'a1 -> int -> 'a1 list **)
+
+let rec repeat x n0 =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun k -> x :: (repeat x k))
+    n0
+
 module Z =
  struct
   (** val double : Big.t -> Big.t **)
@@ -1159,13 +1167,6 @@ let rec max_of f = function
 | [] -> DOps.zero
 | y :: ys' -> maxT (f y) (max_of f ys')
 
-type layer =
-| Ramps of ((int * DOps.num) * DOps.num) list
-| Linear of bool * (DOps.num list * DOps.num) list
-| Kinks of int
-| Pool of int * int
-| Distance of (DOps.num list * DOps.num) list
-
 (** val twice : DOps.num -> DOps.num **)
 
 let twice a =
@@ -1364,6 +1365,236 @@ let distance_spread ys = function
          (negT (DOps.add most (twice e))) (DOps.add most (twice e)) all all
   else None
 
+type tree =
+| Tip of DOps.num
+| Ask of int * DOps.num * tree * tree
+
+(** val extreme :
+    (DOps.num -> DOps.num -> DOps.num) -> (spread -> DOps.num) -> spread ->
+    spread list -> DOps.num **)
+
+let extreme pick f s l =
+  fold_right (fun t m -> pick (f t) m) (f s) l
+
+(** val set_spread : spread list -> int list -> spread option **)
+
+let set_spread ys places =
+  match mapo (nth_error ys) places with
+  | Some l0 ->
+    (match l0 with
+     | [] -> None
+     | s :: l ->
+       Some { s_lo = (extreme maxT (fun s0 -> s0.s_lo) s l); s_hi =
+         (extreme maxT (fun s0 -> s0.s_hi) s l); s_low =
+         (extreme minT (fun s0 -> s0.s_low) s l); s_high =
+         (extreme maxT (fun s0 -> s0.s_high) s l); s_up = false; s_down =
+         false })
+  | None -> None
+
+type four = { f_lo : DOps.num; f_hi : DOps.num; f_low : DOps.num;
+              f_high : DOps.num }
+
+(** val joined : four -> four -> bool -> bool -> four **)
+
+let joined l r on back =
+  let low = minT l.f_low r.f_low in
+  let high = maxT l.f_high r.f_high in
+  let low' = if on then minT low (DOps.sub r.f_lo l.f_hi) else low in
+  let high' = if on then maxT high (DOps.sub r.f_hi l.f_lo) else high in
+  { f_lo = (minT l.f_lo r.f_lo); f_hi = (maxT l.f_hi r.f_hi); f_low =
+  (if back then minT low' (DOps.sub l.f_lo r.f_hi) else low'); f_high =
+  (if back then maxT high' (DOps.sub l.f_hi r.f_lo) else high') }
+
+(** val tree_four : spread list -> tree -> four option **)
+
+let rec tree_four asks = function
+| Tip v ->
+  if floatb v
+  then Some { f_lo = v; f_hi = v; f_low = DOps.zero; f_high = DOps.zero }
+  else None
+| Ask (q, th, l, r) ->
+  (match nth_error asks q with
+   | Some s ->
+     if DOps.leb s.s_hi th
+     then tree_four asks l
+     else if ltb0 th s.s_lo
+          then tree_four asks r
+          else (match tree_four asks l with
+                | Some a ->
+                  (match tree_four asks r with
+                   | Some b ->
+                     Some
+                       (joined a b (ltb0 DOps.zero s.s_high)
+                         (ltb0 s.s_low DOps.zero))
+                   | None -> None)
+                | None -> None)
+   | None -> None)
+
+type piece = { p_ask : int; p_low : DOps.num; p_high : DOps.num;
+               p_above : DOps.num option; p_upto : DOps.num option }
+
+(** val sooner : DOps.num option -> DOps.num -> DOps.num option **)
+
+let sooner o v =
+  Some (match o with
+        | Some w -> minT w v
+        | None -> v)
+
+(** val later : DOps.num option -> DOps.num -> DOps.num option **)
+
+let later o v =
+  Some (match o with
+        | Some w -> maxT w v
+        | None -> v)
+
+(** val cut_piece : bool -> DOps.num -> piece -> piece **)
+
+let cut_piece left th p =
+  if left
+  then { p_ask = p.p_ask; p_low = p.p_low; p_high = p.p_high; p_above =
+         p.p_above; p_upto = (sooner p.p_upto th) }
+  else { p_ask = p.p_ask; p_low = p.p_low; p_high = p.p_high; p_above =
+         (later p.p_above th); p_upto = p.p_upto }
+
+(** val narrow :
+    spread -> int -> bool -> DOps.num -> piece list -> piece list **)
+
+let rec narrow s q left th = function
+| [] ->
+  (cut_piece left th { p_ask = q; p_low = s.s_low; p_high = s.s_high;
+    p_above = None; p_upto = None }) :: []
+| p :: path' ->
+  if (=) p.p_ask q
+  then (cut_piece left th p) :: path'
+  else p :: (narrow s q left th path')
+
+(** val open_leaves :
+    spread list -> tree -> piece list -> (DOps.num * piece list) list **)
+
+let rec open_leaves asks t path =
+  match t with
+  | Tip v -> (v, path) :: []
+  | Ask (q, th, l, r) ->
+    (match nth_error asks q with
+     | Some s ->
+       app
+         (if DOps.leb s.s_lo th
+          then open_leaves asks l (narrow s q true th path)
+          else [])
+         (if ltb0 th s.s_hi
+          then open_leaves asks r (narrow s q false th path)
+          else [])
+     | None -> [])
+
+(** val apart : piece -> piece -> bool **)
+
+let apart second0 first =
+  (||)
+    (match second0.p_above with
+     | Some a ->
+       (match first.p_upto with
+        | Some b -> DOps.leb (DOps.sub b a) second0.p_low
+        | None -> false)
+     | None -> false)
+    (match second0.p_upto with
+     | Some b ->
+       (match first.p_above with
+        | Some a -> DOps.leb second0.p_high (DOps.sub a b)
+        | None -> false)
+     | None -> false)
+
+(** val a_pair : piece list -> piece list -> bool **)
+
+let a_pair second0 first =
+  forallb (fun s ->
+    forallb (fun f -> negb ((&&) ((=) s.p_ask f.p_ask) (apart s f))) first)
+    second0
+
+(** val compared :
+    (DOps.num * piece list) -> (DOps.num * piece list) ->
+    (DOps.num * DOps.num) -> DOps.num * DOps.num **)
+
+let compared second0 first r =
+  let d = DOps.sub (fst first) (fst second0) in
+  if (&&) ((||) (ltb0 d (fst r)) (ltb0 (snd r) d))
+       (a_pair (snd second0) (snd first))
+  then ((minT (fst r) d), (maxT (snd r) d))
+  else r
+
+(** val against :
+    (DOps.num * piece list) -> (DOps.num * piece list) list ->
+    (DOps.num * DOps.num) -> DOps.num * DOps.num **)
+
+let rec against second0 firsts r =
+  match firsts with
+  | [] -> r
+  | f :: l -> against second0 l (compared second0 f r)
+
+(** val by_pairs :
+    (DOps.num * piece list) list -> (DOps.num * piece list) list ->
+    (DOps.num * DOps.num) -> DOps.num * DOps.num **)
+
+let rec by_pairs seconds firsts r =
+  match seconds with
+  | [] -> r
+  | s :: l -> by_pairs l firsts (against s firsts r)
+
+(** val leaves : tree -> Big.t **)
+
+let rec leaves = function
+| Tip _ -> Big.one
+| Ask (_, _, l, r) -> Z.add (leaves l) (leaves r)
+
+(** val tree_spread : spread list -> tree -> spread option **)
+
+let tree_spread asks t =
+  match tree_four asks t with
+  | Some f ->
+    let (low, high) =
+      if (&&) ((&&) (ltb0 f.f_low DOps.zero) (ltb0 DOps.zero f.f_high))
+           (Z.leb (leaves t) ((fun x -> Big.shift_left x 1)
+             ((fun x -> Big.shift_left x 1) ((fun x -> Big.shift_left x 1)
+             ((fun x -> Big.shift_left x 1) ((fun x -> Big.shift_left x 1)
+             ((fun x -> Big.shift_left x 1) ((fun x -> Big.shift_left x 1)
+             ((fun x -> Big.shift_left x 1) Big.one)))))))))
+      then let l = open_leaves asks t [] in
+           by_pairs l l (DOps.zero, DOps.zero)
+      else (f.f_low, f.f_high)
+    in
+    if (&&) (ltb0 (negT hugeT) f.f_lo) (ltb0 f.f_hi hugeT)
+    then Some { s_lo = f.f_lo; s_hi = f.f_hi; s_low = low; s_high = high;
+           s_up = (DOps.leb DOps.zero low); s_down =
+           (DOps.leb high DOps.zero) }
+    else None
+  | None -> None
+
+(** val sum_spread :
+    spread list -> (DOps.num * tree list) -> spread option **)
+
+let sum_spread asks o =
+  match mapo (tree_spread asks) (snd o) with
+  | Some ts ->
+    row_spread ts (map size0 ts) (norm (sum_of size0 ts))
+      ((repeat DOps.one (length ts)), (fst o))
+  | None -> None
+
+(** val trees_spread :
+    int list list -> (DOps.num * tree list) list -> spread list -> spread
+    list option **)
+
+let trees_spread sets outs0 ys =
+  match mapo (set_spread ys) sets with
+  | Some m -> mapo (sum_spread (app ys m)) outs0
+  | None -> None
+
+type layer =
+| Ramps of ((int * DOps.num) * DOps.num) list
+| Linear of bool * (DOps.num list * DOps.num) list
+| Kinks of int
+| Pool of int * int
+| Distance of (DOps.num list * DOps.num) list
+| Trees of int list list * (DOps.num * tree list) list
+
 (** val layer_spread :
     layer -> spread list -> spread list -> spread list option **)
 
@@ -1374,6 +1605,7 @@ let layer_spread l ys base =
   | Kinks c -> kinks_spread c ys
   | Pool (side, block) -> mapo (mean_spread ys) (blocks side block)
   | Distance rows -> mapo (distance_spread ys) rows
+  | Trees (sets, outs0) -> trees_spread sets outs0 ys
 
 (** val layers_spread :
     layer list -> spread list -> spread list option -> spread list option **)

@@ -142,6 +142,8 @@ val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
 
 val seq : int -> int -> int list
 
+val repeat : 'a1 -> int -> 'a1 list
+
 module Z :
  sig
   val double : Big.t -> Big.t
@@ -299,13 +301,6 @@ val sum_of : (spread -> DOps.num) -> spread list -> DOps.num
 
 val max_of : (spread -> DOps.num) -> spread list -> DOps.num
 
-type layer =
-| Ramps of ((int * DOps.num) * DOps.num) list
-| Linear of bool * (DOps.num list * DOps.num) list
-| Kinks of int
-| Pool of int * int
-| Distance of (DOps.num list * DOps.num) list
-
 val twice : DOps.num -> DOps.num
 
 val scale_err : DOps.num -> DOps.num -> DOps.num
@@ -346,6 +341,71 @@ val abs_max : DOps.num list -> DOps.num
 
 val distance_spread :
   spread list -> (DOps.num list * DOps.num) -> spread option
+
+type tree =
+| Tip of DOps.num
+| Ask of int * DOps.num * tree * tree
+
+val extreme :
+  (DOps.num -> DOps.num -> DOps.num) -> (spread -> DOps.num) -> spread ->
+  spread list -> DOps.num
+
+val set_spread : spread list -> int list -> spread option
+
+type four = { f_lo : DOps.num; f_hi : DOps.num; f_low : DOps.num;
+              f_high : DOps.num }
+
+val joined : four -> four -> bool -> bool -> four
+
+val tree_four : spread list -> tree -> four option
+
+type piece = { p_ask : int; p_low : DOps.num; p_high : DOps.num;
+               p_above : DOps.num option; p_upto : DOps.num option }
+
+val sooner : DOps.num option -> DOps.num -> DOps.num option
+
+val later : DOps.num option -> DOps.num -> DOps.num option
+
+val cut_piece : bool -> DOps.num -> piece -> piece
+
+val narrow : spread -> int -> bool -> DOps.num -> piece list -> piece list
+
+val open_leaves :
+  spread list -> tree -> piece list -> (DOps.num * piece list) list
+
+val apart : piece -> piece -> bool
+
+val a_pair : piece list -> piece list -> bool
+
+val compared :
+  (DOps.num * piece list) -> (DOps.num * piece list) -> (DOps.num * DOps.num)
+  -> DOps.num * DOps.num
+
+val against :
+  (DOps.num * piece list) -> (DOps.num * piece list) list ->
+  (DOps.num * DOps.num) -> DOps.num * DOps.num
+
+val by_pairs :
+  (DOps.num * piece list) list -> (DOps.num * piece list) list ->
+  (DOps.num * DOps.num) -> DOps.num * DOps.num
+
+val leaves : tree -> Big.t
+
+val tree_spread : spread list -> tree -> spread option
+
+val sum_spread : spread list -> (DOps.num * tree list) -> spread option
+
+val trees_spread :
+  int list list -> (DOps.num * tree list) list -> spread list -> spread list
+  option
+
+type layer =
+| Ramps of ((int * DOps.num) * DOps.num) list
+| Linear of bool * (DOps.num list * DOps.num) list
+| Kinks of int
+| Pool of int * int
+| Distance of (DOps.num list * DOps.num) list
+| Trees of int list list * (DOps.num * tree list) list
 
 val layer_spread : layer -> spread list -> spread list -> spread list option
 

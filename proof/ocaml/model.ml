@@ -83,13 +83,67 @@ let domain v =
 (* ---- the encoder ---- *)
 let rec combine a b = match (a, b) with x :: a, y :: b -> (x, y) :: combine a b | _ -> []
 
+(* nodes in preorder make up trees; read from the last one, a node finds its children complete *)
+let grown split number =
+  let step = fun at done_ ->
+    match (split.(at), done_) with
+    | -1, _ -> Checker.Tip number.(at) :: done_
+    | asked, left :: right :: rest -> Checker.Ask (asked, number.(at), left, right) :: rest
+    | _ -> refuse "the nodes of a layer of trees do not make up its trees" in
+  let rec go at done_ = if at < 0 then done_ else go (at - 1) (step at done_) in
+  go (Array.length split - 1) []
+
+let trees tensors place width size v =
+  need (size "inputs" = width) "a layer of the encoder has another size";
+  let nodes = size "nodes" in
+  let counts = match Option.bind (Json.member "trees" v) Json.sizes with
+    | Some (_ :: _ as l) when List.for_all (fun c -> c >= 1) l -> l
+    | _ -> refuse "a layer of trees has an output without trees" in
+  let rec rising = function a :: (b :: _ as l) -> a < b && rising l | _ -> true in
+  let set places = match Json.sizes places with
+    | Some (_ :: _ as l) when rising l && List.for_all (fun i -> i < width) l -> l
+    | _ -> refuse "a set of a layer of trees is malformed" in
+  let sets = match Json.member "sets" v with
+    | Some (Json.List l) -> List.map set l | _ -> refuse "a set of a layer of trees is malformed" in
+  let known = width + List.length sets in
+  let asked (q : Checker.DOps.num) =
+    let whole = Z.equal q.Checker.DOps.ex Z.zero && Z.fits_int q.Checker.DOps.man in
+    let c = if whole then Z.to_int q.Checker.DOps.man else -2 in
+    need (c >= -1 && c < known) "a node of a tree asks for something that is not there";
+    c in
+  let split = Array.map asked (Tensors.numbers tensors (place ^ "split") [ nodes ]) in
+  let forest = grown split (Tensors.numbers tensors (place ^ "number") [ nodes ]) in
+  let bias = Tensors.vector tensors (place ^ "bias") (List.length counts) in
+  let rec take count forest = match (count, forest) with
+    | 0, rest -> ([], rest)
+    | _, tree :: rest -> let own, left = take (count - 1) rest in (tree :: own, left)
+    | _ -> refuse "the nodes of a layer of trees do not make up its trees" in
+  let output (forest, found) b count = let own, rest = take count forest in (rest, (b, own) :: found) in
+  let rest, found = List.fold_left2 output (forest, []) bias counts in
+  need (rest = []) "the nodes of a layer of trees do not make up its trees";
+  (Checker.Trees (sets, List.rev found), List.length counts)
+
+(* section 6: places in sets, and leaves times the sum of their depths of every tree that is not too large *)
+let tree_work = function
+  | Checker.Trees (sets, outputs) ->
+    let rec measure depth = function
+      | Checker.Tip _ -> (1, depth)
+      | Checker.Ask (_, _, l, r) ->
+        let m, a = measure (depth + 1) l in
+        let n, b = measure (depth + 1) r in
+        (m + n, a + b) in
+    let one tree = let leaves, depths = measure 0 tree in if leaves <= 256 then leaves * depths else 0 in
+    let sum f l = List.fold_left (fun s v -> s + f v) 0 l in
+    (4 * sum List.length sets) + sum (fun (_, own) -> sum one own) outputs
+  | _ -> 0
+
 (* a layer and the number of its outputs; Error: a pinned module *)
 let layer tensors prefix number last base width v =
   let kind = match Json.member "kind" v with Some (Json.Text k) -> k | _ -> "" in
   let keys = match kind with
     | "ramps" -> [ "source" ] | "linear" -> [ "inputs"; "outputs"; "base" ] | "kinks" -> [ "size"; "convex" ]
     | "pool" -> [ "side"; "block" ] | "distance" -> [ "inputs"; "outputs" ] | "pinned" -> [ "outputs"; "module" ]
-    | "trees" -> uncovered "an encoder with a layer of trees"
+    | "trees" -> [ "inputs"; "trees"; "nodes"; "sets" ]
     | "contract" -> uncovered "an encoder with a contraction"
     | _ -> refuse "the encoder has a layer of unknown kind" in
   need (Json.is_object ("kind" :: keys) v) "a layer of the encoder is malformed";
@@ -125,6 +179,9 @@ let layer tensors prefix number last base width v =
     need (outputs >= 1) "a layer of the encoder has no outputs";
     tensors.Tensors.loose <- (place ^ "module.") :: tensors.Tensors.loose;
     (Error outputs, outputs)
+  | "trees" ->
+    let own, outputs = trees tensors place width size v in
+    (Ok own, outputs)
   | "distance" ->
     let outputs = size "outputs" in
     (Ok (Checker.Distance (rows (size "inputs") outputs 0)), outputs)
@@ -277,6 +334,8 @@ let read model tensors =
   let units = 2 * h and pairs = List.fold_left (fun s g -> s + (List.length g * List.length g)) 0 groups in
   let elements = Hashtbl.fold (fun name () s -> if Tensors.starts "encoder." name then s + (Tensors.bytes tensors name / 8) else s)
       tensors.Tensors.asked 0 in
+  let steps = List.concat_map (fun b -> b.Checker.steps) (Option.value branches ~default:[]) in
+  let trees = List.fold_left (fun s l -> s + tree_work l) 0 steps in
   { domain; profile; outputs; scales; source; encoded; net = net_of;
     digest = model_digest model net tensors names; meaning = table_meaning model o;
-    row_work = 2 * n * (o + m + units); node_work = 2 * (units + 1) * (m + 1 + pairs); claim_work = 4 * elements }
+    row_work = 2 * n * (o + m + units); node_work = 2 * (units + 1) * (m + 1 + pairs); claim_work = (4 * elements) + trees }

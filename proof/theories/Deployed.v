@@ -1,7 +1,7 @@
 (** The theorem: what the checker of the order rule accepts holds for the float64 outputs of the deployed network. *)
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
 From Flocq Require Import Core.
-From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread SpreadSound LayerSound Premise Network NetworkSound HeadSound.
+From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread SpreadSound Trees Layers LayerSound Premise Network NetworkSound HeadSound.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
 

@@ -1,7 +1,7 @@
 (** Extraction to OCaml: integers become Zarith's (Big = Zarith's Z), nat becomes int, lists, pairs, options and booleans
     OCaml's. Every directive below is trusted. *)
 From Coq Require Import Extraction ExtrOcamlBasic ExtrOcamlNatInt ZArith.
-From Smile Require Import Num Exact Spread Premise Witness Network.
+From Smile Require Import Num Exact Spread Trees Layers Premise Witness Network.
 Extraction Language OCaml.
 Extract Inductive positive => "Big.t"
   [ "(fun x -> Big.succ (Big.shift_left x 1))" "(fun x -> Big.shift_left x 1)" "Big.one" ]

@@ -1,7 +1,7 @@
 (** The auxiliaries and the head under fixed-order: nothing overflows, and sums move as the signs of the weights say. *)
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
 From Flocq Require Import Core.
-From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread SpreadSound LayerSound Premise Network NetworkSound.
+From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread SpreadSound Trees Layers LayerSound Premise Network NetworkSound.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
 

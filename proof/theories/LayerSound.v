@@ -1,7 +1,7 @@
 (** Section 3.1, soundness: means, distances, and the layers of a branch in turn. *)
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
 From Flocq Require Import Core.
-From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread SpreadSound.
+From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread SpreadSound Trees TreeSound Layers.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
 
@@ -181,7 +181,7 @@ Qed.
 Theorem layer_sound l ys x y bs bx by_ ss : Within ys x y -> Within bs bx by_ -> layer_spread l ys bs = Some ss ->
   exists a b, layer_value l x bx = Some a /\ layer_value l y by_ = Some b /\ Within ss a b.
 Proof.
-  intros W V H. destruct l as [cells|base rows|c|side block|rows]; simpl in *.
+  intros W V H. destruct l as [cells|base rows|c|side block|rows|sets outs]; simpl in *.
   - apply (mapo_within (ramp_spread ys) ramp_value); [|exact H]. intros c s. apply ramp_sound. exact W.
   - set (zs := if base then ys ++ bs else ys) in *.
     assert (Wz : Within zs (if base then x ++ bx else x) (if base then y ++ by_ else y)).
@@ -191,6 +191,7 @@ Proof.
   - eexists; eexists. split; [reflexivity|]. split; [reflexivity|]. apply (kinks_sound _ _ _ W _ _ H).
   - apply (mapo_within (mean_spread ys) mean_value); [|exact H]. intros c s. apply mean_sound. exact W.
   - apply (mapo_within (distance_spread ys) distance_value); [|exact H]. intros c s. apply distance_sound. exact W.
+  - apply (trees_sound _ _ ys); assumption.
 Qed.
 Definition WithinO (bs : option (list spread)) (bx by_ : option (list R)) : Prop :=
   match bs, bx, by_ with

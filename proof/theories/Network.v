@@ -1,7 +1,7 @@
 (** The deployed network under the profile fixed-order, from float64 inputs to float64 outputs, and the checker of the
     order rule (sections 1, 3.1, 4.4, 5.1, 5.2). Definitions only; the proofs are in NetworkSound.v and Deployed.v. *)
 From Coq Require Import Reals List Bool Arith ZArith.
-From Smile Require Import Num Leaf Binary64 Exact Spread Premise.
+From Smile Require Import Num Leaf Binary64 Exact Spread Trees Layers Premise.
 Import ListNotations DOps.
 Open Scope R_scope.
 Notation val := DSpec.val.

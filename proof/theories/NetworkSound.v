@@ -1,7 +1,7 @@
 (** The inputs of the auxiliaries, in both copies: they are computed, bounded, and move as the checker says. *)
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
 From Flocq Require Import Core.
-From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread SpreadSound LayerSound Premise Network.
+From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread SpreadSound Trees Layers LayerSound Premise Network.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
 

@@ -1,5 +1,5 @@
-(** Section 3.1: what is known of one number in both copies, and the layers of an encoder. Programs and what the layers
-    compute; the proofs are in SpreadSound.v. *)
+(** Section 3.1: what is known of one number in both copies, and the layers of an encoder but trees. Programs and what
+    the layers compute; the proofs are in SpreadSound.v and LayerSound.v. *)
 From Coq Require Import Reals List Bool Arith ZArith.
 From Smile Require Import Num Leaf Binary64 Exact.
 Import ListNotations DOps.
@@ -30,14 +30,6 @@ Fixpoint sum_of (f : spread -> num) (ys : list spread) : num :=
   match ys with [] => zero | y :: ys' => add (f y) (sum_of f ys') end.
 Fixpoint max_of (f : spread -> num) (ys : list spread) : num :=
   match ys with [] => zero | y :: ys' => maxT (f y) (max_of f ys') end.
-
-(** ** Layers *)
-Inductive layer :=
-| Ramps (cells : list (nat * num * num))            (* source, start, rate *)
-| Linear (base : bool) (rows : list (list num * num)) (* weights and bias of every output *)
-| Kinks (convex : nat)
-| Pool (side block : nat)
-| Distance (rows : list (list num * num)).
 
 Definition twice (a : num) : num := add a a.
 
@@ -167,39 +159,3 @@ Definition distance_spread (ys : list spread) (r : list num * num) : option spre
   if Nat.eqb (length row) (length ys)
   then settle (sub b e) (add (add far b) e) (negT (add most (twice e))) (add most (twice e)) all all
   else None.
-
-Definition layer_value (l : layer) (y base : list R) : option (list R) :=
-  match l with
-  | Ramps cells => mapo (ramp_value y) cells
-  | Linear b rows => mapo (row_value (if b then y ++ base else y)) rows
-  | Kinks c => Some (kinks_value c y)
-  | Pool side block => mapo (mean_value y) (blocks side block)
-  | Distance rows => mapo (distance_value y) rows
-  end.
-Definition layer_spread (l : layer) (ys base : list spread) : option (list spread) :=
-  match l with
-  | Ramps cells => mapo (ramp_spread ys) cells
-  | Linear b rows => rows_spread (if b then ys ++ base else ys) rows
-  | Kinks c => kinks_spread c ys
-  | Pool side block => mapo (mean_spread ys) (blocks side block)
-  | Distance rows => mapo (distance_spread ys) rows
-  end.
-(** the layers of a branch in turn; [base]: the outputs of its first layer, once there are some *)
-Fixpoint layers_value (ls : list layer) (y : list R) (base : option (list R)) : option (list R) :=
-  match ls with
-  | [] => Some y
-  | l :: ls' =>
-      match layer_value l y (match base with Some b => b | None => [] end) with
-      | Some z => layers_value ls' z (match base with Some b => Some b | None => Some z end)
-      | None => None
-      end
-  end.
-Fixpoint layers_spread (ls : list layer) (ys : list spread) (base : option (list spread)) : option (list spread) :=
-  match ls with
-  | [] => Some ys
-  | l :: ls' =>
-      match layer_spread l ys (match base with Some b => b | None => [] end) with
-      | Some zs => layers_spread ls' zs (match base with Some b => Some b | None => Some zs end)
-      | None => None
-      end
-  end.

@@ -34,3 +34,9 @@ def order():
 def forge2():
     """trust/forge2.py: a writer that keeps all digests right."""
     return import_module("trust.forge2")
+
+
+@pytest.fixture(scope="session")
+def trees():
+    """trust/kill_trees.py: ensembles of trees in all shapes."""
+    return import_module("trust.kill_trees")
