@@ -117,3 +117,20 @@ def test_a_killed_run_continues_with_the_same_command(tmp_path):
     assert code == 0, err
     assert "Continuing the interrupted run" in said
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "model"]
+
+
+def test_a_limit_counts_from_the_beginning_of_the_command(monkeypatch):
+    from smilenn.cli import fitting
+
+    monkeypatch.setattr(fitting, "perf_counter", lambda: 115.0)
+    model = SmileRegressor(increasing=["x"], time_limit=20.0)
+    with fitting.limited(model, begun=100.0):
+        assert model.time_limit == 5.0
+    assert model.time_limit == 20.0
+    with pytest.raises(KeyboardInterrupt), fitting.limited(model, begun=90.0):
+        assert model.time_limit == fitting.LEAST_SECONDS  # reading has used it up
+        raise KeyboardInterrupt
+    assert model.time_limit == 20.0
+    free = SmileRegressor(increasing=["x"])
+    with fitting.limited(free, begun=0.0):
+        assert free.time_limit is None

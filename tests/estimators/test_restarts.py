@@ -92,3 +92,24 @@ def test_no_restart_begins_when_the_limit_is_over(monkeypatch):
     seeds = dying(monkeypatch, set())
     model = SmileRegressor(increasing=["x"], restarts=3, time_limit=1e-9, **SMALL).fit(*data())
     assert len(seeds) == 1 and model.quality_.steps == 0
+
+
+def test_reading_the_table_is_part_of_the_limit(monkeypatch):
+    """Every look at the clock takes four seconds: of ten, six are left when training begins."""
+    import itertools
+
+    from smilenn.estimators import base
+    from smilenn.train import restarts
+
+    class Seen(Exception):
+        pass
+
+    def best_run(task, labelled, settings, **rest):
+        raise Seen(settings.time_limit)
+
+    ticks = itertools.count(0.0, 4.0)
+    monkeypatch.setattr(base, "perf_counter", lambda: next(ticks))
+    monkeypatch.setattr(restarts, "best_run", best_run)
+    with pytest.raises(Seen) as found:
+        SmileRegressor(increasing=["x"], time_limit=10.0, **SMALL).fit(*data())
+    assert found.value.args == (6.0,)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated
 
 import typer
@@ -103,6 +104,7 @@ def fit(
     help_all: HelpAll = False,
 ) -> None:
     """Train on a table, prove and certify the rules, and save the model."""
+    begun = perf_counter()  # reading the table is part of a time limit
     from smilenn.cli.fit_request import Request, checked
 
     request = Request(
@@ -150,7 +152,7 @@ def fit(
     from smilenn.clusters.context import cluster_if
 
     with cluster_if(cluster):
-        code = command.run(request, prepared, quiet=quiet, json=json)
+        code = command.run(request, prepared, begun, quiet=quiet, json=json)
     raise typer.Exit(code)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json as json_module
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -31,13 +33,18 @@ from smilenn.estimators.targets import Target
 from smilenn.estimators.trend import TrendWarning
 from smilenn.model.folder import without_infinities
 from smilenn.progress import Progress, display, duration
-from smilenn.report.standing import Standing, measured, steps_of
+from smilenn.report.standing import Standing, measured, spaced, steps_of
 from smilenn.train.settings import numbered
 from smilenn.train.state import CheckpointError
 
+LEAST_SECONDS = 0.01  # of a time limit that reading has used up: nothing is trained, and that is said
 
-def run(request: Request, prepared: Prepared, *, quiet: bool, json: bool) -> int:
-    """Train, prove, certify, save, say; the exit code is the verdict's, or 3 without a step of training."""
+
+def run(request: Request, prepared: Prepared, begun: float, *, quiet: bool, json: bool) -> int:
+    """Train, prove, certify, save, say; the exit code is the verdict's, or 3 without a step of training.
+
+    `begun` is when the command was, by `perf_counter`: a time limit counts from there.
+    """
     import torch
 
     torch.set_num_threads(request.threads)
@@ -48,7 +55,8 @@ def run(request: Request, prepared: Prepared, *, quiet: bool, json: bool) -> int
     in_test = held_back_rows(target.strata, request.test, request.seed)
     say = typer.echo if not (quiet or json) else (lambda text: None)
     announce(request, prepared, start, estimator, say)
-    trained(request, prepared, start, estimator, in_test, quiet=quiet, say=say)
+    with limited(estimator, begun):
+        trained(request, prepared, start, estimator, in_test, quiet=quiet, say=say)
     measure(estimator, prepared.frame, target, in_test)
     keep(estimator, request, prepared.source, in_test, None if start is None else start.training)
     try:
@@ -61,6 +69,18 @@ def run(request: Request, prepared: Prepared, *, quiet: bool, json: bool) -> int
     if estimator.interrupted_:
         return INTERRUPTED
     return exit_code(estimator.verdict_, estimator.quality_)
+
+
+@contextmanager
+def limited(estimator: SmileRegressor | SmileClassifier, begun: float) -> Iterator[None]:
+    """A block in which the estimator's time limit is what reading the table and loading torch have left of it."""
+    limit = estimator.time_limit
+    if limit is not None:
+        estimator.set_params(time_limit=max(LEAST_SECONDS, limit - (perf_counter() - begun)))
+    try:
+        yield
+    finally:
+        estimator.set_params(time_limit=limit)
 
 
 def trained(
@@ -99,10 +119,12 @@ def measure(
 def standing(
     estimator: SmileRegressor | SmileClassifier, frame: pd.DataFrame, target: Target, in_test: np.ndarray
 ) -> Standing:
-    """The quality on the rows ([n] bool) that training has not seen."""
-    output = estimator.outputs(frame[in_test]).reshape(int(in_test.sum()), -1)
-    numbers = measured(target.task, target.outputs.names, target.y[in_test], output, target.y[~in_test])
-    return Standing(int(in_test.sum()), True, steps_of(estimator.history_), numbers)
+    """The quality on the rows ([n] bool) that training has not seen; of very many on some, within a time limit."""
+    rows = np.flatnonzero(in_test)
+    rows = rows if estimator.time_limit is None else rows[spaced(len(rows))]
+    output = estimator.outputs(frame.iloc[rows]).reshape(len(rows), -1)
+    numbers = measured(target.task, target.outputs.names, target.y[rows], output, target.y[~in_test])
+    return Standing(len(rows), True, steps_of(estimator.history_), numbers)
 
 
 def keep(

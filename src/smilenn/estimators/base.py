@@ -204,7 +204,7 @@ class SmileEstimator(VerdictMixin, Parameters):
         target, weight = self._start(target, weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
             trained = self._train(
-                domain, x, target, claims, weight, show, checkpoint, None if before is None else before.net_
+                domain, x, target, claims, weight, show, checkpoint, None if before is None else before.net_, begun
             )
             chosen = trained.fit
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
@@ -233,8 +233,9 @@ class SmileEstimator(VerdictMixin, Parameters):
         callback: Callable[[Progress], None] | None,
         checkpoint: Path | str | None,
         start: SmileNet | None,
+        begun: float,
     ) -> Trained:
-        """The best of the restarts, as `best_run` has it; x [n, m] raw training rows."""
+        """The best of the restarts, as `best_run` has it; x [n, m] raw training rows. Time counts from `begun`."""
         from smilenn.train.recipes import Task
         from smilenn.train.restarts import Labelled, best_run
 
@@ -250,7 +251,8 @@ class SmileEstimator(VerdictMixin, Parameters):
             y=target.y,
             design=self._design(),
         )
-        settings = Settings(self.restarts, self.random_state, self.validation_fraction, self.time_limit, self.config)
+        limit = None if self.time_limit is None else max(0.0, begun + self.time_limit - perf_counter())
+        settings = Settings(self.restarts, self.random_state, self.validation_fraction, limit, self.config)
         labelled = Labelled(target.y, target.strata, weight, target.loss)
         return best_run(task, labelled, settings, callback=callback, checkpoint=checkpoint, start=start)
 

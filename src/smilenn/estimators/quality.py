@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smilenn.report.standing import Standing, measured, spaced, steps_of
+from smilenn.report.standing import MOST_ROWS, Standing, measured, spaced, steps_of
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
 
 
+IN_TIME = 2_000  # rows that are measured where a time limit has to be kept
+
+
 def quality_of(estimator: SmileEstimator, x: np.ndarray, y: np.ndarray, held: np.ndarray) -> Standing:
     """The quality on the rows of x [n, m], y [n, o] that were held out ([n] bool), or on all where none were."""
     chosen = np.flatnonzero(held) if held.any() else np.arange(len(x))
-    chosen = chosen[spaced(len(chosen))]
+    chosen = chosen[spaced(len(chosen), MOST_ROWS if estimator.time_limit is None else IN_TIME)]
     seen = y[~held] if held.any() else y
     output = estimator.net_.predict(x[chosen])
     numbers = measured(estimator.task, estimator.outputs_.names, y[chosen], output, seen)

@@ -8,6 +8,9 @@ with. An assertion in the calling thread says nothing of them. `OneThread` there
              starts with one thread, which costs it speed, never bits.
     others   NumPy's and SciPy's BLAS, OpenMP, joblib: `OneLibraryThread`, for models of other libraries. The number of
              threads of OpenBLAS belongs to the process, so Python threads take turns.
+
+`AsManyThreads` does not ask for one: it gives learners of scikit-learn the number that torch has. Left to themselves
+they take every core, and where another program has one of these, all wait for it at every node of a tree.
 """
 
 from __future__ import annotations
@@ -92,3 +95,19 @@ class OneLibraryThread:
             self.limits.__exit__(None, None, None)
         finally:
             _TURN.release()
+
+
+class AsManyThreads:
+    """A block in which OpenMP, by which scikit-learn grows trees, has no more threads than torch has."""
+
+    def __enter__(self) -> Self:
+        from threadpoolctl import ThreadpoolController
+
+        self.limits = ThreadpoolController().limit(limits=torch.get_num_threads(), user_api="openmp")
+        self.limits.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.limits.__exit__(None, None, None)

@@ -26,7 +26,9 @@ from smilenn.clusters.task import ClusterError
 from smilenn.domain import Domain
 from smilenn.model.encoders import Branch, Trees
 from smilenn.model.net import SmileNet
+from smilenn.model.threads import AsManyThreads
 from smilenn.model.trees import Column, assert_same, convert
+from smilenn.train.growing import grow_within
 from smilenn.train.losses import LossKind, Quantiles
 from smilenn.train.phases import Training
 
@@ -37,7 +39,6 @@ LEAVES = (31, 63)  # of a tree, by turns
 LEAST_ROWS = 5  # of a leaf
 FEATURES = 0.5  # of the columns that a node may choose from
 MOST, PATIENCE = 1000, 20  # trees of a booster, and how many it adds without a gain
-TRIAL = 16  # trees whose time says how many a time limit allows
 CATEGORIES = 255  # that a column of the booster may have
 GROUPS = ((50_000, 4), (300_000, 2))  # boosters, by rows; of more rows one
 COMPARED = 10_000  # rows on which a converted booster is compared with itself
@@ -242,26 +243,28 @@ def _fit(
     model: Any, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None, held: np.ndarray, seconds: float | None
 ) -> None:
     """Fit on rows that are not held, and keep the trees up to where those that are held are predicted best."""
+    weight = unequal(weight)
     own = None if weight is None else weight[~held]
     kept = {"X_val": x[held], "y_val": y[held], "sample_weight_val": None if weight is None else weight[held]}
 
-    def grow(trees: int) -> None:
+    def grow(trees: int) -> int:
         model.set_params(max_iter=trees, warm_start=True)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), AsManyThreads():
             warnings.simplefilter("ignore")  # a pooled standard deviation of two equal rows, and the like
             model.fit(x[~held], y[~held], sample_weight=own, **kept)
+        return model.n_iter_
 
     if seconds is None:
         grow(MOST)
     else:
-        begun = perf_counter()
-        grow(TRIAL)
-        each = (perf_counter() - begun) / TRIAL
-        more = int((seconds - (perf_counter() - begun)) / each)
-        if more > 0:
-            grow(min(MOST, TRIAL + more))
+        grow_within(grow, MOST, seconds, perf_counter)
     best = int(np.argmax(model.validation_score_))  # entry 0 is the constant
     del model._predictors[max(1, best) :]
+
+
+def unequal(weight: np.ndarray | None) -> np.ndarray | None:
+    """The weights [N], or None where all are the same: scikit-learn bins weighted rows ten times as slowly."""
+    return None if weight is None or (weight == weight[0]).all() else weight
 
 
 def _branch(net: SmileNet, model: Any, table: Table, kind: LossKind, name: str) -> Branch:

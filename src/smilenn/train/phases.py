@@ -32,6 +32,8 @@ from smilenn.train.generator import Generator
 from smilenn.train.losses import Decides, Pressure, TaskLoss, box_loss, property_loss
 from smilenn.train.state import State, rngs
 
+OUTLINE = 20_000  # rows that show the range of an encoder
+
 
 @dataclass(frozen=True)
 class Training:
@@ -62,6 +64,16 @@ class Training:
         """Inputs, targets and weights of a batch."""
         weight = None if self.weight is None else self.weight.index_select(0, index)
         return self.x.index_select(0, index), self.y.index_select(0, index), weight
+
+    def outline(self) -> torch.Tensor:
+        """Rows [n, m] that show how far outputs go: all, or of very many those at even ranks of every target, its
+        extremes among them.
+        """
+        if len(self.x) <= OUTLINE:
+            return self.x
+        ranks = torch.linspace(0, len(self.x) - 1, OUTLINE // self.y.shape[1], dtype=torch.float64).round().long()
+        chosen = self.y.argsort(dim=0, stable=True)[ranks.to(self.y.device)]
+        return self.x[chosen.reshape(-1).unique()]
 
     @torch.no_grad()
     def held_out_loss(self, net: SmileNet) -> float:

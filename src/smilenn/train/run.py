@@ -226,7 +226,7 @@ class Run:
                 recentre(net, self.task.x)
             if has_contractions(net):
                 settle(net, spread(net.lower.slope))
-            net.encoder.fit_box_(net.scale(self.task.x), room)
+            net.encoder.fit_box_(net.scale(self.task.outline()), room)
 
     def _choose_kinds(self) -> tuple[float, str]:
         """What the mean is made of, by kept rows: networks, and trees beside them; its loss, and words."""

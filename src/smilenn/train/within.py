@@ -29,8 +29,9 @@ from torch import nn
 
 from smilenn.model.encoders import Branch, Encoder, Linear, Ramps
 from smilenn.model.net import SmileNet
+from smilenn.model.threads import AsManyThreads
 from smilenn.model.trees import assert_same, convert
-from smilenn.train.boosted import Directions, Table
+from smilenn.train.boosted import Directions, Table, unequal
 from smilenn.train.losses import LossKind
 from smilenn.train.phases import Training
 
@@ -203,17 +204,17 @@ def _booster(table: Table, y: np.ndarray, weight: np.ndarray, learns: np.ndarray
         "random_state": seed % 2**32,
     }
     model: Any = HistGradientBoostingRegressor(**settings)
-    x, other = table.x, _some(~learns)
-    learns = _some(learns)
-    with warnings.catch_warnings():
+    x, other, learns = table.x, _some(~learns), _some(learns)
+    own = unequal(weight)
+    with warnings.catch_warnings(), AsManyThreads():
         warnings.simplefilter("ignore")
         model.fit(
             x[learns],
             y[learns],
-            sample_weight=weight[learns],
+            sample_weight=None if own is None else own[learns],
             X_val=x[other],
             y_val=y[other],
-            sample_weight_val=weight[other],
+            sample_weight_val=None if own is None else own[other],
         )
     best = int(np.argmax(model.validation_score_))
     del model._predictors[max(1, best) :]
