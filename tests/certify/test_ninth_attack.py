@@ -174,3 +174,8 @@ def test_a_query_that_asserts_what_never_holds_is_refused(never):
     with pytest.raises(SmileError, match="numbers alone"):
         Reader(net, "query").query(text)
     Reader(net, "query").query(text.replace(never, "(>= 1.0 1.0)"))
+    for empty in ("(> X[0,0] 1)", "(< X[0,0] 0)", "(and (> X[0,0] 0.5) (<= X[0,0] 0.5))"):  # a strict bound is not met
+        with pytest.raises(SmileError, match="leaves input 0 no value"):
+            Reader(net, "query").query(text.replace(never, empty))
+    with pytest.raises(SmileError, match=r"the number 1e999, which is too long or beyond 1e300"):
+        Reader(net, "query").query(text.replace(never, "(<= X[0,0] 1e999)"))

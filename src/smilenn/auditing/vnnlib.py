@@ -25,6 +25,7 @@ from smilenn.auditing.network import DeepNet, Dtype
 from smilenn.auditing.rows import Row, Vector
 from smilenn.domain import Domain
 from smilenn.errors import SmileError, listed
+from smilenn.properties.rational import exact
 
 TOKEN = re.compile(r"\s+|;[^\n]*|[()]|[A-Za-z_][\w-]*\[[^\]()]*\]|[^\s();]+")
 ELEMENT = re.compile(r"([A-Za-z_][\w-]*)\[([\d,\s]*)\]")
@@ -203,7 +204,10 @@ class Reader:
     def single(self, token: str) -> tuple[dict[Variable, Fraction], Fraction]:
         """A number, or an element of a declared variable."""
         if NUMBER.fullmatch(token):
-            return {}, Fraction(token)
+            try:
+                return {}, exact(token)
+            except SmileError:
+                raise self.error(f"has the number {shown(token)}, which is too long or beyond 1e300") from None
         match = ELEMENT.fullmatch(token)
         name = match[1] if match else token
         if name not in self.names:
@@ -264,27 +268,32 @@ class Ends:
     def __init__(self, count: int, reader: Reader) -> None:
         self.count, self.reader = count, reader
         self.known: dict[tuple[int, int], list[Fraction | None]] = {}  # (0 or 1: copy, 2: difference; place)
+        self.open: set[tuple[tuple[int, int], Fraction]] = set()  # ends that are themselves left out
 
     def cut(self, atom: Atom) -> None:
         """Σ ≥ rhs; a premise may as well hold at its own limit."""
         terms, rhs, strict = atom
         match sorted(terms.items()):
             case [((_, copy, i), k)]:
-                self.narrow((copy, i), k, rhs)
+                self.narrow((copy, i), k, rhs, strict=strict)
             case [((_, 0, i), k), ((_, 1, j), other)] if i == j and k == -other:
-                self.narrow((2, i), k, rhs)
+                self.narrow((2, i), k, rhs, strict=strict)
             case []:
                 if rhs > 0 or (rhs == 0 and strict):
                     raise self.reader.error("asserts something about numbers alone that is false")
             case _:
                 raise self.reader.error(f"relates {_words(terms)} in its premise; bounds and differences are read")
 
-    def narrow(self, key: tuple[int, int], k: Fraction, rhs: Fraction) -> None:
-        """k·z ≥ rhs."""
+    def narrow(self, key: tuple[int, int], k: Fraction, rhs: Fraction, *, strict: bool) -> None:
+        """k·z ≥ rhs, or more than it."""
         ends, bound = self.known.setdefault(key, [None, None]), rhs / k
+        if strict:
+            self.open.add((key, bound))
         side, choose = (0, max) if k > 0 else (1, min)
         before = ends[side]
         ends[side] = bound if before is None else choose(before, bound)
+        if ends[0] is not None and ends[0] == ends[1] and (key, ends[0]) in self.open:
+            raise self.reader.error(f"leaves input {key[1]} no value, so that every network would pass")
 
     def closed(self, *, two: bool, dtype: Dtype) -> tuple[Pair, Pair, Vector, Vector]:
         """lo, hi of both copies and low, high of the differences; what is missing or empty is an error."""
