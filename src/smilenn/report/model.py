@@ -68,6 +68,11 @@ class Reported(Protocol):
         ...
 
     @property
+    def n_iter_(self) -> int:
+        """Epochs of training; 0 of a model that was made without."""
+        ...
+
+    @property
     def outside_(self) -> str:
         """What happens to rows outside the domain: ``clamp``, ``raise`` or ``warn``."""
         ...
