@@ -48,6 +48,18 @@ def test_a_clamp_of_a_fair_model_is_that_model_where_its_data_did_not_reach():
     np.testing.assert_allclose(model.predict(rows), model.model_.predict(rows), rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["uint8", "int8", "UInt8"])
+def test_a_clamp_asks_its_model_about_numbers_that_a_column_s_type_does_not_hold(kind):
+    """The domain reaches a little beyond the data: 268 became 12 in a column of bytes, and 12 was the answer."""
+    rng = np.random.default_rng(0)
+    most = 127 if kind == "int8" else 255
+    frame = pd.DataFrame({"sex": rng.integers(0, 2, 200), "k": pd.Series(rng.integers(0, most + 1, 200), dtype=kind)})
+    model = ClampedRegressor(LinearRegression(), ["sex"], 1.0).fit(frame, frame.k.astype(float) + 0.01 * frame.sex)
+    rows = pd.DataFrame({"sex": [0, 0], "k": [most - 1, int(model.domain_.feature("k").hi)]})
+    assert rows.k[1] > most
+    np.testing.assert_allclose(model.predict(rows), model.model_.predict(rows), rtol=1e-12)
+
+
 def test_a_clamp_needs_a_model_that_answers():
     frame, prices = priced(1.0)
 

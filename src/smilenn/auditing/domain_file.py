@@ -54,5 +54,8 @@ def _feature(entry: dict[str, Any], where: str) -> Feature:
     missing = [key for key in ("lo", "hi") if key not in entry]
     if kind in BOUNDED and missing:
         raise SmileError(f"{where} ({entry['name']!r}) has no {missing[0]}; every number needs finite bounds.")
+    categories = entry.get("categories", [])
+    if not isinstance(categories, list):  # the letters of a text would be categories too
+        raise SmileError(f"{where}: categories is {categories!r}; give a list of names.")
     rest = {key: entry[key] for key in ("lo", "hi", "unit") if key in entry}
-    return Feature(entry["name"], kind, categories=tuple(entry.get("categories", ())), **rest)
+    return Feature(entry["name"], kind, categories=tuple(categories), **rest)

@@ -231,9 +231,18 @@ def _words(dtype: Any) -> Any:
 def _typed(cells: pd.Series, dtype: Any) -> pd.Series:
     """Decoded cells as a column of this type; the names of categories that are no texts become what they name."""
     if not isinstance(dtype, pd.CategoricalDtype):
-        return cells.astype(dtype)
+        return _held(cells, dtype) if pd.api.types.is_integer_dtype(dtype) else cells.astype(dtype)
     named = dict(zip(labels(pd.Series(dtype.categories)), dtype.categories, strict=True))
     return cells.map(lambda cell: named.get(label(cell), cell)).astype(dtype)
+
+
+def _held(cells: pd.Series, dtype: Any) -> pd.Series:
+    """Whole numbers as this type, or as they are where it does not hold them: 268 would become 12 in a uint8."""
+    try:
+        typed = cells.astype(dtype)
+    except (TypeError, ValueError, OverflowError):  # of pandas's own types
+        return cells
+    return typed if (typed == cells).all() else cells
 
 
 def _dtype(words: Any) -> Any:
