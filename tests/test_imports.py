@@ -37,6 +37,7 @@ LAYER = {
     "estimators": 8,
     "datasets": 9,
     "baselines": 9,
+    "deep": 9,
     "guarding": 9,
     "experiments": 10,
     "export": 10,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from smilenn.certify.signing import sign
     from smilenn.certify.verdicts import Certificate, check
     from smilenn.clusters.context import cluster
+    from smilenn.deep.model import DeepModel, fit_deep, load_deep
     from smilenn.domain import Domain, Feature
     from smilenn.errors import AlteredError, SmileError
     from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
@@ -70,6 +71,7 @@ _HOME = {
     "smilenn.certify.signing": ("sign",),
     "smilenn.certify.verdicts": ("Certificate", "check"),
     "smilenn.clusters.context": ("cluster",),
+    "smilenn.deep.model": ("DeepModel", "fit_deep", "load_deep"),
     "smilenn.domain": ("Domain", "Feature"),
     "smilenn.errors": ("AlteredError", "SmileError"),
     "smilenn.estimators.clamped": ("ClampedClassifier", "ClampedRegressor"),
@@ -137,6 +139,7 @@ __all__ = [
     "Convex",
     "Counterexample",
     "Custom",
+    "DeepModel",
     "Domain",
     "Dominates",
     "Exclusive",
@@ -180,8 +183,10 @@ __all__ = [
     "cluster",
     "compare",
     "fit",
+    "fit_deep",
     "guard",
     "load",
+    "load_deep",
     "open_net",
     "prove",
     "register_property",

@@ -111,6 +111,11 @@ class Network(Nested):
 
     def __post_init__(self) -> None:
         self._check_choices()
+        if isinstance(self.hidden, Sequence) and not isinstance(self.hidden, str):
+            raise SmileError(
+                f"hidden is one whole number here, not {self.hidden!r}; smilenn.fit_deep fits and certifies models "
+                "whose box has several hidden layers."
+            )
         for name in SIZES:
             _check_size(name, getattr(self, name))
         sizes = self.backbone_sizes
