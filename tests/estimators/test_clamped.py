@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from smilenn import check
 from smilenn.certify.about import assumptions
@@ -57,6 +58,27 @@ def test_a_classifier_is_clamped_on_its_logit(inner):
     assert model.certificate_.accepted and set(model.predict(X)) == {"no", "yes"}
     apart = model.decision_function(X.assign(race="a")) - model.decision_function(X.assign(race="b"))
     assert np.abs(apart).max() <= 0.2
+
+
+@pytest.mark.parametrize("inner", [LinearRegression(), DecisionTreeRegressor(max_depth=3, random_state=0)])
+def test_a_fitted_model_is_clamped_as_it_is(inner):
+    """scikit-learn's FrozenEstimator keeps what was fitted: other targets change nothing."""
+    X, y = people()
+    fitted = piped(inner).fit(X, y)
+    model = ClampedRegressor(FrozenEstimator(fitted), ["race"], 0.5).fit(X, -y)
+    assert model.certificate_.accepted
+    sides = [fitted.predict(X.assign(race=race)) for race in "ab"]
+    middle = (np.minimum(*sides) + np.maximum(*sides)) / 2
+    assert np.allclose(model.predict(X), np.clip(fitted.predict(X), middle - 0.25, middle + 0.25), atol=1e-5)
+
+
+def test_a_fitted_classifier_is_clamped_as_it_is():
+    X, y = people()
+    fitted = piped(LogisticRegression()).fit(X, np.where(y > y.median(), "yes", "no"))
+    model = ClampedClassifier(FrozenEstimator(fitted), ["race"], 0.5).fit(X, np.where(y > y.median(), "no", "yes"))
+    apart = model.decision_function(X.assign(race="a")) - model.decision_function(X.assign(race="b"))
+    assert model.certificate_.accepted and list(model.classes_) == ["no", "yes"] and 0 < apart.max() <= 0.5
+    assert (model.predict(X) == fitted.predict(X)).mean() > 0.8
 
 
 def test_what_cannot_be_clamped_is_refused():

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import smilenn
-from smilenn import Config, Fair, Monotone, Network, SmileClassifier, SmileRegressor
+from smilenn import Bounded, Config, Fair, Monotone, Network, SmileClassifier, SmileRegressor
 from smilenn.model.encoders import Trees
 from smilenn.verdict import Proved
 
@@ -93,3 +93,64 @@ def test_log_odds_and_several_outputs():
     for t in range(2):
         spread = GRID.assign(v=values[:, t]).groupby(["income", "age", "sect"])["v"].agg(np.ptp)
         assert 3.0 < spread.max() <= 5.0
+
+
+def spread(values):
+    """The largest change by the group alone of outputs [grid, o], [o]."""
+    each = pd.DataFrame(values).groupby([GRID["income"], GRID["age"], GRID["sect"]]).agg(np.ptp)
+    return each.max().to_numpy()
+
+
+def steps_down(values):
+    """The largest loss of outputs [grid, o] by raising the income alone, [o]."""
+    ordered = pd.DataFrame(values).assign(**GRID).sort_values("income", kind="stable")
+    groups = ordered.groupby(["age", "group", "sect"])
+    return np.max([-np.diff(g[range(values.shape[1])].to_numpy(), axis=0).min(axis=0) for _, g in groups], axis=0)
+
+
+@pytest.mark.parametrize("eps", [2.0, 20.0])
+def test_quantiles_are_shifted_together(tmp_path, eps):
+    """The group moves all quantiles by one number, so they never cross and each keeps both rules."""
+    X, y = rows()
+    rules = [Monotone(increasing=["income", "age"]), Fair(["group"], eps)]
+    longer = QUICK | {"config": Config(epochs=25, batch_size=100)}
+    model = SmileRegressor(properties=rules, quantiles=(0.1, 0.5, 0.9), **longer).fit(X, y)
+    assert isinstance(model.verdict_, Proved) and has_clip(model)
+    model.save(tmp_path / "m")
+    loaded = smilenn.load(tmp_path / "m")
+    assert isinstance(loaded.verdict_, Proved)
+    values = loaded.outputs(GRID)
+    moved = spread(values)
+    assert (moved <= eps).all() and (moved > 0.7 * min(eps, 10)).all() and np.ptp(moved) < 1e-9
+    assert (np.diff(values, axis=1) >= 0).all() and (steps_down(values) <= 0).all()
+    unaware = SmileRegressor(properties=[rules[0], Fair(["group"], 0)], quantiles=(0.1, 0.5, 0.9), **longer).fit(X, y)
+    assert spread(unaware.outputs(GRID)).max() == 0.0 and model.score(X, y) > unaware.score(X, y)
+
+
+def test_bounded_quantiles_are_not_shifted():
+    """A bound on an output leaves no room for a shift: the group is ignored, and every rule holds."""
+    X, y = rows()
+    rules = [Monotone(increasing=["income"]), Fair(["group"], 5), Bounded(-10.0, 80.0)]
+    model = SmileRegressor(properties=rules, quantiles=(0.2, 0.8), **QUICK).fit(X, y)
+    values = model.outputs(GRID)
+    assert isinstance(model.verdict_, Proved) and not has_clip(model)
+    assert values.min() >= -10 and values.max() <= 80 and spread(values).max() == 0.0
+
+
+def test_many_classes_use_the_limit():
+    """A margin of two classes has ε in all: each logit moves by half of it at most."""
+    X, y = rows(gap=25.0)
+    label = pd.cut(y, [-np.inf, 25, 45, np.inf], labels=["low", "mid", "top"]).astype(str)
+    rules = [Monotone(increasing=["income"], output="top"), Fair(["group"], 2.0)]
+    longer = QUICK | {"config": Config(epochs=25, batch_size=100)}
+    model = SmileClassifier(properties=rules, **longer).fit(X, label)
+    assert isinstance(model.verdict_, Proved) and has_clip(model)
+    values = model.outputs(GRID)
+    margins = np.stack([values[:, i] - values[:, j] for i in range(3) for j in range(i)], axis=1)
+    moved = spread(margins)
+    assert moved.max() <= 2.0 and moved.max() > 1.0
+    top = list(model.classes_).index("top")
+    against = values[:, [top]] - np.delete(values, top, axis=1)
+    assert (steps_down(against) <= 0).all()
+    unaware = SmileClassifier(properties=[rules[0], Fair(["group"], 0)], **longer).fit(X, label)
+    assert model.score(X, label) > unaware.score(X, label)

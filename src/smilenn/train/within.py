@@ -8,19 +8,21 @@ so it moves f by w at most; the thousandth is for the rounding of sums. A clip i
 
     w·clip((b + w/2)·(1/w), 0, 1) − w/2
 
-With squares m does not learn what z explains, which would be noise to it: e(z), fitted to y − h(x) of quick trees h,
-both predicted out of fold and cut to ± w/2, is taken off its targets beforehand.
+With squares and quantiles m does not learn what z explains, which would be noise to it: e(z), fitted to y − h(x) of
+quick trees h, both predicted out of fold and cut to ± w/2, is taken off its targets beforehand.
 
-Both b are fitted to what m leaves of rows that were kept from its members, one on each half of them, by squares; of two
-classes by one Newton step on the log-odds. The other half stops it, and both halves together say which trees are best,
-those of z alone or those of all features, and whether f predicts better than m; if not, f is m.
+Both b are fitted to what m leaves of rows that were kept from its members, one on each half of them, by squares; of
+classes by one Newton step on the log-odds or logits, one after the other. Quantiles are shifted together: what is left
+is the mean of y less each of them. The other half stops it, and both halves together say which trees are best, those of
+z alone or those of all features, and whether f predicts better than m; if not, f is m.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,7 @@ from smilenn.model.net import SmileNet
 from smilenn.model.threads import AsManyThreads
 from smilenn.model.trees import assert_same, convert
 from smilenn.train.boosted import Directions, Table, unequal
-from smilenn.train.losses import LossKind
+from smilenn.train.losses import LossKind, Quantiles
 from smilenn.train.phases import Training
 
 SHARE = 0.999  # of ε
@@ -85,6 +87,10 @@ class Kept:
     y: torch.Tensor
     kind: LossKind
 
+    def loss(self, task: Training) -> float:
+        """The loss of what is predicted."""
+        return float(task.loss(self.found, self.y, None if task.weight is None else task.weight[self.rows]))
+
 
 @torch.no_grad()
 def move_within(
@@ -94,63 +100,70 @@ def move_within(
 
     `found` [n, o] is what the network predicts of `rows` [n] that were kept from its members.
     """
-    spare, kept = within.spare, Kept(rows, found, within.targets(task, rows), within.kind)
+    kept = Kept(rows, found, within.targets(task, rows), within.kind)
     assert net.encoder is not None
-    weight, gains = None if task.weight is None else task.weight[rows], []
-    before = float(task.loss(found, kept.y, weight))
-    for t, own in enumerate(spare if _suits(net.encoder, kept) else ()):
+    first = loss = kept.loss(task)
+    for t, own in enumerate(within.spare if _suits(net.encoder, kept) else ()):
         if own.width <= LEAST:
             continue
         tried = [_fitted(net, task, signs, own.width, kept, t) for signs in own.choices]
-        gain, branches = max(tried, key=lambda one: one[0])
-        if gain > GAIN:
-            _join_(net, branches, t)
-            gains.append(gain)
-    after = before * (1 - sum(gains))
-    return after, f"trees within ε: held-out loss {before:.3f} to {after:.3f}" if gains else ""
+        after, moved, branches = min(tried, key=lambda one: one[0])
+        if loss - after > GAIN * first:
+            _join_(net, branches, t, own.width)
+            kept, loss = replace(kept, found=moved), after
+    return loss, f"trees within ε: held-out loss {first:.3f} to {loss:.3f}" if loss < first else ""
 
 
 def _suits(encoder: Encoder, kept: Kept) -> bool:
-    """Whether trees can join: enough rows, a loss with a step to take, and nothing that keeps outputs in a box."""
-    plain = encoder.limits is None and bool(encoder.encoded.all())
-    return plain and kept.kind in ("mse", "bce") and len(kept.rows) >= LEAST_ROWS
+    """Whether trees can join: enough rows, and no column that is passed on past the encoder."""
+    return bool(encoder.encoded.all()) and len(kept.rows) >= LEAST_ROWS
 
 
 def _fitted(
     net: SmileNet, task: Training, signs: Directions, width: float, kept: Kept, t: int
-) -> tuple[float, tuple[Branch, ...]]:
-    """The loss that trees of output t save, as a share, and their branches."""
-    u, scale = net.scale(task.x[kept.rows]).cpu().numpy(), float(net.output_scale[t])
+) -> tuple[float, torch.Tensor, tuple[Branch, ...]]:
+    """The loss with trees that move coordinate t, the predictions [n, o] of kept rows then, and the trees' branches."""
+    u, way = net.scale(task.x[kept.rows]).cpu().numpy(), _way(net, t)
     table = Table.of(net.domain, u, signs)
     if not table.columns or task.over():
-        return 0.0, ()
-    residual, weight = _left(task, kept, t)
+        return math.inf, kept.found, ()
+    residual, weight = _left(task, kept, way, t)
     moved = kept.found.clone()
     half = _halves(len(u), task.seed)
     branches = []
     for k, learns in enumerate((half, ~half)):
-        model = _booster(table, residual / scale, weight, learns, task.seed + k)
+        model = _booster(table, residual, weight, learns, task.seed + k)
         branch = _clipped(model, table, width, f"within{t}_{k}")
         branches.append(branch)
         other = torch.as_tensor(np.flatnonzero(~learns), device=moved.device)
-        moved[other, t] += scale * branch(net.scale(task.x[kept.rows[other]]))[:, 0].to(moved)
-    own = None if task.weight is None else task.weight[kept.rows]
-    before, after = (float(task.loss(f, kept.y, own)) for f in (kept.found, moved))
-    return 1 - after / before if before > 0 else 0.0, tuple(branches)
+        moved[other] += branch(net.scale(task.x[kept.rows[other]])).to(moved) * way
+    return replace(kept, found=moved).loss(task), moved, tuple(branches)
+
+
+def _way(net: SmileNet, t: int) -> torch.Tensor:
+    """How far coordinate t moves each output, [o]."""
+    return net.head_weight.detach()[:, t] * net.output_scale
 
 
 @torch.no_grad()
 def explained(net: SmileNet, task: Training, spare: Sequence[Spare], kind: LossKind) -> torch.Tensor | None:
     """What protected features explain of the targets beyond the others, [N, o]; None where that is not asked for."""
-    if kind != "mse" or len(task.x) < 2 * LEAST_ROWS or not any(own.width > LEAST for own in spare):
+    numbers = kind == "mse" or isinstance(kind, Quantiles)
+    if not numbers or len(task.x) < 2 * LEAST_ROWS or not any(own.width > LEAST for own in spare):
         return None
     out = torch.zeros_like(task.y)
     for t, own in enumerate(spare):
         if own.width > LEAST and not task.over():
-            scale = float(net.output_scale[t])
-            effect = _effect(net, task, own, task.y[:, t].cpu().numpy() / scale)
-            out[:, t] = scale * torch.as_tensor(effect).to(out)
+            way = _way(net, t)
+            effect = _effect(net, task, own, _along(task.y, way))
+            out += torch.as_tensor(effect).to(out)[:, None] * way
     return out
+
+
+def _along(y: torch.Tensor, way: torch.Tensor) -> np.ndarray:
+    """How far a coordinate has to go for the outputs to move by y [N, o], [N]: the mean over those that it moves."""
+    moves = way != 0
+    return (y[:, moves] / way[moves]).mean(dim=1).cpu().numpy().astype(np.float64)
 
 
 def _effect(net: SmileNet, task: Training, spare: Spare, y: np.ndarray) -> np.ndarray:
@@ -177,15 +190,17 @@ def _halves(rows: int, seed: int) -> np.ndarray:
     return np.random.RandomState(seed % 2**32).permutation(rows) % 2 == 0
 
 
-def _left(task: Training, kept: Kept, t: int) -> tuple[np.ndarray, np.ndarray]:
-    """What is left to learn of output t, in its units, and the weight of each row, [n] both."""
+def _left(task: Training, kept: Kept, way: torch.Tensor, t: int) -> tuple[np.ndarray, np.ndarray]:
+    """What is left to learn of coordinate t, and the weight of each row, [n] both."""
+    weight = np.ones(len(kept.y)) if task.weight is None else task.weight[kept.rows].cpu().numpy()
+    if kept.kind not in ("bce", "ce"):
+        return _along(kept.y - kept.found, way), weight
     y, f = (v[:, t].cpu().numpy().astype(np.float64) for v in (kept.y, kept.found))
-    weight = np.ones(len(y)) if task.weight is None else task.weight[kept.rows].cpu().numpy()
-    if kept.kind == "mse":
-        return y - f, weight
+    if kept.kind == "ce":  # the log-odds of this class against all others
+        f = torch.logit(kept.found.softmax(dim=1)[:, t].to(torch.float64)).cpu().numpy()
     p = 1 / (1 + np.exp(-np.clip(f, -30, 30)))
     steep = np.maximum(p * (1 - p), STEEP)
-    return (y - p) / steep, weight * steep
+    return (y - p) / steep / float(way[t]), weight * steep
 
 
 def _booster(table: Table, y: np.ndarray, weight: np.ndarray, learns: np.ndarray, seed: int) -> Any:
@@ -238,11 +253,14 @@ def _clipped(model: Any, table: Table, width: float, name: str) -> Branch:
     return Branch(name, table.coordinates, [forest.layer, ramp, shift])
 
 
-def _join_(net: SmileNet, branches: Sequence[Branch], t: int) -> None:
-    """Add the mean of some branches to coordinate t of the network."""
+def _join_(net: SmileNet, branches: Sequence[Branch], t: int, width: float) -> None:
+    """Add the mean of some branches, which are cut to ± width/2, to coordinate t of the network."""
     encoder = net.encoder
     assert encoder is not None
     joined = Encoder(encoder.domain, [*encoder.learned, *branches])
+    if encoder.limits is not None:  # trees are cut by their clip alone
+        least, most = encoder.limits
+        joined.limit_(np.append(least, [-width] * len(branches)), np.append(most, [width] * len(branches)))
     net.encoder = joined.to(net.head_weight.device).train(encoder.training)
     more = net.lower.slope.new_zeros(len(net.lower.slope), len(branches))
     more[t] = 1.0 / len(branches)

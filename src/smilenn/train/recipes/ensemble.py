@@ -10,7 +10,7 @@ The numbers were chosen on held-out rows of training parts of the tables in docs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,15 +18,14 @@ import numpy as np
 from smilenn.model.encoders import Branch, Encoder
 from smilenn.model.encoders.monotone import Kind as NetworkKind
 from smilenn.model.encoders.monotone import monotone_encoder
-from smilenn.properties.meaning import Changes
 from smilenn.train.averaged import averaged
 from smilenn.train.boosted import Directions
 from smilenn.train.coordinates import Coordinates
 from smilenn.train.recipes.roles import MANY, Reading, Roles, roles
-from smilenn.train.recipes.stated import Kind, entries
+from smilenn.train.recipes.spare import signs, spare_of
+from smilenn.train.recipes.stated import Kind
 from smilenn.train.recipes.task import Recipe, Task, steps
 from smilenn.train.recipes.words import reasons
-from smilenn.train.within import SHARE, Spare
 
 FEWEST, MOST, SHARED = 8, 64, 128  # ramps of a number
 RATE = 3e-3
@@ -79,7 +78,7 @@ def recipe(task: Task) -> Recipe | None:
     )
     net.lower.slope.requires_grad_(False)
     limit_(encoder, plan, made.places)
-    spare = spare_of(task, plan)
+    spare = spare_of(task, plan.roles.readings, None if plan.box is None else plan.head)
     words = reasons(task, plan.roles, ramps, plan.width, spare=bool(spare))
     return Recipe(net, steps(len(task.x), RATE), words, "ensemble", trees, spare)
 
@@ -106,29 +105,7 @@ def tree_signs(task: Task, plan: Plan) -> tuple[Directions, ...]:
     if not task.kinds <= BY_TREES:
         return ()
     every = task.domain.slices
-    return tuple(_signs(own, [name for name in every if name not in own.without]) for own in plan.roles.readings)
-
-
-def spare_of(task: Task, plan: Plan) -> tuple[Spare, ...]:
-    """What trees may move every output by that read protected columns too: ε, where rules are about order and fairness
-    alone. (A fairness rule alone leaves its ε to the backbone.)
-    """
-    if task.kinds != {Kind.MONOTONE, Kind.FAIR} or plan.box is not None:
-        return ()
-    width = np.full(len(task.outputs.names), np.inf)
-    for one in task.stated:
-        eps = float(one.meaning.eps) if isinstance(one.meaning, Changes) else np.inf
-        for entry in entries(one.forms, task.outputs, np.diag(task.scale)):
-            width[entry.coordinate] = min(width[entry.coordinate], SHARE * eps / entry.size)
-    width[~np.isfinite(width)] = 0.0
-    return tuple(
-        Spare(_signs(own, task.domain.slices), float(w), own.without)
-        for own, w in zip(plan.roles.readings, width, strict=True)
-    )
-
-
-def _signs(own: Reading, names: Iterable[str]) -> Directions:
-    return {name: (name in own.rising) - (name in own.falling) for name in names}
+    return tuple(signs(own, [name for name in every if name not in own.without]) for own in plan.roles.readings)
 
 
 # ---- what is planned before a network is made ----------------------------------------------------------------------
