@@ -1,6 +1,7 @@
 (** What the theorems rest on; the output is compared with assumptions.txt. *)
-From Smile Require Import Num Leaf LeafSound Float Margin SlopeSound Paper Binary64 IEEE LayerSound Premise Witness NetworkSound Deployed.
+From Smile Require Import Num Leaf LeafSound Float Margin SlopeSound Paper Binary64 IEEE LayerSound Premise Witness NetworkSound Deployed LeafDeployed.
 Print Assumptions order_sound.
+Print Assumptions leaf_sound.
 Print Assumptions witness_sound.
 Print Assumptions fl_plus.
 Print Assumptions fl_minus.
