@@ -238,6 +238,7 @@ let bounds (model : Model.t) spend left reader where net premise ready goals pro
       (zero, zero) in
     let result = match proof with
       | Order ->
+        need (model.Model.profile = "fixed-order") "the order rule is for sums in a fixed order";
         spend 1 (model.Model.node_work 1 0);
         by_order (fun () -> refuse "an output may move in the wrong direction")
       | Leaf leaf ->

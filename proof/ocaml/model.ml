@@ -331,7 +331,7 @@ let read model tensors =
                 sums = combine (List.map2 ( @ ) l_slope l_out) l_const } in
   let second = { Checker.hidden0 = s_units; skips = false; sums = combine s_out s_const } in
   let net_of = if paper then Error "paper boxes" else if ends then Error "affine gaps without an encoder"
-    else if profile <> "fixed-order" then Error ("the profile " ^ profile)
+    else if profile = "dyadic" then Error "the profile dyadic"
     else Ok { Checker.coords; encoder = branches; lower0 = lower; second0 = second; head0 = head } in
   let units = 2 * h and pairs = List.fold_left (fun s g -> s + (List.length g * List.length g)) 0 groups in
   let elements = Hashtbl.fold (fun name () s -> if Tensors.starts "encoder." name then s + (Tensors.bytes tensors name / 8) else s)

@@ -28,41 +28,58 @@ Proof.
     apply (piece_value (real_net n its) X (length its) (hidden (lower n)) [] (second n) q L); [|exact H2].
     cbn [D.units real_net]. rewrite app_nil_r. reflexivity.
 Qed.
-Theorem prepared n p r : prepare n p = Some r ->
-  forall pin sel1 sel2 x1 x2, between sel1 -> between sel2 -> satisfied (coords n) p x1 x2 ->
-  one_hot (coords n) x1 -> one_hot (coords n) x2 ->
-  exists y1 y2, network pin sel1 n x1 = Some y1 /\ network pin sel2 n x2 = Some y2 /\ found r x1 x2 y1 y2.
+(* outputs of which the heads are near those of the real function, at some point of the boxes *)
+Definition outputs_of (n : net) (its : list item) (es : list num) (X y : list R) : Prop :=
+  length y = length (head n) /\
+  exists z, S.near es (map (fun r => S.sval r (clamped (exact_part (lower n) (us_of n its X)) (exact_part (second n) (us_of n its X)) z))
+    (map fst (head n))) y.
+Lemma prepared_items n p r x1 x2 : prepare n p = Some r -> satisfied (coords n) p x1 x2 -> one_hot (coords n) x1 -> one_hot (coords n) x2 ->
+  exists ks its i es, items_of n ks = Some its /\ Fit (coords n) ks x1 x2 /\ forallb scales (coords n) = true /\
+    mapo (item_err (coords n)) its = Some i /\ margins_of n its = Some es /\
+    forall X Y e f, Items (coords n) ks x1 x2 its X Y e f ->
+      (Near i (us_of n its X) e /\ Near i (us_of n its Y) f) /\
+      (Forall (fun v => 0 <= v) (exact_part (second n) (us_of n its X)) /\ Forall (fun v => 0 <= v) (exact_part (second n) (us_of n its Y))) /\
+      forall y1 y2, outputs_of n its es X y1 -> outputs_of n its es Y y2 -> found r x1 x2 y1 y2.
 Proof.
-  intros H pin sel1 sel2 x1 x2 B1 B2 P O1 O2. unfold prepare in H. unbind H. unbind H. unbind H. unbind H.
+  intros H P O1 O2. unfold prepare in H. unbind H. unbind H. unbind H. unbind H.
   rename v into ks, v0 into its, v1 into sl, v2 into es. destruct (andb _ _) eqn:T; [|discriminate]. injection H as <-.
   rewrite !andb_true_iff in T. destruct T as [[T1 T2] [T3 T4]].
-  pose proof (ground_sound _ _ _ _ _ E P) as F.
-  destruct (items_sound n ks x1 x2 its pin F E0) as (u & w & X & Y & e & f & U & W & Ee & Ef & I).
-  pose proof (slots_sound _ _ _ _ O1 O2 _ _ _ _ _ _ _ I E1) as C. destruct P as (_ & _ & Hr & _).
-  pose proof (extra_holds _ _ _ _ _ _ _ _ _ _ I Hr) as Rh.
+  pose proof (ground_sound _ _ _ _ _ E P) as F. destruct P as (_ & _ & Hr & _).
   assert (Sc : forallb scales (coords n) = true) by (unfold items_of in E0; destruct (forallb scales (coords n)); [reflexivity | discriminate]).
   pose proof E2 as E2'. unfold margins_of in E2'. unbind E2'. rename v into i, E3 into Ei. clear E2'.
+  exists ks, its, i, es. do 5 (split; [assumption|]). intros X Y e f I.
+  pose proof (slots_sound _ _ _ _ O1 O2 _ _ _ _ _ _ _ I E1) as C. pose proof (extra_holds _ _ _ _ _ _ _ _ _ _ I Hr) as Rh.
   destruct (items_near n ks x1 x2 its X Y e f i Sc I Ei) as (N1 & N2 & L1 & L2).
   destruct (parts_exact n its X L1 T1) as [X1 X2]. destruct (parts_exact n its Y L2 T1) as [Y1 Y2].
   destruct (S.incell_length _ _ _ C) as [Lx Ly].
   assert (LX : length X = length its /\ length Y = length its) by (clear - I; induction I; simpl; intuition congruence).
   assert (Lm : length (D.mult (real_net n its)) = D.dims sl /\ length (D.shift (real_net n its)) = D.dims sl).
   { cbn [D.mult D.shift real_net]. rewrite !map_length. split; lia. }
-  rewrite forallb_forall in T3, T4.
-  assert (G1 : Forall (fun v => 0 <= v) (exact_part (second n) (us_of n its X))).
-  { rewrite <- X2, Forall_map. apply Forall_forall. intros q Q. apply (S.nonneg_sound (real_net n its) sl false q X Y C); try tauto. apply T3, Q. }
-  assert (G2 : Forall (fun v => 0 <= v) (exact_part (second n) (us_of n its Y))).
-  { rewrite <- Y2, Forall_map. apply Forall_forall. intros q Q. apply (S.nonneg_sound (real_net n its) sl true q X Y C); try tauto. apply T4, Q. }
-  destruct (outputs_near n its i es sel1 e _ B1 Ei E2 N1 G1) as (l & s & z & y1 & A1 & A2 & A3 & A4 & A5 & A6).
-  destruct (outputs_near n its i es sel2 f _ B2 Ei E2 N2 G2) as (l' & s' & z' & y2 & C1 & C2 & C3 & C4 & C5 & C6).
+  rewrite forallb_forall in T3, T4. split; [split; assumption|]. split.
+  - rewrite <- X2, <- Y2, !Forall_map. split; apply Forall_forall; intros q Q.
+    + apply (S.nonneg_sound (real_net n its) sl false q X Y C); try tauto. apply T3, Q.
+    + apply (S.nonneg_sound (real_net n its) sl true q X Y C); try tauto. apply T4, Q.
+  - intros y1 y2 (A5 & z & A6) (C5 & z' & C6).
+    apply (Found _ _ _ _ _ X Y z z'); cbn [r_slots r_rows r_net r_errors r_sources]; [exact C | exact Rh | | | | |].
+    + unfold S.networkv. rewrite embed_clamped, X1, X2. exact A6.
+    + unfold S.networkv. rewrite embed_clamped, Y1, Y2. exact C6.
+    + cbn [D.head real_net]. rewrite map_length. auto.
+    + intros ts Ho. apply (over_left _ _ _ _ _ _ _ _ _ _ I Ho).
+    + apply Forall_forall. intros v V. rewrite forallb_forall in T2. specialize (T2 v V). apply leb_val in T2. rewrite val_zero in T2. exact T2.
+Qed.
+Theorem prepared n p r : prepare n p = Some r ->
+  forall pin sel1 sel2 x1 x2, between sel1 -> between sel2 -> satisfied (coords n) p x1 x2 ->
+  one_hot (coords n) x1 -> one_hot (coords n) x2 ->
+  exists y1 y2, network pin sel1 n x1 = Some y1 /\ network pin sel2 n x2 = Some y2 /\ found r x1 x2 y1 y2.
+Proof.
+  intros H pin sel1 sel2 x1 x2 B1 B2 P O1 O2.
+  destruct (prepared_items n p r x1 x2 H P O1 O2) as (ks & its & i & es & E0 & F & _ & Ei & Em & K).
+  destruct (items_sound n ks x1 x2 its pin F E0) as (u & w & X & Y & e & f & U & W & Ee & Ef & I).
+  destruct (K X Y e f I) as ([N1 N2] & [G1 G2] & Fd).
+  destruct (outputs_near n its i es sel1 e _ B1 Ei Em N1 G1) as (l & s & z & y1 & A1 & A2 & A3 & A4 & A5 & A6).
+  destruct (outputs_near n its i es sel2 f _ B2 Ei Em N2 G2) as (l' & s' & z' & y2 & C1 & C2 & C3 & C4 & C5 & C6).
   exists y1, y2. unfold network. rewrite U, W. simpl. rewrite Ee, Ef. simpl. rewrite A1, C1. simpl. rewrite A2, C2. simpl.
-  rewrite A3, C3. simpl. split; [exact A4|]. split; [exact C4|].
-  apply (Found _ _ _ _ _ X Y z z'); cbn [r_slots r_rows r_net r_errors r_sources]; [exact C | exact Rh | | | | |].
-  - unfold S.networkv. rewrite embed_clamped, X1, X2. exact A6.
-  - unfold S.networkv. rewrite embed_clamped, Y1, Y2. exact C6.
-  - cbn [D.head real_net]. rewrite map_length. auto.
-  - intros ts Ho. apply (over_left _ _ _ _ _ _ _ _ _ _ I Ho).
-  - apply Forall_forall. intros v V. rewrite forallb_forall in T2. specialize (T2 v V). apply leb_val in T2. rewrite val_zero in T2. exact T2.
+  rewrite A3, C3. simpl. split; [exact A4|]. split; [exact C4|]. apply Fd; split; eauto.
 Qed.
 
 (** ** Rows *)
@@ -138,6 +155,17 @@ Qed.
     Proofs of the rows of a conclusion: a tree with lemmas, or an earlier row whose mirror it is. For all float64 inputs of the
     domain that satisfy the premise exactly, both evaluations end with float64 outputs, and the left side of every row that is
     accepted exceeds its right side by no more than the room that counts, in exact arithmetic. *)
+Lemma shown_bound r x1 x2 y1 y2 : found r x1 x2 y1 y2 -> forall g s b m, bound_of r g s = Some (b, m) ->
+  row_left g x1 x2 y1 y2 <= val b + val m /\
+  forall room, accepts g room (b, m) = true -> row_left g x1 x2 y1 y2 <= val (g_right g) + Rmin (val room) (2 * val m).
+Proof.
+  intros F g s b m Hb.
+  assert (L : row_left g x1 x2 y1 y2 <= val b + val m).
+  { destruct s as [ls t|of_ ls t]; simpl in Hb; [apply (leaf_bound r g ls t); assumption|].
+    destruct (mirrors r g of_) eqn:M; [|discriminate]. apply (mirror_bound r g of_ ls t); assumption. }
+  split; [exact L|]. intros room A. unfold accepts in A. apply leb_val in A. cbn [fst snd] in A. unfold twice in A.
+  rewrite !val_add, val_minT, val_add in A. replace (2 * val m) with (val m + val m) by ring. lra.
+Qed.
 Theorem leaf_sound n p r : prepare n p = Some r ->
   forall pin sel1 sel2 x1 x2, between sel1 -> between sel2 -> satisfied (coords n) p x1 x2 ->
   one_hot (coords n) x1 -> one_hot (coords n) x2 ->
@@ -147,10 +175,5 @@ Theorem leaf_sound n p r : prepare n p = Some r ->
     forall room, accepts g room (b, m) = true -> row_left g x1 x2 y1 y2 <= val (g_right g) + Rmin (val room) (2 * val m).
 Proof.
   intros H pin sel1 sel2 x1 x2 B1 B2 P O1 O2. destruct (prepared n p r H pin sel1 sel2 x1 x2 B1 B2 P O1 O2) as (y1 & y2 & Y1 & Y2 & F).
-  exists y1, y2. split; [exact Y1|]. split; [exact Y2|]. intros g s b m Hb.
-  assert (L : row_left g x1 x2 y1 y2 <= val b + val m).
-  { destruct s as [ls t|of_ ls t]; simpl in Hb; [apply (leaf_bound r g ls t); assumption|].
-    destruct (mirrors r g of_) eqn:M; [|discriminate]. apply (mirror_bound r g of_ ls t); assumption. }
-  split; [exact L|]. intros room A. unfold accepts in A. apply leb_val in A. cbn [fst snd] in A. unfold twice in A.
-  rewrite !val_add, val_minT, val_add in A. replace (2 * val m) with (val m + val m) by ring. lra.
+  exists y1, y2. split; [exact Y1|]. split; [exact Y2|]. apply shown_bound. exact F.
 Qed.
