@@ -61,8 +61,8 @@ let rec mul = ( * )
 
 (** val eqb : bool -> bool -> bool **)
 
-let eqb b1 b2 =
-  if b1 then b2 else if b2 then false else true
+let eqb b3 b4 =
+  if b3 then b4 else if b4 then false else true
 
 module Nat =
  struct
@@ -517,6 +517,12 @@ module N =
       n0
  end
 
+(** val tl : 'a1 list -> 'a1 list **)
+
+let tl = function
+| [] -> []
+| _ :: m -> m
+
 (** val nth : int -> 'a1 list -> 'a1 -> 'a1 **)
 
 let rec nth n0 l default =
@@ -576,6 +582,33 @@ let rec forallb f = function
 let rec filter f = function
 | [] -> []
 | x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
+(** val list_prod : 'a1 list -> 'a2 list -> ('a1 * 'a2) list **)
+
+let rec list_prod l l' =
+  match l with
+  | [] -> []
+  | x :: t -> app (map (fun y -> (x, y)) l') (list_prod t l')
+
+(** val firstn : int -> 'a1 list -> 'a1 list **)
+
+let rec firstn n0 l =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun n1 -> match l with
+               | [] -> []
+               | a :: l0 -> a :: (firstn n1 l0))
+    n0
+
+(** val skipn : int -> 'a1 list -> 'a1 list **)
+
+let rec skipn n0 l =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> l)
+    (fun n1 -> match l with
+               | [] -> []
+               | _ :: l0 -> skipn n1 l0)
+    n0
 
 (** val seq : int -> int -> int list **)
 
@@ -821,6 +854,31 @@ module Z =
   let coq_land = Big.logand
  end
 
+module type OPS =
+ sig
+  type coq_T
+
+  val zero : coq_T
+
+  val one : coq_T
+
+  val add : coq_T -> coq_T -> coq_T
+
+  val sub : coq_T -> coq_T -> coq_T
+
+  val mul : coq_T -> coq_T -> coq_T
+
+  val leb : coq_T -> coq_T -> bool
+
+  val isz : coq_T -> bool
+
+  val floor : coq_T -> coq_T
+
+  val frac : Big.t -> Big.t -> coq_T
+
+  val dyad : Big.t -> Big.t -> coq_T
+ end
+
 module DOps =
  struct
   type num = { man : Big.t; ex : Big.t; de : Big.t }
@@ -924,6 +982,1069 @@ module DOps =
     { man = a; ex = n0; de = Big.one }
  end
 
+module Checker =
+ functor (O:OPS) ->
+ struct
+  type vec = O.coq_T list
+
+  (** val hd0 : vec -> O.coq_T **)
+
+  let hd0 = function
+  | [] -> O.zero
+  | a :: _ -> a
+
+  (** val nth0 : int -> vec -> O.coq_T **)
+
+  let rec nth0 p = function
+  | [] -> O.zero
+  | a :: w' ->
+    ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+       (fun _ -> a)
+       (fun p' -> nth0 p' w')
+       p)
+
+  (** val axpy' : O.coq_T -> vec -> vec -> vec **)
+
+  let rec axpy' t w q =
+    match w with
+    | [] -> q
+    | a :: w' ->
+      (match q with
+       | [] -> (O.mul t a) :: (axpy' t w' [])
+       | b :: q' -> (O.add (O.mul t a) b) :: (axpy' t w' q'))
+
+  (** val axpy : O.coq_T -> vec -> vec -> vec **)
+
+  let axpy t w q =
+    if O.isz t then q else axpy' t w q
+
+  (** val times : vec -> vec -> vec **)
+
+  let rec times w v =
+    match w with
+    | [] -> []
+    | a :: w' ->
+      (match v with
+       | [] -> []
+       | b :: v' -> (O.mul a b) :: (times w' v'))
+
+  (** val dotT : vec -> vec -> O.coq_T **)
+
+  let rec dotT w v =
+    match w with
+    | [] -> O.zero
+    | a :: w' ->
+      (match v with
+       | [] -> O.zero
+       | b :: v' -> O.add (O.mul a b) (dotT w' v'))
+
+  (** val maxT : O.coq_T -> O.coq_T -> O.coq_T **)
+
+  let maxT a b =
+    if O.leb a b then b else a
+
+  (** val minT : O.coq_T -> O.coq_T -> O.coq_T **)
+
+  let minT a b =
+    if O.leb a b then a else b
+
+  (** val maxl : O.coq_T list -> O.coq_T option **)
+
+  let rec maxl = function
+  | [] -> None
+  | a :: l' -> (match maxl l' with
+                | Some b -> Some (maxT a b)
+                | None -> Some a)
+
+  (** val minl : O.coq_T list -> O.coq_T option **)
+
+  let rec minl = function
+  | [] -> None
+  | a :: l' -> (match minl l' with
+                | Some b -> Some (minT a b)
+                | None -> Some a)
+
+  (** val negT : O.coq_T -> O.coq_T **)
+
+  let negT a =
+    O.sub O.zero a
+
+  (** val absT : O.coq_T -> O.coq_T **)
+
+  let absT a =
+    if O.leb O.zero a then a else negT a
+
+  type plain = { lo1 : O.coq_T; hi1 : O.coq_T; lo2 : O.coq_T; hi2 : O.coq_T;
+                 dlo : O.coq_T; dhi : O.coq_T; whole : bool }
+
+  (** val lo1 : plain -> O.coq_T **)
+
+  let lo1 p =
+    p.lo1
+
+  (** val hi1 : plain -> O.coq_T **)
+
+  let hi1 p =
+    p.hi1
+
+  (** val lo2 : plain -> O.coq_T **)
+
+  let lo2 p =
+    p.lo2
+
+  (** val hi2 : plain -> O.coq_T **)
+
+  let hi2 p =
+    p.hi2
+
+  (** val dlo : plain -> O.coq_T **)
+
+  let dlo p =
+    p.dlo
+
+  (** val dhi : plain -> O.coq_T **)
+
+  let dhi p =
+    p.dhi
+
+  (** val whole : plain -> bool **)
+
+  let whole p =
+    p.whole
+
+  type slot =
+  | SPlain of plain
+  | SGroup of int * int list * int list * (int * int) list
+
+  (** val slot_rect :
+      (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+      'a1) -> slot -> 'a1 **)
+
+  let slot_rect f f0 = function
+  | SPlain c -> f c
+  | SGroup (n0, al1, al2, pairs) -> f0 n0 al1 al2 pairs
+
+  (** val slot_rec :
+      (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+      'a1) -> slot -> 'a1 **)
+
+  let slot_rec f f0 = function
+  | SPlain c -> f c
+  | SGroup (n0, al1, al2, pairs) -> f0 n0 al1 al2 pairs
+
+  (** val lo : bool -> plain -> O.coq_T **)
+
+  let lo side c =
+    if side then lo2 c else lo1 c
+
+  (** val hi : bool -> plain -> O.coq_T **)
+
+  let hi side c =
+    if side then hi2 c else hi1 c
+
+  (** val span : bool -> slot list -> vec -> (O.coq_T * O.coq_T) option **)
+
+  let rec span side sl w =
+    match sl with
+    | [] -> Some (O.zero, O.zero)
+    | s0 :: s ->
+      (match s0 with
+       | SPlain c ->
+         if O.leb (lo side c) (hi side c)
+         then (match span side s (tl w) with
+               | Some p ->
+                 let (l, h) = p in
+                 let a = hd0 w in
+                 if O.isz a
+                 then Some (l, h)
+                 else if O.leb O.zero a
+                      then Some ((O.add l (O.mul a (lo side c))),
+                             (O.add h (O.mul a (hi side c))))
+                      else Some ((O.add l (O.mul a (hi side c))),
+                             (O.add h (O.mul a (lo side c))))
+               | None -> None)
+         else None
+       | SGroup (n0, al1, al2, _) ->
+         (match span side s (skipn n0 w) with
+          | Some p ->
+            let (l, h) = p in
+            let ws = map (fun p0 -> nth0 p0 w) (if side then al2 else al1) in
+            (match minl ws with
+             | Some a ->
+               (match maxl ws with
+                | Some b -> Some ((O.add l a), (O.add h b))
+                | None -> None)
+             | None -> None)
+          | None -> None))
+
+  (** val diff : slot list -> vec -> (O.coq_T * O.coq_T) option **)
+
+  let rec diff sl w =
+    match sl with
+    | [] -> Some (O.zero, O.zero)
+    | s0 :: s ->
+      (match s0 with
+       | SPlain c ->
+         let d = maxT (dlo c) (O.sub (lo1 c) (hi2 c)) in
+         let e = minT (dhi c) (O.sub (hi1 c) (lo2 c)) in
+         if O.leb d e
+         then (match diff s (tl w) with
+               | Some p ->
+                 let (l, h) = p in
+                 let a = hd0 w in
+                 if O.isz a
+                 then Some (l, h)
+                 else if O.leb O.zero a
+                      then Some ((O.add l (O.mul a d)), (O.add h (O.mul a e)))
+                      else Some ((O.add l (O.mul a e)), (O.add h (O.mul a d)))
+               | None -> None)
+         else None
+       | SGroup (n0, _, _, pairs) ->
+         (match diff s (skipn n0 w) with
+          | Some p ->
+            let (l, h) = p in
+            let ws =
+              map (fun pr -> O.sub (nth0 (fst pr) w) (nth0 (snd pr) w)) pairs
+            in
+            (match minl ws with
+             | Some a ->
+               (match maxl ws with
+                | Some b -> Some ((O.add l a), (O.add h b))
+                | None -> None)
+             | None -> None)
+          | None -> None))
+
+  (** val candx :
+      O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+      O.coq_T -> O.coq_T list **)
+
+  let candx q3 q4 l3 h3 dl du x =
+    let a = maxT l3 (O.sub x du) in
+    let b = minT h3 (O.sub x dl) in
+    if O.leb a b
+    then let v = O.mul q3 x in
+         (O.add v (O.mul q4 a)) :: ((O.add v (O.mul q4 b)) :: [])
+    else []
+
+  (** val candy :
+      O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+      O.coq_T -> O.coq_T list **)
+
+  let candy q3 q4 l3 h3 dl du y =
+    let a = maxT l3 (O.add y dl) in
+    let b = minT h3 (O.add y du) in
+    if O.leb a b
+    then let v = O.mul q4 y in
+         (O.add (O.mul q3 a) v) :: ((O.add (O.mul q3 b) v) :: [])
+    else []
+
+  (** val max2 :
+      O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+      O.coq_T -> O.coq_T -> O.coq_T option **)
+
+  let max2 q3 q4 l3 h3 l4 h4 dl du =
+    if O.leb l3 h3
+    then if O.leb l4 h4
+         then maxl
+                (app (candx q3 q4 l4 h4 dl du l3)
+                  (app (candx q3 q4 l4 h4 dl du h3)
+                    (app (candy q3 q4 l3 h3 dl du l4)
+                      (candy q3 q4 l3 h3 dl du h4))))
+         else None
+    else None
+
+  (** val affmax : slot list -> vec -> vec -> O.coq_T option **)
+
+  let rec affmax sl q3 q4 =
+    match sl with
+    | [] -> Some O.zero
+    | s0 :: s ->
+      (match s0 with
+       | SPlain c ->
+         (match max2 (hd0 q3) (hd0 q4) (lo1 c) (hi1 c) (lo2 c) (hi2 c)
+                  (dlo c) (dhi c) with
+          | Some v ->
+            (match affmax s (tl q3) (tl q4) with
+             | Some r -> Some (O.add v r)
+             | None -> None)
+          | None -> None)
+       | SGroup (n0, _, _, pairs) ->
+         (match maxl
+                  (map (fun pr ->
+                    O.add (nth0 (fst pr) q3) (nth0 (snd pr) q4)) pairs) with
+          | Some v ->
+            (match affmax s (skipn n0 q3) (skipn n0 q4) with
+             | Some r -> Some (O.add v r)
+             | None -> None)
+          | None -> None))
+
+  (** val pieces :
+      O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+      (O.coq_T * (O.coq_T * O.coq_T)) list **)
+
+  let pieces k t a b =
+    if O.leb b O.zero
+    then ((negT t), (a, b)) :: []
+    else if O.leb O.zero a
+         then ((O.sub k t), (a, b)) :: []
+         else if O.isz k
+              then ((negT t), (a, b)) :: []
+              else ((negT t), (a, O.zero)) :: (((O.sub k t), (O.zero,
+                     b)) :: [])
+
+  (** val opts : O.coq_T option list -> O.coq_T list **)
+
+  let opts l =
+    flat_map (fun o -> match o with
+                       | Some v -> v :: []
+                       | None -> []) l
+
+  (** val relu2 :
+      O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+      O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option **)
+
+  let relu2 k3 t1 a3 b3 k4 t2 a4 b4 dl du =
+    maxl
+      (opts
+        (flat_map (fun p ->
+          map (fun r ->
+            max2 (fst p) (fst r) (fst (snd p)) (snd (snd p)) (fst (snd r))
+              (snd (snd r)) dl du) (pieces k4 t2 a4 b4)) (pieces k3 t1 a3 b3)))
+
+  type coq_unit = vec * O.coq_T
+
+  type phase = bool * bool
+
+  type phases = (phase * phase) list
+
+  (** val hdp : phases -> phase * phase **)
+
+  let hdp = function
+  | [] -> ((false, false), (false, false))
+  | p :: _ -> p
+
+  (** val cuta : phase -> O.coq_T -> O.coq_T **)
+
+  let cuta p a =
+    if snd p then maxT a O.zero else a
+
+  (** val cutb : phase -> O.coq_T -> O.coq_T **)
+
+  let cutb p b =
+    if fst p then minT b O.zero else b
+
+  (** val hidden :
+      slot list -> coq_unit list -> phases -> vec -> vec -> vec -> vec ->
+      O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option **)
+
+  let rec hidden sl us ph k3 k4 t1 t2 b q3 q4 =
+    match us with
+    | [] -> Some (b, (q3, q4))
+    | u :: us' ->
+      let (w, c) = u in
+      (match span false sl w with
+       | Some p ->
+         let (a3, b3) = p in
+         (match span true sl w with
+          | Some p0 ->
+            let (a4, b4) = p0 in
+            (match diff sl w with
+             | Some p1 ->
+               let (dl, du) = p1 in
+               let p2 = fst (hdp ph) in
+               let r = snd (hdp ph) in
+               let s = hd0 t1 in
+               let t = hd0 t2 in
+               (match relu2 (hd0 k3) s (cuta p2 (O.add a3 c))
+                        (cutb p2 (O.add b3 c)) (hd0 k4) t
+                        (cuta r (O.add a4 c)) (cutb r (O.add b4 c)) dl du with
+                | Some v ->
+                  hidden sl us' (tl ph) (tl k3) (tl k4) (tl t1) (tl t2)
+                    (O.add b (O.add v (O.mul (O.add s t) c))) (axpy s w q3)
+                    (axpy t w q4)
+                | None -> None)
+             | None -> None)
+          | None -> None)
+       | None -> None)
+
+  type row = { r1 : vec; r2 : vec; rhs : O.coq_T; eqr : bool }
+
+  (** val r1 : row -> vec **)
+
+  let r1 r =
+    r.r1
+
+  (** val r2 : row -> vec **)
+
+  let r2 r =
+    r.r2
+
+  (** val rhs : row -> O.coq_T **)
+
+  let rhs r =
+    r.rhs
+
+  (** val eqr : row -> bool **)
+
+  let eqr r =
+    r.eqr
+
+  (** val extras :
+      row list -> vec -> O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec))
+      option **)
+
+  let rec extras rows nu b q3 q4 =
+    match rows with
+    | [] -> Some (b, (q3, q4))
+    | r :: rows' ->
+      let v = hd0 nu in
+      if (||) (eqr r) (O.leb O.zero v)
+      then extras rows' (tl nu) (O.add b (O.mul v (rhs r)))
+             (axpy (negT v) (r1 r) q3) (axpy (negT v) (r2 r) q4)
+      else None
+
+  type psi = { const : O.coq_T; q1 : vec; q2 : vec; k1 : vec; k2 : vec }
+
+  (** val const : psi -> O.coq_T **)
+
+  let const p =
+    p.const
+
+  (** val q1 : psi -> vec **)
+
+  let q1 p =
+    p.q1
+
+  (** val q2 : psi -> vec **)
+
+  let q2 p =
+    p.q2
+
+  (** val k1 : psi -> vec **)
+
+  let k1 p =
+    p.k1
+
+  (** val k2 : psi -> vec **)
+
+  let k2 p =
+    p.k2
+
+  type res =
+  | Rejected
+  | Closed
+  | Bound of O.coq_T
+
+  (** val res_rect : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1 **)
+
+  let res_rect f f0 f1 = function
+  | Rejected -> f
+  | Closed -> f0
+  | Bound b -> f1 b
+
+  (** val res_rec : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1 **)
+
+  let res_rec f f0 f1 = function
+  | Rejected -> f
+  | Closed -> f0
+  | Bound b -> f1 b
+
+  type cell = { slots : slot list; phs : phases }
+
+  (** val slots : cell -> slot list **)
+
+  let slots c =
+    c.slots
+
+  (** val phs : cell -> phases **)
+
+  let phs c =
+    c.phs
+
+  type lemma = { lj : int; lb1 : O.coq_T; lb2 : O.coq_T; lg1 : vec;
+                 lg2 : vec; lth : (O.coq_T * O.coq_T) list }
+
+  (** val lj : lemma -> int **)
+
+  let lj l =
+    l.lj
+
+  (** val lb1 : lemma -> O.coq_T **)
+
+  let lb1 l =
+    l.lb1
+
+  (** val lb2 : lemma -> O.coq_T **)
+
+  let lb2 l =
+    l.lb2
+
+  (** val lg1 : lemma -> vec **)
+
+  let lg1 l =
+    l.lg1
+
+  (** val lg2 : lemma -> vec **)
+
+  let lg2 l =
+    l.lg2
+
+  (** val lth : lemma -> (O.coq_T * O.coq_T) list **)
+
+  let lth l =
+    l.lth
+
+  type known = { kj : int; kb1 : O.coq_T; kb2 : O.coq_T; kg1 : vec;
+                 kg2 : vec; kr : O.coq_T }
+
+  (** val kj : known -> int **)
+
+  let kj k =
+    k.kj
+
+  (** val kb1 : known -> O.coq_T **)
+
+  let kb1 k =
+    k.kb1
+
+  (** val kb2 : known -> O.coq_T **)
+
+  let kb2 k =
+    k.kb2
+
+  (** val kg1 : known -> vec **)
+
+  let kg1 k =
+    k.kg1
+
+  (** val kg2 : known -> vec **)
+
+  let kg2 k =
+    k.kg2
+
+  (** val kr : known -> O.coq_T **)
+
+  let kr k =
+    k.kr
+
+  (** val theta : O.coq_T -> O.coq_T -> bool -> O.coq_T **)
+
+  let theta b given0 on_ =
+    if O.leb b O.zero
+    then maxT b (minT given0 O.zero)
+    else if on_ then b else O.zero
+
+  (** val flags : O.coq_T -> bool list **)
+
+  let flags b =
+    if O.leb b O.zero then false :: [] else false :: (true :: [])
+
+  (** val given : lemma -> bool -> bool -> O.coq_T * O.coq_T **)
+
+  let given l o1 o2 =
+    nth
+      (add (if o1 then Stdlib.Int.succ 0 else 0)
+        (if o2 then Stdlib.Int.succ (Stdlib.Int.succ 0) else 0)) (lth l)
+      (O.zero, O.zero)
+
+  (** val prove1 :
+      slot list -> vec -> O.coq_T -> lemma -> bool -> bool -> O.coq_T option **)
+
+  let prove1 sl w c l o1 o2 =
+    let s = theta (lb1 l) (fst (given l o1 o2)) o1 in
+    let t = theta (lb2 l) (snd (given l o1 o2)) o2 in
+    (match affmax sl (axpy s w (axpy (negT O.one) (lg1 l) []))
+             (axpy t w (axpy (negT O.one) (lg2 l) [])) with
+     | Some v -> Some (O.add v (O.mul (O.add s t) c))
+     | None -> None)
+
+  (** val prove : slot list -> coq_unit list -> lemma -> known option **)
+
+  let prove sl us l =
+    match nth_error us (lj l) with
+    | Some u ->
+      let (w, c) = u in
+      (match maxl
+               (opts
+                 (flat_map (fun o1 ->
+                   map (prove1 sl w c l o1) (flags (lb2 l))) (flags (lb1 l)))) with
+       | Some r ->
+         Some { kj = (lj l); kb1 = (lb1 l); kb2 = (lb2 l); kg1 = (lg1 l);
+           kg2 = (lg2 l); kr = r }
+       | None -> None)
+    | None -> None
+
+  (** val proves :
+      slot list -> coq_unit list -> lemma list -> known list option **)
+
+  let rec proves sl us = function
+  | [] -> Some []
+  | l :: ls' ->
+    (match prove sl us l with
+     | Some k ->
+       (match proves sl us ls' with
+        | Some ks -> Some (k :: ks)
+        | None -> None)
+     | None -> None)
+
+  (** val addat : int -> O.coq_T -> vec -> vec **)
+
+  let rec addat j v k =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> (O.add v (hd0 k)) :: (tl k))
+      (fun j' -> (hd0 k) :: (addat j' v (tl k)))
+      j
+
+  (** val added : known list -> vec -> psi -> psi option **)
+
+  let rec added ks ys f =
+    match ks with
+    | [] -> Some f
+    | k :: ks' ->
+      let y = hd0 ys in
+      if O.isz y
+      then added ks' (tl ys) f
+      else if O.leb O.zero y
+           then added ks' (tl ys) { const =
+                  (O.add (const f) (O.mul y (kr k))); q1 =
+                  (axpy y (kg1 k) (q1 f)); q2 = (axpy y (kg2 k) (q2 f)); k1 =
+                  (addat (kj k) (negT (O.mul y (kb1 k))) (k1 f)); k2 =
+                  (addat (kj k) (negT (O.mul y (kb2 k))) (k2 f)) }
+           else None
+
+  (** val leaf :
+      coq_unit list -> row list -> known list -> psi -> cell -> vec -> vec ->
+      vec -> vec -> res **)
+
+  let leaf us rows ks f0 c t1 t2 nu ys =
+    match added ks ys f0 with
+    | Some f ->
+      (match extras rows nu (const f) (q1 f) (q2 f) with
+       | Some p ->
+         let (b, p0) = p in
+         let (q, r) = p0 in
+         (match hidden (slots c) us (phs c) (k1 f) (k2 f) t1 t2 b q r with
+          | Some p1 ->
+            let (b', p2) = p1 in
+            let (q', r') = p2 in
+            (match affmax (slots c) q' r' with
+             | Some v -> Bound (O.add b' v)
+             | None -> Closed)
+          | None -> Closed)
+       | None -> Rejected)
+    | None -> Rejected
+
+  type who =
+  | First
+  | Second
+  | Both
+
+  (** val who_rect : 'a1 -> 'a1 -> 'a1 -> who -> 'a1 **)
+
+  let who_rect f f0 f1 = function
+  | First -> f
+  | Second -> f0
+  | Both -> f1
+
+  (** val who_rec : 'a1 -> 'a1 -> 'a1 -> who -> 'a1 **)
+
+  let who_rec f f0 f1 = function
+  | First -> f
+  | Second -> f0
+  | Both -> f1
+
+  type tree =
+  | Leaf of vec * vec * vec * vec
+  | Phase of bool * int * tree * tree
+  | Input of who * int * O.coq_T * tree * tree
+  | Category of who * int * int * tree * tree
+
+  (** val tree_rect :
+      (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 ->
+      tree -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree ->
+      'a1 -> 'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1)
+      -> tree -> 'a1 **)
+
+  let rec tree_rect f f0 f1 f2 = function
+  | Leaf (t1, t2, nu, ys) -> f t1 t2 nu ys
+  | Phase (side, j, below1, above0) ->
+    f0 side j below1 (tree_rect f f0 f1 f2 below1) above0
+      (tree_rect f f0 f1 f2 above0)
+  | Input (w, i, at_, below1, above0) ->
+    f1 w i at_ below1 (tree_rect f f0 f1 f2 below1) above0
+      (tree_rect f f0 f1 f2 above0)
+  | Category (w, i, p, is_, isnot) ->
+    f2 w i p is_ (tree_rect f f0 f1 f2 is_) isnot (tree_rect f f0 f1 f2 isnot)
+
+  (** val tree_rec :
+      (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 ->
+      tree -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree ->
+      'a1 -> 'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1)
+      -> tree -> 'a1 **)
+
+  let rec tree_rec f f0 f1 f2 = function
+  | Leaf (t1, t2, nu, ys) -> f t1 t2 nu ys
+  | Phase (side, j, below1, above0) ->
+    f0 side j below1 (tree_rec f f0 f1 f2 below1) above0
+      (tree_rec f f0 f1 f2 above0)
+  | Input (w, i, at_, below1, above0) ->
+    f1 w i at_ below1 (tree_rec f f0 f1 f2 below1) above0
+      (tree_rec f f0 f1 f2 above0)
+  | Category (w, i, p, is_, isnot) ->
+    f2 w i p is_ (tree_rec f f0 f1 f2 is_) isnot (tree_rec f f0 f1 f2 isnot)
+
+  (** val setph : bool -> bool -> int -> phases -> phases **)
+
+  let rec setph side above0 j ph =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ ->
+      match ph with
+      | [] -> []
+      | p0 :: ph' ->
+        let (p, r) = p0 in
+        let set = fun x -> if above0 then ((fst x), true) else (true, (snd x))
+        in
+        if side then (p, (set r)) :: ph' else ((set p), r) :: ph')
+      (fun j' ->
+      match ph with
+      | [] -> []
+      | x :: ph' -> x :: (setph side above0 j' ph'))
+      j
+
+  (** val update : (slot -> slot) -> int -> slot list -> slot list **)
+
+  let rec update f i sl =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> match sl with
+                | [] -> []
+                | s :: sl' -> (f s) :: sl')
+      (fun i' -> match sl with
+                 | [] -> []
+                 | s :: sl' -> s :: (update f i' sl'))
+      i
+
+  (** val pinned : plain -> bool **)
+
+  let pinned c =
+    (&&) (O.leb O.zero (dlo c)) (O.leb (dhi c) O.zero)
+
+  (** val below : who -> O.coq_T -> slot -> slot **)
+
+  let below w th s = match s with
+  | SPlain c ->
+    let t = if whole c then O.floor th else th in
+    let h3 = minT (hi1 c) t in
+    let h4 = minT (hi2 c) t in
+    (match w with
+     | First ->
+       SPlain { lo1 = (lo1 c); hi1 = h3; lo2 = (lo2 c); hi2 = (hi2 c); dlo =
+         (dlo c); dhi = (dhi c); whole = (whole c) }
+     | Second ->
+       SPlain { lo1 = (lo1 c); hi1 = (hi1 c); lo2 = (lo2 c); hi2 = h4; dlo =
+         (dlo c); dhi = (dhi c); whole = (whole c) }
+     | Both ->
+       if pinned c
+       then SPlain { lo1 = (lo1 c); hi1 = h3; lo2 = (lo2 c); hi2 = h4; dlo =
+              (dlo c); dhi = (dhi c); whole = (whole c) }
+       else s)
+  | SGroup (_, _, _, _) -> s
+
+  (** val above : who -> O.coq_T -> slot -> slot **)
+
+  let above w th s = match s with
+  | SPlain c ->
+    let t = if whole c then O.add (O.floor th) O.one else th in
+    let l3 = maxT (lo1 c) t in
+    let l4 = maxT (lo2 c) t in
+    (match w with
+     | First ->
+       SPlain { lo1 = l3; hi1 = (hi1 c); lo2 = (lo2 c); hi2 = (hi2 c); dlo =
+         (dlo c); dhi = (dhi c); whole = (whole c) }
+     | Second ->
+       SPlain { lo1 = (lo1 c); hi1 = (hi1 c); lo2 = l4; hi2 = (hi2 c); dlo =
+         (dlo c); dhi = (dhi c); whole = (whole c) }
+     | Both ->
+       if pinned c
+       then SPlain { lo1 = l3; hi1 = (hi1 c); lo2 = l4; hi2 = (hi2 c); dlo =
+              (dlo c); dhi = (dhi c); whole = (whole c) }
+       else s)
+  | SGroup (_, _, _, _) -> s
+
+  (** val keep : who -> (int -> bool) -> slot -> slot **)
+
+  let keep w ok s = match s with
+  | SPlain _ -> s
+  | SGroup (n0, al1, al2, pairs) ->
+    (match w with
+     | First ->
+       SGroup (n0, (filter ok al1), al2,
+         (filter (fun pr -> ok (fst pr)) pairs))
+     | Second ->
+       SGroup (n0, al1, (filter ok al2),
+         (filter (fun pr -> ok (snd pr)) pairs))
+     | Both ->
+       if forallb (fun pr -> (=) (fst pr) (snd pr)) pairs
+       then SGroup (n0, (filter ok al1), (filter ok al2),
+              (filter (fun pr -> ok (fst pr)) pairs))
+       else s)
+
+  (** val on : (slot -> slot) -> int -> cell -> cell **)
+
+  let on f i c =
+    { slots = (update f i (slots c)); phs = (phs c) }
+
+  (** val join : res -> res -> res **)
+
+  let join a b =
+    match a with
+    | Rejected -> Rejected
+    | Closed -> (match b with
+                 | Rejected -> Rejected
+                 | _ -> b)
+    | Bound u ->
+      (match b with
+       | Rejected -> Rejected
+       | Closed -> a
+       | Bound v -> Bound (maxT u v))
+
+  (** val bound :
+      coq_unit list -> row list -> known list -> psi -> cell -> tree -> res **)
+
+  let rec bound us rows ks f c = function
+  | Leaf (t1, t2, nu, ys) -> leaf us rows ks f c t1 t2 nu ys
+  | Phase (side, j, b, a) ->
+    join
+      (bound us rows ks f { slots = (slots c); phs =
+        (setph side false j (phs c)) } b)
+      (bound us rows ks f { slots = (slots c); phs =
+        (setph side true j (phs c)) } a)
+  | Input (w, i, th, b, a) ->
+    join (bound us rows ks f (on (below w th) i c) b)
+      (bound us rows ks f (on (above w th) i c) a)
+  | Category (w, i, p, b, a) ->
+    join (bound us rows ks f (on (keep w ((=) p)) i c) b)
+      (bound us rows ks f (on (keep w (fun r -> negb ((=) p r))) i c) a)
+
+  type piece = { pc : O.coq_T; ps : vec; po : vec }
+
+  (** val pc : piece -> O.coq_T **)
+
+  let pc p =
+    p.pc
+
+  (** val ps : piece -> vec **)
+
+  let ps p =
+    p.ps
+
+  (** val po : piece -> vec **)
+
+  let po p =
+    p.po
+
+  type net = { mult : vec; shift : vec; units : coq_unit list;
+               lower : piece list; second : piece list; head : coq_unit list }
+
+  (** val mult : net -> vec **)
+
+  let mult n0 =
+    n0.mult
+
+  (** val shift : net -> vec **)
+
+  let shift n0 =
+    n0.shift
+
+  (** val units : net -> coq_unit list **)
+
+  let units n0 =
+    n0.units
+
+  (** val lower : net -> piece list **)
+
+  let lower n0 =
+    n0.lower
+
+  (** val second : net -> piece list **)
+
+  let second n0 =
+    n0.second
+
+  (** val head : net -> coq_unit list **)
+
+  let head n0 =
+    n0.head
+
+  type goal = { a1 : vec; a2 : vec; b1 : vec; b2 : vec; limit : O.coq_T;
+                margins : vec }
+
+  (** val a1 : goal -> vec **)
+
+  let a1 g =
+    g.a1
+
+  (** val a2 : goal -> vec **)
+
+  let a2 g =
+    g.a2
+
+  (** val b1 : goal -> vec **)
+
+  let b1 g =
+    g.b1
+
+  (** val b2 : goal -> vec **)
+
+  let b2 g =
+    g.b2
+
+  (** val limit : goal -> O.coq_T **)
+
+  let limit g =
+    g.limit
+
+  (** val margins : goal -> vec **)
+
+  let margins g =
+    g.margins
+
+  (** val raw : net -> coq_unit -> coq_unit **)
+
+  let raw n0 u =
+    let w = times (fst u) (mult n0) in
+    (w, (O.sub (snd u) (dotT w (shift n0))))
+
+  (** val fold : net -> piece -> piece **)
+
+  let fold n0 p =
+    let w = times (ps p) (mult n0) in
+    { pc = (O.sub (pc p) (dotT w (shift n0))); ps = w; po = (po p) }
+
+  (** val posT : O.coq_T -> O.coq_T **)
+
+  let posT a =
+    if O.leb O.zero a then a else O.zero
+
+  (** val through : vec -> coq_unit list -> vec * O.coq_T **)
+
+  let rec through a = function
+  | [] -> ([], O.zero)
+  | u :: h' ->
+    let (g, g0) = u in
+    let (v, c) = through (tl a) h' in
+    ((axpy (hd0 a) g v), (O.add (O.mul (hd0 a) g0) c))
+
+  (** val reduce :
+      vec -> piece list -> piece list -> (O.coq_T * (vec * vec)) ->
+      O.coq_T * (vec * vec) **)
+
+  let rec reduce v l s acc =
+    match l with
+    | [] -> acc
+    | pl :: l' ->
+      (match s with
+       | [] -> acc
+       | pg :: s' ->
+         let a = hd0 v in
+         let p = posT a in
+         let (c, p0) = reduce (tl v) l' s' acc in
+         let (q, k) = p0 in
+         ((O.add (O.mul a (pc pl)) (O.add (O.mul p (pc pg)) c)),
+         ((axpy a (ps pl) (axpy p (ps pg) q)),
+         (axpy a (po pl) (axpy p (po pg) k)))))
+
+  (** val reduced : net -> vec -> vec -> O.coq_T * (vec * vec) **)
+
+  let reduced n0 a b =
+    let (v, c) = through a (head n0) in
+    reduce v (map (fold n0) (lower n0)) (map (fold n0) (second n0)) (c, (b,
+      []))
+
+  (** val psi_of : net -> goal -> psi **)
+
+  let psi_of n0 g =
+    let (c, p) = reduced n0 (a1 g) (b1 g) in
+    let (q, k) = p in
+    let (d, p0) = reduced n0 (a2 g) (b2 g) in
+    let (r, l) = p0 in { const = (O.add c d); q1 = q; q2 = r; k1 = k; k2 = l }
+
+  (** val dims : slot list -> int **)
+
+  let rec dims = function
+  | [] -> 0
+  | s0 :: s ->
+    (match s0 with
+     | SPlain _ -> Stdlib.Int.succ (dims s)
+     | SGroup (n0, _, _, _) -> add n0 (dims s))
+
+  (** val fits : net -> slot list -> bool **)
+
+  let fits n0 sl =
+    (&&) ((=) (length (mult n0)) (dims sl))
+      ((&&) ((=) (length (shift n0)) (dims sl))
+        ((=) (length (lower n0)) (length (second n0))))
+
+  (** val nonneg : net -> slot list -> bool -> piece -> bool **)
+
+  let nonneg n0 sl side p =
+    let q = fold n0 p in
+    (&&) (forallb (O.leb O.zero) (po p))
+      (match span side sl (ps q) with
+       | Some p0 -> let (l, _) = p0 in O.leb O.zero (O.add (pc q) l)
+       | None -> true)
+
+  (** val groups_ok : slot -> bool **)
+
+  let groups_ok = function
+  | SPlain _ -> true
+  | SGroup (n0, _, _, pairs) ->
+    forallb (fun pr -> (&&) (Nat.ltb (fst pr) n0) (Nat.ltb (snd pr) n0)) pairs
+
+  (** val margin : vec -> vec -> O.coq_T **)
+
+  let rec margin a e =
+    match a with
+    | [] -> O.zero
+    | x :: a' ->
+      (match e with
+       | [] -> O.zero
+       | y :: e' -> O.add (O.mul (absT x) y) (margin a' e'))
+
+  (** val root : net -> slot list -> cell **)
+
+  let root n0 sl =
+    { slots = sl; phs =
+      (map (fun _ -> ((false, false), (false, false))) (units n0)) }
+
+  (** val run :
+      net -> slot list -> row list -> goal -> lemma list -> tree -> res **)
+
+  let run n0 sl rows g ls t =
+    if (&&) (fits n0 sl) (forallb groups_ok sl)
+    then if (&&) (forallb (nonneg n0 sl false) (second n0))
+              (forallb (nonneg n0 sl true) (second n0))
+         then let us = map (raw n0) (units n0) in
+              (match proves sl us ls with
+               | Some ks -> bound us rows ks (psi_of n0 g) (root n0 sl) t
+               | None -> Rejected)
+         else Rejected
+    else Rejected
+
+  (** val check :
+      net -> slot list -> row list -> goal -> lemma list -> tree -> bool **)
+
+  let check n0 sl rows g ls t =
+    match run n0 sl rows g ls t with
+    | Bound b ->
+      O.leb
+        (O.add b
+          (O.add (margin (a1 g) (margins g)) (margin (a2 g) (margins g))))
+        (limit g)
+    | _ -> false
+ end
+
+module DChecker = Checker(DOps)
+
 type num0 = DOps.coq_T
 
 (** val ltb0 : num0 -> num0 -> bool **)
@@ -941,25 +2062,25 @@ let eqb0 a b =
 let fromZ z0 =
   DOps.dyad z0 Big.zero
 
-(** val maxT : num0 -> num0 -> num0 **)
+(** val maxT0 : num0 -> num0 -> num0 **)
 
-let maxT a b =
+let maxT0 a b =
   if DOps.leb a b then b else a
 
-(** val minT : num0 -> num0 -> num0 **)
+(** val minT0 : num0 -> num0 -> num0 **)
 
-let minT a b =
+let minT0 a b =
   if DOps.leb a b then a else b
 
-(** val negT : num0 -> num0 **)
+(** val negT0 : num0 -> num0 **)
 
-let negT a =
+let negT0 a =
   DOps.sub DOps.zero a
 
-(** val absT : num0 -> num0 **)
+(** val absT0 : num0 -> num0 **)
 
-let absT a =
-  if DOps.leb DOps.zero a then a else negT a
+let absT0 a =
+  if DOps.leb DOps.zero a then a else negT0 a
 
 (** val trailing : Big.t -> Big.t **)
 
@@ -997,7 +2118,7 @@ let div0 a b =
 (** val ceil : num0 -> num0 **)
 
 let ceil a =
-  negT (DOps.floor (negT a))
+  negT0 (DOps.floor (negT0 a))
 
 (** val uT : num0 **)
 
@@ -1126,29 +2247,31 @@ let short a =
     DOps.num -> DOps.num -> DOps.num -> DOps.num -> bool -> bool -> spread
     option **)
 
-let settle lo hi low high up1 down0 =
-  let lo0 = norm lo in
-  let hi0 = norm hi in
+let settle lo0 hi0 low high up1 down0 =
+  let lo3 = norm lo0 in
+  let hi3 = norm hi0 in
   let low0 =
     norm
-      (if up1 then DOps.zero else maxT (minT low DOps.zero) (DOps.sub lo0 hi0))
+      (if up1
+       then DOps.zero
+       else maxT0 (minT0 low DOps.zero) (DOps.sub lo3 hi3))
   in
   let high0 =
     norm
       (if down0
        then DOps.zero
-       else minT (maxT high DOps.zero) (DOps.sub hi0 lo0))
+       else minT0 (maxT0 high DOps.zero) (DOps.sub hi3 lo3))
   in
-  if (&&) ((&&) (ltb0 (negT hugeT) lo0) (ltb0 hi0 hugeT))
-       ((&&) ((&&) (short lo0) (short hi0)) ((&&) (short low0) (short high0)))
-  then Some { s_lo = lo0; s_hi = hi0; s_low = low0; s_high = high0; s_up =
+  if (&&) ((&&) (ltb0 (negT0 hugeT) lo3) (ltb0 hi3 hugeT))
+       ((&&) ((&&) (short lo3) (short hi3)) ((&&) (short low0) (short high0)))
+  then Some { s_lo = lo3; s_hi = hi3; s_low = low0; s_high = high0; s_up =
          up1; s_down = down0 }
   else None
 
 (** val size0 : spread -> DOps.num **)
 
 let size0 s =
-  maxT (negT s.s_lo) s.s_hi
+  maxT0 (negT0 s.s_lo) s.s_hi
 
 (** val same : spread -> bool **)
 
@@ -1165,7 +2288,7 @@ let rec sum_of f = function
 
 let rec max_of f = function
 | [] -> DOps.zero
-| y :: ys' -> maxT (f y) (max_of f ys')
+| y :: ys' -> maxT0 (f y) (max_of f ys')
 
 (** val twice : DOps.num -> DOps.num **)
 
@@ -1190,7 +2313,7 @@ let ramp_spread ys c =
   | Some s ->
     let start0 = snd (fst c) in
     let rate = snd c in
-    let d = maxT (DOps.sub start0 s.s_lo) (DOps.sub s.s_hi start0) in
+    let d = maxT0 (DOps.sub start0 s.s_lo) (DOps.sub s.s_hi start0) in
     let e = twice (scale_err d rate) in
     if (&&) ((&&) (ltb0 DOps.zero rate) (DOps.leb rate topT))
          ((&&) (ltb0 (DOps.mul d rate) hugeT) (ltb0 d hugeT))
@@ -1203,8 +2326,8 @@ let ramp_spread ys c =
     (spread -> DOps.num) -> (spread -> DOps.num) -> DOps.num list -> spread
     list -> DOps.num **)
 
-let rec ext f g row0 ys =
-  match row0 with
+let rec ext f g row1 ys =
+  match row1 with
   | [] -> DOps.zero
   | w :: row' ->
     (match ys with
@@ -1217,8 +2340,8 @@ let rec ext f g row0 ys =
     (spread -> bool) -> (spread -> bool) -> DOps.num list -> spread list ->
     bool **)
 
-let rec rising up1 down0 row0 ys =
-  match row0 with
+let rec rising up1 down0 row1 ys =
+  match row1 with
   | [] -> true
   | w :: row' ->
     (match ys with
@@ -1230,18 +2353,18 @@ let rec rising up1 down0 row0 ys =
 
 (** val abs_dot : DOps.num list -> DOps.num list -> DOps.num **)
 
-let rec abs_dot row0 y =
-  match row0 with
+let rec abs_dot row1 y =
+  match row1 with
   | [] -> DOps.zero
   | w :: row' ->
     (match y with
      | [] -> DOps.zero
-     | y0 :: y' -> DOps.add (DOps.mul (absT w) y0) (abs_dot row' y'))
+     | y0 :: y' -> DOps.add (DOps.mul (absT0 w) y0) (abs_dot row' y'))
 
 (** val abs_sum : DOps.num list -> DOps.num **)
 
-let abs_sum row0 =
-  fold_right (fun w s -> DOps.add (absT w) s) DOps.zero row0
+let abs_sum row1 =
+  fold_right (fun w s -> DOps.add (absT0 w) s) DOps.zero row1
 
 (** val linear_err : int -> DOps.num -> DOps.num -> DOps.num -> DOps.num **)
 
@@ -1262,22 +2385,22 @@ let linear_err n0 total weights inputs =
     spread option **)
 
 let row_spread ys sizes inputs = function
-| (row0, b) ->
-  let n0 = length row0 in
-  let total = norm (DOps.add (abs_dot row0 sizes) (absT b)) in
-  let e = norm (linear_err n0 total (abs_sum row0) inputs) in
+| (row1, b) ->
+  let n0 = length row1 in
+  let total = norm (DOps.add (abs_dot row1 sizes) (absT0 b)) in
+  let e = norm (linear_err n0 total (abs_sum row1) inputs) in
   if (&&) ((&&) ((=) n0 (length ys)) (fits_gamma n0))
        (ltb0 (DOps.add total e) hugeT)
   then settle
          (DOps.sub
-           (DOps.add (ext (fun s -> s.s_lo) (fun s -> s.s_hi) row0 ys) b) e)
+           (DOps.add (ext (fun s -> s.s_lo) (fun s -> s.s_hi) row1 ys) b) e)
          (DOps.add
-           (DOps.add (ext (fun s -> s.s_hi) (fun s -> s.s_lo) row0 ys) b) e)
-         (DOps.sub (ext (fun s -> s.s_low) (fun s -> s.s_high) row0 ys)
+           (DOps.add (ext (fun s -> s.s_hi) (fun s -> s.s_lo) row1 ys) b) e)
+         (DOps.sub (ext (fun s -> s.s_low) (fun s -> s.s_high) row1 ys)
            (twice e))
-         (DOps.add (ext (fun s -> s.s_high) (fun s -> s.s_low) row0 ys)
-           (twice e)) (rising (fun s -> s.s_up) (fun s -> s.s_down) row0 ys)
-         (rising (fun s -> s.s_down) (fun s -> s.s_up) row0 ys)
+         (DOps.add (ext (fun s -> s.s_high) (fun s -> s.s_low) row1 ys)
+           (twice e)) (rising (fun s -> s.s_up) (fun s -> s.s_down) row1 ys)
+         (rising (fun s -> s.s_down) (fun s -> s.s_up) row1 ys)
   else None
 
 (** val rows_spread :
@@ -1301,8 +2424,8 @@ let rec kinks_spread convex = function
 | [] -> Some []
 | s :: ys' ->
   (match (fun fO fS n -> if n=0 then fO () else fS (n-1))
-           (fun _ -> kink_spread minT s)
-           (fun _ -> kink_spread maxT s)
+           (fun _ -> kink_spread minT0 s)
+           (fun _ -> kink_spread maxT0 s)
            convex with
    | Some t ->
      (match kinks_spread (pred convex) ys' with
@@ -1326,16 +2449,17 @@ let mean_spread ys places =
   match mapo (nth_error ys) places with
   | Some part0 ->
     let n0 = length part0 in
-    let count = fromZ (Z.of_nat n0) in
+    let count0 = fromZ (Z.of_nat n0) in
     let inputs = sum_of size0 part0 in
-    let total = div0 inputs count in
+    let total = div0 inputs count0 in
     let e = norm (linear_err n0 total DOps.one inputs) in
     if (&&) ((&&) (Nat.ltb 0 n0) (fits_gamma n0))
-         (ltb0 (DOps.mul (DOps.add total e) count) hugeT)
-    then settle (DOps.sub (div0 (sum_of (fun s -> s.s_lo) part0) count) e)
-           (DOps.add (div0 (sum_of (fun s -> s.s_hi) part0) count) e)
-           (DOps.sub (div0 (sum_of (fun s -> s.s_low) part0) count) (twice e))
-           (DOps.add (div0 (sum_of (fun s -> s.s_high) part0) count)
+         (ltb0 (DOps.mul (DOps.add total e) count0) hugeT)
+    then settle (DOps.sub (div0 (sum_of (fun s -> s.s_lo) part0) count0) e)
+           (DOps.add (div0 (sum_of (fun s -> s.s_hi) part0) count0) e)
+           (DOps.sub (div0 (sum_of (fun s -> s.s_low) part0) count0)
+             (twice e))
+           (DOps.add (div0 (sum_of (fun s -> s.s_high) part0) count0)
              (twice e)) (forallb (fun s -> s.s_up) part0)
            (forallb (fun s -> s.s_down) part0)
     else None
@@ -1343,31 +2467,31 @@ let mean_spread ys places =
 
 (** val abs_max : DOps.num list -> DOps.num **)
 
-let abs_max row0 =
-  fold_right (fun w m -> maxT (absT w) m) DOps.zero row0
+let abs_max row1 =
+  fold_right (fun w m -> maxT0 (absT0 w) m) DOps.zero row1
 
 (** val distance_spread :
     spread list -> (DOps.num list * DOps.num) -> spread option **)
 
 let distance_spread ys = function
-| (row0, b) ->
-  let far0 = DOps.add (abs_max row0) (max_of size0 ys) in
-  let most = max_of (fun s -> maxT (negT s.s_low) s.s_high) ys in
+| (row1, b) ->
+  let far0 = DOps.add (abs_max row1) (max_of size0 ys) in
+  let most = max_of (fun s -> maxT0 (negT0 s.s_low) s.s_high) ys in
   let e1 = DOps.add (DOps.mul uT far0) etaT in
   let e =
     norm
       (DOps.add e1
-        (DOps.add (DOps.mul uT (DOps.add (DOps.add far0 e1) (absT b))) etaT))
+        (DOps.add (DOps.mul uT (DOps.add (DOps.add far0 e1) (absT0 b))) etaT))
   in
   let all = forallb same ys in
-  if (=) (length row0) (length ys)
+  if (=) (length row1) (length ys)
   then settle (DOps.sub b e) (DOps.add (DOps.add far0 b) e)
-         (negT (DOps.add most (twice e))) (DOps.add most (twice e)) all all
+         (negT0 (DOps.add most (twice e))) (DOps.add most (twice e)) all all
   else None
 
-type tree =
+type tree0 =
 | Tip of DOps.num
-| Ask of int * DOps.num * tree * tree
+| Ask of int * DOps.num * tree0 * tree0
 
 (** val extreme :
     (DOps.num -> DOps.num -> DOps.num) -> (spread -> DOps.num) -> spread ->
@@ -1384,10 +2508,10 @@ let set_spread ys places =
     (match l0 with
      | [] -> None
      | s :: l ->
-       Some { s_lo = (extreme maxT (fun s0 -> s0.s_lo) s l); s_hi =
-         (extreme maxT (fun s0 -> s0.s_hi) s l); s_low =
-         (extreme minT (fun s0 -> s0.s_low) s l); s_high =
-         (extreme maxT (fun s0 -> s0.s_high) s l); s_up = false; s_down =
+       Some { s_lo = (extreme maxT0 (fun s0 -> s0.s_lo) s l); s_hi =
+         (extreme maxT0 (fun s0 -> s0.s_hi) s l); s_low =
+         (extreme minT0 (fun s0 -> s0.s_low) s l); s_high =
+         (extreme maxT0 (fun s0 -> s0.s_high) s l); s_up = false; s_down =
          false })
   | None -> None
 
@@ -1396,16 +2520,16 @@ type four = { f_lo : DOps.num; f_hi : DOps.num; f_low : DOps.num;
 
 (** val joined : four -> four -> bool -> bool -> four **)
 
-let joined l r on back =
-  let low = minT l.f_low r.f_low in
-  let high = maxT l.f_high r.f_high in
-  let low' = if on then minT low (DOps.sub r.f_lo l.f_hi) else low in
-  let high' = if on then maxT high (DOps.sub r.f_hi l.f_lo) else high in
-  { f_lo = (minT l.f_lo r.f_lo); f_hi = (maxT l.f_hi r.f_hi); f_low =
-  (if back then minT low' (DOps.sub l.f_lo r.f_hi) else low'); f_high =
-  (if back then maxT high' (DOps.sub l.f_hi r.f_lo) else high') }
+let joined l r on0 back =
+  let low = minT0 l.f_low r.f_low in
+  let high = maxT0 l.f_high r.f_high in
+  let low' = if on0 then minT0 low (DOps.sub r.f_lo l.f_hi) else low in
+  let high' = if on0 then maxT0 high (DOps.sub r.f_hi l.f_lo) else high in
+  { f_lo = (minT0 l.f_lo r.f_lo); f_hi = (maxT0 l.f_hi r.f_hi); f_low =
+  (if back then minT0 low' (DOps.sub l.f_lo r.f_hi) else low'); f_high =
+  (if back then maxT0 high' (DOps.sub l.f_hi r.f_lo) else high') }
 
-(** val tree_four : spread list -> tree -> four option **)
+(** val tree_four : spread list -> tree0 -> four option **)
 
 let rec tree_four asks = function
 | Tip v ->
@@ -1430,24 +2554,24 @@ let rec tree_four asks = function
                 | None -> None)
    | None -> None)
 
-type piece = { p_ask : int; p_low : DOps.num; p_high : DOps.num;
-               p_above : DOps.num option; p_upto : DOps.num option }
+type piece0 = { p_ask : int; p_low : DOps.num; p_high : DOps.num;
+                p_above : DOps.num option; p_upto : DOps.num option }
 
 (** val sooner : DOps.num option -> DOps.num -> DOps.num option **)
 
 let sooner o v =
   Some (match o with
-        | Some w -> minT w v
+        | Some w -> minT0 w v
         | None -> v)
 
 (** val later : DOps.num option -> DOps.num -> DOps.num option **)
 
 let later o v =
   Some (match o with
-        | Some w -> maxT w v
+        | Some w -> maxT0 w v
         | None -> v)
 
-(** val cut_piece : bool -> DOps.num -> piece -> piece **)
+(** val cut_piece : bool -> DOps.num -> piece0 -> piece0 **)
 
 let cut_piece left th p =
   if left
@@ -1457,7 +2581,7 @@ let cut_piece left th p =
          (later p.p_above th); p_upto = p.p_upto }
 
 (** val narrow :
-    spread -> int -> bool -> DOps.num -> piece list -> piece list **)
+    spread -> int -> bool -> DOps.num -> piece0 list -> piece0 list **)
 
 let rec narrow s q left th = function
 | [] ->
@@ -1469,7 +2593,7 @@ let rec narrow s q left th = function
   else p :: (narrow s q left th path')
 
 (** val open_leaves :
-    spread list -> tree -> piece list -> (DOps.num * piece list) list **)
+    spread list -> tree0 -> piece0 list -> (DOps.num * piece0 list) list **)
 
 let rec open_leaves asks t path =
   match t with
@@ -1486,52 +2610,52 @@ let rec open_leaves asks t path =
           else [])
      | None -> [])
 
-(** val apart : piece -> piece -> bool **)
+(** val apart : piece0 -> piece0 -> bool **)
 
-let apart second0 first =
+let apart second1 first =
   (||)
-    (match second0.p_above with
+    (match second1.p_above with
      | Some a ->
        (match first.p_upto with
-        | Some b -> DOps.leb (DOps.sub b a) second0.p_low
+        | Some b -> DOps.leb (DOps.sub b a) second1.p_low
         | None -> false)
      | None -> false)
-    (match second0.p_upto with
+    (match second1.p_upto with
      | Some b ->
        (match first.p_above with
-        | Some a -> DOps.leb second0.p_high (DOps.sub a b)
+        | Some a -> DOps.leb second1.p_high (DOps.sub a b)
         | None -> false)
      | None -> false)
 
-(** val a_pair : piece list -> piece list -> bool **)
+(** val a_pair : piece0 list -> piece0 list -> bool **)
 
-let a_pair second0 first =
+let a_pair second1 first =
   forallb (fun s ->
     forallb (fun f -> negb ((&&) ((=) s.p_ask f.p_ask) (apart s f))) first)
-    second0
+    second1
 
 (** val compared :
-    (DOps.num * piece list) -> (DOps.num * piece list) ->
+    (DOps.num * piece0 list) -> (DOps.num * piece0 list) ->
     (DOps.num * DOps.num) -> DOps.num * DOps.num **)
 
-let compared second0 first r =
-  let d = DOps.sub (fst first) (fst second0) in
+let compared second1 first r =
+  let d = DOps.sub (fst first) (fst second1) in
   if (&&) ((||) (ltb0 d (fst r)) (ltb0 (snd r) d))
-       (a_pair (snd second0) (snd first))
-  then ((minT (fst r) d), (maxT (snd r) d))
+       (a_pair (snd second1) (snd first))
+  then ((minT0 (fst r) d), (maxT0 (snd r) d))
   else r
 
 (** val against :
-    (DOps.num * piece list) -> (DOps.num * piece list) list ->
+    (DOps.num * piece0 list) -> (DOps.num * piece0 list) list ->
     (DOps.num * DOps.num) -> DOps.num * DOps.num **)
 
-let rec against second0 firsts r =
+let rec against second1 firsts r =
   match firsts with
   | [] -> r
-  | f :: l -> against second0 l (compared second0 f r)
+  | f :: l -> against second1 l (compared second1 f r)
 
 (** val by_pairs :
-    (DOps.num * piece list) list -> (DOps.num * piece list) list ->
+    (DOps.num * piece0 list) list -> (DOps.num * piece0 list) list ->
     (DOps.num * DOps.num) -> DOps.num * DOps.num **)
 
 let rec by_pairs seconds firsts r =
@@ -1539,13 +2663,13 @@ let rec by_pairs seconds firsts r =
   | [] -> r
   | s :: l -> by_pairs l firsts (against s firsts r)
 
-(** val leaves : tree -> Big.t **)
+(** val leaves : tree0 -> Big.t **)
 
 let rec leaves = function
 | Tip _ -> Big.one
 | Ask (_, _, l, r) -> Z.add (leaves l) (leaves r)
 
-(** val tree_spread : spread list -> tree -> spread option **)
+(** val tree_spread : spread list -> tree0 -> spread option **)
 
 let tree_spread asks t =
   match tree_four asks t with
@@ -1561,7 +2685,7 @@ let tree_spread asks t =
            by_pairs l l (DOps.zero, DOps.zero)
       else (f.f_low, f.f_high)
     in
-    if (&&) (ltb0 (negT hugeT) f.f_lo) (ltb0 f.f_hi hugeT)
+    if (&&) (ltb0 (negT0 hugeT) f.f_lo) (ltb0 f.f_hi hugeT)
     then Some { s_lo = f.f_lo; s_hi = f.f_hi; s_low = low; s_high = high;
            s_up = (DOps.leb DOps.zero low); s_down =
            (DOps.leb high DOps.zero) }
@@ -1569,7 +2693,7 @@ let tree_spread asks t =
   | None -> None
 
 (** val sum_spread :
-    spread list -> (DOps.num * tree list) -> spread option **)
+    spread list -> (DOps.num * tree0 list) -> spread option **)
 
 let sum_spread asks o =
   match mapo (tree_spread asks) (snd o) with
@@ -1579,7 +2703,7 @@ let sum_spread asks o =
   | None -> None
 
 (** val trees_spread :
-    int list list -> (DOps.num * tree list) list -> spread list -> spread
+    int list list -> (DOps.num * tree0 list) list -> spread list -> spread
     list option **)
 
 let trees_spread sets outs0 ys =
@@ -1593,7 +2717,7 @@ type layer =
 | Kinks of int
 | Pool of int * int
 | Distance of (DOps.num list * DOps.num) list
-| Trees of int list list * (DOps.num * tree list) list
+| Trees of int list list * (DOps.num * tree0 list) list
 
 (** val layer_spread :
     layer -> spread list -> spread list -> spread list option **)
@@ -1630,9 +2754,9 @@ type coord = { c_lo : DOps.num; c_hi : DOps.num; c_shift : DOps.num;
 
 type term = (DOps.num * bool) * int
 
-type row = { terms : term list; equal : bool; right : DOps.num }
+type row0 = { terms : term list; equal : bool; right : DOps.num }
 
-type premise = { when0 : row list; others : bool; equals : int list;
+type premise = { when0 : row0 list; others : bool; equals : int list;
                  frees : int list }
 
 (** val feature_of : coord list -> int -> int option **)
@@ -1670,37 +2794,38 @@ let rec merge = function
 let clean ts =
   filter (fun t -> negb (DOps.isz (fst (fst t)))) (merge ts)
 
-type cell = { l1 : DOps.num; h1 : DOps.num; l2 : DOps.num; h2 : DOps.num;
-              d_lo : DOps.num option; d_hi : DOps.num option }
+type cell0 = { l1 : DOps.num; h1 : DOps.num; l2 : DOps.num; h2 : DOps.num;
+               d_lo : DOps.num option; d_hi : DOps.num option }
 
 (** val omax : DOps.num option -> DOps.num -> DOps.num option **)
 
 let omax o v =
   Some (match o with
-        | Some w -> maxT w v
+        | Some w -> maxT0 w v
         | None -> v)
 
 (** val omin : DOps.num option -> DOps.num -> DOps.num option **)
 
 let omin o v =
   Some (match o with
-        | Some w -> minT w v
+        | Some w -> minT0 w v
         | None -> v)
 
-(** val bounded : bool -> DOps.num -> DOps.num -> bool -> cell -> cell **)
+(** val bounded : bool -> DOps.num -> DOps.num -> bool -> cell0 -> cell0 **)
 
 let bounded k a right0 same0 c =
   let q = norm (div0 right0 a) in
   let low = (||) same0 (DOps.leb a DOps.zero) in
   let high = (||) same0 (DOps.leb DOps.zero a) in
   if k
-  then { l1 = c.l1; h1 = c.h1; l2 = (if low then maxT c.l2 q else c.l2); h2 =
-         (if high then minT c.h2 q else c.h2); d_lo = c.d_lo; d_hi = c.d_hi }
-  else { l1 = (if low then maxT c.l1 q else c.l1); h1 =
-         (if high then minT c.h1 q else c.h1); l2 = c.l2; h2 = c.h2; d_lo =
+  then { l1 = c.l1; h1 = c.h1; l2 = (if low then maxT0 c.l2 q else c.l2);
+         h2 = (if high then minT0 c.h2 q else c.h2); d_lo = c.d_lo; d_hi =
+         c.d_hi }
+  else { l1 = (if low then maxT0 c.l1 q else c.l1); h1 =
+         (if high then minT0 c.h1 q else c.h1); l2 = c.l2; h2 = c.h2; d_lo =
          c.d_lo; d_hi = c.d_hi }
 
-(** val stripped : DOps.num -> DOps.num -> bool -> cell -> cell **)
+(** val stripped : DOps.num -> DOps.num -> bool -> cell0 -> cell0 **)
 
 let stripped a right0 same0 c =
   let q = norm (div0 right0 a) in
@@ -1709,17 +2834,17 @@ let stripped a right0 same0 c =
   d_hi =
   (if (||) same0 (DOps.leb DOps.zero a) then omin c.d_hi q else c.d_hi) }
 
-(** val update : int -> (cell -> cell) -> cell list -> cell list **)
+(** val update0 : int -> (cell0 -> cell0) -> cell0 list -> cell0 list **)
 
-let rec update i f = function
+let rec update0 i f = function
 | [] -> []
 | c :: l' ->
   ((fun fO fS n -> if n=0 then fO () else fS (n-1))
      (fun _ -> (f c) :: l')
-     (fun i' -> c :: (update i' f l'))
+     (fun i' -> c :: (update0 i' f l'))
      i)
 
-(** val apply : row -> cell list -> cell list option **)
+(** val apply : row0 -> cell0 list -> cell0 list option **)
 
 let apply r cells =
   match clean r.terms with
@@ -1732,7 +2857,7 @@ let apply r cells =
     let (p, i) = t in
     let (a, k) = p in
     (match l0 with
-     | [] -> Some (update i (bounded k a r.right r.equal) cells)
+     | [] -> Some (update0 i (bounded k a r.right r.equal) cells)
      | t0 :: l3 ->
        let (p0, j) = t0 in
        let (b, l) = p0 in
@@ -1740,12 +2865,12 @@ let apply r cells =
         | [] ->
           if (&&) ((=) i j) ((&&) (negb (eqb k l)) (DOps.isz (DOps.add a b)))
           then Some
-                 (update i (stripped (if k then b else a) r.right r.equal)
+                 (update0 i (stripped (if k then b else a) r.right r.equal)
                    cells)
           else Some cells
         | _ :: _ -> Some cells))
 
-(** val apply_all : row list -> cell list -> cell list option **)
+(** val apply_all : row0 list -> cell0 list -> cell0 list option **)
 
 let rec apply_all rs cells =
   match rs with
@@ -1755,9 +2880,9 @@ let rec apply_all rs cells =
      | Some c -> apply_all rs' c
      | None -> None)
 
-type known = { k_l1 : DOps.num; k_h1 : DOps.num; k_l2 : DOps.num;
-               k_h2 : DOps.num; k_low : DOps.num; k_high : DOps.num;
-               k_pinned : bool }
+type known0 = { k_l1 : DOps.num; k_h1 : DOps.num; k_l2 : DOps.num;
+                k_h2 : DOps.num; k_low : DOps.num; k_high : DOps.num;
+                k_pinned : bool }
 
 (** val up0 : bool -> DOps.num -> DOps.num **)
 
@@ -1769,12 +2894,12 @@ let up0 w v =
 let down w v =
   if w then DOps.floor v else v
 
-(** val finish1 : bool -> coord -> cell -> known **)
+(** val finish1 : bool -> coord -> cell0 -> known0 **)
 
 let finish1 pin c k =
   let a = option_map (up0 c.c_whole) k.d_lo in
   let b = option_map (down c.c_whole) k.d_hi in
-  let pinned0 =
+  let pinned1 =
     (||) pin
       (match a with
        | Some v ->
@@ -1783,26 +2908,26 @@ let finish1 pin c k =
           | None -> false)
        | None -> false)
   in
-  let low1 = if pinned0 then maxT k.l1 k.l2 else k.l1 in
-  let low2 = if pinned0 then maxT k.l1 k.l2 else k.l2 in
-  let high1 = if pinned0 then minT k.h1 k.h2 else k.h1 in
-  let high2 = if pinned0 then minT k.h1 k.h2 else k.h2 in
+  let low1 = if pinned1 then maxT0 k.l1 k.l2 else k.l1 in
+  let low2 = if pinned1 then maxT0 k.l1 k.l2 else k.l2 in
+  let high1 = if pinned1 then minT0 k.h1 k.h2 else k.h1 in
+  let high2 = if pinned1 then minT0 k.h1 k.h2 else k.h2 in
   let r = up0 c.c_whole in
   let s = down c.c_whole in
   let least = DOps.sub (r low1) (s high2) in
   let most = DOps.sub (s high1) (r low2) in
   { k_l1 = (r low1); k_h1 = (s high1); k_l2 = (r low2); k_h2 = (s high2);
   k_low =
-  (if pinned0
+  (if pinned1
    then DOps.zero
    else (match a with
-         | Some v -> maxT least v
+         | Some v -> maxT0 least v
          | None -> least)); k_high =
-  (if pinned0
+  (if pinned1
    then DOps.zero
    else (match b with
-         | Some v -> minT most v
-         | None -> most)); k_pinned = pinned0 }
+         | Some v -> minT0 most v
+         | None -> most)); k_pinned = pinned1 }
 
 (** val pin_stated : premise -> int list -> int -> coord -> bool **)
 
@@ -1811,7 +2936,7 @@ let pin_stated p names i c =
     ((&&) p.others (negb (existsb ((=) c.c_feature) names)))
 
 (** val finish :
-    premise -> int list -> int -> coord list -> cell list -> known list **)
+    premise -> int list -> int -> coord list -> cell0 list -> known0 list **)
 
 let rec finish p names i cs cells =
   match cs with
@@ -1824,13 +2949,13 @@ let rec finish p names i cs cells =
                                                    (Stdlib.Int.succ i) cs'
                                                    cells'))
 
-(** val start : coord -> cell **)
+(** val start : coord -> cell0 **)
 
 let start c =
   { l1 = c.c_lo; h1 = c.c_hi; l2 = c.c_lo; h2 = c.c_hi; d_lo = None; d_hi =
     None }
 
-(** val ground : coord list -> premise -> known list option **)
+(** val ground : coord list -> premise -> known0 list option **)
 
 let ground cs p =
   match apply_all p.when0 (map start cs) with
@@ -1865,7 +2990,7 @@ let rec left_num x y = function
   DOps.add (DOps.mul c (nth i (if k then y else x) DOps.zero))
     (left_num x y ts')
 
-(** val row_ok : DOps.num list -> DOps.num list -> row -> bool **)
+(** val row_ok : DOps.num list -> DOps.num list -> row0 -> bool **)
 
 let row_ok x y r =
   let l = left_num x y r.terms in
@@ -1897,15 +3022,15 @@ let witness_ok cs p x y =
       ((&&) (pins_ok p (named cs p) 0 cs x y)
         (forallb (fun i -> Nat.ltb i (length cs)) p.equals)))
 
-type branch = { columns : int list; steps : layer list; pinned : int option;
+type branch = { columns : int list; steps : layer list; pinned0 : int option;
                 box : (DOps.num * DOps.num) list }
 
-type part = { hidden : (DOps.num list * DOps.num) list; skips : bool;
+type part = { hidden0 : (DOps.num list * DOps.num) list; skips : bool;
               sums : (DOps.num list * DOps.num) list }
 
-type net = { coords : coord list; encoder : branch list option; lower : 
-             part; second : part;
-             head : ((DOps.num list * DOps.num) * DOps.num) list }
+type net0 = { coords : coord list; encoder : branch list option;
+              lower0 : part; second0 : part;
+              head0 : ((DOps.num list * DOps.num) * DOps.num) list }
 
 (** val bind : 'a1 option -> ('a1 -> 'a2 option) -> 'a2 option **)
 
@@ -1918,7 +3043,7 @@ let bind o f =
 
 let passes b =
   match b.steps with
-  | [] -> (match b.pinned with
+  | [] -> (match b.pinned0 with
            | Some _ -> false
            | None -> true)
   | _ :: _ -> false
@@ -1926,17 +3051,17 @@ let passes b =
 (** val far : coord -> DOps.num **)
 
 let far c =
-  maxT (DOps.sub c.c_shift c.c_lo) (DOps.sub c.c_hi c.c_shift)
+  maxT0 (DOps.sub c.c_shift c.c_lo) (DOps.sub c.c_hi c.c_shift)
 
-(** val plain : coord -> bool **)
+(** val plain0 : coord -> bool **)
 
-let plain c =
+let plain0 c =
   (&&) (DOps.isz c.c_shift) (eqb0 c.c_mult DOps.one)
 
 (** val error : coord -> DOps.num **)
 
 let error c =
-  if plain c then DOps.zero else scale_err (far c) c.c_mult
+  if plain0 c then DOps.zero else scale_err (far c) c.c_mult
 
 (** val scales : coord -> bool **)
 
@@ -1953,8 +3078,8 @@ type dir = bool * bool
 
 (** val move : bool -> bool -> DOps.num -> DOps.num -> dir option **)
 
-let move pinned0 group low high =
-  if pinned0
+let move pinned1 group low high =
+  if pinned1
   then Some (true, true)
   else if group
        then None
@@ -1962,7 +3087,7 @@ let move pinned0 group low high =
             then Some (false, true)
             else if DOps.leb DOps.zero low then Some (true, false) else None
 
-(** val raw_spread : coord -> known -> spread option **)
+(** val raw_spread : coord -> known0 -> spread option **)
 
 let raw_spread c k =
   let low = DOps.leb DOps.zero k.k_low in
@@ -1971,14 +3096,14 @@ let raw_spread c k =
   let down0 = (||) k.k_pinned ((&&) (negb c.c_group) high) in
   let e = error c in
   let at_ = fun v -> DOps.mul c.c_mult (DOps.sub v c.c_shift) in
-  settle (DOps.sub (at_ (minT k.k_l1 k.k_l2)) e)
-    (DOps.add (at_ (maxT k.k_h1 k.k_h2)) e)
+  settle (DOps.sub (at_ (minT0 k.k_l1 k.k_l2)) e)
+    (DOps.add (at_ (maxT0 k.k_h1 k.k_h2)) e)
     (DOps.sub (DOps.mul c.c_mult k.k_low) (twice e))
     (DOps.add (DOps.mul c.c_mult k.k_high) (twice e)) up1 down0
 
 type moving = dir option * DOps.num
 
-(** val pass_moving : coord -> known -> moving **)
+(** val pass_moving : coord -> known0 -> moving **)
 
 let pass_moving c k =
   ((move k.k_pinned c.c_group k.k_low k.k_high), (input_size c))
@@ -1987,11 +3112,11 @@ let pass_moving c k =
 
 let cut_moving b s =
   let (l, h) = b in
-  if (&&) (DOps.leb l h) ((&&) (ltb0 (negT hugeT) l) (ltb0 h hugeT))
-  then (match settle (maxT l (minT s.s_lo h)) (maxT l (minT s.s_hi h))
+  if (&&) (DOps.leb l h) ((&&) (ltb0 (negT0 hugeT) l) (ltb0 h hugeT))
+  then (match settle (maxT0 l (minT0 s.s_lo h)) (maxT0 l (minT0 s.s_hi h))
                 s.s_low s.s_high s.s_up s.s_down with
         | Some t ->
-          Some ((move (same t) false t.s_low t.s_high), (maxT (negT l) h))
+          Some ((move (same t) false t.s_low t.s_high), (maxT0 (negT0 l) h))
         | None -> None)
   else None
 
@@ -1999,10 +3124,10 @@ let cut_moving b s =
 
 let pinned_moving all = function
 | (l, h) ->
-  if (&&) (DOps.leb l h) ((&&) (ltb0 (negT hugeT) l) (ltb0 h hugeT))
+  if (&&) (DOps.leb l h) ((&&) (ltb0 (negT0 hugeT) l) (ltb0 h hugeT))
   then (match settle l h (DOps.sub l h) (DOps.sub h l) all all with
         | Some t ->
-          Some ((move (same t) false t.s_low t.s_high), (maxT (negT l) h))
+          Some ((move (same t) false t.s_low t.s_high), (maxT0 (negT0 l) h))
         | None -> None)
   else None
 
@@ -2021,7 +3146,7 @@ let rec map2o f l m =
        bind (f a b) (fun c -> bind (map2o f l' m') (fun r -> Some (c :: r))))
 
 (** val branch_moving :
-    coord list -> known list -> branch -> moving list option **)
+    coord list -> known0 list -> branch -> moving list option **)
 
 let branch_moving cs ks b =
   bind
@@ -2035,7 +3160,7 @@ let branch_moving cs ks b =
              bind (nth_error ks i) (fun k -> Some (pass_moving c k))))
            b.columns
     else bind (layers_spread b.steps ys None) (fun zs ->
-           match b.pinned with
+           match b.pinned0 with
            | Some j ->
              if (=) j (length b.box)
              then mapo (pinned_moving (forallb same zs)) b.box
@@ -2043,7 +3168,7 @@ let branch_moving cs ks b =
            | None -> map2o cut_moving b.box zs))
 
 (** val encoder_moving :
-    coord list -> known list -> branch list -> moving list option **)
+    coord list -> known0 list -> branch list -> moving list option **)
 
 let rec encoder_moving cs ks = function
 | [] -> Some []
@@ -2051,7 +3176,7 @@ let rec encoder_moving cs ks = function
   bind (branch_moving cs ks b) (fun y ->
     bind (encoder_moving cs ks bs') (fun r -> Some (app y r)))
 
-(** val pass_all : coord list -> known list -> moving list **)
+(** val pass_all : coord list -> known0 list -> moving list **)
 
 let rec pass_all cs ks =
   match cs with
@@ -2061,7 +3186,7 @@ let rec pass_all cs ks =
      | [] -> []
      | k :: ks' -> (pass_moving c k) :: (pass_all cs' ks'))
 
-(** val inputs_moving : net -> known list -> moving list option **)
+(** val inputs_moving : net0 -> known0 list -> moving list option **)
 
 let inputs_moving n0 ks =
   if forallb scales n0.coords
@@ -2074,10 +3199,10 @@ let inputs_moving n0 ks =
     DOps.num list -> DOps.num -> (DOps.num list * DOps.num) -> DOps.num option **)
 
 let row_size y inputs = function
-| (row0, b) ->
-  let n0 = length row0 in
-  let t = norm (DOps.add (abs_dot row0 y) (absT b)) in
-  let e = linear_err n0 t (abs_sum row0) inputs in
+| (row1, b) ->
+  let n0 = length row1 in
+  let t = norm (DOps.add (abs_dot row1 y) (absT0 b)) in
+  let e = linear_err n0 t (abs_sum row1) inputs in
   if (&&) ((&&) ((=) n0 (length y)) (fits_gamma n0))
        (ltb0 (DOps.add t e) hugeT)
   then Some (norm (DOps.add t e))
@@ -2093,7 +3218,7 @@ let rows_size y rows =
 (** val part_size : part -> DOps.num list -> DOps.num list option **)
 
 let part_size p y =
-  bind (rows_size y p.hidden) (fun t ->
+  bind (rows_size y p.hidden0) (fun t ->
     rows_size (app (if p.skips then y else []) t) p.sums)
 
 (** val upper_size : DOps.num -> DOps.num -> DOps.num option **)
@@ -2110,32 +3235,32 @@ let upper_size l s =
 
 let head_fits z0 inputs = function
 | (p, c) ->
-  let (row0, b) = p in
-  let n0 = length row0 in
+  let (row1, b) = p in
+  let n0 = length row1 in
   let g = gammaT n0 in
-  let t = norm (DOps.add (abs_dot row0 z0) (absT b)) in
+  let t = norm (DOps.add (abs_dot row1 z0) (absT0 b)) in
   let e =
     DOps.add (DOps.mul g t)
       (DOps.mul
-        (DOps.mul (DOps.add DOps.one g) (DOps.mul etaT (maxT DOps.one c)))
+        (DOps.mul (DOps.add DOps.one g) (DOps.mul etaT (maxT0 DOps.one c)))
         (DOps.add
           (DOps.add
             (fromZ
               (Z.add
                 (Z.mul ((fun x -> Big.succ (Big.shift_left x 1)) Big.one)
                   (Z.of_nat n0)) ((fun x -> Big.succ (Big.shift_left x 1))
-                Big.one))) (abs_sum row0)) inputs))
+                Big.one))) (abs_sum row1)) inputs))
   in
-  let small = fun w -> ltb0 (absT w) (DOps.mul hugeT c) in
+  let small = fun w -> ltb0 (absT0 w) (DOps.mul hugeT c) in
   (&&) ((&&) (ltb0 DOps.zero c) ((&&) ((=) n0 (length z0)) (fits_gamma n0)))
-    ((&&) ((&&) (forallb small row0) (small b))
+    ((&&) ((&&) (forallb small row1) (small b))
       ((&&) (ltb0 (DOps.add t e) hugeT)
         (ltb0 (DOps.add t e) (DOps.mul hugeT c))))
 
 (** val combine : bool -> DOps.num list -> dir list -> bool **)
 
-let rec combine up1 row0 ds =
-  match row0 with
+let rec combine up1 row1 ds =
+  match row1 with
   | [] -> true
   | w :: row' ->
     (match ds with
@@ -2148,38 +3273,38 @@ let rec combine up1 row0 ds =
 
 (** val sum_dir : dir list -> DOps.num list -> dir **)
 
-let sum_dir ds row0 =
-  ((combine true row0 ds), (combine false row0 ds))
+let sum_dir ds row1 =
+  ((combine true row1 ds), (combine false row1 ds))
 
 (** val zero_row : (DOps.num list * DOps.num) -> bool **)
 
 let zero_row r =
   (&&) (DOps.isz (snd r)) (forallb DOps.isz (fst r))
 
-(** val outputs_dir : net -> moving list -> dir list option **)
+(** val outputs_dir : net0 -> moving list -> dir list option **)
 
 let outputs_dir n0 ms =
   bind (mapo fst ms) (fun ds ->
     let y = map snd ms in
-    bind (part_size n0.lower y) (fun l ->
-      bind (part_size n0.second y) (fun m ->
+    bind (part_size n0.lower0 y) (fun l ->
+      bind (part_size n0.second0 y) (fun m ->
         bind (map2o upper_size l m) (fun z0 ->
           let inputs = norm (fold_right DOps.add DOps.zero z0) in
           if (&&)
-               ((&&) (forallb zero_row n0.second.sums)
-                 (forallb (fun r -> floatb (snd r)) n0.lower.sums))
-               (forallb (head_fits z0 inputs) n0.head)
-          then let us = map (fun r -> sum_dir ds (fst r)) n0.lower.hidden in
+               ((&&) (forallb zero_row n0.second0.sums)
+                 (forallb (fun r -> floatb (snd r)) n0.lower0.sums))
+               (forallb (head_fits z0 inputs) n0.head0)
+          then let us = map (fun r -> sum_dir ds (fst r)) n0.lower0.hidden0 in
                let ls =
                  map (fun r ->
-                   sum_dir (app (if n0.lower.skips then ds else []) us)
-                     (fst r)) n0.lower.sums
+                   sum_dir (app (if n0.lower0.skips then ds else []) us)
+                     (fst r)) n0.lower0.sums
                in
-               Some (map (fun h -> sum_dir ls (fst (fst h))) n0.head)
+               Some (map (fun h -> sum_dir ls (fst (fst h))) n0.head0)
           else None))))
 
-type goal = { outs : term list; ins : term list; g_equal : bool;
-              g_right : DOps.num }
+type goal0 = { outs : term list; ins : term list; g_equal : bool;
+               g_right : DOps.num }
 
 (** val coef : bool -> int -> term list -> DOps.num **)
 
@@ -2190,9 +3315,9 @@ let rec coef k i = function
   let (c, l) = p in
   if (&&) (eqb k l) ((=) i j) then DOps.add c (coef k i ts') else coef k i ts'
 
-(** val below : int -> term list -> bool **)
+(** val below0 : int -> term list -> bool **)
 
-let below n0 ts =
+let below0 n0 ts =
   forallb (fun t -> Nat.ltb (snd t) n0) ts
 
 (** val outs_le : bool -> term list -> int -> dir list -> bool **)
@@ -2210,21 +3335,538 @@ let rec outs_le sign ts i = function
 (** val no_inputs : int -> term list -> bool **)
 
 let no_inputs m ts =
-  (&&) (below m ts)
+  (&&) (below0 m ts)
     (forallb (fun t -> DOps.isz (coef (snd (fst t)) (snd t) ts)) ts)
 
-(** val order_row : int -> dir list -> goal -> bool **)
+(** val order_row : int -> dir list -> goal0 -> bool **)
 
 let order_row m ds g =
-  (&&) ((&&) (below (length ds) g.outs) (no_inputs m g.ins))
+  (&&) ((&&) (below0 (length ds) g.outs) (no_inputs m g.ins))
     ((&&) ((&&) (DOps.leb DOps.zero g.g_right) (outs_le true g.outs 0 ds))
       ((||) (negb g.g_equal)
         ((&&) (DOps.leb g.g_right DOps.zero) (outs_le false g.outs 0 ds))))
 
-(** val check_order : net -> premise -> goal list -> bool list option **)
+(** val check_order : net0 -> premise -> goal0 list -> bool list option **)
 
 let check_order n0 p gs =
   bind (ground n0.coords p) (fun ks ->
     bind (inputs_moving n0 ks) (fun ms ->
       bind (outputs_dir n0 ms) (fun ds -> Some
         (map (order_row (length n0.coords) ds) gs))))
+
+type item =
+| Pass of int
+| Made of spread * (DOps.num * DOps.num)
+
+(** val box_fits : (DOps.num * DOps.num) -> bool **)
+
+let box_fits b =
+  (&&) (DOps.leb (fst b) (snd b))
+    ((&&) (ltb0 (negT0 hugeT) (fst b)) (ltb0 (snd b) hugeT))
+
+(** val cut_item : (DOps.num * DOps.num) -> spread -> item option **)
+
+let cut_item b s =
+  if box_fits b
+  then bind
+         (settle (maxT0 (fst b) (minT0 s.s_lo (snd b)))
+           (maxT0 (fst b) (minT0 s.s_hi (snd b))) s.s_low s.s_high s.s_up
+           s.s_down) (fun t -> Some (Made (t, b)))
+  else None
+
+(** val pinned_item : bool -> (DOps.num * DOps.num) -> item option **)
+
+let pinned_item all b =
+  if box_fits b
+  then bind
+         (settle (fst b) (snd b) (DOps.sub (fst b) (snd b))
+           (DOps.sub (snd b) (fst b)) all all) (fun t -> Some (Made (t, b)))
+  else None
+
+(** val branch_items :
+    coord list -> known0 list -> branch -> item list option **)
+
+let branch_items cs ks b =
+  if passes b
+  then bind
+         (mapo (fun i -> bind (nth_error cs i) (fun _ -> nth_error ks i))
+           b.columns) (fun _ -> Some (map (fun x -> Pass x) b.columns))
+  else bind
+         (mapo (fun i ->
+           bind (nth_error cs i) (fun c ->
+             bind (nth_error ks i) (fun k -> raw_spread c k))) b.columns)
+         (fun ys ->
+         bind (layers_spread b.steps ys None) (fun zs ->
+           match b.pinned0 with
+           | Some j ->
+             if (=) j (length b.box)
+             then mapo (pinned_item (forallb same zs)) b.box
+             else None
+           | None -> map2o cut_item b.box zs))
+
+(** val encoder_items :
+    coord list -> known0 list -> branch list -> item list option **)
+
+let rec encoder_items cs ks = function
+| [] -> Some []
+| b :: bs' ->
+  bind (branch_items cs ks b) (fun y ->
+    bind (encoder_items cs ks bs') (fun r -> Some (app y r)))
+
+(** val items_of : net0 -> known0 list -> item list option **)
+
+let items_of n0 ks =
+  if forallb scales n0.coords
+  then (match n0.encoder with
+        | Some bs -> encoder_items n0.coords ks bs
+        | None -> Some (map (fun x -> Pass x) (seq 0 (length n0.coords))))
+  else None
+
+(** val members : int -> int -> coord list -> int list **)
+
+let rec members f i = function
+| [] -> []
+| c :: cs' ->
+  if (=) c.c_feature f
+  then i :: (members f (Stdlib.Int.succ i) cs')
+  else members f (Stdlib.Int.succ i) cs'
+
+(** val takes : int list -> item list -> item list option **)
+
+let rec takes idx its =
+  match idx with
+  | [] -> Some its
+  | i :: idx' ->
+    (match its with
+     | [] -> None
+     | i0 :: its' ->
+       (match i0 with
+        | Pass j -> if (=) i j then takes idx' its' else None
+        | Made (_, _) -> None))
+
+(** val bit : coord -> bool **)
+
+let bit c =
+  (&&) c.c_whole ((&&) (DOps.leb DOps.zero c.c_lo) (DOps.leb c.c_hi DOps.one))
+
+(** val allowed : bool list -> bool list -> int list **)
+
+let allowed ones zeros =
+  filter (fun p ->
+    (&&) (nth p ones false)
+      (forallb (fun q -> (||) ((=) q p) (nth q zeros false))
+        (seq 0 (length zeros)))) (seq 0 (length ones))
+
+(** val one_ok : known0 -> DOps.num -> bool **)
+
+let one_ok k v =
+  (&&) (DOps.leb k.k_low v) (DOps.leb v k.k_high)
+
+(** val pair_ok : known0 list -> int list -> (int * int) -> bool **)
+
+let pair_ok gk bad pr =
+  let at_ = fun i v ->
+    match nth_error gk i with
+    | Some k -> one_ok k v
+    | None -> false
+  in
+  if (=) (fst pr) (snd pr)
+  then (match bad with
+        | [] -> true
+        | _ :: _ -> false)
+  else (&&) ((&&) (at_ (fst pr) DOps.one) (at_ (snd pr) (negT0 DOps.one)))
+         (forallb (fun j -> (||) ((=) j (fst pr)) ((=) j (snd pr))) bad)
+
+(** val group_slot : known0 list -> DChecker.slot **)
+
+let group_slot gk =
+  let al1 =
+    allowed (map (fun k -> DOps.leb DOps.one k.k_h1) gk)
+      (map (fun k -> DOps.leb k.k_l1 DOps.zero) gk)
+  in
+  let al2 =
+    allowed (map (fun k -> DOps.leb DOps.one k.k_h2) gk)
+      (map (fun k -> DOps.leb k.k_l2 DOps.zero) gk)
+  in
+  let bad =
+    filter (fun j ->
+      match nth_error gk j with
+      | Some k -> negb (one_ok k DOps.zero)
+      | None -> false) (seq 0 (length gk))
+  in
+  DChecker.SGroup ((length gk), al1, al2,
+  (filter (pair_ok gk bad) (list_prod al1 al2)))
+
+(** val slots_of :
+    int -> coord list -> known0 list -> item list -> DChecker.slot list option **)
+
+let rec slots_of fuel cs ks its = match its with
+| [] -> Some []
+| i0 :: r ->
+  (match i0 with
+   | Pass i ->
+     ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+        (fun _ -> None)
+        (fun f ->
+        bind (nth_error cs i) (fun c ->
+          bind (nth_error ks i) (fun k ->
+            if c.c_group
+            then let idx = members c.c_feature 0 cs in
+                 bind (mapo (nth_error cs) idx) (fun gc ->
+                   bind (mapo (nth_error ks) idx) (fun gk ->
+                     bind (takes idx its) (fun rest ->
+                       bind (slots_of f cs ks rest) (fun l ->
+                         if forallb bit gc
+                         then Some ((group_slot gk) :: l)
+                         else None))))
+            else bind (slots_of f cs ks r) (fun l -> Some ((DChecker.SPlain
+                   { DChecker.lo1 = k.k_l1; DChecker.hi1 = k.k_h1;
+                   DChecker.lo2 = k.k_l2; DChecker.hi2 = k.k_h2;
+                   DChecker.dlo = k.k_low; DChecker.dhi = k.k_high;
+                   DChecker.whole = c.c_whole }) :: l)))))
+        fuel)
+   | Made (s, _) ->
+     ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+        (fun _ -> None)
+        (fun f ->
+        bind (slots_of f cs ks r) (fun l -> Some ((DChecker.SPlain
+          { DChecker.lo1 = s.s_lo; DChecker.hi1 = s.s_hi; DChecker.lo2 =
+          s.s_lo; DChecker.hi2 = s.s_hi; DChecker.dlo = s.s_low;
+          DChecker.dhi = s.s_high; DChecker.whole = false }) :: l)))
+        fuel))
+
+(** val source : item -> int option **)
+
+let source = function
+| Pass i -> Some i
+| Made (_, _) -> None
+
+(** val over : bool -> int option list -> term list -> DOps.num list **)
+
+let over k srcs ts =
+  map (fun s -> match s with
+                | Some i -> coef k i ts
+                | None -> DOps.zero) srcs
+
+(** val count : int -> int option list -> int **)
+
+let rec count i = function
+| [] -> 0
+| o :: r ->
+  (match o with
+   | Some j -> if (=) i j then Stdlib.Int.succ (count i r) else count i r
+   | None -> count i r)
+
+(** val once : int option list -> term list -> bool **)
+
+let once srcs ts =
+  forallb (fun t -> (=) (count (snd t) srcs) (Stdlib.Int.succ 0)) ts
+
+(** val is_extra : row0 -> bool **)
+
+let is_extra r =
+  match clean r.terms with
+  | [] -> false
+  | t :: l0 ->
+    let (p, i) = t in
+    let (a, k) = p in
+    (match l0 with
+     | [] -> false
+     | t0 :: l3 ->
+       let (p0, j) = t0 in
+       let (b, l) = p0 in
+       (match l3 with
+        | [] ->
+          negb
+            ((&&) ((=) i j) ((&&) (negb (eqb k l)) (DOps.isz (DOps.add a b))))
+        | _ :: _ -> true))
+
+(** val extra_row : int option list -> row0 -> DChecker.row list **)
+
+let extra_row srcs r =
+  let ts = clean r.terms in
+  if (&&) (is_extra r) (once srcs ts)
+  then { DChecker.r1 = (over false srcs ts); DChecker.r2 =
+         (over true srcs ts); DChecker.rhs = r.right; DChecker.eqr =
+         r.equal } :: []
+  else []
+
+(** val scale_of :
+    coord list -> (coord -> DOps.num) -> DOps.num -> item -> DOps.num **)
+
+let scale_of cs f made = function
+| Pass i -> (match nth_error cs i with
+             | Some c -> f c
+             | None -> made)
+| Made (_, _) -> made
+
+(** val piece_of :
+    int -> int -> bool -> (DOps.num list * DOps.num) -> DChecker.piece **)
+
+let piece_of m before skip r =
+  { DChecker.pc = (snd r); DChecker.ps =
+    (if skip then firstn m (fst r) else []); DChecker.po =
+    (app (repeat DOps.zero before) (if skip then skipn m (fst r) else fst r)) }
+
+(** val real_net : net0 -> item list -> DChecker.net **)
+
+let real_net n0 its =
+  let m = length its in
+  { DChecker.mult =
+  (map (scale_of n0.coords (fun c -> c.c_mult) DOps.one) its);
+  DChecker.shift =
+  (map (scale_of n0.coords (fun c -> c.c_shift) DOps.zero) its);
+  DChecker.units = (app n0.lower0.hidden0 n0.second0.hidden0);
+  DChecker.lower = (map (piece_of m 0 n0.lower0.skips) n0.lower0.sums);
+  DChecker.second =
+  (map (piece_of m (length n0.lower0.hidden0) n0.second0.skips)
+    n0.second0.sums); DChecker.head = (map fst n0.head0) }
+
+type known_err = { e_size : DOps.num; e_err : DOps.num }
+
+(** val item_err : coord list -> item -> known_err option **)
+
+let item_err cs = function
+| Pass i ->
+  bind (nth_error cs i) (fun c -> Some { e_size =
+    (DOps.mul (far c) c.c_mult); e_err = (error c) })
+| Made (_, b) ->
+  Some { e_size = (maxT0 (negT0 (fst b)) (snd b)); e_err = DOps.zero }
+
+(** val row_err :
+    DOps.num list -> DOps.num list -> DOps.num list -> DOps.num -> (DOps.num
+    list * DOps.num) -> known_err option **)
+
+let row_err y e r inputs = function
+| (row1, b) ->
+  let n0 = length row1 in
+  let total = norm (DOps.add (abs_dot row1 r) (absT0 b)) in
+  let e0 =
+    norm
+      (DOps.add (abs_dot row1 e) (linear_err n0 total (abs_sum row1) inputs))
+  in
+  if (&&) ((&&) ((=) n0 (length r)) (fits_gamma n0))
+       (ltb0 (DOps.add total e0) hugeT)
+  then Some { e_size = (norm (DOps.add (abs_dot row1 y) (absT0 b))); e_err =
+         e0 }
+  else None
+
+(** val rows_err :
+    known_err list -> (DOps.num list * DOps.num) list -> known_err list option **)
+
+let rows_err i rows =
+  let r = map (fun a -> norm (DOps.add a.e_size a.e_err)) i in
+  mapo
+    (row_err (map (fun k -> k.e_size) i) (map (fun k -> k.e_err) i) r
+      (norm (fold_right DOps.add DOps.zero r))) rows
+
+(** val part_err : part -> known_err list -> known_err list option **)
+
+let part_err p i =
+  bind (rows_err i p.hidden0) (fun h ->
+    rows_err (app (if p.skips then i else []) h) p.sums)
+
+(** val upper_err : known_err -> known_err -> known_err option **)
+
+let upper_err l s =
+  let size1 = norm (DOps.add l.e_size s.e_size) in
+  let e = DOps.add l.e_err s.e_err in
+  let e0 = norm (DOps.add e (DOps.add (DOps.mul uT (DOps.add size1 e)) etaT))
+  in
+  if ltb0 (DOps.add size1 e0) hugeT
+  then Some { e_size = size1; e_err = e0 }
+  else None
+
+(** val power : DOps.num -> bool **)
+
+let power c =
+  (&&) (Coq_Pos.eqb c.DOps.de Big.one)
+    (Z.eqb c.DOps.man
+      (Z.pow ((fun x -> Big.shift_left x 1) Big.one) (Z.log2 c.DOps.man)))
+
+(** val head_err :
+    DOps.num list -> DOps.num list -> DOps.num list -> DOps.num -> ((DOps.num
+    list * DOps.num) * DOps.num) -> DOps.num option **)
+
+let head_err _ e r inputs = function
+| (p, c) ->
+  let (row1, b) = p in
+  let n0 = length row1 in
+  let g = gammaT n0 in
+  let total = norm (DOps.add (abs_dot row1 r) (absT0 b)) in
+  let e0 =
+    norm
+      (DOps.add (abs_dot row1 e)
+        (DOps.add (DOps.mul g total)
+          (DOps.mul
+            (DOps.mul (DOps.add DOps.one g)
+              (DOps.mul etaT (maxT0 DOps.one c)))
+            (DOps.add
+              (DOps.add
+                (fromZ
+                  (Z.add
+                    (Z.mul ((fun x -> Big.succ (Big.shift_left x 1)) Big.one)
+                      (Z.of_nat n0))
+                    ((fun x -> Big.succ (Big.shift_left x 1)) Big.one)))
+                (abs_sum row1)) inputs))))
+  in
+  let small = fun w -> ltb0 (absT0 w) (DOps.mul hugeT c) in
+  if (&&)
+       ((&&) ((&&) (power c) (ltb0 DOps.zero c))
+         ((&&) ((&&) ((=) n0 (length r)) (fits_gamma n0))
+           (forallb floatb (b :: row1))))
+       ((&&) ((&&) (forallb small row1) (small b))
+         ((&&) (ltb0 (DOps.add total e0) hugeT)
+           (ltb0 (DOps.add total e0) (DOps.mul hugeT c))))
+  then Some e0
+  else None
+
+(** val margins_of : net0 -> item list -> DOps.num list option **)
+
+let margins_of n0 its =
+  bind (mapo (item_err n0.coords) its) (fun i ->
+    bind (part_err n0.lower0 i) (fun l ->
+      bind (part_err n0.second0 i) (fun s ->
+        bind (map2o upper_err l s) (fun z0 ->
+          let r = map (fun a -> norm (DOps.add a.e_size a.e_err)) z0 in
+          mapo
+            (head_err (map (fun k -> k.e_size) z0)
+              (map (fun k -> k.e_err) z0) r
+              (norm (fold_right DOps.add DOps.zero r))) n0.head0))))
+
+type ready = { r_slots : DChecker.slot list; r_rows : DChecker.row list;
+               r_sources : int option list; r_net : DChecker.net;
+               r_errors : DOps.num list; r_pinned : bool list }
+
+(** val shapes : net0 -> int -> bool **)
+
+let shapes n0 m =
+  let ok = fun p ->
+    forallb (fun r ->
+      (=) (length (fst r)) (add (if p.skips then m else 0) (length p.hidden0)))
+      p.sums
+  in
+  (&&) ((&&) (ok n0.lower0) (ok n0.second0)) (negb n0.second0.skips)
+
+(** val pinned_in : known0 list -> item -> bool **)
+
+let pinned_in ks = function
+| Pass i -> (match nth_error ks i with
+             | Some k -> k.k_pinned
+             | None -> false)
+| Made (s, _) -> same s
+
+(** val prepare : net0 -> premise -> ready option **)
+
+let prepare n0 p =
+  bind (ground n0.coords p) (fun ks ->
+    bind (items_of n0 ks) (fun its ->
+      bind (slots_of (length its) n0.coords ks its) (fun sl ->
+        bind (margins_of n0 its) (fun es ->
+          let srcs = map source its in
+          let real = real_net n0 its in
+          if (&&)
+               ((&&) (shapes n0 (length its))
+                 (forallb (DOps.leb DOps.zero) es))
+               ((&&)
+                 (forallb (DChecker.nonneg real sl false)
+                   (DChecker.second real))
+                 (forallb (DChecker.nonneg real sl true)
+                   (DChecker.second real)))
+          then Some { r_slots = sl; r_rows =
+                 (flat_map (extra_row srcs) p.when0); r_sources = srcs;
+                 r_net = real; r_errors = es; r_pinned =
+                 (map (pinned_in ks) its) }
+          else None))))
+
+(** val row_goal : ready -> goal0 -> DChecker.goal **)
+
+let row_goal r g =
+  let outs_of = fun k ->
+    map (fun o -> coef k o g.outs) (seq 0 (length (DChecker.head r.r_net)))
+  in
+  { DChecker.a1 = (outs_of false); DChecker.a2 = (outs_of true);
+  DChecker.b1 = (over false r.r_sources g.ins); DChecker.b2 =
+  (over true r.r_sources g.ins); DChecker.limit = g.g_right;
+  DChecker.margins = r.r_errors }
+
+(** val leaf_row :
+    ready -> goal0 -> DChecker.lemma list -> DChecker.tree ->
+    (DOps.num * DOps.num) option **)
+
+let leaf_row r g ls t =
+  let d = row_goal r g in
+  if (&&) (below0 (length (DChecker.head r.r_net)) g.outs)
+       (once r.r_sources g.ins)
+  then (match DChecker.run r.r_net r.r_slots r.r_rows d ls t with
+        | DChecker.Bound b ->
+          Some ((norm b),
+            (norm
+              (DOps.add (DChecker.margin (DChecker.a1 d) r.r_errors)
+                (DChecker.margin (DChecker.a2 d) r.r_errors))))
+        | _ -> None)
+  else None
+
+(** val accepts : goal0 -> DOps.num -> (DOps.num * DOps.num) -> bool **)
+
+let accepts g room found =
+  DOps.leb (DOps.add (fst found) (snd found))
+    (DOps.add g.g_right (minT0 room (twice (snd found))))
+
+(** val swaps : DChecker.slot -> bool **)
+
+let swaps = function
+| DChecker.SPlain c ->
+  (&&)
+    ((&&) (eqb0 (DChecker.lo1 c) (DChecker.lo2 c))
+      (eqb0 (DChecker.hi1 c) (DChecker.hi2 c)))
+    (DOps.isz (DOps.add (DChecker.dlo c) (DChecker.dhi c)))
+| DChecker.SGroup (_, al1, al2, pairs) ->
+  (&&)
+    ((&&) (forallb (fun p -> existsb ((=) p) al2) al1)
+      (forallb (fun p -> existsb ((=) p) al1) al2))
+    (forallb (fun pr ->
+      existsb (fun qr ->
+        (&&) ((=) (fst pr) (snd qr)) ((=) (snd pr) (fst qr))) pairs) pairs)
+
+(** val same_nums : DOps.num list -> DOps.num list -> bool **)
+
+let rec same_nums a b =
+  match a with
+  | [] -> (match b with
+           | [] -> true
+           | _ :: _ -> false)
+  | x :: a' ->
+    (match b with
+     | [] -> false
+     | y :: b' -> (&&) (eqb0 x y) (same_nums a' b'))
+
+(** val mirrors : ready -> goal0 -> goal0 -> bool **)
+
+let mirrors r g of_ =
+  let d = row_goal r g in
+  let e = row_goal r of_ in
+  (&&)
+    ((&&) (forallb swaps r.r_slots)
+      (match r.r_rows with
+       | [] -> true
+       | _ :: _ -> false))
+    ((&&)
+      ((&&)
+        ((&&) (below0 (length (DChecker.head r.r_net)) g.outs)
+          (once r.r_sources g.ins)) (eqb0 g.g_right of_.g_right))
+      ((&&)
+        ((&&) (same_nums (DChecker.a1 d) (DChecker.a2 e))
+          (same_nums (DChecker.a2 d) (DChecker.a1 e)))
+        ((&&) (same_nums (DChecker.b1 d) (DChecker.b2 e))
+          (same_nums (DChecker.b2 d) (DChecker.b1 e)))))
+
+type shown =
+| Tree of DChecker.lemma list * DChecker.tree
+| Mirror of goal0 * DChecker.lemma list * DChecker.tree
+
+(** val bound_of : ready -> goal0 -> shown -> (DOps.num * DOps.num) option **)
+
+let bound_of r g = function
+| Tree (ls, t) -> leaf_row r g ls t
+| Mirror (of_, ls, t) -> if mirrors r g of_ then leaf_row r of_ ls t else None

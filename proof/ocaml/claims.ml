@@ -161,8 +161,8 @@ let witness (domain : Model.domain) k v =
   need (List.for_all good points) "a witness does not satisfy domain and premise";
   List.map (List.map Model.of_real) points
 
-(* section 5.4; rows by the order rule have margin 0, so that no room counts, but what is stated must be allowed *)
-let check_room (model : Model.t) c v =
+(* section 5.4: the room of every row, which must be allowed *)
+let read_rooms (model : Model.t) c v =
   let stated = List.concat_map (fun r -> if r.op = "==" then [ r; r ] else [ r ]) c.then_ in
   let rooms = match Json.texts v with
     | Some l when List.length l = List.length stated -> List.map rational l | _ -> refuse "the room of a claim is malformed" in
@@ -174,75 +174,90 @@ let check_room (model : Model.t) c v =
     List.fold_left2 (fun most name s -> if used name then Q.max most (Model.to_q s) else most) Q.zero
       model.Model.outputs model.Model.scales in
   let allowed r = Q.div (if Q.sign r.rhs <> 0 then Q.abs r.rhs else scale r) (Q.of_int 1_000_000_000) in
-  List.iter2 (fun room r -> need (Q.sign room >= 0 && Q.leq room (allowed r)) "a row takes too much room for rounding") rooms stated
+  List.iter2 (fun room r -> need (Q.sign room >= 0 && Q.leq room (allowed r)) "a row takes too much room for rounding") rooms stated;
+  rooms
 
-type proof = Order | Mirror of int
+type proof = Order | Leaf of Proofs.leaf | Mirror of int
 
-(* proofs of the rows, all by the order rule or by a mirror of a row that is *)
-let read_proofs where v =
+let read_proofs shape where v =
+  let leaf = [ "rule"; "bits"; "start"; "length"; "units" ] in
   let one p = match (Json.member "rule" p, p) with
     | Some (Json.Text "order"), p when Json.is_object [ "rule" ] p -> Order
     | Some (Json.Text "mirror"), p when Json.is_object [ "rule"; "of" ] p ->
       (match Json.size (Json.get "of" p) with Some r -> Mirror r | None -> refuse "a mirror shows no earlier row")
-    | Some (Json.Text r), _ when List.mem r [ "leaf"; "sweep"; "signs"; "ball"; "slope" ] -> uncovered (where ("the " ^ r ^ " rule"))
+    | Some (Json.Text "leaf"), p when Json.is_object leaf p || Json.is_object ("lemmas" :: leaf) p -> Leaf (Proofs.leaf shape p)
+    | Some (Json.Text r), _ when List.mem r [ "sweep"; "signs"; "ball"; "slope" ] -> uncovered (where ("the " ^ r ^ " rule"))
     | _ -> refuse "a row's proof is malformed" in
   match v with Json.List l -> List.map one l | _ -> refuse "a claim has another number of rows than proofs"
 
-(* ---- the mirror rule: the row itself is shown by the order rule; what the certificate must look like besides ---- *)
-let opposite (c : Checker.known) =
+(* ---- the mirror rule: rows by the order rule are shown by it themselves; what the certificate must look like besides ---- *)
+let opposite (c : Checker.known0) =
   let same = Checker.eqb0 in
-  same c.Checker.k_l1 c.Checker.k_l2 && same c.Checker.k_h1 c.Checker.k_h2 && same c.Checker.k_low (Checker.negT c.Checker.k_high)
+  same c.Checker.k_l1 c.Checker.k_l2 && same c.Checker.k_h1 c.Checker.k_h2 && same c.Checker.k_low (Checker.negT0 c.Checker.k_high)
 
-let symmetric (net : Checker.net) (premise : Checker.premise) =
+let symmetric (net : Checker.net0) (premise : Checker.premise) (ready : Checker.ready) =
   match Checker.ground net.Checker.coords premise with
   | None -> false
   | Some known ->
-    let known = Array.of_list known and coords = Array.of_list net.Checker.coords in
-    let branches = Option.value net.Checker.encoder ~default:[ { Checker.columns = List.init (Array.length coords) Fun.id; steps = []; pinned = None; box = [] } ] in
-    let passing = List.concat_map (fun b -> if Checker.passes b then b.Checker.columns else []) branches in
-    let extra (r : Checker.row) = match Checker.clean r.Checker.terms with
-      | [] | [ _ ] -> false
-      | [ ((a, k), i); ((b, l), j) ] when i = j && k <> l && Checker.DOps.isz (Checker.DOps.add a b) -> false
-      | terms -> List.for_all (fun (_, i) -> List.mem i passing) terms in
-    let even (s : Checker.spread) = Checker.eqb0 s.Checker.s_low (Checker.negT s.Checker.s_high) in
-    let cut (l, h) (s : Checker.spread) =
-      let inside v = Checker.maxT l (Checker.minT v h) in
-      match Checker.settle (inside s.Checker.s_lo) (inside s.Checker.s_hi) s.Checker.s_low s.Checker.s_high s.Checker.s_up s.Checker.s_down with
-      | Some t -> even t
-      | None -> false in
-    let branch b =
-      if Checker.passes b then List.for_all (fun i -> opposite known.(i)) b.Checker.columns
-      else if b.Checker.pinned <> None then true  (* any value of the box, in either copy *)
-      else
-        match Checker.mapo (fun i -> Checker.raw_spread coords.(i) known.(i)) b.Checker.columns with
-        | None -> false
-        | Some ys -> (match Checker.layers_spread b.Checker.steps ys None with
-            | Some zs -> List.for_all2 cut b.Checker.box zs
-            | None -> false) in
-    (not (List.exists extra premise.Checker.when0)) && List.for_all branch branches
+    let known = Array.of_list known in
+    ready.Checker.r_rows = [] && List.for_all Checker.swaps ready.Checker.r_slots
+    && List.for_all (function Some i -> opposite known.(i) | None -> true) ready.Checker.r_sources
 
 (* like terms added, zeros dropped, in order; the copies exchanged if asked for *)
-let merged exchange (g : Checker.goal) =
+let merged exchange (g : Checker.goal0) =
   let side ts =
     let key k = if exchange then not k else k in
     List.sort compare (List.map (fun ((c, k), i) -> ((key k, i), Q.to_string (value c))) (Checker.clean ts)) in
   (side g.Checker.outs, side g.Checker.ins, Q.to_string (value g.Checker.g_right))
 
-let check_mirrors net premise goals proofs =
+let check_mirrors net premise ready goals proofs =
   let goals = Array.of_list goals and proofs = Array.of_list proofs in
   let one at = function
-    | Order -> ()
+    | Order | Leaf _ -> ()
     | Mirror r ->
-      need (r < at && proofs.(r) = Order) "a mirror shows no earlier row";
-      need (merged false goals.(at) = merged true goals.(r) && symmetric net premise) "a mirror shows another row" in
+      need (r < at && (match proofs.(r) with Mirror _ -> false | _ -> true)) "a mirror shows no earlier row";
+      need (merged false goals.(at) = merged true goals.(r) && symmetric net premise (Lazy.force ready)) "a mirror shows another row" in
   Array.iteri one proofs
 
 let digest v =
   let own = match v with Json.Object l -> Json.Object (List.remove_assoc "sentence" l) | v -> v in
   Sha256.hex (Json.encoded own)
 
+(* bound and margin of every row, by the proved checker; that of a mirror is its row's, once the checker says so *)
+let bounds (model : Model.t) spend left reader where net premise ready goals proofs =
+  let shape = Proofs.shape (List.length model.Model.source) model.Model.units model.Model.groups in
+  let of_order = lazy (match Checker.check_order net premise goals with
+      | Some shown -> Array.of_list shown
+      | None -> refuse "the order rule does not apply, or a number may overflow") in
+  let numbered = Array.of_list goals and found = Hashtbl.create 16 in
+  let zero = Checker.DOps.zero in
+  let one at proof =
+    let goal = numbered.(at) in
+    let by_order reason =
+      if not (Lazy.force of_order).(at) then reason ();
+      (zero, zero) in
+    let result = match proof with
+      | Order ->
+        need (model.Model.profile = "fixed-order") "the order rule is for sums in a fixed order";
+        spend 1 (model.Model.node_work 1 0);
+        by_order (fun () -> refuse "an output may move in the wrong direction")
+      | Leaf leaf ->
+        let lemmas, tree, nodes = Proofs.read shape (Lazy.force ready) (left ()) reader leaf in
+        spend nodes (model.Model.node_work nodes leaf.Proofs.lemmas);
+        (match Checker.bound_of (Lazy.force ready) goal (Checker.Tree (lemmas, tree)) with
+         | Some b -> b | None -> refuse "a leaf is rejected, or all leaves are closed")
+      | Mirror r ->
+        (match List.nth proofs r with
+         | Order -> by_order (fun () -> uncovered (where "a mirror of a row that the order rule does not show"))
+         | _ ->
+           if not (Checker.mirrors (Lazy.force ready) goal numbered.(r)) then uncovered (where "a mirror of this kind");
+           Hashtbl.find found r) in
+    Hashtbl.replace found at result;
+    result in
+  List.mapi one proofs
+
 (* all rows of a claim; [spend] counts work *)
-let check (model : Model.t) spend number entry =
+let check (model : Model.t) spend left reader number entry =
   let cases = Json.is_object [ "claim"; "claim_sha256"; "room"; "cases" ] entry in
   need (cases || Json.is_object [ "claim"; "claim_sha256"; "room"; "witness"; "rows" ] entry) "a claim's entry is malformed";
   let text = Json.get "claim" entry in
@@ -255,24 +270,31 @@ let check (model : Model.t) spend number entry =
   (* every row as left <= rhs: an == row is itself and its negation *)
   let rows = List.map (fun (r, sign) ->
       { terms = List.map (fun t -> { t with coef = Q.mul sign t.coef }) r.terms; op = "<="; rhs = Q.mul sign r.rhs }) goals in
-  let proofs = read_proofs where (Json.get "rows" entry) in
+  let shape = Proofs.shape (List.length model.Model.source) model.Model.units model.Model.groups in
+  let proofs = read_proofs shape where (Json.get "rows" entry) in
   need (List.length proofs = List.length rows) "a claim has another number of rows than proofs";
   let net = match model.Model.net with Ok net -> net | Error what -> uncovered what in
+  if c.k <> 2 && List.exists (function Leaf _ -> true | _ -> false) proofs then
+    uncovered (where (Printf.sprintf "a claim over %d cop%s" c.k (if c.k = 1 then "y" else "ies")));
   need (c.k = 2) "the order rule is for two copies";
   spend 0 model.Model.claim_work;
-  List.iter (fun p -> spend 0 model.Model.row_work; if p = Order then spend 1 model.Model.node_work) proofs;
+  List.iter (fun _ -> spend 0 model.Model.row_work) proofs;
   let find = lookup model.Model.domain in
   let premise = premise find c in
   (match witness model.Model.domain c.k (Json.get "witness" entry) with
    | [ x; y ] -> need (Checker.witness_ok net.Checker.coords premise x y) "a witness does not satisfy domain and premise"
    | _ -> refuse "a witness is malformed");
   let asked = List.map (goal model find) rows in
-  (match Checker.check_order net premise asked with
-   | None -> refuse "the order rule does not apply, or a number may overflow"
-   | Some shown ->
-     List.iter2 (fun p ok -> need (ok || p <> Order) "an output may move in the wrong direction") proofs shown;
-     check_mirrors net premise asked proofs;
-     if not (List.for_all Fun.id shown) then uncovered (where "a mirror of a row that the order rule does not show"));
-  check_room model c (Json.get "room" entry);
-  let report r p = { text = row_text r; rule = (if p = Order then "order" else "mirror"); Report.rhs = r.rhs } in
-  { formula = formula c; Report.sentence = c.sentence; rows = List.map2 report rows proofs }
+  let ready = lazy (match Checker.prepare net premise with
+      | Some r -> r | None -> refuse "the encoder does not fit, or a number may overflow") in
+  check_mirrors net premise ready asked proofs;
+  let found = bounds model spend left reader where net premise ready asked proofs in
+  let rooms = read_rooms model c (Json.get "room" entry) in
+  let report (r, p) (goal, ((b, m) as pair)) room =
+    let margin = value m in
+    { text = row_text r; rule = (match p with Order -> "order" | Leaf _ -> "leaf" | Mirror _ -> "mirror"); bound = value b; margin;
+      Report.rhs = r.rhs; room = Q.min room (Q.mul (Q.of_int 2) margin); holds = Checker.accepts goal (num room) pair } in
+  let rec all rows found rooms = match (rows, found, rooms) with
+    | r :: rows, f :: found, room :: rooms -> let one = report r f room in one :: all rows found rooms
+    | _ -> [] in
+  { formula = formula c; Report.sentence = c.sentence; rows = all (List.combine rows proofs) (List.combine asked found) rooms }

@@ -12,11 +12,13 @@ type t = {
   scales : Json.real list;
   source : int option list;     (* the input that a coordinate of e passes on; without an encoder all of them *)
   encoded : bool;
-  net : (Checker.net, string) result;  (* or what the proof does not cover *)
+  net : (Checker.net0, string) result;  (* or what the proof does not cover *)
   digest : string;
   meaning : string list;
   row_work : int;               (* section 6: what every row costs *)
-  node_work : int;              (* what a row by the order rule costs besides *)
+  node_work : int -> int -> int;  (* what nodes and lemmas cost besides; the order rule counts as one node *)
+  units : int;                  (* hidden units of lower and second *)
+  groups : int list list;       (* among the coordinates of e *)
   claim_work : int;
 }
 
@@ -240,7 +242,7 @@ let encoder tensors domain v =
   let cut (at, branches) (columns, steps, pinned, names, _, sources, _) =
     let own = List.exists (fun s -> s = None) sources in
     let box = if own then List.mapi (fun i _ -> (lo.(at + i), hi.(at + i))) names else [] in
-    (at + List.length names, { Checker.columns; steps; pinned; box } :: branches) in
+    (at + List.length names, { Checker.columns; steps; pinned0 = pinned; box } :: branches) in
   let _, branches = List.fold_left cut (0, []) found in
   (List.rev branches, List.concat_map (fun (_, _, _, _, _, s, _) -> s) found, List.concat_map (fun (_, _, _, _, _, _, g) -> g) found)
 
@@ -325,12 +327,12 @@ let read model tensors =
   let coords = List.map (fun c -> { Checker.c_lo = of_real c.lo; c_hi = of_real c.hi; c_shift = of_real c.shift;
                                     c_mult = of_real c.mult; c_whole = c.whole; c_group = c.group; c_feature = c.feature })
       domain.coordinates in
-  let lower = { Checker.hidden = l_units; skips = l_slopes;
+  let lower = { Checker.hidden0 = l_units; skips = l_slopes;
                 sums = combine (List.map2 ( @ ) l_slope l_out) l_const } in
-  let second = { Checker.hidden = s_units; skips = false; sums = combine s_out s_const } in
+  let second = { Checker.hidden0 = s_units; skips = false; sums = combine s_out s_const } in
   let net_of = if paper then Error "paper boxes" else if ends then Error "affine gaps without an encoder"
-    else if profile <> "fixed-order" then Error ("the profile " ^ profile)
-    else Ok { Checker.coords; encoder = branches; lower; second; head } in
+    else if profile = "dyadic" then Error "the profile dyadic"
+    else Ok { Checker.coords; encoder = branches; lower0 = lower; second0 = second; head0 = head } in
   let units = 2 * h and pairs = List.fold_left (fun s g -> s + (List.length g * List.length g)) 0 groups in
   let elements = Hashtbl.fold (fun name () s -> if Tensors.starts "encoder." name then s + (Tensors.bytes tensors name / 8) else s)
       tensors.Tensors.asked 0 in
@@ -338,4 +340,5 @@ let read model tensors =
   let trees = List.fold_left (fun s l -> s + tree_work l) 0 steps in
   { domain; profile; outputs; scales; source; encoded; net = net_of;
     digest = model_digest model net tensors names; meaning = table_meaning model o;
-    row_work = 2 * n * (o + m + units); node_work = 2 * (units + 1) * (m + 1 + pairs); claim_work = (4 * elements) + trees }
+    row_work = 2 * n * (o + m + units); units; groups;
+    node_work = (fun nodes lemmas -> 2 * ((nodes * (units + 1 + lemmas)) + (4 * lemmas)) * (m + 1 + pairs)); claim_work = (4 * elements) + trees }

@@ -104,3 +104,29 @@ let number q =
     else go (digits + 1) (Z.mul power (Z.of_int 10))
   in
   go 0 Z.one
+
+(* seven digits, rounded up, as Python writes such a Decimal: 0.25, 1.234568e+20 *)
+let decimal q =
+  let negative = Q.sign q < 0 and n = Z.abs (Q.num q) and d = Q.den q in
+  let length z = String.length (Z.to_string z) and ten = Z.of_int 10 in
+  let power k = Z.pow ten k in
+  let shift = length d - length n + 8 in
+  let quotient, rest = if shift >= 0 then Z.div_rem (Z.mul n (power shift)) d else Z.div_rem n (Z.mul d (power (-shift))) in
+  let rec strip c e = if e < 0 && Z.sign (Z.rem c ten) = 0 then strip (Z.div c ten) (e + 1) else (c, e) in
+  let c, e =
+    if Z.sign n = 0 then (Z.zero, 0)
+    else if Z.sign rest = 0 then strip quotient (-shift)
+    else ((if Z.sign (Z.rem quotient (Z.of_int 5)) = 0 then Z.succ quotient else quotient), -shift) in
+  let drop = max 0 (length c - 7) in
+  let c', left = Z.div_rem c (power drop) in
+  let c' = if Z.sign left <> 0 && not negative then Z.succ c' else c' in
+  let c, e = if length c' > 7 then (Z.div c' ten, e + drop + 1) else (c', e + drop) in
+  let text = Z.to_string c in
+  let size = String.length text in
+  let point = if e <= 0 && e + size > -6 then e + size else 1 in
+  let whole, part =
+    if point <= 0 then ("0", String.make (-point) '0' ^ text)
+    else (String.sub text 0 point, String.sub text point (size - point)) in
+  let power = e + size - point in
+  (if negative then "-" else "") ^ whole ^ (if part = "" then "" else "." ^ part)
+  ^ if power = 0 then "" else Printf.sprintf "e%+d" power

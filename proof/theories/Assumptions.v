@@ -1,6 +1,8 @@
 (** What the theorems rest on; the output is compared with assumptions.txt. *)
-From Smile Require Import Num Leaf LeafSound Float Margin SlopeSound Paper Binary64 IEEE LayerSound Premise Witness NetworkSound Deployed.
+From Smile Require Import Num Leaf LeafSound Float SlopeSound Paper Binary64 IEEE LayerSound Premise Witness NetworkSound Deployed LeafDeployed AnyDeployed.
 Print Assumptions order_sound.
+Print Assumptions leaf_sound.
+Print Assumptions leaf_sound_any.
 Print Assumptions witness_sound.
 Print Assumptions fl_plus.
 Print Assumptions fl_minus.
@@ -8,6 +10,5 @@ Print Assumptions fl_mult.
 Print Assumptions fl_div.
 Print Assumptions DSound.check_sound.
 Print Assumptions DSound.check_one.
-Print Assumptions DMarginSound.deployed_sound.
 Print Assumptions DSlopeSound.slope_sound.
 Print Assumptions DPaperSound.prun_sound.
