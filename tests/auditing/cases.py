@@ -1,5 +1,6 @@
 """Random tiny networks, rows and proofs, and what their left sides really reach: exact, by vertices or points."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -63,16 +64,16 @@ def random_row(rng, net, *, whole=False, rhs=None):
     return row, x
 
 
-def random_proof(rng, net, depth=3):
-    """The bytes of a proof with random splits and slopes: sound whatever they are."""
+def random_proof(rng, net, depth=3, kinds=(4,)):
+    """The bytes of a proof with random splits and slopes: sound whatever they are; `kinds` of lemmas."""
     kind = rng.choice(["own", "stored", "phase", "input", "lemmas"]) if depth else rng.choice(["own", "stored"])
     if kind == "own":
         return bytes([0])
     if kind == "stored":
         return bytes([1]) + random_slopes(rng, net)
     if kind == "lemmas":
-        return bytes([4]) + random_proof(rng, net, depth - 1)
-    children = random_proof(rng, net, depth - 1) + random_proof(rng, net, depth - 1)
+        return bytes([int(rng.choice(kinds))]) + random_proof(rng, net, depth - 1, kinds)
+    children = random_proof(rng, net, depth - 1, kinds) + random_proof(rng, net, depth - 1, kinds)
     if kind == "phase":
         layer = int(rng.integers(len(net.sizes) - 2))
         unit = int(rng.integers(net.sizes[layer + 1]))
@@ -94,11 +95,34 @@ def random_slopes(rng, net):
     return bytes(out)
 
 
-def write(folder, net, rows):
-    """A folder with these (row, witness, proof)."""
+def random_twins(rng, sizes, *, spread=1.0, noise=None):
+    """Two networks of the same sizes, type and scaling, close to each other or not."""
+    first = random_net(rng, sizes, spread=spread)
+    noise = float(rng.choice([0.01, 0.3, 2.0])) if noise is None else noise
+    kind = np.dtype(first.dtype)
+
+    def moved(arrays):
+        return tuple((a + noise * spread * rng.normal(size=a.shape)).astype(kind) for a in arrays)
+
+    second = DeepNet(moved(first.weights), moved(first.biases), first.dtype, first.scaling, "random twin")
+    return first, second
+
+
+def shared_rows(rng, net, count):
+    """Rows (row, witness, proof) of one premise, all but the first without a proof of their own."""
+    row, x = random_row(rng, net, whole=bool(rng.random() < 0.2))
+    out = [(row, x, random_proof(rng, net, kinds=(4, 5)))]
+    for _ in range(count - 1):
+        weights = tuple(tuple(Fraction(int(v)) for v in copy) for copy in rng.integers(-2, 3, (2, net.sizes[-1])))
+        out.append((replace(row, weights=weights), x, b""))
+    return out
+
+
+def write(folder, net, rows, second=None):
+    """A folder with these (row, witness, proof); `second` reads the second copy."""
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"y{i}" for i in range(net.sizes[-1])]
-    write_folder(folder, net, names, [ProvedRow(*entry) for entry in rows])
+    write_folder(folder, net, names, [ProvedRow(*entry) for entry in rows], second)
     return folder
 
 
@@ -122,22 +146,23 @@ def pre_activations(net, x, depth):
     return cut.exactly([x])
 
 
-def largest(net, row):
+def largest(net, row, second=None):
     """The largest left side of a row over one input: exact, at the vertices of the arrangement of kinks."""
+    nets = (net, net if second is None else second)
     (a,), (b,) = row.low, row.high
     if row.whole[0]:
-        first, second = (range(int(row.lo[c][0]), int(row.hi[c][0]) + 1) for c in range(2))
-        points = [(Fraction(p), Fraction(q)) for p, q in product(first, second)]
+        ranges = (range(int(row.lo[c][0]), int(row.hi[c][0]) + 1) for c in range(2))
+        points = [(Fraction(p), Fraction(q)) for p, q in product(*ranges)]
     else:
-        bends = [kinks(net, row.lo[c][0], row.hi[c][0]) for c in range(2)]
+        bends = [kinks(nets[c], row.lo[c][0], row.hi[c][0]) for c in range(2)]
         points = list(product(*bends))
         points += [(p, p - d) for p in bends[0] for d in (a, b)] + [(q + d, q) for q in bends[1] for d in (a, b)]
-    values = [value(net, row, ((p,), (q,))) for p, q in points if row.holds_at(((p,), (q,)))]
+    values = [value(net, row, ((p,), (q,)), second) for p, q in points if row.holds_at(((p,), (q,)))]
     return max(values)
 
 
-def value(net, row, x):
-    return row.left([net.exactly(copy) for copy in x])
+def value(net, row, x, second=None):
+    return row.left([net.exactly(x[0]), (net if second is None else second).exactly(x[1])])
 
 
 def some_points(rng, row, around, count=40):

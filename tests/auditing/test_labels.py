@@ -5,7 +5,7 @@ import json
 import sys
 import types
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -160,6 +160,68 @@ def noticed(module, folder, want):
     except Exception:
         return True
     return (found.status, found.settled, found.leaves) != (want.status, want.settled, want.leaves)
+
+
+def fuzzed(cases, folder, seed):
+    """A folder with a few bytes or numbers changed, digests put right: whether it was accepted, and what it counted.
+
+    Both checkers say the same. A folder that is accepted counts no more points than keep their label.
+    """
+    rng = np.random.default_rng(seed)
+    one_case(cases, folder, seed)
+    content, proof = json.loads((folder / "share.json").read_text()), bytearray((folder / "proofs.bin").read_bytes())
+    if rng.random() < 0.6:
+        for _ in range(int(rng.integers(1, 3))):
+            proof[int(rng.integers(len(proof)))] = int(rng.integers(8 if rng.random() < 0.8 else 256))
+    else:
+        key = str(rng.choice(["lo", "hi", "parts"]))
+        place = content[key] if key != "parts" else content[key][int(rng.integers(len(content[key])))]
+        place[int(rng.integers(len(place)))] += int(rng.integers(-2, 3))
+    (folder / "proofs.bin").write_bytes(proof)
+    edited(folder, **content | {"proofs_sha256": hashlib.sha256(bytes(proof)).hexdigest()})
+    report = both(folder)
+    if not report.points:
+        return False
+    kept = cases_that_keep(net_of(content, folder), content)
+    assert report.settled <= kept, seed
+    return True
+
+
+def net_of(content, folder):
+    """The network of a folder, read from its bytes."""
+    kind, sizes, at = content["network"]["dtype"], content["network"]["sizes"], 0
+    numbers = np.frombuffer((folder / "network.bin").read_bytes(), dtype=np.dtype(kind).newbyteorder("<"))
+    weights, biases = [], []
+    for a, b in pairwise(sizes):
+        weights.append(numbers[at : at + a * b].reshape(b, a))
+        biases.append(numbers[at + a * b : at + a * b + b])
+        at += a * b + b
+    scaling = tuple((step, np.array([float(Fraction(v)) for v in k])) for step, k in content["network"]["scaling"])
+    return DeepNet(tuple(weights), tuple(biases), kind, scaling)
+
+
+def cases_that_keep(net, content):
+    """How many points keep their label in exact arithmetic, counted one by one."""
+    protected, spans = content["protected"], []
+    for i, (a, b) in enumerate(zip(content["lo"], content["hi"], strict=True)):
+        spans.append([0] if i == protected else range(a, b + 1))
+    values = sorted({v for a, b in content["parts"] for v in range(a, b + 1)})
+    kept = 0
+    for x in product(*spans):
+        points = [[Fraction(v if i == protected else w) for i, w in enumerate(x)] for v in values]
+        kept += len({net.exactly(point)[0] > 0 for point in points}) == 1
+    return kept
+
+
+def test_altered_folders_never_count_a_point_that_changes(cases, tmp_path):
+    accepted = sum(fuzzed(cases, tmp_path, seed) for seed in range(150))
+    assert 40 < accepted < 140  # some are refused, and some are not
+
+
+@pytest.mark.slow
+def test_three_thousand_altered_folders(cases, tmp_path):
+    for seed in range(150, 3150):
+        fuzzed(cases, tmp_path, seed)
 
 
 @pytest.mark.slow

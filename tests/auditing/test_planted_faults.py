@@ -27,23 +27,44 @@ FAULTS = [
     ("max(map(abs, ends)) * self.net.u + Fraction(1, 1 << 80)", "Fraction(1, 1 << 80)"),
     ("strip if tied else", "strip if True else"),
     ("ends = [*sorted(ends[:2]), *sorted(ends[2:])]", "pass"),
-    ("// (gamma.denominator << e)) + 1", "// (gamma.denominator << e)) * 0"),
-    ("(0, 2 * eps) if k == 2", "(0, eps) if k == 2"),
+    ("// (gamma.denominator << net.E)) + 1\n\n    def apart", "// (gamma.denominator << net.E)) * 0\n\n    def apart"),
+    ("low - 2 * eps, high + 2 * eps", "low - 2 * eps, high + eps"),
+    ("max(self.error(net, layer, j, largest) for net in nets)", "self.error(nets[0], layer, j, largest)"),
+    ("zip(nets, sums, strict=False)", "zip(nets[:1] * 2, sums, strict=False)"),
+    ("sum(map(mul, plus, middle)) + sum(map(mul, minus, both[0]))", "sum(map(mul, plus, middle))"),
+    ("+ sum(map(mul, map(abs, minus), both[1]))", ""),
+    ("net.second.b[layer - 1][j]) << (G + 2)", "net.second.b[layer - 1][j]) << (G + 1)"),
+    ("list(map(int.__add__, w, v)), list(map(int.__sub__, w, v))", "[2 * k for k in w], list(map(int.__sub__, w, v))"),
+    ("sum(map(mul, t2, other.b[layer - 1]))", "sum(map(mul, t2, net.b[layer - 1]))"),
+    ("times(t2, other.columns[layer - 1], shift)", "times(t2, net.columns[layer - 1], shift)"),
+    ("zip(row.weights, (self.net, self.net.second), strict=True)", "zip(row.weights, (self.net,) * 2, strict=True)"),
+    ("for net, x in zip(nets, self.witness, strict=True)]", "for net, x in zip(nets[:1] * 2, self.witness)]"),
+    ("list(map(max, worst, values))", "list(map(min, worst, values))"),
+    ('need(mine == other, "a row shares', 'need(True, "a row shares'),
+    ("self.second._layers(whole[count:])", "self.second._layers(whole[:count])"),
+    ("return isinstance(state(r), list) if self.two", "return False if self.two"),
+    ("(kind == SINGLES and self.two)", "kind == SINGLES"),
+    ("r if lemmas == SINGLES else None", "None"),
+    ("left = max(-t * low, (k - t) * high, 0) if low < 0 < high else 0\n    return (t", "left = 0\n    return (t"),
+    ("(t, 0, left) if a else (0, t, left)", "(t, 0, left) if a else (t, 0, left)"),
+    ("if any(t) else [0] * len(columns)", "if all(t) else [0] * len(columns)"),
     ("largest = [max(-a[0], a[1], -a[2], a[3])", "largest = [max(-a[0], a[1])"),
-    ("-most(minus, none, other) - e,", "-most(minus, none, other),"),
-    ("most(plus, minus, 0) + 2 * e,", "most(plus, minus, 0) + e,"),
-    ("-most(minus, plus, 0) - 2 * e,", "-most(plus, minus, 0) - 2 * e,"),
+    ("-most(minus[0], none, -b1) - e,", "-most(minus[0], none, -b1),"),
+    ("most(plus[0], minus[1], b1 - b2) + 2 * e,", "most(plus[0], minus[1], b1 - b2) + e,"),
+    ("-most(minus[0], plus[1], b2 - b1) - 2 * e,", "-most(plus[0], minus[1], b2 - b1) - 2 * e,"),
+    ("-most(minus[0], plus[1], b2 - b1) - 2 * e,", "-most(minus[0], plus[1], 0) - 2 * e,"),
+    ("most(none, plus[1], b2) + e,", "most(none, plus[0], b2) + e,"),
     ("const += left\n", "const += min(left, 0)\n"),
     ("const += sum((abs(x) + abs(y)) * e", "const += sum((x + y) * e"),
     ("const += sum((abs(x) + abs(y)) * e", "const += sum(abs(x) * e"),
     ("net.E if layer > 1 else 0", "net.E"),
     ("max(a * p + b * q for p, q, _, _ in corners)", "min(a * p + b * q for p, q, _, _ in corners)"),
-    ("self.const + noise", "self.const"),
+    ("const + noise, self.hidden", "const, self.hidden"),
     ("box[end][i] = (max if sign > 0 else min)(box[end][i], at)", "box[end][i] = at"),
     ("at.numerator // at.denominator + (sign > 0)", "at.numerator // at.denominator + 2 * (sign > 0)"),
     ("max(r[end], 0) if sign > 0 else min(r[end], 0)", "0"),
     ("for sign in (1, -1)]  # ≤ 0 comes first", "for sign in (1, 1)]"),
-    ("worst = value if worst is None else max(worst, value)", "worst = value"),
+    ("worst = values if worst is None else list(map(max, worst, values))", "worst = values"),
     ("r = meet(r, out.ranges[layer][j])", "r = out.ranges[layer][j]"),
     ("return a * s[0], b * s[1], 0", "return a, b, 0"),
     ("4: (first, -first)", "4: (first, first)"),
@@ -67,6 +88,18 @@ def folders(cases, tmp_path_factory):
             x = x + (np.array([[7.0], [0.0]]) if seed % 2 else 70.0)
         folder = cases.write(root / str(seed), net, [(row, x, cases.random_proof(rng, net))])
         out.append((folder, answer(deep, folder)))
+    for seed in range(60):
+        rng = np.random.default_rng(5000 + seed)
+        net, second = cases.random_twins(rng, cases.SIZES[seed % len(cases.SIZES)])
+        entries = cases.shared_rows(rng, net, 1 + seed % 3)
+        if seed % 20 == 19:  # a row with another premise cannot share the proof
+            row, x, _ = entries[-1]
+            entries.append((replace(row, high=tuple(v + 1 for v in row.high)), x, b""))
+        folder = cases.write(root / f"twins {seed}", net, entries, second)
+        out.append((folder, answer(deep, folder)))
+    row, x = cases.random_row(rng, net)  # a node of version 2 in a folder of version 1
+    folder = cases.write(root / "singles", net, [(row, x, b"\5\0")])
+    out.append((folder, answer(deep, folder)))
     for name, (net, row, x, proof) in directed().items():
         folder = cases.write(root / name, net, [(row, np.array(x), proof)])
         out.append((folder, answer(deep, folder)))

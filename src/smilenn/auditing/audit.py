@@ -200,33 +200,43 @@ def audit_rows(
     seed: int,
 ) -> Audit:
     """Brackets for rows over the coordinates of `domain`."""
-    if not 0 <= time_limit < float("inf"):
-        raise SmileError(f"time_limit is {time_limit}; give a number of seconds.")
-    if len(net.weights) < 2:
-        raise SmileError("The network has no hidden layer; audits are about networks with at least one.")
-    folder = None if out is None else Path(out)
-    if folder is not None:
-        folder.mkdir(parents=True)
+    folder = place_of(net, time_limit, out)
     end, done = perf_counter() + time_limit, []
     for number, row in enumerate(rows):
         start = perf_counter()
         until = start + (end - start) / (len(rows) - number)
         done.append((prove_row(net, row, names, until, decide=decide, seed=seed), perf_counter() - start))
-    checked, seconds, size = _checked(net, names, [proved for proved, _ in done], folder)
+    checked, seconds, size = checked_rows(net, names, [proved for proved, _ in done], folder)
     found = [
-        _audited(net, model, proved, report, spent, domain)
+        audited_row(net, model, proved, report, spent, domain)
         for (proved, spent), report in zip(done, checked, strict=True)
     ]
     return Audit(tuple(found), net.digest(), folder, seconds, size)
 
 
-def _checked(
-    net: DeepNet, outputs: Sequence[str], proved: Sequence[ProvedRow], folder: Path | None
+def place_of(net: DeepNet, time_limit: float, out: str | Path | None) -> Path | None:
+    """The new folder for a certificate; what cannot be audited is an error."""
+    if not 0 <= time_limit < float("inf"):
+        raise SmileError(f"time_limit is {time_limit}; give a number of seconds.")
+    if len(net.weights) < 2:
+        raise SmileError("The network has no hidden layer; audits are about networks with at least one.")
+    if out is None:
+        return None
+    Path(out).mkdir(parents=True)
+    return Path(out)
+
+
+def checked_rows(
+    net: DeepNet,
+    outputs: Sequence[str],
+    proved: Sequence[ProvedRow],
+    folder: Path | None,
+    second: DeepNet | None = None,
 ) -> tuple[Sequence[RowReport], float, int]:
     """What the checker finds in the certificate, in how many seconds, and its bytes without the network's."""
     with TemporaryDirectory(prefix="smile-audit-") as temporary:
         place = Path(temporary) if folder is None else folder
-        write_folder(place, net, outputs, proved)
+        write_folder(place, net, outputs, proved, second)
         size = sum(file.stat().st_size for file in place.iterdir() if file.name != "network.bin")
         start = perf_counter()
         report = check_audit(place)
@@ -254,13 +264,14 @@ def prove_row(
     described_row = entry(ProvedRow(row, best.x, b""))
     checker_net = check_deep.Net(described(net), net.data())
     checker_row = check_deep.Row(described_row, checker_net, [list(row.names), list(outputs)])
-    proof = write_proof(check_deep.Proof(checker_net, checker_row, b"", False, check_deep.Work()), root, limit)
+    proof = write_proof(check_deep.Proof(checker_net, [checker_row], b"", False, check_deep.Work()), root, limit)
     return ProvedRow(row, best.x, proof, tuple(search.course))
 
 
-def _audited(
+def audited_row(
     net: DeepNet, model: Any, proved: ProvedRow, checked: RowReport, seconds: float, domain: Domain
 ) -> AuditedRow:
+    """What the checker said of a row, with the pair in the domain's columns, replayed."""
     status = checked.status
     if status == "bracket":
         closed = checked.real - checked.found <= Fraction(GAP) * abs(checked.found)

@@ -58,13 +58,13 @@ class Writer:
         """A leaf, as short as its bound allows."""
         if cell is None:
             return bytes([OWN])
-        value = self.proof.leaf(cell, None)
+        (value,) = self.proof.leaves(cell, None)
         if value <= self.limit or node.slopes is None:
             return bytes([OWN])
         best, kept = value, bytes([OWN])
         for place in range(max(self.start - 1, 0), len(DIGITS)):
             codes = rounded(node.slopes, cell, DIGITS[place])
-            value = self.proof.leaf(cell, shifted(codes, DIGITS[place]))
+            (value,) = self.proof.leaves(cell, shifted(codes, DIGITS[place]))
             if value < best:
                 best, kept = value, bytes([STORED]) + written(codes, DIGITS[place])
             if value <= self.limit:

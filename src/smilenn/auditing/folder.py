@@ -26,20 +26,26 @@ class ProvedRow:
     course: tuple[tuple[float, float, float], ...] = ()
 
 
-def write_folder(folder: Path, net: DeepNet, outputs: Sequence[str], rows: Sequence[ProvedRow]) -> None:
-    """Write the three files; the folder must exist. audit.json, which names the others by digest, comes last."""
+def write_folder(
+    folder: Path, net: DeepNet, outputs: Sequence[str], rows: Sequence[ProvedRow], second: DeepNet | None = None
+) -> None:
+    """Write the three files; the folder must exist. audit.json, which names the others by digest, comes last.
+
+    `second` evaluates the second copy; then a row without a proof shares that of the row before it.
+    """
     proofs = b"".join(row.proof for row in rows)
+    weights = net.data() + (b"" if second is None else second.data())
     content = {
         "format": "smilenn-audit",
-        "version": 1,
-        "source": net.source,
-        "network": described(net),
+        "version": 1 if second is None else 2,
+        "source": net.source if second is None else f"{net.source} and {second.source}",
+        "network": described(net) | {"sha256": hashlib.sha256(weights).hexdigest()},
         "inputs": list(rows[0].row.names),
         "outputs": list(outputs),
         "proofs_sha256": hashlib.sha256(proofs).hexdigest(),
         "rows": [entry(row) for row in rows],
     }
-    (folder / "network.bin").write_bytes(net.data())
+    (folder / "network.bin").write_bytes(weights)
     (folder / "proofs.bin").write_bytes(proofs)
     (folder / "audit.json").write_text(json.dumps(content, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
 

@@ -1,5 +1,8 @@
 """Two networks against each other: how far f(x) and g(x) lie apart, x ranging over the domain.
 
+Networks of equal widths with few inputs, where a limit is to be decided, are bounded unit by unit
+(docs/audit-certificate.md §8): one proof by halving inputs for all rows. Otherwise
+
     h = (f, g)   one network with the weights of both, block by block        row:  ±(f_i(x) − g_i(x)) ≤ ε
 
 A certificate is about h, one evaluation at x. It covers f and g computed each by itself: a weight 0 between them adds
@@ -12,17 +15,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from smilenn.auditing.audit import Audit, audit_rows, output_names
 from smilenn.auditing.cells import domain_as_read
 from smilenn.auditing.importing import check_names, read_network
 from smilenn.auditing.lowering import rows_of
 from smilenn.auditing.network import DeepNet
+from smilenn.auditing.paired_audit import paired_audit, side_by_side
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.properties.claim import Claim, row
 from smilenn.properties.rational import exact
+
+FEW = 6  # inputs that are halved
 
 
 def compare(
@@ -39,7 +44,8 @@ def compare(
     """Bracket how far two networks lie apart on a domain, output by output, and certify the brackets.
 
     `first` and `second` are given as in `audit`; they have the same number of layers, inputs and outputs, the same type
-    and the same scaling. `eps` is what their outputs may differ by.
+    and the same scaling. `eps` is what their outputs may differ by. With `decide`, networks of equal widths and up to
+    six inputs are bounded jointly, which proves retrained networks equal that are too large otherwise.
     """
     limit = exact(eps)
     if limit < 0:
@@ -53,6 +59,8 @@ def compare(
     names = [f"{which} {name}".strip() for which in ("first", "second") for name in own]
     claims = [_apart(a, b, limit) for a, b in zip(names[: len(own)], names[len(own) :], strict=True)]
     rows = rows_of(claims, domain, both, names)
+    if decide and nets[0].sizes == nets[1].sizes and domain.size <= FEW:
+        return paired_audit((first, second), nets, rows, domain, own, time_limit, out, seed)
     return audit_rows((first, second), both, rows, domain, names, time_limit, decide=decide, out=out, seed=seed)
 
 
@@ -71,10 +79,7 @@ def joined(f: DeepNet, g: DeepNet) -> DeepNet:
     )
     if not same:
         raise SmileError("The two networks do not match: they scale their inputs differently.")
-    weights = [np.vstack([f.weights[0], g.weights[0]])]
-    weights += [block_diag(a, b) for a, b in zip(f.weights[1:], g.weights[1:], strict=True)]
-    biases = [np.concatenate(pair) for pair in zip(f.biases, g.biases, strict=True)]
-    return DeepNet(tuple(weights), tuple(biases), f.dtype, f.scaling, f"{f.source} and {g.source}")
+    return side_by_side(f, g)
 
 
 def _apart(first: str, second: str, eps: Any) -> Claim:

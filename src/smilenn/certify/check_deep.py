@@ -18,6 +18,7 @@ import re
 import stat
 import sys
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -32,7 +33,7 @@ FILES = {"audit.json": 64 * MIB, "network.bin": 8 * MIB, "proofs.bin": 256 * MIB
 SHARE = "share.json"  # in place of audit.json: a folder about labels, section 7
 ROUNDOFF = {"float32": (4, 8, 24), "float64": (8, 11, 53)}  # bytes, bits of the exponent, digits of the significand
 EXIT = {"certified": 0, "violated": 1, "refused": 1, "unreadable": 2, "unknown": 3}
-OWN, STORED, PHASE, INPUT, LEMMAS = range(5)
+OWN, STORED, PHASE, INPUT, LEMMAS, SINGLES = range(6)
 OPEN, POSITIVE, OTHER, SPLIT = range(4)  # nodes of a proof about labels
 WHOLE = 1 << 24  # whole numbers up to here are floats of either type
 Octagon = tuple[int, int, int, int, int, int]
@@ -141,30 +142,40 @@ def check_folder(path: str | os.PathLike[str]) -> Report:
 def _check(folder: str) -> Report:
     files = {name: read_file(folder, name) for name in FILES}
     content = parse(files["audit.json"])
-    version = content.get("version")
-    need(
-        content.get("format") == "smilenn-audit" and type(version) is int and version == 1,
-        "this is not an audit of version 1",
-    )
+    version: Any = content.get("version")
+    known = content.get("format") == "smilenn-audit" and type(version) is int and version in (1, 2)
+    need(known, "this is not an audit of version 1 or 2")
     keys = {"format", "version", "source", "network", "inputs", "outputs", "proofs_sha256", "rows"}
     need(set(content) == keys, "audit.json has missing or unknown keys")
     need(content["proofs_sha256"] == sha256(files["proofs.bin"]), "proofs.bin is not the file of this audit")
-    net = Net(content["network"], files["network.bin"])
+    net = Net(content["network"], files["network.bin"], version)
     names = [texts(content[key], count) for key, count in (("inputs", net.sizes[0]), ("outputs", net.sizes[-1]))]
     need(isinstance(content["rows"], list) and content["rows"], "the audit has no rows")
     need(isinstance(content["source"], str), "the audit's source is not a text")
-    data, at, rows, work = files["proofs.bin"], 0, [], Work()
-    for entry in content["rows"]:
-        row = Row(entry, net, names)
-        need(0 <= row.size <= len(data) - at, "proofs.bin is too short")
-        proof, at = data[at : at + row.size], at + row.size
-        found = row.found(work)
-        (real, leaves), (computed, _) = (Proof(net, row, proof, rounds, work).bound() for rounds in (False, True))
-        rows.append(RowReport(row.text, row.statement(), found, real, computed, row.rhs, leaves))
-    need(at == len(data), "proofs.bin holds bytes that no row uses")
+    rows = judged([Row(entry, net, names) for entry in content["rows"]], files["proofs.bin"], Work())
     states = {row.status for row in rows}
     status = next((s for s in ("violated", "unknown") if s in states), "certified")
     return Report(status, "", sha256(files["audit.json"]), sha256(files["network.bin"]), net.dtype, tuple(rows))
+
+
+def judged(rows: list[Row], data: bytes, work: Work) -> list[RowReport]:
+    """The rows with their bounds; in version 2 a row without a proof of its own has that of the row before it."""
+    at, out, sharing = 0, [], 0
+    for k, row in enumerate(rows):
+        if k < sharing:
+            continue
+        sharing = next((i for i in range(k + 1, len(rows)) if not rows[i].shares(row)), len(rows))
+        need(0 <= row.size <= len(data) - at, "proofs.bin is too short")
+        proof, at, some = data[at : at + row.size], at + row.size, rows[k:sharing]
+        found = [one.found(work) for one in some]
+        computed, leaves = Proof(row.net, some, proof, True, work).bound()
+        real = Proof(row.net, some, proof, False, work).bound()[0] if row.net.second is row.net else computed
+        out += [
+            RowReport(one.text, one.statement(), least, most, as_computed, one.rhs, leaves)
+            for one, least, most, as_computed in zip(some, found, real, computed, strict=True)
+        ]
+    need(at == len(data), "proofs.bin holds bytes that no row uses")
+    return out
 
 
 # ---- 1. files -------------------------------------------------------------------------------------------------------
@@ -283,9 +294,12 @@ def ceil_shift(value: int, bits: int) -> int:
 
 
 class Net:
-    """W and b of every layer as multiples of 2^-E; the scaling's constants as fractions."""
+    """W and b of every layer as multiples of 2^-E; the scaling's constants as fractions.
 
-    def __init__(self, entry: object, data: bytes) -> None:
+    `second` evaluates the second copy: this network itself, in version 2 another one of the same sizes.
+    """
+
+    def __init__(self, entry: object, data: bytes, copies: int = 1) -> None:
         good = isinstance(entry, dict) and set(entry) == {"dtype", "sizes", "scaling", "sha256"}
         need(good, "the network is described by missing or unknown keys")
         described: dict[str, Any] = entry  # type: ignore[assignment]
@@ -295,20 +309,29 @@ class Net:
         need(good and 3 <= len(self.sizes) <= 66, "the network's sizes are malformed")
         need(described["sha256"] == sha256(data), "network.bin is not the network of this audit")
         count = sum(a * b + b for a, b in pairwise(self.sizes))
-        need(len(data) == count * ROUNDOFF[self.dtype][0], "network.bin has another size")
+        need(len(data) == copies * count * ROUNDOFF[self.dtype][0], "network.bin has another size")
         numbers = floats(data, self.dtype)
         self.E = max(G, *(-e for n, e in numbers if n), 0) if numbers else G
         whole = [n << (self.E + e) if n else 0 for n, e in numbers]
         need(all(abs(n) < 1 << (self.E + 40) for n in whole), "a weight is 2^40 or more")
-        self.W, self.b, at = [], [], 0
+        self.u = Fraction(1, 1 << ROUNDOFF[self.dtype][2])
+        self.scaling = self._scaling(described["scaling"])
+        self.second = self
+        if copies == 2:
+            self.second = copy(self)
+            self.second._layers(whole[count:])
+        self._layers(whole[:count])
+
+    def _layers(self, whole: Ints) -> None:
+        self.W: list[list[Ints]] = []
+        self.b: list[Ints] = []
+        at = 0
         for a, b in pairwise(self.sizes):
             self.W.append([whole[at + a * j : at + a * (j + 1)] for j in range(b)])
             self.b.append(whole[at + a * b : at + a * b + b])
             at += a * b + b
         self.columns = [[list(column) for column in zip(*w, strict=True)] for w in self.W]
         self.sizes_of = [[[abs(v) for v in row] for row in w] for w in self.W]
-        self.u = Fraction(1, 1 << ROUNDOFF[self.dtype][2])
-        self.scaling = self._scaling(described["scaling"])
 
     def _scaling(self, steps: object) -> list[tuple[str, list[Fraction]]]:
         need(isinstance(steps, list) and len(steps) <= 16, "the scaling is malformed")
@@ -394,11 +417,20 @@ class Row:
             and all(v.denominator == 1 for x in self.witness for v, w in zip(x, self.whole, strict=True) if w)
         )
 
+    def shares(self, first: Row) -> bool:
+        """Whether the row has no proof of its own but that of an earlier one, whose premise it must have."""
+        if self.size or self.net.second is self.net:
+            return False
+        mine, other = ((row.lo, row.hi, row.low, row.high, row.whole) for row in (self, first))
+        need(mine == other, "a row shares the proof of a row with another premise")
+        return True
+
     def found(self, work: Work) -> Fraction:
         """The left side at the witness, exactly; before anything else is computed with the row's numbers."""
         for weights in self.weights:
             work.add(self.net.sizes[-1] * self.net.sizes[-2] * length(common(weights)) ** 2)
-        outputs = [self.net.outputs(x, work) for x in self.witness]
+        nets = (self.net, self.net.second)
+        outputs = [net.outputs(x, work) for net, x in zip(nets, self.witness, strict=True)]
         return sum(
             (a * f for w, o in zip(self.weights, outputs, strict=True) for a, f in zip(w, o, strict=True)), Fraction(0)
         )
@@ -412,6 +444,8 @@ class Row:
             if a
         ]
         out = [f"{' + '.join(terms) or 0}, over all inputs a, b with"]
+        if self.net.second is not self.net:
+            out.append("a is read by the first network of network.bin, b by the second")
         for i, name in enumerate(self.names[0]):
             a, b = (f"[{self.lo[c][i]}, {self.hi[c][i]}]" for c in (0, 1))
             whole = ", whole" if self.whole[i] else ""
@@ -523,21 +557,26 @@ class Reader:
 
 
 class Proof(Reader):
-    """The proof of one row, in exact arithmetic or (`rounds`) in that of the network."""
+    """The proof of rows with one premise, in exact arithmetic or (`rounds`) in that of the network."""
 
-    def __init__(self, net: Net, row: Row, data: bytes, rounds: bool, work: Work) -> None:
+    def __init__(self, net: Net, rows: list[Row], data: bytes, rounds: bool, work: Work) -> None:
         super().__init__(data)
-        self.net, self.row, self.rounds, self.work = net, row, rounds, work
-        self.hidden = last = len(net.W) - 1
-        const, self.kappa = Fraction(0), []
-        for weights in row.weights:
+        self.net, self.rows, self.row, self.rounds, self.work = net, rows, rows[0], rounds, work
+        self.two = net.second is not net
+        self.hidden = len(net.W) - 1
+        self.starts = [self._start(row) for row in rows]
+
+    def _start(self, row: Row) -> tuple[Ints, Ints, int]:
+        """κ of the last hidden layer by copy, and the constant."""
+        const, kappa, last = Fraction(0), [], self.hidden
+        for weights, net in zip(row.weights, (self.net, self.net.second), strict=True):
             total = [
                 sum((a * w[j] for a, w in zip(weights, net.W[last], strict=True)), Fraction(0))
                 for j in range(net.sizes[last])
             ]
-            self.kappa.append([up(v / (1 << net.E), K) for v in total])
+            kappa.append([up(v / (1 << net.E), K) for v in total])
             const += sum((a * b for a, b in zip(weights, net.b[last], strict=True)), Fraction(0)) / (1 << net.E)
-        self.const = up(const, K + G)
+        return kappa[0], kappa[1], up(const, K + G)
 
     def slopes(self) -> list[list[tuple[int, int] | None]]:
         """Slopes of a leaf, layer by layer from the top; None: own."""
@@ -558,8 +597,8 @@ class Proof(Reader):
 
     # -- walking --
 
-    def bound(self) -> tuple[Fraction, int]:
-        """The largest bound of a leaf, and how many leaves were bounded."""
+    def bound(self) -> tuple[list[Fraction], int]:
+        """The largest bound of a leaf for every row, and how many leaves were bounded."""
         worst, leaves, nodes = None, 0, 0
         ahead: list[Cell | None] = [self.root()]
         while ahead:
@@ -569,10 +608,10 @@ class Proof(Reader):
             if kind in (OWN, STORED):
                 slopes = self.slopes() if kind == STORED else None
                 if cell is not None:
-                    value, leaves = self.leaf(cell, slopes), leaves + 1
-                    worst = value if worst is None else max(worst, value)
-            elif kind == LEMMAS:
-                ahead.append(self.grown(cell, None, True))
+                    values, leaves = self.leaves(cell, slopes), leaves + 1
+                    worst = values if worst is None else list(map(max, worst, values))
+            elif kind == LEMMAS or (kind == SINGLES and self.two):
+                ahead.append(self.grown(cell, None, kind))
             elif kind == PHASE:
                 layer, unit, copy = self.number(self.hidden), self.number(1 << 16), self.number(2)
                 need(unit < self.net.sizes[layer + 1], "a split names a unit that is not there")
@@ -588,7 +627,7 @@ class Proof(Reader):
         need(self.at == len(self.data), "a proof has bytes left over")
         if worst is None:
             raise CheckError("the proof closes every cell of a premise that has a point")
-        return Fraction(worst, 1 << (K + G)), leaves
+        return [Fraction(value, 1 << (K + G)) for value in worst], leaves
 
     def root(self) -> Cell | None:
         """The cell of the whole premise."""
@@ -636,7 +675,7 @@ class Proof(Reader):
         (l1, u1, l2, u2), (low, high) = ends, strip
         return [down(l1, G), up(u1, G), down(l2, G), up(u2, G), down(low, G), up(high, G)]
 
-    def grown(self, cell: Cell | None, cut: tuple[int, int, int, int] | None, lemmas: bool = False) -> Cell | None:
+    def grown(self, cell: Cell | None, cut: tuple[int, int, int, int] | None, lemmas: int = 0) -> Cell | None:
         """The cell with a phase cut (layer, unit, copy, sign), or with lemmas; layers from there on are found again."""
         if cell is None:
             return None
@@ -654,8 +693,8 @@ class Proof(Reader):
                     end = 2 * copy + (sign < 0)
                     r = (*r[:end], max(r[end], 0) if sign > 0 else min(r[end], 0), *r[end + 1 :])
                 r = closed(r)
-                if r is not None and lemmas and layer > 1 and (r[1] > 0 or r[3] > 0):
-                    r = closed(meet(r, self.lemma(layer, j, out)))
+                if r is not None and lemmas and layer > 1 and self.wants(r):
+                    r = closed(meet(r, self.lemma(layer, j, out, r if lemmas == SINGLES else None)))
                 if r is None or not (now := state(r)):
                     return None
                 octagons.append(r)
@@ -664,55 +703,85 @@ class Proof(Reader):
         out.noise[-1] = self.through(self.hidden + 1, out)[1]
         return out
 
+    def wants(self, r: Octagon) -> bool:
+        """Whether lemmas are for this unit: one that is on somewhere, in version 2 one that is not settled."""
+        return isinstance(state(r), list) if self.two else r[1] > 0 or r[3] > 0
+
     def through(self, layer: int, cell: Cell) -> tuple[list[Octagon], Ints]:
         """Octagons of W·a + b, and ε of every unit, from the layer below."""
-        below, w, b = [], self.net.W[layer - 1], self.net.b[layer - 1]
+        below, w = [], self.net.W[layer - 1]
         for r, s in zip(cell.ranges[layer - 1], cell.states[layer - 1] or [(1, 1)] * len(w[0]), strict=True):
             below.append(r if layer == 1 else rectified(r, s))
         self.work.add(7 * len(w) * len(w[0]))
-        sums = [[[a[k + 1] + a[k] for a in below], [a[k + 1] - a[k] for a in below]] for k in (0, 2, 4)]
+        sums = [([a[k + 1] + a[k] for a in below], [a[k + 1] - a[k] for a in below]) for k in (0, 2, 4)]
         largest = [max(-a[0], a[1], -a[2], a[3]) for a in below]
         need(max(largest) < 1 << (G + 60), "a value is 2^60 or more")
-        out, noise, e, gamma = [], [], self.net.E, self.net.gamma(layer - 1)
-        for row, size, shift in zip(w, self.net.sizes_of[layer - 1], b, strict=True):
-            eps = 0
-            if self.rounds:
-                total = sum(map(mul, size, largest)) + (abs(shift) << G)
-                eps = -(-total * gamma.numerator // (gamma.denominator << e)) + 1
+        out, noise, nets = [], [], (self.net, self.net.second)
+        for j in range(len(w)):
+            eps = max(self.error(net, layer, j, largest) for net in nets) if self.rounds else 0
             found: Ints = []
-            for k, (middle, width) in enumerate(sums):
-                p, q = sum(map(mul, row, middle)), sum(map(mul, size, width))
-                twice, wide = (0, 2 * eps) if k == 2 else (shift << (G + 1), eps)
-                found += [(p - q + twice >> (e + 1)) - wide, ceil_shift(p + q + twice, e + 1) + wide]
-            out.append(tuple(found))
+            for net, (middle, width) in zip(nets, sums, strict=False):
+                p, q = sum(map(mul, net.W[layer - 1][j], middle)), sum(map(mul, net.sizes_of[layer - 1][j], width))
+                p += net.b[layer - 1][j] << (G + 1)
+                found += [(p - q >> (net.E + 1)) - eps, ceil_shift(p + q, net.E + 1) + eps]
+            low, high = self.apart(layer, j, sums)
+            out.append((*found, low - 2 * eps, high + 2 * eps))
             noise.append(eps)
         return out, noise
 
-    def lemma(self, layer: int, j: int, cell: Cell) -> Octagon:
-        """The ranges of unit j by the rule with own slopes, from the layers below."""
-        shift, e = self.net.E - K, cell.noise[layer][j]
-        w, b = self.net.W[layer - 1][j], self.net.b[layer - 1][j]
-        plus, minus, none = [ceil_shift(v, shift) for v in w], [ceil_shift(-v, shift) for v in w], [0] * len(w)
-        const, other = ceil_shift(b << G, shift), ceil_shift(-b << G, shift)
+    def error(self, net: Net, layer: int, j: int, largest: Ints) -> int:
+        """ε of a unit in one copy."""
+        gamma = net.gamma(layer - 1)
+        total = sum(map(mul, net.sizes_of[layer - 1][j], largest)) + (abs(net.b[layer - 1][j]) << G)
+        return -(-total * gamma.numerator // (gamma.denominator << net.E)) + 1
+
+    def apart(self, layer: int, j: int, sums: list[tuple[Ints, Ints]]) -> tuple[int, int]:
+        """The range of s_1 − s_2 without rounding, from sums and widths of the ranges below."""
+        net, (middle, width) = self.net, sums[2]
+        w, v = net.W[layer - 1][j], net.second.W[layer - 1][j]
+        if net.second is net:
+            p, q = sum(map(mul, w, middle)), sum(map(mul, net.sizes_of[layer - 1][j], width))
+            return p - q >> (net.E + 1), ceil_shift(p + q, net.E + 1)
+        plus, minus = list(map(int.__add__, w, v)), list(map(int.__sub__, w, v))
+        both = [list(map(int.__add__, sums[0][k], sums[1][k])) for k in (0, 1)]  # of a_1 + a_2
+        p = sum(map(mul, plus, middle)) + sum(map(mul, minus, both[0]))
+        p += (net.b[layer - 1][j] - net.second.b[layer - 1][j]) << (G + 2)
+        q = sum(map(mul, map(abs, plus), width)) + sum(map(mul, map(abs, minus), both[1]))
+        return p - q >> (net.E + 2), ceil_shift(p + q, net.E + 2)
+
+    def lemma(self, layer: int, j: int, cell: Cell, known: Octagon | None) -> Octagon:
+        """The ranges of unit j by the rule with own slopes, from the layers below; differences where not known."""
+        shift, e, nets = self.net.E - K, cell.noise[layer][j], (self.net, self.net.second)
+        plus, minus = ([[ceil_shift(sign * v, shift) for v in net.W[layer - 1][j]] for net in nets] for sign in (1, -1))
+        none, (b1, b2) = [0] * len(plus[0]), (net.b[layer - 1][j] for net in nets)
 
         def most(first: Ints, second: Ints, start: int) -> int:
-            return ceil_shift(self.back(first, second, start, layer - 1, cell, None), K)
+            const = ceil_shift(start << G, shift)
+            return ceil_shift(self.back(first, second, const, layer - 1, cell, None), K)
 
+        alone = (
+            -most(minus[0], none, -b1) - e,
+            most(plus[0], none, b1) + e,
+            -most(none, minus[1], -b2) - e,
+            most(none, plus[1], b2) + e,
+        )
+        if known is not None:
+            return (*alone, *known[4:])
         return (
-            -most(minus, none, other) - e,
-            most(plus, none, const) + e,
-            -most(none, minus, other) - e,
-            most(none, plus, const) + e,
-            -most(minus, plus, 0) - 2 * e,
-            most(plus, minus, 0) + 2 * e,
+            *alone,
+            -most(minus[0], plus[1], b2 - b1) - 2 * e,
+            most(plus[0], minus[1], b1 - b2) + 2 * e,
         )
 
-    def leaf(self, cell: Cell, slopes: list[list[tuple[int, int] | None]] | None) -> int:
-        """The rule on the row's left side, in multiples of 2^-(K + G)."""
-        noise = sum(
-            up(abs(a), K) * e for weights in self.row.weights for a, e in zip(weights, cell.noise[-1], strict=True)
-        )
-        return self.back(self.kappa[0], self.kappa[1], self.const + noise, self.hidden, cell, slopes)
+    def leaves(self, cell: Cell, slopes: list[list[tuple[int, int] | None]] | None) -> Ints:
+        """The rule on the left side of every row, in multiples of 2^-(K + G)."""
+        out = []
+        for row, (first, second, const) in zip(self.rows, self.starts, strict=True):
+            noise = sum(
+                up(abs(a), K) * e for weights in row.weights for a, e in zip(weights, cell.noise[-1], strict=True)
+            )
+            out.append(self.back(first, second, const + noise, self.hidden, cell, slopes))
+        return out
 
     def back(
         self,
@@ -724,12 +793,14 @@ class Proof(Reader):
         slopes: list[list[tuple[int, int] | None]] | None,
     ) -> int:
         """§5: an upper bound of first·relu(s_1) + second·relu(s_2) + const of layer `top`."""
-        net = self.net
+        net, other = self.net, self.net.second
         for layer in range(top, 0, -1):
             t1, t2 = [], []
             given = slopes[top - layer] if slopes is not None else [None] * len(first)
             for a, b, s, r, t in zip(first, second, cell.states[layer], cell.ranges[layer], given, strict=True):
-                if t is None:
+                if t is None and self.two and not (a and b):
+                    x, y, left = one_copy(a, b, r)
+                elif t is None:
                     x, y, left = own(a, b, s, r)
                 else:
                     x, y = t
@@ -740,17 +811,22 @@ class Proof(Reader):
                 t2.append(y)
             if self.rounds:
                 const += sum((abs(x) + abs(y)) * e for x, y, e in zip(t1, t2, cell.noise[layer], strict=True))
-            both = list(map(int.__add__, t1, t2))
-            const += ceil_shift(sum(map(mul, both, net.b[layer - 1])) << G, net.E)
+            biases = sum(map(mul, t1, net.b[layer - 1])) + sum(map(mul, t2, other.b[layer - 1]))
+            const += ceil_shift(biases << G, net.E)
             self.work.add(len(t1) * (16 + 2 * net.sizes[layer - 1]))
-            columns, shift = net.columns[layer - 1], net.E if layer > 1 else 0
-            first = [ceil_shift(sum(map(mul, t1, w)), shift) for w in columns]
-            second = [ceil_shift(sum(map(mul, t2, w)), shift) for w in columns]
+            shift = net.E if layer > 1 else 0
+            first = times(t1, net.columns[layer - 1], shift)
+            second = times(t2, other.columns[layer - 1], shift)
         total = sum(
             max(a * p + b * q for p, q, _, _ in corners)
             for a, b, corners in zip(first, second, cell.corners, strict=True)
         )
         return const + ceil_shift(total, net.E)
+
+
+def times(t: Ints, columns: list[Ints], shift: int) -> Ints:
+    """⌈t·W⌉; a copy without slopes has nothing to multiply."""
+    return [ceil_shift(sum(map(mul, t, w)), shift) for w in columns] if any(t) else [0] * len(columns)
 
 
 def rectified(r: Octagon, s: tuple[int, int] | list[Point]) -> Octagon:
@@ -775,6 +851,14 @@ def own(a: int, b: int, s: tuple[int, int] | list[Point], r: Octagon) -> tuple[i
             best = (4 * left + x * m1 + y * m2, x, y, left)
     assert best is not None
     return best[1:]
+
+
+def one_copy(a: int, b: int, r: Octagon) -> tuple[int, int, int]:
+    """The same where one coefficient is zero, in version 2: the slope of the other copy alone."""
+    k, low, high = (a, r[0], r[1]) if a else (b, r[2], r[3])
+    t = alone(k, low, high)
+    left = max(-t * low, (k - t) * high, 0) if low < 0 < high else 0
+    return (t, 0, left) if a else (0, t, left)
 
 
 def alone(k: int, low: int, high: int) -> int:

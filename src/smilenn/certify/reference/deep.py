@@ -26,6 +26,7 @@ from smilenn.certify.reference.deep_octagon import (
     down,
     interval,
     linear,
+    one_copy,
     own,
     rest,
     up,
@@ -77,16 +78,16 @@ class DeepReport:
 def check_folder(folder: str | os.PathLike[str]) -> DeepReport:
     """Check an audit's folder; every failure is in the report."""
     try:
-        net, stored = read_audit(Path(folder))
+        nets, stored = read_audit(Path(folder))
         budget, rows = Budget(), []
         for row in stored:
             need(in_premise(row), "The witness does not satisfy the premise of its row.")
-            for weights in row.weights:
-                budget.spend(len(weights) * len(net.weights[-1][0]) * thickness(weights) ** 2)
-            outputs = [value_at(net, x, budget) for x in row.witness]
-            found = sum((linear(a, f) for a, f in zip(row.weights, outputs, strict=True)), ZERO)
-            (real, leaves), (computed, _) = (Walk(net, row, rounds, budget).bound() for rounds in (False, True))
-            rows.append(DeepRow(row.text, found, real, computed, row.rhs, leaves))
+        for group in groups(stored):
+            found = [left_at(nets, row, budget) for row in group]
+            computed, leaves = Walk(nets, group, True, budget).bounds()
+            real = Walk(nets, group, False, budget).bounds()[0] if nets[0] is nets[1] else computed
+            numbers = zip(group, found, real, computed, strict=True)
+            rows += [DeepRow(row.text, least, most, said, row.rhs, leaves) for row, least, most, said in numbers]
     except Unreadable as error:
         return DeepReport("unreadable", str(error))
     except CheckError as error:
@@ -94,6 +95,25 @@ def check_folder(folder: str | os.PathLike[str]) -> DeepReport:
     states = [row.status for row in rows]
     status = "violated" if "violated" in states else "unknown" if "unknown" in states else "certified"
     return DeepReport(status, "", tuple(rows))
+
+
+def groups(rows: Sequence[StoredRow]) -> list[list[StoredRow]]:
+    """Rows that share a proof."""
+    out: list[list[StoredRow]] = []
+    for row in rows:
+        if row.proof is None:
+            out[-1].append(row)
+        else:
+            out.append([row])
+    return out
+
+
+def left_at(nets: tuple[Network, Network], row: StoredRow, budget: Budget) -> Fraction:
+    """The left side at the witness."""
+    for net, weights in zip(nets, row.weights, strict=True):
+        budget.spend(len(weights) * len(net.weights[-1][0]) * thickness(weights) ** 2)
+    outputs = [value_at(net, x, budget) for net, x in zip(nets, row.witness, strict=True)]
+    return sum((linear(a, f) for a, f in zip(row.weights, outputs, strict=True)), ZERO)
 
 
 def in_premise(row: StoredRow) -> bool:
@@ -162,30 +182,31 @@ class Cell:
 
 
 class Walk:
-    """One proof, without rounding or (`rounds`) with that of the network."""
+    """One proof of rows that share it, without rounding or (`rounds`) with that of the networks."""
 
-    def __init__(self, net: Network, row: StoredRow, rounds: bool, budget: Budget) -> None:
-        self.net, self.row, self.rounds, self.budget = net, row, rounds, budget
-        self.last = len(net.weights)
-        self.columns = [tuple(zip(*w, strict=True)) for w in net.weights]
+    def __init__(self, nets: tuple[Network, Network], rows: Sequence[StoredRow], rounds: bool, budget: Budget) -> None:
+        self.nets, self.net, self.rows, self.row = nets, nets[0], rows, rows[0]
+        self.rounds, self.budget, self.two = rounds, budget, nets[0] is not nets[1]
+        self.last = len(self.net.weights)
+        self.columns = [[tuple(zip(*w, strict=True)) for w in net.weights] for net in nets]
 
-    def bound(self) -> tuple[Fraction, int]:
-        """The largest bound of a leaf; how many leaves were bounded."""
+    def bounds(self) -> tuple[list[Fraction], int]:
+        """The largest bound of a leaf for every row; how many leaves were bounded."""
         ahead, values = [self.filled(self.row.lo, self.row.hi, None)], []
-        for node in self.row.proof:
+        for node in self.row.proof or ():
             cell = ahead.pop()
             match node:
                 case Leaf():
                     if cell is not None:
-                        values.append(self.leaf(cell, node))
+                        values.append([self.leaf(row, cell, node) for row in self.rows])
                 case Lemmas():
-                    ahead.append(None if cell is None else self.spread(cell, 1, lemmas=True))
+                    ahead.append(None if cell is None else self.spread(cell, 1, node))
                 case Phase():
                     ahead += [self.phase(cell, node, 1), self.phase(cell, node, -1)]
                 case Cut():
                     ahead += [self.cut(cell, node, 1), self.cut(cell, node, -1)]
         need(bool(values), "The proof closes every cell, but the premise has a point.")
-        return max(values), len(values)
+        return [max(column) for column in zip(*values, strict=True)], len(values)
 
     def phase(self, cell: Cell | None, node: Phase, sign: int) -> Cell | None:
         """The child with s ≥ 0 (+1) or s ≤ 0 (−1)."""
@@ -248,7 +269,7 @@ class Walk:
         (a, b), (c, d) = ends
         return Octagon(down(a), up(b), down(c), up(d), down(strip[0]), up(strip[1])).closed()
 
-    def spread(self, cell: Cell, start: int, lemmas: bool = False) -> Cell | None:
+    def spread(self, cell: Cell, start: int, lemmas: Lemmas | None = None) -> Cell | None:
         """Layers from `start` on found again, within what the cell has; lemmas where asked."""
         octagons, noise = list(cell.octagons), list(cell.noise[:start])
         for layer in range(start, self.last):
@@ -258,9 +279,9 @@ class Walk:
             out = []
             for j, (r, before) in enumerate(zip(found, known, strict=True)):
                 r = r.within(before)
-                if r is not None and lemmas and layer > 1 and (r.hi1 > 0 or r.hi2 > 0):
+                if r is not None and lemmas is not None and layer > 1 and self.has_lemma(r):
                     below = replace(cell, octagons=tuple(octagons), noise=tuple(noise))
-                    r = r.met(self.lemma(below, layer, j)).closed()
+                    r = r.met(self.lemma(below, layer, j, None if lemmas.differences else r)).closed()
                 if r is None:
                     return None
                 out.append(r)
@@ -268,47 +289,59 @@ class Walk:
         noise.append(self.through(self.last, octagons[self.last - 1])[1])
         return replace(cell, octagons=tuple(octagons), noise=tuple(noise))
 
+    def has_lemma(self, r: Octagon) -> bool:
+        """Of one network the units that may be on; of two those that are not settled."""
+        return r.settled() is None if self.two else r.hi1 > 0 or r.hi2 > 0
+
     def through(self, layer: int, below: tuple[Octagon, ...]) -> tuple[tuple[Octagon, ...], tuple[Fraction, ...]]:
         """Octagons and ε of a layer from those of the one below."""
-        weights, biases = self.net.weights[layer - 1], self.net.biases[layer - 1]
-        self.budget.spend(7 * len(biases) * len(below))
+        units = len(self.net.biases[layer - 1])
+        self.budget.spend(7 * units * len(below))
         a = below if layer == 1 else [after_relu(r) for r in below]
         largest = [max(abs(v) for v in (r.lo1, r.hi1, r.lo2, r.hi2)) for r in a]
         need(all(v < LARGE for v in largest), "A value is 2^60 or more.")
-        n = (len(below) + 5) * self.net.roundoff
-        gamma, out, noise = n / (1 - n), [], []
-        for w, b in zip(weights, biases, strict=True):
-            eps = ZERO
-            if self.rounds:
-                eps = up(gamma * (sum((abs(k) * v for k, v in zip(w, largest, strict=True)), ZERO) + abs(b)))
-                eps += Fraction(1, GRID)
-            lo1, hi1 = interval(w, [(r.lo1, r.hi1) for r in a], b)
-            lo2, hi2 = interval(w, [(r.lo2, r.hi2) for r in a], b)
-            low, high = interval(w, [(r.low, r.high) for r in a], ZERO)
+        out, noise = [], []
+        for j in range(units):
+            (w1, b1), (w2, b2) = ((net.weights[layer - 1][j], net.biases[layer - 1][j]) for net in self.nets)
+            eps = max(self.error(w1, b1, largest), self.error(w2, b2, largest)) if self.rounds else ZERO
+            lo1, hi1 = interval(w1, [(r.lo1, r.hi1) for r in a], b1)
+            lo2, hi2 = interval(w2, [(r.lo2, r.hi2) for r in a], b2)
+            halves = tuple((p + q) / 2 for p, q in zip(w1, w2, strict=True))
+            apart = tuple((p - q) / 2 for p, q in zip(w1, w2, strict=True))
+            ends = [(r.low, r.high) for r in a] + [(r.lo1 + r.lo2, r.hi1 + r.hi2) for r in a]
+            low, high = interval((*halves, *apart), ends, b1 - b2)
             out.append(Octagon(lo1 - eps, hi1 + eps, lo2 - eps, hi2 + eps, low - 2 * eps, high + 2 * eps))
             noise.append(eps)
         return tuple(out), tuple(noise)
 
-    def lemma(self, cell: Cell, layer: int, j: int) -> Octagon:
-        """Ranges of unit j by the rule."""
-        w, b, eps = self.net.weights[layer - 1][j], self.net.biases[layer - 1][j], cell.noise[layer][j]
+    def error(self, w: Vector, b: Fraction, largest: Sequence[Fraction]) -> Fraction:
+        """ε of a unit in one copy."""
+        n = (len(w) + 5) * self.net.roundoff
+        total = sum((abs(k) * v for k, v in zip(w, largest, strict=True)), ZERO) + abs(b)
+        return up(n / (1 - n) * total) + Fraction(1, GRID)
 
-        def most(first: int, second: int) -> Fraction:
-            """first·s_1 + second·s_2, at most."""
-            kappa = [tuple(up(sign * v) for v in w) for sign in (first, second)]
-            start = up((first + second) * b, FINE)
-            wide = eps * (abs(first) + abs(second))
+    def lemma(self, cell: Cell, layer: int, j: int, known: Octagon | None) -> Octagon:
+        """Ranges of unit j by the rule; its difference as it is where that is known."""
+        eps = cell.noise[layer][j]
+
+        def most(*signs: int) -> Fraction:
+            """signs[0]·s_1 + signs[1]·s_2, at most."""
+            own_part = [(net.weights[layer - 1][j], net.biases[layer - 1][j]) for net in self.nets]
+            kappa = [tuple(up(sign * v) for v in w) for sign, (w, _) in zip(signs, own_part, strict=True)]
+            start = up(sum((sign * b for sign, (_, b) in zip(signs, own_part, strict=True)), ZERO), FINE)
+            wide = eps * sum(map(abs, signs))
             return up(self.back(cell, layer - 1, (kappa[0], kappa[1]), start, None)) + wide
 
-        return Octagon(-most(-1, 0), most(1, 0), -most(0, -1), most(0, 1), -most(-1, 1), most(1, -1))
+        apart = (-most(-1, 1), most(1, -1)) if known is None else (known.low, known.high)
+        return Octagon(-most(-1, 0), most(1, 0), -most(0, -1), most(0, 1), *apart)
 
-    def leaf(self, cell: Cell, leaf: Leaf) -> Fraction:
-        """The bound of a leaf."""
+    def leaf(self, row: StoredRow, cell: Cell, leaf: Leaf) -> Fraction:
+        """The bound of a leaf for one row."""
         const, kappa = ZERO, []
-        for a in self.row.weights:
-            kappa.append(tuple(up(linear(a, column)) for column in self.columns[-1]))
-            const += linear(a, self.net.biases[-1])
-        noise = sum((up(abs(v)) * e for a in self.row.weights for v, e in zip(a, cell.noise[-1], strict=True)), ZERO)
+        for a, net, columns in zip(row.weights, self.nets, self.columns, strict=True):
+            kappa.append(tuple(up(linear(a, column)) for column in columns[-1]))
+            const += linear(a, net.biases[-1])
+        noise = sum((up(abs(v)) * e for a in row.weights for v, e in zip(a, cell.noise[-1], strict=True)), ZERO)
         return self.back(cell, self.last - 1, (kappa[0], kappa[1]), up(const, FINE) + noise, leaf)
 
     def back(self, cell: Cell, top: int, kappa: tuple[Vector, Vector], const: Fraction, leaf: Leaf | None) -> Fraction:
@@ -317,7 +350,9 @@ class Walk:
             chosen = []
             for j, (r, k) in enumerate(zip(cell.octagons[layer], zip(*kappa, strict=True), strict=True)):
                 given = None if leaf is None or leaf.slopes is None else leaf.slopes[top - layer][j]
-                if given is None:
+                if given is None and self.two and 0 in k:
+                    t, left = one_copy(r, k)
+                elif given is None:
                     t = own(r, k)
                     left = ZERO if r.settled() is not None else rest(r, k, t)  # a settled unit is linear
                 else:
@@ -326,9 +361,13 @@ class Walk:
                 const += left + (abs(t[0]) + abs(t[1])) * cell.noise[layer][j]
                 chosen.append(t)
             self.budget.spend(len(chosen) * (16 + 2 * len(cell.octagons[layer - 1])))
-            const += up(linear([t[0] + t[1] for t in chosen], self.net.biases[layer - 1]), FINE)
-            first, second = zip(*chosen, strict=True)
-            below = [tuple(linear(t, column) for column in self.columns[layer - 1]) for t in (first, second)]
+            slopes = list(zip(*chosen, strict=True))
+            biases = [linear(t, net.biases[layer - 1]) for t, net in zip(slopes, self.nets, strict=True)]
+            const += up(sum(biases, ZERO), FINE)
+            below = [
+                tuple(linear(t, column) for column in columns[layer - 1])
+                for t, columns in zip(slopes, self.columns, strict=True)
+            ]
             kappa = (below[0], below[1]) if layer == 1 else (tuple(map(up, below[0])), tuple(map(up, below[1])))
         most = [max(a * p + b * q for p, q, _, _ in r.ends) for a, b, r in zip(*kappa, cell.octagons[0], strict=True)]
         return const + up(sum(most, ZERO), FINE)

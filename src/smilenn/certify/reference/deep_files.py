@@ -78,7 +78,9 @@ class Cut:
 
 @dataclass(frozen=True)
 class Lemmas:
-    """Ranges found again by the rule."""
+    """Ranges found again by the rule; of each copy by itself, or of differences too."""
+
+    differences: bool = True
 
 
 Node = Leaf | Phase | Cut | Lemmas
@@ -86,7 +88,7 @@ Node = Leaf | Phase | Cut | Lemmas
 
 @dataclass(frozen=True)
 class StoredRow:
-    """A row and its proof, the tree's nodes in their order."""
+    """A row and its proof, the tree's nodes in their order; None: it shares that of the row before it."""
 
     text: str
     lo: tuple[Vector, Vector]
@@ -97,20 +99,26 @@ class StoredRow:
     weights: tuple[Vector, Vector]
     rhs: Fraction | None
     witness: tuple[Vector, Vector]
-    proof: tuple[Node, ...]
+    proof: tuple[Node, ...] | None
+
+    @property
+    def premise(self) -> tuple[Any, ...]:
+        """What its inputs satisfy."""
+        return self.lo, self.hi, self.low, self.high, self.whole
 
 
-def read_audit(folder: Path) -> tuple[Network, tuple[StoredRow, ...]]:
-    """The network and the rows of a folder."""
+def read_audit(folder: Path) -> tuple[tuple[Network, Network], tuple[StoredRow, ...]]:
+    """The networks that read the first and the second input (one and the same in version 1), and the rows."""
     files = {name: read_file(folder / name, limit) for name, limit in LIMITS.items()}
     parsed = parse_json(files["audit.json"], "audit.json")
     only_whole(parsed)
     content = as_object(parsed, KEYS, "audit.json")
     need(content["format"] == "smilenn-audit", "This is not an audit.")
-    as_integer(content["version"], 1, 1, "The version")
+    version = as_integer(content["version"], 1, 2, "The version")
     as_text(content["source"], "The source")
     need(content["proofs_sha256"] == sha256(files["proofs.bin"]).hexdigest(), "proofs.bin belongs to another audit.")
-    net = read_network(content["network"], files["network.bin"])
+    nets = read_networks(content["network"], files["network.bin"], version)
+    net = nets[0]
     sizes = (len(net.weights[0][0]), *(len(b) for b in net.biases))
     for key, count in (("inputs", sizes[0]), ("outputs", sizes[-1])):
         names = [as_text(name, "A name") for name in as_list(content[key], key)]
@@ -119,10 +127,12 @@ def read_audit(folder: Path) -> tuple[Network, tuple[StoredRow, ...]]:
     for entry in as_list(content["rows"], "rows"):
         row = as_object(entry, ROW_KEYS, "A row")
         count = as_integer(row["proof"], 0, len(rest), "The length of a proof")
-        rows.append(read_row(row, sizes, rest[:count]))
+        shared = version == 2 and count == 0 and bool(rows)
+        rows.append(read_row(row, sizes, None if shared else rest[:count], version == 2))
+        need(not shared or rows[-1].premise == rows[-2].premise, "A row shares the proof of another premise.")
         rest = rest[count:]
     need(bool(rows) and not rest, "There are no rows, or bytes of proofs.bin that no row uses.")
-    return net, tuple(rows)
+    return (nets[0], nets[-1]), tuple(rows)
 
 
 def only_whole(parsed: Any) -> None:
@@ -161,7 +171,12 @@ def two(value: Any, count: int) -> tuple[Vector, Vector]:
 
 
 def read_network(entry: Any, data: bytes) -> Network:
-    """Section 2."""
+    """Section 2: the one network of a file."""
+    return read_networks(entry, data, 1)[0]
+
+
+def read_networks(entry: Any, data: bytes, many: int) -> list[Network]:
+    """So many networks of the same sizes, one after the other."""
     described = as_object(entry, ("dtype", "sizes", "scaling", "sha256"), "The network")
     dtype = as_text(described["dtype"], "dtype")
     need(dtype in KINDS, "The network has an unknown type.")
@@ -171,13 +186,16 @@ def read_network(entry: Any, data: bytes) -> Network:
     need(as_hash(described["sha256"], "The network's digest") == digest, "network.bin is another network.")
     width = KINDS[dtype][0] // 8
     total = sum((before + 1) * after for before, after in pairwise(sizes))
-    need(len(data) == total * width, "network.bin has another size than its network.")
+    need(len(data) == many * total * width, "network.bin has another size than its network.")
     numbers = iter([binary(data[k : k + width], dtype) for k in range(0, len(data), width)])
-    weights, biases = [], []
-    for before, after in pairwise(sizes):
-        weights.append(tuple(tuple(next(numbers) for _ in range(before)) for _ in range(after)))
-        biases.append(tuple(next(numbers) for _ in range(after)))
-    return Network(dtype, tuple(weights), tuple(biases), read_scaling(described["scaling"], sizes[0]), digest)
+    scaling, out = read_scaling(described["scaling"], sizes[0]), []
+    for _ in range(many):
+        weights, biases = [], []
+        for before, after in pairwise(sizes):
+            weights.append(tuple(tuple(next(numbers) for _ in range(before)) for _ in range(after)))
+            biases.append(tuple(next(numbers) for _ in range(after)))
+        out.append(Network(dtype, tuple(weights), tuple(biases), scaling, digest))
+    return out
 
 
 def binary(data: bytes, dtype: str) -> Fraction:
@@ -208,7 +226,7 @@ def read_scaling(value: Any, inputs: int) -> tuple[tuple[str, Vector], ...]:
     return tuple(steps)
 
 
-def read_row(row: dict[str, Any], sizes: tuple[int, ...], data: bytes) -> StoredRow:
+def read_row(row: dict[str, Any], sizes: tuple[int, ...], data: bytes | None, pair: bool) -> StoredRow:
     """Section 3."""
     inputs, outputs = sizes[0], sizes[-1]
     whole = as_list(row["whole"], "whole")
@@ -223,15 +241,15 @@ def read_row(row: dict[str, Any], sizes: tuple[int, ...], data: bytes) -> Stored
         two(row["weights"], outputs),
         None if row["rhs"] is None else rational(row["rhs"]),
         two(row["witness"], inputs),
-        Tree(data, sizes).nodes(),
+        None if data is None else Tree(data, sizes, pair).nodes(),
     )
 
 
 class Tree:
     """Reads the bytes of a proof."""
 
-    def __init__(self, data: bytes, sizes: tuple[int, ...]) -> None:
-        self.bytes, self.sizes, self.left = iter(data), sizes, len(data)
+    def __init__(self, data: bytes, sizes: tuple[int, ...], pair: bool = False) -> None:
+        self.bytes, self.sizes, self.left, self.pair = iter(data), sizes, len(data), pair
 
     def byte(self) -> int:
         """The next byte."""
@@ -272,7 +290,7 @@ class Tree:
     def node(self) -> Node:
         """The next node."""
         kind = self.byte()
-        need(kind <= 4, "A proof has an unknown node.")
+        need(kind <= 4 or (kind == 5 and self.pair), "A proof has an unknown node.")
         match kind:
             case 0:
                 return Leaf()
@@ -286,7 +304,7 @@ class Tree:
                 place, copy = self.natural(self.sizes[0]), self.natural(2)
                 n = self.integer()
                 return Cut(place, copy, Fraction(n, 2 ** self.natural(64)))
-        return Lemmas()
+        return Lemmas(kind == 4)
 
     def layer(self, units: int) -> tuple[tuple[int, int] | None, ...]:
         """The slopes of a layer."""

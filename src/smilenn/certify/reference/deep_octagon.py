@@ -148,6 +148,16 @@ def own(r: Octagon, k: Slope) -> Slope:
     return min(pairs, key=lambda t: 4 * rest(r, k, t) + t[0] * m1 + t[1] * m2)  # the first of equals
 
 
+def one_copy(r: Octagon, k: Slope) -> tuple[Slope, Fraction]:
+    """Own slopes where one coefficient is zero, of two networks; and what they leave between the other's bounds."""
+    first = k[0] != 0
+    own_k, lo, hi = (k[0], r.lo1, r.hi1) if first else (k[1], r.lo2, r.hi2)
+    t = alone(own_k, lo, hi)
+    places = [lo, hi, ZERO] if lo < 0 < hi else [lo, hi]
+    left = max(own_k * max(s, ZERO) - t * s for s in places)
+    return ((t, ZERO) if first else (ZERO, t)), left
+
+
 def alone(k: Fraction, lo: Fraction, hi: Fraction) -> Fraction:
     """One copy: its phase, the chord above for κ > 0, the nearer side below for κ ≤ 0."""
     if lo >= 0:

@@ -1,0 +1,112 @@
+"""Retrained networks against their originals: ACAS-Xu with noise of 1e-3 on every weight, equal to 0.05?
+
+    python -m benchmarks.twins FOLDER --pairs 0-49 --seconds 200 --out twins.jsonl
+
+FOLDER holds the networks as ACASXU_*_batch_2000.onnx.gz. Pair k is network k mod 45 in the order of names, and the same
+with normal noise from NumPy's generator with seed k, W and b of every layer in their order, rounded to float32. The box
+is that of VNN-COMP's isomorphic query. --seconds are CPU seconds of the search, in one process; the check has its own.
+Pairs with a line in the file are left out, so a run can go on where it ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+
+from smilenn.auditing.attack import Attack
+from smilenn.auditing.folder import ProvedRow, write_folder
+from smilenn.auditing.halving import Box, halve, halved_proof
+from smilenn.auditing.importing import read_network
+from smilenn.auditing.network import DeepNet
+from smilenn.auditing.paired_audit import side_by_side
+from smilenn.auditing.rows import Row
+from smilenn.certify import check_deep
+
+LO, HI = (0.6, -0.5, -0.5, 0.45, -0.5), (0.679857769, 0.5, 0.5, 0.5, -0.45)
+EPS, SIGMA = Fraction(1, 20), 1e-3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pairs", default="0-49")
+    parser.add_argument("--seconds", type=float, default=200.0)
+    parser.add_argument("--sigma", type=float, default=SIGMA)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--no-check", action="store_true")
+    options = parser.parse_args()
+    first, last = map(int, options.pairs.split("-"))
+    done = (
+        {json.loads(line)["pair"] for line in options.out.read_text().splitlines()} if options.out.exists() else set()
+    )
+    for k in range(first, last + 1):
+        if k not in done:
+            line = json.dumps(measured(k, options))
+            with options.out.open("a") as file:
+                file.write(line + "\n")
+            print(line, flush=True)
+
+
+def twins(folder: Path, k: int, sigma: float) -> tuple[DeepNet, DeepNet]:
+    """Pair k."""
+    files = sorted(folder.glob("ACASXU_*_batch_2000.onnx.gz"))
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "net.onnx"
+        path.write_bytes(gzip.decompress(files[k % len(files)].read_bytes()))
+        net = read_network(path)
+    rng, weights, biases = np.random.default_rng(k), [], []
+    for w, b in zip(net.weights, net.biases, strict=True):
+        weights.append((w + rng.normal(0, sigma, w.shape)).astype(np.float32))
+        biases.append((b + rng.normal(0, sigma, b.shape)).astype(np.float32))
+    return net, DeepNet(tuple(weights), tuple(biases), net.dtype, net.scaling, f"{net.source}, noise {sigma}, seed {k}")
+
+
+def rows_about(net: DeepNet, pair: bool) -> list[Row]:
+    """±(f_i − g_i) ≤ ε, of h = (f, g) at one input or of f and g at equal ones."""
+    lo, hi = (tuple(Fraction(float(np.float32(v))) for v in end) for end in (LO, HI))
+    none, names, out = (Fraction(0),) * 5, tuple(f"x{i}" for i in range(5)), []
+    for i in range(5):
+        for sign in (1, -1):
+            one = tuple(Fraction(sign * (i == j)) for j in range(5))
+            other = tuple(-v for v in one)
+            weights = (one, other) if pair else (one + other, (Fraction(0),) * 10)
+            text = f"{'+' if sign > 0 else '-'}(f{i} - g{i})"
+            out.append(Row(text, names, (lo, lo), (hi, hi), none, none, (False,) * 5, weights, EPS))
+    return out
+
+
+def measured(k: int, options: argparse.Namespace) -> dict:
+    """Search, and check what was proved."""
+    first, second = twins(options.folder, k, options.sigma)
+    start, both = process_time(), side_by_side(first, second)
+    found = [Attack(both, row).run(row.rhs) for row in rows_about(both, False)]
+    out = {"pair": k, "found": max(float(one.value) for one in found if one is not None)}
+    if out["found"] > EPS:
+        return out | {"status": "violated", "search": process_time() - start}
+    rows = rows_about(first, True)
+    weights = np.array([[float(v) for v in row.weights[0]] for row in rows])
+    lo, hi = (np.array([float(v) for v in end[0]]) for end in (rows[0].lo, rows[0].hi))
+    until = start + options.seconds
+    tree = halve(first, second, weights, np.full(len(rows), float(EPS)), Box(lo, hi), until, process_time)
+    out |= {"status": "shown" if tree.done else "unknown", "search": process_time() - start, "boxes": tree.boxes}
+    if not tree.done or options.no_check:
+        return out
+    entries = [ProvedRow(row, one.x, b"") for row, one in zip(rows, found, strict=True) if one is not None]
+    entries[0] = ProvedRow(rows[0], entries[0].witness, halved_proof(tree.root))
+    with tempfile.TemporaryDirectory() as place:
+        write_folder(Path(place), first, [f"y{i}" for i in range(5)], entries, second)
+        size, start = len(entries[0].proof), process_time()
+        report = check_deep.check_folder(place)
+    most = max(float(row.computed) for row in report.rows) if report.rows else None
+    return out | {"status": report.status, "computed": most, "bytes": size, "check": process_time() - start}
+
+
+if __name__ == "__main__":
+    main()
