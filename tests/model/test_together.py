@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from smilenn.domain import Domain, Feature
-from smilenn.model.encoders import together
+from smilenn.model.encoders import many_rows, together
 from smilenn.model.encoders.encoder import Branch, Encoder
 from smilenn.model.encoders.layers import Kinks, Linear, Ramps
 from smilenn.model.encoders.trees import Trees
@@ -174,3 +174,56 @@ def test_members_of_another_type_are_compared_too():
     with torch.no_grad():
         for _ in range(2):  # the second time with what was kept
             assert all(map(torch.equal, together.deployed(branches, u), [branch(u) for branch in branches]))
+
+
+def wide(name, seed, *, ramps=0, units=(24, 20)):
+    """A member over ramps of two numbers and of nine categories."""
+    rng = np.random.default_rng(ramps)
+    source = [0] * 6 + [1] * 5 + list(range(2, 11))
+    start, rate = np.append(rng.normal(size=11), np.zeros(9)), np.append(rng.uniform(0.5, 4, 11), np.ones(9))
+    torch.manual_seed(seed)
+    layers, last = [Ramps(source, start, rate)], 20
+    for k, n in enumerate(units):
+        layers += [Linear(last, n, base=20 if k else 0), Kinks(n, n // 2)]
+        last = n
+    return Branch(name, list(range(11)), [*layers, Linear(last, 2, base=20)]).eval()
+
+
+def people(rows, seed=0):
+    rng = np.random.default_rng(seed)
+    return torch.tensor(np.concatenate([rng.normal(size=(rows, 2)), np.eye(9)[rng.integers(0, 9, rows)]], axis=1))
+
+
+@pytest.mark.parametrize("rows", [257, 512, 700, 5000])
+@pytest.mark.parametrize("units", [(24,), (24, 20), (8, 64, 8)])
+@torch.no_grad()
+def test_many_rows_have_the_same_bits_side_by_side(rows, units, monkeypatch):
+    monkeypatch.setattr(many_rows, "TILE", 2**14)  # several tiles, the last of them not full
+    branches = [wide(f"w{k}", k, units=units) for k in range(3)]
+    u = people(rows)
+    alone = [branch(u) for branch in branches]
+    found = together.deployed(branches, u)
+    assert all(map(torch.equal, alone, found))
+    together_ = many_rows.side_by_side(branches, u)
+    assert together_ is not None and all(map(torch.equal, alone, together_))
+    few = together.deployed(branches, u[:40])
+    assert all(torch.equal(one[:40], other) for one, other in zip(alone, few, strict=True))
+
+
+@torch.no_grad()
+def test_a_weight_that_is_changed_behind_its_back_counts():
+    branches, u = [wide(f"w{k}", k) for k in range(2)], people(600)
+    before = together.deployed(branches, u)
+    branches[1].layers[3].weight[2, 25] += 1.0
+    found = together.deployed(branches, u)
+    assert torch.equal(found[0], before[0]) and not torch.equal(found[1], before[1])
+    assert torch.equal(found[1], branches[1](u))
+
+
+@torch.no_grad()
+def test_other_ramps_and_other_layers_are_left_to_the_branches():
+    u = people(600)
+    assert many_rows.side_by_side([wide("a", 0), wide("b", 1, ramps=5)], u) is None
+    plain = [member(f"m{k}", 5, seed=0).eval() for k in range(2)]  # the last sum does not read the ramps
+    assert many_rows.side_by_side(plain, u[:, :3]) is None
+    assert all(map(torch.equal, together.deployed(plain, u[:, :3]), [branch(u[:, :3]) for branch in plain]))

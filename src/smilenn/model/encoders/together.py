@@ -17,6 +17,7 @@ from torch import nn
 
 from smilenn.model.encoders.joined import joined
 from smilenn.model.encoders.layers import Kinks, Layer, Linear, Ramps
+from smilenn.model.encoders.many_rows import side_by_side
 from smilenn.model.encoders.trees import Trees
 from smilenn.model.profile import in_order
 
@@ -31,17 +32,26 @@ SHARED: dict[type[nn.Module], tuple[str, ...]] = {
     Kinks: ("outputs", "convex"),
     Trees: ("inputs",),
 }
+MANY_ROWS = 512  # from which on it pays to go through members tile by tile
 MOST_ROWS = 256  # of more rows the members' numbers would not fit into the processor's cache side by side
 
 
 def deployed(branches: Sequence[Branch], u: torch.Tensor) -> list[torch.Tensor]:
     """What every branch returns for u [B, m], [B, outputs] each, none of them in training."""
     found: dict[int, torch.Tensor] = {}
-    if len(u) <= MOST_ROWS and not torch.is_grad_enabled():
-        for group in groups(branches):
-            if len(group) > 1:
-                found |= zip(group, _together([branches[k] for k in group], u), strict=True)
+    for group in [] if torch.is_grad_enabled() else groups(branches):
+        outputs = _at_once([branches[k] for k in group], u) if len(group) > 1 else None
+        if outputs is not None:
+            found |= zip(group, outputs, strict=True)
     return [found[k] if k in found else branch(u) for k, branch in enumerate(branches)]
+
+
+def _at_once(branches: Sequence[Branch], u: torch.Tensor) -> list[torch.Tensor] | None:
+    """The outputs of branches of one shape; None where each by itself is as quick, or must be traced."""
+    if len(u) <= MOST_ROWS:
+        return _together(branches, u)
+    many = len(u) >= MANY_ROWS and u.device.type == "cpu" and not torch.compiler.is_compiling()
+    return side_by_side(branches, u) if many else None
 
 
 def groups(branches: Sequence[Branch]) -> list[list[int]]:
