@@ -85,10 +85,10 @@ def test_no_message_names_python_on_the_command_line():
 def test_reasons_name_no_parameters():
     from smilenn.train.recipes import ensemble, words
 
-    assert "encoder='none'" in ensemble.NOTHING and "encoder" not in in_options(ensemble.NOTHING)[10:]
+    assert "network=Network(encoder='none')" in ensemble.NOTHING and "encoder" not in in_options(ensemble.NOTHING)[10:]
     assert in_options(ensemble.NOTHING).endswith("leaves the backbone.")
     path = Path(words.__file__).read_text(encoding="utf-8")
-    (stated,) = re.findall(r"exactly (\(encoder='none'.*?\))\.", path)
+    (stated,) = re.findall(r"exactly (\(network=Network\(encoder='none'\).*?\))\.", path)
     assert in_options(f"They are linear {stated}.") == "They are linear."
 
 

@@ -29,8 +29,8 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^class_weight is 'balanced' or a dictionary class → weight", "--class-weight is balanced or CLASS:WEIGHT"),
     (r"^class_weight ", "--class-weight "),
     # networks, which options do not choose
-    (r" \(encoder='none' searches for [^)]*\)", ""),
-    (r",? or with encoder='none'", ""),
+    (r" \(network=Network\(encoder='none'\) searches for [^)]*\)", ""),
+    (r",? or with network=Network\(encoder='none'\)", ""),
     # training
     (r"^time_limit ", "--time-limit "),
     (r"certify_limit", "--certify-limit"),
