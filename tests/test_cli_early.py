@@ -5,6 +5,7 @@ Time is never measured: modules that take long to import are blocked, and a comm
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -68,6 +69,8 @@ def early(place):
     rise = [*fit, "--increasing", "x"]
     return [
         (["fit", rows, "--target", "y", "--increasing", "x", "--out", place / "empty"], "exists; remove it"),
+        (["fit", rows, "--target", "y", "--increasing", "x", "--out", rows], "is a file; name a folder that does not"),
+        (["fit", rows, "--target", "y", "--increasing", "x", "--out", "/proc/m"], "'/proc' cannot be written to"),
         (["fit", absent, "--target", "y", "--increasing", "x", "--out", new], "There is no file"),
         ([*rise, "--nonsense"], "No such option"),
         ([*rise, "--seed", "-1"], "--seed -1 is not a seed"),
@@ -205,6 +208,40 @@ def test_rows_are_judged_before_torch_is_imported(place):
         ([*written("rules.csv", good), "--target", "y", "--spec", rules], "rules.toml"),
     ]
     judged_without_torch(cases)
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("oops", "holds the text 'oops' among numbers; correct the cell, or use --na."),
+        ("", "is missing"),
+        ("inf", "is inf; give a finite number."),
+    ],
+    ids=["text", "missing", "infinite"],
+)
+def test_rows_for_a_model_are_judged_before_torch_is_imported(place, cell, said):
+    table, model = place / f"cell-{cell}.csv", place / "model"
+    table.write_text(f"x,z,y\n0.5,0.5,1\n\n0.5,{cell},1\n0.25,0.5,1\n")
+    commands = [
+        ["predict", model, table, "--out", place / "new"],
+        ["report", model, "--data", table, "--out", place / "new"],
+        ["pack", model, "--data", table, "--out", place / "new"],
+        ["explain", model, table, "--at-least", "1"],
+    ]
+    judged_without_torch([(command, said) for command in commands])
+    for _, out in without(("torch", "sklearn"), commands):
+        assert re.search(r"[Rr]ow 4\b", out) and "Row 0" not in out and "--category" not in out, out
+
+
+def test_rows_of_a_good_table_are_left_to_the_model(place):
+    """What is judged beforehand refuses nothing that a model would read: only then is torch asked for."""
+    commands = [
+        ["predict", place / "model", place / "rows.csv", "--out", place / "new"],
+        ["report", place / "model", "--data", place / "rows.csv", "--out", place / "new"],
+        ["explain", place / "model", place / "rows.csv", "--at-least", "1"],
+    ]
+    for code, out in without(("torch", "sklearn"), commands):
+        assert code == 1 and "smile: " not in out.replace("smile: warning", ""), out
 
 
 def judged_without_torch(cases):
