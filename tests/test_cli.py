@@ -171,7 +171,13 @@ def test_a_model_that_learned_nothing_is_called_so():
         return Standing(len(y), True, 1, measured(task, names, y, output, y)).sentence()
 
     y = np.arange(20.0)[:, None]
-    assert "hardly better than a constant" in said("regression", ("",), y, y * 0 + 9.0)
+    assert "hardly better than a constant" in said("regression", ("",), y, y * 0 + 9.5)
+    assert "worse than a constant: loosen a rule" in said("regression", ("",), y, y * 0 + 30.0)
+    short = Standing(20, True, 1, measured("regression", ("",), y, y * 0 + 30.0, y), limit=5.0)
+    assert short.sentence().endswith(
+        "a constant: training had 5 s (its time limit); give it more, or loosen a rule (a larger ε)."
+    )
+    assert Standing.from_json(short.to_json()) == short
     assert "hardly" not in said("regression", ("",), y, y + 1)
     assert "hardly" not in said("regression", ("a", "b"), np.hstack([y, -y]), np.hstack([y, -y]) + 1)
     classes = (y > 15).astype(float)
@@ -183,7 +189,7 @@ def test_a_model_that_learned_nothing_is_called_so():
     assert "hardly" in said("multilabel", tuple("abc"), three, three * 0 - 1)
     assert "hardly" not in said("multilabel", tuple("abc"), three, three - 0.5)
     both = np.hstack([y, y])
-    assert "hardly" in said("quantiles", ("q0.1", "q0.9"), both, both * 0 + 9.5)
+    assert "worse than a constant" in said("quantiles", ("q0.1", "q0.9"), both, both * 0 + 9.5)
     found = said("quantiles", ("q0.1", "q0.9"), both, both + np.array([-1.0, 1.0]))
     assert "hardly" not in found and "0.0% below q0.1, 100.0% below q0.9" in found
 
@@ -312,7 +318,7 @@ BAD_FIT = [
     (None, ["--fair", "g:-0.2"], "-0.2 is negative; it must be 0 or more"),
     (None, ["--fair", "g"], "lacks its ε"),
     (None, ["--fair", "g:little"], "'little' is not a number"),
-    (None, ["--robust", "0.1"], "Robust needs eps in a regression"),
+    (None, ["--robust", "0.1"], "lacks its ε, in a regression"),
     (None, ["--robust=-0.1:1"], "it must be 0 or more"),
     (None, ["--robust", "nan:1"], "'nan' is not a number"),
     (None, ["--bounds", "x:9:1"], "'x' has lo = 9 above hi = 1"),

@@ -5,6 +5,7 @@ Time is never measured: modules that take long to import are blocked, and a comm
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -68,6 +69,8 @@ def early(place):
     rise = [*fit, "--increasing", "x"]
     return [
         (["fit", rows, "--target", "y", "--increasing", "x", "--out", place / "empty"], "exists; remove it"),
+        (["fit", rows, "--target", "y", "--increasing", "x", "--out", rows], "is a file; name a folder that does not"),
+        (["fit", rows, "--target", "y", "--increasing", "x", "--out", "/proc/m"], "'/proc' cannot be written to"),
         (["fit", absent, "--target", "y", "--increasing", "x", "--out", new], "There is no file"),
         ([*rise, "--nonsense"], "No such option"),
         ([*rise, "--seed", "-1"], "--seed -1 is not a seed"),
@@ -207,6 +210,40 @@ def test_rows_are_judged_before_torch_is_imported(place):
     judged_without_torch(cases)
 
 
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("oops", "holds the text 'oops' among numbers; correct the cell, or use --na."),
+        ("", "is missing"),
+        ("inf", "is inf; give a finite number."),
+    ],
+    ids=["text", "missing", "infinite"],
+)
+def test_rows_for_a_model_are_judged_before_torch_is_imported(place, cell, said):
+    table, model = place / f"cell-{cell}.csv", place / "model"
+    table.write_text(f"x,z,y\n0.5,0.5,1\n\n0.5,{cell},1\n0.25,0.5,1\n")
+    commands = [
+        ["predict", model, table, "--out", place / "new"],
+        ["report", model, "--data", table, "--out", place / "new"],
+        ["pack", model, "--data", table, "--out", place / "new"],
+        ["explain", model, table, "--at-least", "1"],
+    ]
+    judged_without_torch([(command, said) for command in commands])
+    for _, out in without(("torch", "sklearn"), commands):
+        assert re.search(r"[Rr]ow 4\b", out) and "Row 0" not in out and "--category" not in out, out
+
+
+def test_rows_of_a_good_table_are_left_to_the_model(place):
+    """What is judged beforehand refuses nothing that a model would read: only then is torch asked for."""
+    commands = [
+        ["predict", place / "model", place / "rows.csv", "--out", place / "new"],
+        ["report", place / "model", "--data", place / "rows.csv", "--out", place / "new"],
+        ["explain", place / "model", place / "rows.csv", "--at-least", "1"],
+    ]
+    for code, out in without(("torch", "sklearn"), commands):
+        assert code == 1 and "smile: " not in out.replace("smile: warning", ""), out
+
+
 def judged_without_torch(cases):
     """Each command says this and ends with 2, in a process that can import neither torch nor scikit-learn."""
     found = without(("torch", "sklearn"), [command for command, _ in cases])
@@ -239,17 +276,20 @@ def test_options_that_depend_on_the_types_of_columns_are_judged_before_torch_is_
         place / "model",
     ]
     cases = [
-        ([*number, "--robust", "0.1"], "--robust 0.1: Robust needs eps in a regression"),
+        ([*number, "--robust", "0.1"], "--robust 0.1 lacks its ε, in a regression the largest"),
         ([*number, *rules("a.toml", 'kind = "monotone"\nincreasing = ["q"]')], "a.toml, property 1 (monotone): "),
         ([*number, *rules("b.toml", 'kind = "bounded"\nlo = 0\noutput = ["q"]')], "b.toml, property 1"),
         ([*number, *rules("c.toml", 'kind = "claim"\nthen = ["a.out >= a.q"]')], "c.toml"),
         ([*number, "--increasing", "x", "--positive", "u"], "--positive names one of two classes"),
         ([*number, "--increasing", "x", "--class-weight", "balanced"], "--class-weight is for one target of classes"),
-        ([*number, "--increasing", "g"], "--increasing: Monotone: 'g' holds the names 'u', 'v', which have no order"),
-        ([*number, "--increasing", "x", "--output", "z"], "Monotone names the output 'z', but there is one only"),
+        ([*number, "--increasing", "g"], "--increasing: 'g' holds the names 'u', 'v', which have no order"),
+        ([*number, "--increasing", "x", "--output", "z"], "--output names 'z', but there is one only"),
         ([*number, "--increasing", "x", "--category", "x"], "its values have no order"),
-        ([*number, "--increasing", "x", "--bounds", "x:9:1"], "x"),
-        ([*two, "--output", "z"], "Monotone names the output 'z'; there are 'u', 'v'"),
+        (
+            [*number, "--increasing", "x", "--bounds", "x:9:1"],
+            "--bounds x:9:1: the lowest value, 9, is above the highest",
+        ),
+        ([*two, "--output", "z"], "--output names 'z'; there are 'u', 'v'"),
         ([*two, "--positive", "z"], "--positive is 'z', which is not a class; the classes are 'u', 'v'"),
         ([*two, "--class-weight", "z:2"], "with a class of 'u', 'v'"),
         ([*two, "--class-weight", "u:much"], "'much' is not a number"),

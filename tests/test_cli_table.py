@@ -18,7 +18,7 @@ from smilenn.cli import app
 from smilenn.cli.fitting import Request
 from smilenn.cli.rows import read_data
 from smilenn.cli.source import Source, separator_of
-from smilenn.cli.table import read_table
+from smilenn.cli.table import OF_FIT, OF_REPORT, read_table
 from smilenn.errors import SmileError
 from smilenn.model.folder import read_folder
 
@@ -272,12 +272,16 @@ def test_further_texts_for_missing_cells(write):
 def test_a_category_may_be_called_like_a_missing_cell(write):
     path = write("g,y\nNone,1\nu,2\n")
     with pytest.raises(SmileError, match=r"row 2, column 'g' is missing \('None'\); .* or --keep-na None if that is"):
-        read_table(Source.find(path))
+        read_table(Source.find(path), options=OF_FIT)
     with pytest.raises(SmileError, match=r"--keep-na '\?' if"):
-        read_table(Source.find(write("g,y\n?,1\nu,2\n")))
+        read_table(Source.find(write("g,y\n?,1\nu,2\n")), options=OF_FIT)
     with pytest.raises(SmileError, match=r"row 2, column 'x' is missing; drop the row.* --missing fill\.$"):
-        read_table(Source.find(write("x,y\n?,1\n3,2\n")))
+        read_table(Source.find(write("x,y\n?,1\n3,2\n")), options=OF_FIT)
     path = write("g,y\nNone,1\nu,2\n")
+    with pytest.raises(SmileError, match=r"drop the row or fill it in, or --keep-na None if that is a value\.$"):
+        read_table(Source.find(path), options=OF_REPORT)
+    with pytest.raises(SmileError, match=r"drop the row or fill it in\.$"):
+        read_table(Source.find(path))
     assert read_table(Source.find(path, keep_na=["None"]))["g"].tolist() == ["None", "u"]
     with pytest.raises(SmileError, match="--keep-na good: that text is a value anyway"):
         Source.find(path, keep_na=["good"])

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import smilenn
 from smilenn import Network, SmileClassifier
 from smilenn.cli import app, options
-from smilenn.cli.option_words import in_options
+from smilenn.cli.option_words import CLASSES, in_options
 
 pytestmark = pytest.mark.usefixtures("quick_module")
 
@@ -85,10 +85,10 @@ def test_no_message_names_python_on_the_command_line():
 def test_reasons_name_no_parameters():
     from smilenn.train.recipes import ensemble, words
 
-    assert "encoder='none'" in ensemble.NOTHING and "encoder" not in in_options(ensemble.NOTHING)[10:]
+    assert "network=Network(encoder='none')" in ensemble.NOTHING and "encoder" not in in_options(ensemble.NOTHING)[10:]
     assert in_options(ensemble.NOTHING).endswith("leaves the backbone.")
     path = Path(words.__file__).read_text(encoding="utf-8")
-    (stated,) = re.findall(r"exactly (\(encoder='none'.*?\))\.", path)
+    (stated,) = re.findall(r"exactly (\(network=Network\(encoder='none'\).*?\))\.", path)
     assert in_options(f"They are linear {stated}.") == "They are linear."
 
 
@@ -120,7 +120,18 @@ def data(tmp_path_factory):
         (["--target", "y", "--increasing", "x", "--bounds", "z:0:1"], "has no column 'z'; it has"),
         (["--target", "y", "--quantile", "0.9", "--quantile", "0.1"], "--quantile is [0.9, 0.1]"),
         (["--target", "y", "--increasing", "x", "--task", "classification"], "or use --task regression."),
+        (
+            ["--target", "y", "--robust", "5"],
+            "--robust 5 lacks its ε, in a regression the largest change of the output",
+        ),
         (["--target", "y", "--robust", "0.1"], "as in --robust 0.1:2."),
+        (["--target", "y", "--increasing", "g"], "smile: --increasing: 'g' is a category and its values have no order"),
+        (["--target", "y", "--increasing", "x", "--output", "z"], "smile: --output names 'z', but there is one only;"),
+        (
+            ["--target", "c", "--drop", "g", "--increasing", "x", "--output", "z"],
+            "smile: --output names 'z'; there are",
+        ),
+        (["--target", "y", "--increasing", "x", "--bounds", "x:5:1"], "--bounds x:5:1: the lowest value, 5, is above"),
         (["--target", "k", "--increasing", "x", "--positive", "2"], "--positive is '2', which is not a class"),
         (["--target", "c", "--drop", "g", "--increasing", "x"], "; add --output 'w' (in a file of rules: output"),
         (["--target", "c", "--drop", "g", "--increasing", "x", "--positive", "u"], "--positive chooses one of two"),
@@ -129,7 +140,30 @@ def data(tmp_path_factory):
 def test_options_instead_of_parameters(data, tmp_path, options, said):
     code, out = smile("fit", data, "--out", tmp_path / "m", "--quiet", *options)
     assert code == 2 and said in out, out
-    assert not re.search(r"time_limit|epochs_|SmileRegressor|Robust\(|Config|output=|\bquantiles", out)
+    assert not re.search(rf"time_limit|epochs_|SmileRegressor|\b({CLASSES})\b|Config|output=|\bquantiles", out)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('kind = "robust"\ndelta = -1', "property 1: delta is -1; it must be 0 or more."),
+        ('kind = "robust"\ndelta = 1', "property 1 (robust): a regression needs eps, the largest change of the output"),
+        ('kind = "monotone"\nincreasing = ["g"]', "property 1 (monotone): 'g' is a category"),
+        ('kind = "bounded"\nlo = 0\noutput = "z"', "property 1 (bounded): the rule names the output 'z'"),
+    ],
+)
+def test_a_file_of_rules_is_answered_without_the_names_of_classes(data, tmp_path, rule, said):
+    spec = tmp_path / "rules.toml"
+    spec.write_text(f"[[property]]\n{rule}\n", encoding="utf-8")
+    code, out = smile("fit", data, "--target", "y", "--spec", spec, "--out", tmp_path / "m", "--quiet")
+    assert code == 2 and said in out, out
+    assert not re.search(rf"\b({CLASSES})\b", out)
+
+
+def test_every_class_of_the_library_loses_its_name():
+    from smilenn.properties.registry import OWN
+
+    assert CLASSES.split("|") == [cls.__name__ for cls in OWN]
 
 
 def test_no_certificate_is_said_in_options(data, tmp_path):

@@ -125,7 +125,7 @@ def data(**columns):
         (lambda: select([{"model": "a"}], ["model"]), "--only takes KEY=VALUE, such as model=default, not 'model'."),
         (
             lambda: SmileRegressor(network=Network(encoder="image")).fit(data(), [0, 1, 2]),
-            "encoder='image' is for classifiers whose only properties are Robust ones that move every pixel",
+            "Network(encoder='image') is for classifiers whose only properties are Robust ones that move every pixel",
         ),
     ],
 )

@@ -277,6 +277,47 @@ def test_a_page_opens_with_what_is_predicted_and_certified(regressor, trial):
     assert opening(gather(regressor)).startswith("This model predicts 'score' from 4 inputs; ")
 
 
+def test_figures_of_quality_stand_once_at_the_top(trial):
+    head = Read(page(trial).split("</header>")[0]).text
+    assert head.count("R²") == 1 and head.count("held-out rows") == 1
+
+
+def test_the_card_opens_as_the_page_does(hostile, trial):
+    from smilenn.report.card import plain
+    from smilenn.report.opening import opening
+
+    assert card(trial).split("\n\n")[1] == plain(opening(trial))
+    model, *_ = hostile
+    assert all(str(name)[:20] in opening(gather(model)) for name in model.classes_)
+
+
+def test_tiles_show_a_measure_beside_a_constant(trial, classifier):
+    def tiles(found):
+        return re.findall(r'<div class="tile"><b>(.*?)</b><span>(.*?)</span>', page(found))
+
+    assert any(words.startswith("R², 95 %: ") and words.endswith("; a constant: 0") for _, words in tiles(trial))
+    model, x, y = classifier
+    found = gather(model, x, y, held_out=True)
+    value = dict((words, value) for value, words in tiles(found))["AUC; a constant: 0.5"]
+    assert value == f"{found.standing.numbers['auc']:.3g}"
+
+
+def test_slices_show_where_the_rows_lie(regressor, trial):
+    for part in trial.slices:
+        cells = trial.rows.x[:, regressor.domain_.slices[part.feature.name]]
+        codes = cells.argmax(axis=1) if cells.shape[1] > 1 else cells[:, 0]
+        counts = [
+            int((np.abs(part.at - v).argmin() == np.abs(part.at[:, None] - codes).argmin(axis=0)).sum())
+            for v in part.at
+        ]
+        assert part.share.tolist() == pytest.approx([count / max(counts) for count in counts])
+    shown = page(trial)
+    assert shown.count('class="data"') == sum(int((part.share > 0).sum()) for part in trial.slices)
+    assert "where the rows lie" in shown
+    bare = page(gather(regressor))
+    assert 'class="data"' not in bare and "where the rows lie" not in bare
+
+
 def test_importances_follow_the_model(regressor, rows, trial):
     found = trial.importances
     assert found[0].name == "dose" and found[0].change > 3 * found[-1].change >= 0

@@ -224,7 +224,7 @@ def test_shares_beyond_epsilon_are_refused(share):
 
 def test_a_share_needs_distances():
     x, y = np.random.default_rng(0).uniform(size=(60, 2)), np.arange(60) % 2
-    with pytest.raises(SmileError, match="backbone_share is for distance nets"):
+    with pytest.raises(SmileError, match=r"Network\(backbone_share=…\) is for distance nets"):
         SmileClassifier(properties=[Monotone(increasing=[0])], network=Network(backbone_share=0.2)).fit(x, y)
 
 

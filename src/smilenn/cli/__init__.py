@@ -193,6 +193,9 @@ def predict(
 
     request = Request(model, data[0], out, *chosen)
     source = checked(request)
+    from smilenn.cli.expecting import check_cells
+
+    check_cells(model, source, ids=request.ids, chunk=chunk, out_of_bounds=request.out_of_bounds)  # without torch
     from smilenn.cli import predicting as command
 
     raise typer.Exit(command.run(request, source, quiet=quiet, json=json))
@@ -329,9 +332,12 @@ def report(
         model, data, out, card, name, references, seconds, image, options.several(na), options.several(keep_na)
     )
     check(request)
+    from smilenn.cli.report_table import report_table
+
+    table = report_table(request)  # without torch
     from smilenn.cli import reporting as command
 
-    raise typer.Exit(command.run(request, quiet=quiet, json=json))
+    raise typer.Exit(command.run(request, table, quiet=quiet, json=json))
 
 
 @app.command()

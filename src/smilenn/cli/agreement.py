@@ -9,7 +9,7 @@ import pandas as pd
 
 from smilenn.cli.fit_request import read_bounds
 from smilenn.cli.preparing import Prepared
-from smilenn.cli.table import FIRST_ROW
+from smilenn.cli.table import FIRST_ROW, refused
 from smilenn.domain import OutOfBounds
 from smilenn.errors import SmileError
 from smilenn.estimators.outside import all_carried
@@ -60,7 +60,7 @@ def _check_rows(prepared: Prepared, claims: Sequence[Claim]) -> None:
     try:
         prepared.domain.encode(prepared.complete, out_of_bounds=outside, first_row=FIRST_ROW)
     except SmileError as error:
-        raise SmileError(f"{prepared.source.name}: {prepared.source.as_shown(str(error))}") from None
+        raise refused(prepared.source, error) from None
 
 
 def rows_outside(frame: pd.DataFrame, texts: tuple[str, ...]) -> list[str]:

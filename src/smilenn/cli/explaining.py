@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json as json_module
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +14,7 @@ import typer
 from smilenn.cli import paths
 from smilenn.cli.explain_request import Goal, changes_of, goal_of
 from smilenn.cli.options import NA, Json, KeepNA, Model
+from smilenn.cli.source import Source
 from smilenn.errors import SmileError
 
 if TYPE_CHECKING:
@@ -52,22 +56,43 @@ def explain(
     source = checked(Request(Path(model), data, Path("explained"), na=tuple(na or ()), keep_na=tuple(keep_na or ())))
     changes = changes_of(model, change or [])
     goal = goal_of(model, Goal(to, at_least, at_most, output))
-    from smilenn.cli.rows import category_names
-    from smilenn.cli.table import FIRST_ROW, read_chunks
+    frame = _read(model, source, rows)  # without torch
     from smilenn.estimators.store import load
 
     estimator = load(model)
-    domain = estimator.domain_
-    first, frame = next(read_chunks(source, rows, category_names(domain), only=set(domain.columns)))
-    assert first == FIRST_ROW
     for place in range(len(frame)):
-        row = frame.iloc[[place]]
         name = source.row_number(place)
-        try:
-            found = _explained(estimator, row, goal, changes)
-        except SmileError as error:
-            raise SmileError(f"{source.name}, row {name}: {error}") from None
+        with _named_row(source, place):
+            found = _explained(estimator, frame.iloc[[place]], goal, changes)
         typer.echo(json_module.dumps({"row": name} | found, ensure_ascii=False) if json else _text(name, found))
+
+
+def _read(model: Path, source: Source, rows: int) -> pd.DataFrame:
+    """The first rows; each must be one that can be explained."""
+    from smilenn.cli.expecting import Expected
+    from smilenn.cli.rows import category_names
+    from smilenn.cli.table import read_chunks
+    from smilenn.recourse.inputs import inputs_of
+
+    expected = Expected.read(model)
+    domain = expected.domain_
+    _, frame = next(read_chunks(source, rows, category_names(domain), only=set(domain.columns)))
+    for place in range(len(frame)):
+        with _named_row(source, place):
+            inputs_of(expected, frame.iloc[[place]])
+    return frame
+
+
+@contextmanager
+def _named_row(source: Source, place: int) -> Iterator[None]:
+    """Errors in a row are said of the file's row, with the option for a text that means "missing"."""
+    from smilenn.cli.table import with_na
+
+    try:
+        yield
+    except SmileError as error:
+        said = re.sub(r"^Row 0, ", "", with_na(str(error)))
+        raise SmileError(f"{source.name}, row {source.row_number(place)}: {said}") from None
 
 
 def _explained(

@@ -157,7 +157,12 @@ def read_bounds(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
         parts = text.rsplit(":", 2)
         if len(parts) != 3 or not parts[0]:
             raise SmileError(f"--bounds {text} is not COLUMN:LO:HI; write, for example, --bounds age:18:90.")
-        out[parts[0]] = (float(number(parts[1], f"--bounds {text}")), float(number(parts[2], f"--bounds {text}")))
+        low, high = (float(number(part, f"--bounds {text}")) for part in parts[1:])
+        if low > high:
+            raise SmileError(
+                f"--bounds {text}: the lowest value, {low:g}, is above the highest, {high:g}; swap the two."
+            )
+        out[parts[0]] = (low, high)
     return out
 
 

@@ -124,7 +124,7 @@ def standing(
     rows = rows if estimator.time_limit is None else rows[spaced(len(rows))]
     output = estimator.outputs(frame.iloc[rows]).reshape(len(rows), -1)
     numbers = measured(target.task, target.outputs.names, target.y[rows], output, target.y[~in_test])
-    return Standing(len(rows), True, steps_of(estimator.history_), numbers)
+    return Standing(len(rows), True, steps_of(estimator.history_), numbers, estimator.time_limit)
 
 
 def keep(

@@ -9,6 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+# what Python calls the properties; a message of theirs begins with such a name, often behind the option that stated it
+CLASSES = (
+    "Monotone|Robust|Fair|Lipschitz|Convex|Concave|Symmetric|Dominates|Bounded|Ordered|Exclusive|SumAtMost|OneOf|"
+    "LocalRobust|Safe|Custom"
+)
 PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # the domain
     (
@@ -29,8 +34,8 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^class_weight is 'balanced' or a dictionary class → weight", "--class-weight is balanced or CLASS:WEIGHT"),
     (r"^class_weight ", "--class-weight "),
     # networks, which options do not choose
-    (r" \(encoder='none' searches for [^)]*\)", ""),
-    (r",? or with encoder='none'", ""),
+    (r" \(network=Network\(encoder='none'\) searches for [^)]*\)", ""),
+    (r",? or with network=Network\(encoder='none'\)", ""),
     # training
     (r"^time_limit ", "--time-limit "),
     (r"certify_limit", "--certify-limit"),
@@ -44,10 +49,23 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"say (it|their order), as in domain=Columns\(order=\{.*?: .*\}\), lowest first", r"say \1 with --order"),
     (r" To keep it, declare its kind\.", " To keep it, name it in a rule, --bounds, --category or --order."),
     (r"unknown='refuse'", "--unknown refuse"),
+    (
+        r"^Integer feature ('.*?') needs whole bounds, not ",
+        r"--bounds: \1 holds whole numbers and needs whole bounds, not ",
+    ),
     # properties, in options and in files of rules
+    (r"^--(in|de)creasing: Monotone names the output ", "--output names "),
+    (r"^--robust (\S+): Robust needs eps in a regression: ", r"--robust \1 lacks its ε, in a regression "),
+    (
+        r"Robust needs eps in a regression: (.*), as in Robust\(0\.1, eps=2\)",
+        r"a regression needs eps, \1, as in eps = 2",
+    ),
     (r"as in Robust\(0\.1, eps=([\d.]+)\)", r"as in --robust 0.1:\1"),
     (r"as in Monotone\(increasing=\['income'\]\)", "as in --increasing income"),
     (r"; add output=('.*?'|…), or another of", r"; add --output \1 (in a file of rules: output = \1), or another of"),
+    (rf"(^|: )({CLASSES}): (?=\S)", r"\1"),
+    (rf"^({CLASSES}) (?=[a-z]+ )", "The rule "),
+    (rf": ({CLASSES}) (?=[a-z]+ )", ": the rule "),
     (r"as in Bounded\(0, 100\) or Bounded\(lo=0\)", "as in lo = 0 or hi = 100"),
     (r"as in Ordered\(\['low', 'high'\]\)", 'as in outputs = ["low", "high"]'),
     (r"as in Exclusive\('cat', 'dog'\)", 'as in outputs = ["cat", "dog"]'),

@@ -56,19 +56,25 @@ def pack(
     request = Request(
         model, data, references=references, na=options.several(na), keep_na=options.several(keep_na), name=name
     )
-    from smilenn.cli.reporting import read_rows, target_columns
+    from smilenn.cli.expecting import Expected
+    from smilenn.cli.report_table import report_table
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*measures no quality")  # said below, as an error
+        table = report_table(request)
+    assert table is not None
+    if not table.targets:
+        wanted = Expected.read(model).targets[0]
+        raise SmileError(f"{data.name} has no target column {wanted!r}; a pack measures quality, so it needs one.")
+    from smilenn.cli.reporting import rows_of
     from smilenn.estimators.store import load
     from smilenn.pack.gather import Data, gathered
     from smilenn.pack.manifest import write_pack
     from smilenn.progress import Progress, display
 
     estimator = load(model)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*measures no quality")  # said below, as an error
-        rows = read_rows(request, estimator)
-    if rows.X is None or rows.y is None:
-        wanted = target_columns(estimator)[0]
-        raise SmileError(f"{data.name} has no target column {wanted!r}; a pack measures quality, so it needs one.")
+    rows = rows_of(table, estimator)
+    assert rows.X is not None and rows.y is not None  # there is a table, with targets
     with open(data, "rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     found = Data(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -52,6 +53,8 @@ def check_certificate(folder: Path) -> None:
 
 def check_new_folder(folder: Path) -> None:
     """A folder to write is not there yet, and can be made."""
+    if folder.is_file():
+        raise SmileError(f"--out: {str(folder)!r} is a file; name a folder that does not exist yet.")
     if folder.exists() or folder.is_symlink():
         raise SmileError(f"The output folder {str(folder)!r} exists; remove it or choose another name.")
     _check_parent(folder)
@@ -74,5 +77,11 @@ def _check_parent(path: Path) -> None:
         parent = parent.parent
     if not parent.is_dir():
         raise SmileError(f"{str(parent)!r} is a file, so {str(path)!r} cannot be written; choose another place.")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise SmileError(f"The folder {str(parent)!r} cannot be written to; choose another one for {path.name!r}.")
+    try:  # by making and removing a file: permissions do not tell of read-only disks, nor of /proc
+        handle, probe = tempfile.mkstemp(prefix=".smile-", dir=parent)
+    except OSError:
+        raise SmileError(
+            f"The folder {str(parent)!r} cannot be written to; choose another one for {path.name!r}."
+        ) from None
+    os.close(handle)
+    os.unlink(probe)

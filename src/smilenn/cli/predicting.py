@@ -17,7 +17,7 @@ from smilenn.cli.noted import check_header
 from smilenn.cli.predict_request import Request
 from smilenn.cli.rows import category_names
 from smilenn.cli.source import Source
-from smilenn.cli.table import FIRST_ROW, read_chunks
+from smilenn.cli.table import FIRST_ROW, read_chunks, refused
 from smilenn.domain import OutOfBounds
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
@@ -66,7 +66,7 @@ def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
             try:
                 x = inside(estimator, frame, first, moved, outside)
             except SmileError as error:
-                raise SmileError(f"{source.name}: {source.as_shown(str(error))}") from None
+                raise refused(source, error) from None
             predicted = identified(predictions(estimator, estimator.outputs_at(x), change, outside), frame, request.ids)
             predicted.to_csv(file, index=False, header=first == FIRST_ROW, lineterminator="\n")
             last = first + len(frame)

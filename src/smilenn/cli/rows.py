@@ -7,7 +7,7 @@ import pandas as pd
 
 from smilenn.cli.fit_request import Request, kept_columns, read_order
 from smilenn.cli.source import Source
-from smilenn.cli.table import read_table
+from smilenn.cli.table import OF_FIT, read_table
 from smilenn.datasets.base import Dataset
 from smilenn.datasets.split import held_back
 from smilenn.domain import Domain
@@ -29,7 +29,7 @@ def read_data(
     may_lack = [name for name in kept if name not in request.target] if request.missing != "raise" else []
     text: dict[str, tuple[str, ...]] = {name: () for name in request.category} | read_order(request.order)
     text |= {} if domain is None else category_names(domain)
-    frame = read_table(source, text, only=kept, may_lack=may_lack)
+    frame = read_table(source, text, only=kept, may_lack=may_lack, options=OF_FIT)
     y = frame[request.target[0]] if len(request.target) == 1 else frame[list(request.target)]
     return frame.drop(columns=list(request.target)), y
 

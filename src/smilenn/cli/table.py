@@ -23,6 +23,9 @@ from smilenn.domain.table import EXACT, whole_number
 from smilenn.errors import SmileError, listed
 
 BLANKS = tuple(" " * n for n in range(1, 9))
+OF_FIT = ("--category", "--na", "--keep-na", "--missing", "--drop")  # options that help with cells, by command
+OF_REPORT = ("--na", "--keep-na")
+STRAY = "among numbers; correct the cell"
 
 
 def read_chunks(
@@ -61,8 +64,10 @@ def read_table(
     *,
     only: Collection[str] | None = None,
     may_lack: Collection[str] = (),
+    options: Collection[str] = (),
 ) -> pd.DataFrame:
-    """The whole table; missing, infinite and stray text cells are errors that name row and column.
+    """The whole table; missing, infinite and stray text cells are errors that name row and column, and of the command's
+    `options` those that help.
 
     `text` and `only` as in `read_chunks`; columns of `may_lack` may have missing cells. Of a Parquet file with more
     rows than `sample.MOST_ROWS` a part is read, and a warning says which.
@@ -75,7 +80,7 @@ def read_table(
     else:
         (frame,) = (frame for _, frame in read_chunks(source, 1_000_000_000, text, only=only))
     for name in frame.columns:
-        _check_column(source, str(name), frame[name], name in may_lack)
+        _check_column(source, str(name), frame[name], name in may_lack, options)
     return frame.reset_index(drop=True)
 
 
@@ -151,14 +156,10 @@ def without_marked(source: Source, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.replace(further, np.nan).infer_objects() if further else frame
 
 
-def _check_column(source: Source, name: str, column: pd.Series, may_lack: bool) -> None:
+def _check_column(source: Source, name: str, column: pd.Series, may_lack: bool, options: Collection[str]) -> None:
     missing = column.isna().to_numpy()
-    if missing.all() and not may_lack:
-        raise SmileError(f"{source.name}: every cell of column {name!r} is missing; leave it out: --drop {name}.")
-    if missing.any() and not may_lack:
-        row = _place(column, missing)
-        numeric = pd.api.types.is_numeric_dtype(column)
-        raise _cell(source, row, name, _missing_words("" if numeric else _written(source, row, name)))
+    if not may_lack:
+        _refuse_missing(source, name, column, missing, options)
     if pd.api.types.is_bool_dtype(column):
         return
     if pd.api.types.is_numeric_dtype(column):
@@ -173,8 +174,40 @@ def _check_column(source: Source, name: str, column: pd.Series, may_lack: bool) 
             source,
             _place(column, stray),
             name,
-            f"holds the text {column[stray].iloc[0]!r} among numbers; correct the cell, or use --category or --na.",
+            f"holds the text {column[stray].iloc[0]!r} {STRAY}{_or_use(('--category', '--na'), options)}.",
         )
+
+
+def _refuse_missing(
+    source: Source, name: str, column: pd.Series, missing: np.ndarray, options: Collection[str]
+) -> None:
+    if missing.all():
+        drop = f"leave it out: --drop {name}" if "--drop" in options else "fill it in"
+        raise SmileError(f"{source.name}: every cell of column {name!r} is missing; {drop}.")
+    if missing.any():
+        row = _place(column, missing)
+        written = "" if pd.api.types.is_numeric_dtype(column) else _written(source, row, name)
+        raise _cell(source, row, name, _missing_words(written, options))
+
+
+def _or_use(helping: Collection[str], options: Collection[str]) -> str:
+    """The options that help, of those that a command has.
+
+    >>> _or_use(("--category", "--na"), OF_FIT), _or_use(("--category", "--na"), OF_REPORT), _or_use(("--na",), ())
+    (', or use --category or --na', ', or use --na', '')
+    """
+    found = " or ".join(option for option in helping if option in options)
+    return f", or use {found}" if found else ""
+
+
+def refused(source: Source, error: SmileError) -> SmileError:
+    """What a domain says of a row, said of the file by a command that has ``--na``."""
+    return SmileError(f"{source.name}: {with_na(source.as_shown(str(error)))}")
+
+
+def with_na(message: str) -> str:
+    """The same with the option for a text that means "missing"."""
+    return message.replace(f"{STRAY}.", f"{STRAY}{_or_use(('--na',), OF_REPORT)}.")
 
 
 def _place(column: pd.Series, places: np.ndarray) -> int:
@@ -198,12 +231,15 @@ def _refuse_rounded(source: Source, frame: pd.DataFrame, start: int) -> None:
                 raise _cell(source, start + index, str(name), what)
 
 
-def _missing_words(written: str) -> str:
+def _missing_words(written: str, options: Collection[str]) -> str:
     """The remedies; a cell of texts that is `written` somehow may be a value."""
-    remedy = "drop the row, fill it in, or use --missing fill"
+    remedy = (
+        "drop the row, fill it in, or use --missing fill" if "--missing" in options else "drop the row or fill it in"
+    )
     if not written:
         return f"is missing; {remedy}."
-    return f"is missing ({written!r}); {remedy}, or --keep-na {shlex.quote(written)} if that is a value."
+    keep = f", or --keep-na {shlex.quote(written)} if that is a value" if "--keep-na" in options else ""
+    return f"is missing ({written!r}); {remedy}{keep}."
 
 
 def _written(source: Source, index: int, name: str) -> str:

@@ -35,7 +35,7 @@ def refuse_hidden(claims: Iterable[Claim], net: SmileNet) -> None:
             f"This model's encoder hides {listed(hidden)}, so a rule that holds the output against that column itself "
             "(Lipschitz, or a claim such as a.out >= a.x) cannot be proved of it. Rules that compare outputs alone can "
             "be: Monotone, Fair, Robust, Convex, Bounded. For this rule fit anew, with the rule among the properties "
-            "or with encoder='none'."
+            "or with network=Network(encoder='none')."
         )
 
 

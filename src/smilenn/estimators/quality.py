@@ -22,4 +22,4 @@ def quality_of(estimator: SmileEstimator, x: np.ndarray, y: np.ndarray, held: np
     seen = y[~held] if held.any() else y
     output = estimator.net_.predict(x[chosen])
     numbers = measured(estimator.task, estimator.outputs_.names, y[chosen], output, seen)
-    return Standing(len(chosen), bool(held.any()), steps_of(estimator.history_), numbers)
+    return Standing(len(chosen), bool(held.any()), steps_of(estimator.history_), numbers, estimator.time_limit)

@@ -16,8 +16,9 @@ import pandas as pd
 from smilenn.domain import Domain, Feature
 from smilenn.domain.absent import fill_of
 from smilenn.recourse.goal import Goal
+from smilenn.recourse.inputs import inputs_of
 from smilenn.recourse.levers import levers
-from smilenn.recourse.recourse import Model, certified_moves, inputs_of
+from smilenn.recourse.recourse import Model, certified_moves
 
 TRIES = 64
 

@@ -30,6 +30,7 @@ from smilenn.model.net import SmileNet
 from smilenn.properties.forms import Outputs
 from smilenn.recourse.goal import Goal
 from smilenn.recourse.guide import likely
+from smilenn.recourse.inputs import inputs_of
 from smilenn.recourse.levers import Lever, Moves, levers, loss_of
 from smilenn.recourse.path import Path, first_within
 
@@ -116,40 +117,6 @@ def recourse(model: Model, row: Any, goal: Goal, change: Change) -> Recourse:
     after = outputs([step])[0]
     assert certificate is not None  # levers come from one
     return _found(model, path, step, before, after, _sentence(domain, path, step, goal, certificate))
-
-
-def inputs_of(model: Model, row: Any) -> np.ndarray:
-    """One row, a data frame, a series or a dictionary, as inputs [m]; it lies in the domain and lacks nothing."""
-    frame = _frame(row)
-    if len(frame) != 1:
-        raise SmileError(f"Give one row, not {len(frame)}.")
-    domain = model.domain_
-    lacking = set(frame.columns[frame.isna().to_numpy()[0]])
-    _refuse_lacking([name for name in domain.columns if name in lacking])
-    x = model.read_rows(frame)[0]
-    _refuse_lacking([domain.coordinates[i] for i, place, _ in domain.absent if x[place]])  # texts such as "?"
-    outside = np.flatnonzero((x < domain.lo) | (x > domain.hi))
-    if outside.size:
-        i = int(outside[0])
-        span = f"[{domain.lo[i]:g}, {domain.hi[i]:g}]"
-        raise SmileError(
-            f"Column {domain.coordinates[i]!r} is {x[i]:g}, outside the domain {span}; what is proved is proved inside."
-        )
-    return x
-
-
-def _refuse_lacking(columns: Sequence[str]) -> None:
-    """A rule may say nothing of rows that lack a number."""
-    if columns:
-        raise SmileError(f"Column {columns[0]!r} is missing in this row; reasons are given for complete rows.")
-
-
-def _frame(row: Any) -> pd.DataFrame:
-    if isinstance(row, Mapping):
-        return pd.DataFrame([dict(row)])
-    if isinstance(row, pd.Series):
-        return row.to_frame().T.infer_objects()
-    return row if isinstance(row, pd.DataFrame) else pd.DataFrame(row)
 
 
 def _ends(domain: Domain, x: np.ndarray, change: Change) -> tuple[Moves, dict[str, float]]:

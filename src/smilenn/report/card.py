@@ -11,6 +11,7 @@ from smilenn.domain import Feature
 from smilenn.progress import duration
 from smilenn.report.elements import capital, change_text, estimate_text
 from smilenn.report.findings import Findings
+from smilenn.report.opening import opening
 from smilenn.report.svg import number
 
 
@@ -46,22 +47,15 @@ def card(found: Findings) -> str:
 
 
 def _opening(found: Findings) -> list[str]:
-    """The verdict, and what the model is."""
-    model, names = found.model, found.model.outputs_.names
-    kind = {
-        "binary": "a class of two",
-        "multiclass": f"a class of {len(names)}",
-        "multilabel": f"{len(names)} labels",
-        "quantiles": f"{len(names)} quantiles of a number",
-    }.get(model.task, "a number" if len(names) == 1 else f"{len(names)} numbers")
-    target = f" ({plain(model.target_name_)})" if model.target_name_ else ""
+    """What the model is, the verdict, and where it comes from."""
+    model, standing = found.model, found.standing
     training = f"in {duration(model.seconds_)} of training" if model.n_iter_ else "without a step of training"
+    hint = f" {plain(standing.hint)}" if standing is not None and standing.hint else ""
     return [
         f"# {plain(found.name)}",
-        f"**{found.headline}{plain(found.but)}.** {plain(capital(found.sentence.removeprefix('certified, ')))}."
-        + ("" if found.standing is None else f" {plain(found.standing.sentence())}"),
-        f"A neural network that predicts {kind}{target} from {len(model.domain_.features)} inputs, made with smilenn "
-        f"{__version__} {training}.",
+        plain(opening(found)),
+        f"**{found.headline}{plain(found.but)}.** {plain(capital(found.sentence.removeprefix('certified, ')))}.{hint}",
+        f"A neural network made with smilenn {__version__} {training}.",
     ]
 
 

@@ -214,6 +214,7 @@ def _names_slice(found: Slice, output: str, along: str, y: tuple[float, float]) 
     ]
     for line in found.others:
         marks += [frame.dot(i, float(v), "other-dot", "", 2.5) for i, v in enumerate(line)]
+    marks += [frame.strip(i - 0.3, i + 0.3, float(share), "data") for i, share in enumerate(found.share)]
     for i, value in enumerate(found.output):
         box = f"{number(float(found.low[i]))} to {number(float(found.high[i]))}"
         marks.append(frame.dot(i, float(value), "ours-dot", f"{found.names[i]}: {number(float(value))}, box {box}"))
@@ -236,6 +237,11 @@ def _line_slice(found: Slice, output: str, along: str, y: tuple[float, float]) -
     lo, hi = float(found.at[0]), float(found.at[-1])
     frame = Axes((lo, hi if hi > lo else lo + 1.0), y, along, output)
     marks = [frame.band(found.at, found.low, found.high, "box")]
+    half = 0.4 * float(np.diff(found.at).min(initial=hi - lo))
+    marks += [
+        frame.strip(max(lo, at - half), min(hi, at + half), float(share), "data")
+        for at, share in zip(found.at, found.share, strict=False)  # without data there are no shares
+    ]
     marks += [frame.line(found.at, line, "other") for line in found.others]
     marks.append(frame.line(found.at, found.output, "ours-line"))
     at = int(np.abs(found.at - found.here).argmin())

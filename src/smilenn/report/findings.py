@@ -180,7 +180,7 @@ def gather(
         rows=rows,
         output=output,
         tradeoff=tradeoff,
-        slices=slices(model.net_, model.claims_, around) if pixels is None else (),
+        slices=slices(model.net_, model.claims_, around, data=rows is not None) if pixels is None else (),
         probes=probes,
         example=verdict.counterexample if isinstance(verdict, Violated) else None,
         image=pixels,
@@ -278,7 +278,8 @@ def _standing(model: Reported, rows: Rows | None, output: np.ndarray | None, hel
     if rows is None or rows.y is None or output is None or not held_out:
         return model.quality_
     numbers = measured(model.task, model.outputs_.names, rows.y, output, rows.y)
-    return Standing(len(rows), True, steps_of(model.history_), numbers)
+    limit = None if model.quality_ is None else model.quality_.limit
+    return Standing(len(rows), True, steps_of(model.history_), numbers, limit)
 
 
 def _thinned(rows: Rows) -> Rows:

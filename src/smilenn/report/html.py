@@ -47,7 +47,7 @@ def page(found: Findings) -> str:
     )
     tone = TONE.get(found.headline, "open")
     verdict = capital(found.sentence.removeprefix("certified, "))
-    quality = "" if found.standing is None else f" {text(found.standing.sentence())}"
+    hint = "" if found.standing is None or not found.standing.hint else f" {text(found.standing.hint)}"
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -62,7 +62,7 @@ def page(found: Findings) -> str:
 <header>
 <h1>{text(found.name)}</h1>
 <p class="lead">{text(opening(found))}</p>
-<p><span class="badge {tone}">{text(found.headline)}</span> {text(verdict)}{text(found.but)}.{quality}</p>
+<p><span class="badge {tone}">{text(found.headline)}</span> {text(verdict)}{text(found.but)}.{hint}</p>
 </header>
 <main>
 <div class="tabs" role="tablist" aria-label="Parts of the report" hidden></div>

@@ -303,6 +303,7 @@ def slices(found: Findings) -> str:
         key("ours", f"through {origin}")
         + key("idle", "through rows of low and of high output")
         + key("k-box", "the box: the output lies in it whatever the backbone does")
+        + (key("k-data", "where the rows lie") if found.rows is not None else "")
     )
     called = dict(zip(found.model.outputs_.names, found.output_names, strict=True))
     plots = [figure(figures.slice_plot(part, called[part.name]), "") for part in found.slices]

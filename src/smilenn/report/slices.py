@@ -23,7 +23,8 @@ MOST = 12
 class Slice:
     """One feature: its values (numbers [p], or names), one output [p], called `name`, and its box's ends [p] there.
 
-    `others` are the outputs [p] along the same feature from two further rows, of low and of high output.
+    `others` are the outputs [p] along the same feature from two further rows, of low and of high output. `share` [p]:
+    how many rows lie nearest to each value, as a share of the most; it is empty where no data were given.
     """
 
     feature: Feature
@@ -35,6 +36,7 @@ class Slice:
     high: np.ndarray
     others: tuple[np.ndarray, ...]
     here: float
+    share: np.ndarray
 
 
 def output_box(net: SmileNet, x: np.ndarray, k: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -51,8 +53,9 @@ def output_box(net: SmileNet, x: np.ndarray, k: int = 0) -> tuple[np.ndarray, np
     return lower @ up + upper @ down + bias[k], upper @ up + lower @ down + bias[k]
 
 
-def slices(net: SmileNet, claims: tuple[Claim, ...], rows: np.ndarray) -> tuple[Slice, ...]:
-    """Slices through the row of median output, `MOST` at most, features that the rules name first; rows [n, m].
+def slices(net: SmileNet, claims: tuple[Claim, ...], rows: np.ndarray, *, data: bool) -> tuple[Slice, ...]:
+    """Slices through the row of median output, `MOST` at most, features that the rules name first; rows [n, m], drawn
+    from the domain where they are no `data`.
 
     Of several outputs each has its slices, through rows of low, median and high values of its own.
     """
@@ -64,7 +67,9 @@ def slices(net: SmileNet, claims: tuple[Claim, ...], rows: np.ndarray) -> tuple[
     for k, name in enumerate(net.outputs[:MOST]):
         order = np.argsort(outputs[:, k], kind="stable")
         low, middle, high = (rows[order[int(share * (len(order) - 1))]] for share in (0.1, 0.5, 0.9))
-        found += [_slice(net, domain, feature, middle, (low, high), k, name) for feature in shown]
+        found += [
+            _slice(net, domain, feature, middle, (low, high), k, name, rows if data else rows[:0]) for feature in shown
+        ]
     return tuple(found)
 
 
@@ -76,6 +81,7 @@ def _slice(
     others: tuple[np.ndarray, ...],
     k: int,
     name: str,
+    data: np.ndarray,
 ) -> Slice:
     span = domain.slices[feature.name]
     names: tuple[str, ...] = ()
@@ -98,4 +104,18 @@ def _slice(
 
     low, high = output_box(net, along(middle), k)
     output, *lines = (net.predict(along(row))[:, k] for row in (middle, *others))
-    return Slice(feature, name, at, names, output, low, high, tuple(lines), here)
+    return Slice(feature, name, at, names, output, low, high, tuple(lines), here, _shares(data[:, span], at))
+
+
+def _shares(cells: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """How many rows lie nearest to each of the values at [p], as a share of the most; of cells [n, c], one-hot or not.
+
+    >>> _shares(np.array([[0.0], [1.2], [0.9]]), np.array([0.0, 1.0, 2.0])).tolist()
+    [0.5, 1.0, 0.0]
+    """
+    if not len(cells):
+        return np.zeros(0)
+    values = cells.argmax(axis=1) if cells.shape[1] > 1 else cells[:, 0]
+    nearest = np.searchsorted((at[1:] + at[:-1]) / 2, values)
+    count = np.bincount(nearest, minlength=len(at))
+    return count / count.max()

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from smilenn.errors import printable
+from smilenn.progress import duration
 from smilenn.report.quality import idle, measures
 
 NOTHING_LEARNED = 0.05  # R² below which a model is called hardly better than a constant
@@ -31,13 +32,15 @@ ROWS = {True: "held-out", False: "training"}
 class Standing:
     """Measures on `rows` rows, held out or trained on, and how many epochs or rounds of training were completed.
 
-    `numbers` has the model's measures and, as ``constant_…``, those of the best constant.
+    `numbers` has the model's measures and, as ``constant_…``, those of the best constant. `limit` is the time limit of
+    training in seconds, where it had one.
     """
 
     rows: int
     held_out: bool
     steps: int
     numbers: Mapping[str, float]
+    limit: float | None = None
 
     @property
     def shortfall(self) -> str:
@@ -62,8 +65,20 @@ class Standing:
     def sentence(self) -> str:
         """One line with all measures; a second one where a constant would do almost as well."""
         text = f"On {self.rows} {ROWS[self.held_out]} rows: {_measured(self.numbers)}."
-        hint = "\nThat is hardly better than a constant: loosen a rule (a larger ε), or train for more epochs."
-        return text + (hint if self._hardly_better() else "")
+        return f"{text}\n{self.hint}" if self.hint else text
+
+    @property
+    def hint(self) -> str:
+        """What to do about a model that a constant would almost replace, or beat; empty for a better one."""
+        if not self._hardly_better():
+            return ""
+        how = "worse than" if self._worse() else "hardly better than"
+        remedy = "loosen a rule (a larger ε), or train for more epochs"
+        if self.limit is not None:
+            remedy = (
+                f"training had {duration(self.limit)} (its time limit); give it more, or loosen a rule (a larger ε)"
+            )
+        return f"That is {how} a constant: {remedy}."
 
     def _no_better(self) -> bool:
         found = self.numbers
@@ -83,15 +98,27 @@ class Standing:
         near = found["accuracy"] < found["constant_accuracy"] + NOTHING_LEARNED / 2
         return near and found.get("balanced_accuracy", 0.0) < 0.5 + NOTHING_LEARNED / 2
 
+    def _worse(self) -> bool:
+        found = self.numbers
+        if "r2" in found:
+            return found["r2"] < 0
+        if "pinball_loss" in found:
+            return found["pinball_loss"] > found["constant_pinball_loss"]
+        return found["log_loss"] > found["constant_log_loss"] and found["accuracy"] < found["constant_accuracy"]
+
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return {"rows": self.rows, "held_out": self.held_out, "steps": self.steps, "numbers": dict(self.numbers)}
+        limit = {} if self.limit is None else {"limit": self.limit}
+        numbers = dict(self.numbers)
+        return {"rows": self.rows, "held_out": self.held_out, "steps": self.steps, "numbers": numbers, **limit}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Standing:
         """Inverse of `to_json`; measures that make no sentence are a `LookupError`."""
         numbers = {printable(str(name)): float(value) for name, value in data["numbers"].items()}
-        found = cls(int(data["rows"]), bool(data["held_out"]), int(data["steps"]), numbers)
+        limit = data.get("limit")
+        limit = None if limit is None else float(limit)
+        found = cls(int(data["rows"]), bool(data["held_out"]), int(data["steps"]), numbers, limit)
         found.sentence()  # a measure that is missing is found here, not when a report is written
         return found
 

@@ -11,8 +11,9 @@ from smilenn.certify.verdicts import claim_words
 from smilenn.domain import Domain
 from smilenn.report.elements import bullets, table
 from smilenn.report.findings import Findings, Rule
-from smilenn.report.quality import CERTIFIED
+from smilenn.report.quality import CERTIFIED, Metric, Quality
 from smilenn.report.sections import proved_left, rows_words
+from smilenn.report.standing import auc
 from smilenn.report.svg import number, text
 from smilenn.report.tuples import tuple_table
 from smilenn.rounding import shown_bound
@@ -53,20 +54,7 @@ def _tiles(found: Findings) -> list[tuple[str, str]]:
     """Figures that matter most, each with its words."""
     tiles = [(f"{sum(rule.certified for rule in found.rules)} of {len(found.rules)}", "rules certified")]
     if found.quality is not None:
-        first = found.quality.metrics[0]
-        words = first.name
-        if first.model.low is not None and first.model.high is not None:
-            words += f", 95 %: {number(first.model.low, 3)} to {number(first.model.high, 3)}"
-        tiles.append((number(first.model.value, 3), text(words)))
-        tiles += [
-            (number(m.model.value, 3), "correct and certified stable")
-            for m in found.quality.metrics
-            if m.name == CERTIFIED
-        ]
-        tiles += [
-            (number(m.model.value, 3), f"{text(m.name)}; a constant: {number(m.constant, 3)}")
-            for m in found.quality.metrics[1:2]
-        ]
+        tiles += _quality_tiles(found, found.quality)
     tiles += [
         (
             "< 1e−9" if 0 < proved < 1e-9 else shown_bound(proved),
@@ -78,6 +66,32 @@ def _tiles(found: Findings) -> list[tuple[str, str]]:
     if found.quality is not None:
         tiles.append((f"{found.quality.rows:,}".replace(",", " "), rows_words(found)))
     return tiles
+
+
+def _quality_tiles(found: Findings, quality: Quality) -> list[tuple[str, str]]:
+    """AUC of two classes, or the first measure and the second; what is certified stable."""
+    area = _area(found)
+    tiles = [] if area is None else [(number(area, 3), "AUC; a constant: 0.5")]
+    tiles += [_measure_tile(one) for one in quality.metrics[: 1 if tiles else 2]]
+    return tiles + [
+        (number(one.model.value, 3), "correct and certified stable") for one in quality.metrics if one.name == CERTIFIED
+    ]
+
+
+def _area(found: Findings) -> float | None:
+    """The AUC of two classes that both occur."""
+    rows, output = found.rows, found.output
+    if found.model.task != "binary" or rows is None or rows.y is None or output is None or not 0 < rows.y.mean() < 1:
+        return None
+    return auc(rows.y[:, 0], output[:, 0])
+
+
+def _measure_tile(one: Metric) -> tuple[str, str]:
+    """A measure with its interval, beside a constant's."""
+    low, high = one.model.low, one.model.high
+    span = "" if low is None or high is None else f", 95 %: {number(low, 3)} to {number(high, 3)}"
+    constant = f"; a constant: {number(one.constant, 3)}" if math.isfinite(one.constant) else ""
+    return number(one.model.value, 3), f"{text(one.name)}{span}{constant}"
 
 
 def _rule(rule: Rule, unit: str) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 
 WIDTH, HEIGHT = 440, 280
 LEFT, RIGHT, TOP, BOTTOM = 66, 14, 14, 46
+STRIP = 18  # pixels of the highest bar of a strip on the axis
 
 
 def text(value: object) -> str:
@@ -123,6 +124,13 @@ class Axes:
             f'height="{max(0.0, tall):.1f}" tabindex="0" role="img" aria-label="{text(tip)}" data-tip="{text(tip)}">'
             f"<title>{text(tip)}</title></rect>"
         )
+
+    def strip(self, x0: float, x1: float, share: float, name: str) -> str:
+        """A low bar on the axis over [x0, x1], `share` of `STRIP` pixels high; none for a share of 0."""
+        left, right, tall = self.px(x0), self.px(x1), max(1.0, share * STRIP)
+        top, wide = self.height - BOTTOM - tall, max(0.5, right - left)
+        rect = f'x="{left:.1f}" y="{top:.1f}" width="{wide:.1f}" height="{tall:.1f}"'
+        return f'<rect class="{name}" {rect}/>' if share > 0 else ""
 
     def interval(self, x: float, low: float, high: float, name: str, wide: float = 0.0) -> str:
         """A vertical line from low to high, as a box where `wide` pixels are asked for."""

@@ -1,7 +1,9 @@
-"""The one table of rules, cheapest first: which rule shows a row is decided here and nowhere else.
+"""The one table of rules, cheapest first: which rule proves a row and goes into its certificate is decided here alone.
 
 Proving asks the rules that apply, in this order, until one has a proof or is decisive. Emission takes the first that
-writes a certificate (`certifier`). Training asks both: what decides a row, and what its certificate will need.
+writes a certificate (`certifier`). Training asks both: what decides a row, and what its certificate will need. While it
+changes weights it also asks the slope rule and the sign rule alone (train/repair.py, train/deploy.py): a tree of slopes
+must close where a solver's tolerance would hide a sliver. Such an answer steers weights and is no verdict.
 `explain()` says which rule a model's rows get. docs/rules.md prints the table; a test compares it with the list.
 """
 

@@ -45,13 +45,13 @@ def _refuse_unused(design: Design, family: Family) -> None:
     """Raise if the user has asked for something that only another family has a use for."""
     if design.automatic and design.backbone_share and family != "distances":
         raise SmileError(
-            "backbone_share is for distance nets: classifiers whose only properties are Robust ones that move all "
-            "of many columns, or of an image; leave it at 0."
+            "Network(backbone_share=…) is for distance nets: classifiers whose only properties are Robust ones that "
+            "move all of many columns, or of an image; leave it at 0."
         )
     if design.image and family == "plain":
         raise SmileError(
-            "encoder='image' is for classifiers whose only properties are Robust ones that move every pixel; use "
-            "encoder='auto'."
+            "Network(encoder='image') is for classifiers whose only properties are Robust ones that move every pixel; "
+            "use Network(encoder='auto')."
         )
 
 

@@ -38,7 +38,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 NOTHING = (
     "No encoder: the properties together let the output depend on no feature but by what a box of their ε leaves the "
-    "backbone (encoder='none' searches for more)."
+    "backbone (network=Network(encoder='none') searches for more)."
 )
 
 

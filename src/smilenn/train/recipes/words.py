@@ -45,7 +45,7 @@ def reasons(
     if unread:
         words.append(
             f"It also ignores {listed(sorted(unread), 40)}: otherwise no rule would certify the other properties "
-            "exactly (encoder='none' searches for a network that uses them)."
+            "exactly (network=Network(encoder='none') searches for a network that uses them)."
         )
     return " ".join([*words, _backbone(wide, bool(curved))])
 
