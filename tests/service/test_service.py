@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import httpx2 as httpx
@@ -22,7 +23,7 @@ from smilenn.service import batching
 from smilenn.service.app import Limits, Service, application
 from smilenn.service.interface import row_schema
 from smilenn.service.rows import Reader
-from smilenn.service.run import bound
+from smilenn.service.run import Reloads, bound
 from smilenn.service.served import Served
 
 pytestmark = pytest.mark.usefixtures("quick_loads")
@@ -367,6 +368,32 @@ def test_a_port_in_use_is_one_sentence():
         bound("no.such.host.invalid", 80)
 
 
+def test_every_request_to_reload_ends_in_one_line_and_the_end_waits_for_it(regressor, monkeypatch):
+    said, loading, go = [], threading.Event(), threading.Event()
+
+    def load(_):
+        loading.set()
+        go.wait(60)
+        raise RuntimeError("the disk is gone")
+
+    monkeypatch.setattr(Served, "load", load)
+    reloads = Reloads(Service(regressor, Limits()), said.append)
+    reloads.ask()
+    assert loading.wait(60)
+    reloads.ask()
+    ending = threading.Thread(target=reloads.close)
+    ending.start()
+    while not reloads._ended:
+        time.sleep(0.01)
+    assert ending.is_alive() and said == []
+    go.set()
+    ending.join(60)
+    assert said == [
+        "The model was not exchanged: RuntimeError: the disk is gone",
+        "The model was not exchanged: the service is ending.",
+    ]
+
+
 def test_the_command_serves_exchanges_and_ends_when_told(regressor_folder):
     command = [sys.executable, "-m", "smilenn", "serve", str(regressor_folder), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
@@ -385,5 +412,9 @@ def _follow(process, folder):
         process.send_signal(signal.SIGHUP)
         assert "now serving" in process.stdout.readline()
         assert client.post("/predict", json={"rows": [GOOD]}).json()["predictions"][0]["prediction"] == wanted
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.2)  # so that it is being loaded
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
+    assert process.wait(90) == 0
+    last = process.stdout.read().splitlines()
+    assert len(last) == 1 and ("now serving" in last[0] or "was not exchanged" in last[0])
