@@ -62,6 +62,7 @@ def _opening(found: Findings) -> list[str]:
         + ("" if found.standing is None else f" {plain(found.standing.sentence())}"),
         f"A neural network that predicts {kind}{target} from {len(model.domain_.features)} inputs, made with smilenn "
         f"{__version__} {training}.",
+        *filter(None, [plain(found.drawn)]),
     ]
 
 

@@ -21,6 +21,7 @@ from smilenn.estimators.store import load
 from smilenn.model.folder import read_manifest
 from smilenn.properties.naming import output_words
 from smilenn.report.card import card
+from smilenn.report.drawn import drawn
 from smilenn.report.findings import Findings, gather
 from smilenn.report.probe import probe
 from smilenn.report.slices import output_box
@@ -47,9 +48,8 @@ class Served:
         estimator = load(folder)
         if read_manifest(folder)["digest"] != digest:
             raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
-        return cls(
-            folder, estimator, digest, Reader(estimator), Answers(estimator), gather(estimator, name=folder.name)
-        )
+        found = gather(estimator, name=folder.name, drawn=drawn(folder))
+        return cls(folder, estimator, digest, Reader(estimator), Answers(estimator), found)
 
     @property
     def card(self) -> str:
