@@ -15,7 +15,8 @@ from pathlib import Path
 
 from tests.export.test_onnx import MODELS
 
-from smilenn.export.onnx_file import export_onnx, is_exact
+from smilenn.export.margin import is_exact
+from smilenn.export.onnx_file import export_onnx
 
 
 def main() -> None:
@@ -23,16 +24,20 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=100_000)
     options = parser.parse_args()
-    print("| model | promise of equal bits | outputs differ by | probabilities by | decisions turned | seconds |")
-    print("|---|---|---|---|---|---|")
+    print(
+        "| model | promise of equal bits | margin | outputs differ by | probabilities by | decisions turned | seconds |"
+    )
+    print("|---|---|---|---|---|---|---|")
     for make in MODELS:
         model, _ = make()
         begun = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
-            found = export_onnx(model, Path(folder) / "m.onnx", rows=options.rows).agreement
-        shown = (f"{found.outputs:.2g}", f"{found.probability:.2g}", found.decisions)
+            written = export_onnx(model, Path(folder) / "m.onnx", rows=options.rows)
+        found, margin = written.agreement, written.margin.split(":")[0]
+        shown = (margin, f"{found.outputs:.2g}", f"{found.probability:.2g}", found.decisions)
         name = make.__name__.replace("_", " ")
-        print("|", name, "|", "yes" if is_exact(model) else "no", "|", *(f"{v} |" for v in shown), end=" ", flush=True)
+        exact = "yes" if is_exact(model.net_) else "no"
+        print("|", name, "|", exact, "|", *(f"{v} |" for v in shown), end=" ", flush=True)
         print(f"{time.perf_counter() - begun:.0f} |", flush=True)
 
 

@@ -115,6 +115,15 @@ def test_fit_says_so_and_a_report_measures_on_the_rows_that_were_held_out(file, 
     assert "has 5000 rows" in done.output
     noted = json.loads((out / "training.json").read_text())
     assert 300 < noted["rows"] < 320
+    assert noted["of_rows"] == ROWS and noted["draw"] == {"rows": 300, "seed": 0}
     record = run(app, ["report", str(out), "--data", str(file), "--out", str(tmp_path / "r.html"), "--json"])
     line = next(line for line in record.output.splitlines() if line.startswith("{"))
     assert json.loads(line)["rows"] == noted["held_out"]
+    wanted = f"made from {noted['rows']} of the {ROWS} rows"
+    assert wanted in (tmp_path / "r.html").read_text()
+    run(app, ["report", str(out), "--card", str(tmp_path / "card.md")])
+    assert (tmp_path / "card.md").read_text().count(wanted) == 2  # where the model is described, and under the limits
+    packed = run(app, ["pack", str(out), "--data", str(file), "--out", str(tmp_path / "pack"), "--quiet"])
+    assert packed.exit_code == 0, packed.output
+    assert any(wanted in line for line in json.loads((tmp_path / "pack" / "limits.json").read_text())["limits"])
+    assert wanted in (tmp_path / "pack" / "index.html").read_text()

@@ -1,5 +1,7 @@
 """Exported models of many kinds agree with `predict` in onnxruntime: bit for bit where that is promised."""
 
+import json
+
 import numpy as np
 import onnx
 import pandas as pd
@@ -15,7 +17,9 @@ from smilenn.errors import SmileError
 from smilenn.export import onnx_file
 from smilenn.export.graph import Graph
 from smilenn.export.layers import _trees
-from smilenn.export.onnx_file import export_onnx, is_exact
+from smilenn.export.margin import NONE, is_exact, margins
+from smilenn.export.odd import odd_rows, wanted
+from smilenn.export.onnx_file import export_onnx
 from smilenn.export.verify import feed, sampled, session
 from smilenn.model.encoders.trees import Trees
 
@@ -131,8 +135,8 @@ def test_both_agree(made, tmp_path):
     model, exact = made()
     path = tmp_path / "model.onnx"
     found = export_onnx(model, path, rows=1500)
-    assert exact is None or is_exact(model) is exact
-    assert found.agreement.outputs <= (0.0 if is_exact(model) else 1e-4)
+    assert exact is None or is_exact(model.net_) is exact
+    assert found.agreement.outputs <= (0.0 if is_exact(model.net_) else 1e-4) and found.agreement.odd == 200
     assert found.agreement.probability < 1e-6 and found.agreement.decisions == 0
     opened = session(path.read_bytes())
     assert [column.name for column in opened.get_inputs()] == list(model.domain_.columns)
@@ -146,6 +150,13 @@ def test_both_agree(made, tmp_path):
         np.testing.assert_allclose(answer.reshape(wanted.shape), wanted, atol=1e-4)
     facts = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
     assert facts["agreement"] == found.agreement.sentence() and facts["promise"]
+    if not model.net_.collapsed:
+        assert facts["margin"] == NONE
+    else:
+        assert all(0 <= e < 1e-8 for e in json.loads(facts["margin"])) and (facts["margin"] == "[0.0]") <= is_exact(
+            model.net_
+        )
+        assert found.agreement.outputs <= 2 * max(json.loads(facts["margin"]))
     if model.certificate_ is not None and model.certificate_.accepted:
         assert facts["certificate"] == model.certificate_.sha256
 
@@ -232,6 +243,24 @@ def test_a_runtime_that_differs_is_an_error(plain, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_the_margin_is_the_checkers_and_is_the_limit(tmp_path, monkeypatch):
+    model = lipschitz()[0]
+    (margin,) = margins(model.net_)
+    row = model.certificate_.report.claims[0].rows[0]
+    assert 0 < margin <= float(row.margin) <= 4 * margin * (1 + 1e-9)  # of two outputs, the room of their weights
+    monkeypatch.setattr(onnx_file, "compare", lambda *_: onnx_file.Agreement(1, 2.1 * margin, 0.0, 0))
+    with pytest.raises(SmileError, match="differs from the model by"):
+        export_onnx(model, tmp_path / "m.onnx")
+    monkeypatch.setattr(onnx_file, "compare", lambda *_: onnx_file.Agreement(1, 1.9 * margin, 0.0, 0))
+    export_onnx(model, tmp_path / "m.onnx")
+
+
+def test_odd_rows_are_moved_filled_or_refused(filled, plain):
+    for model, refused in ((filled, 0.4), (plain, 0.7)):
+        found = wanted(model, odd_rows(model, 60, np.random.default_rng(0)))
+        assert 0 < np.isnan(found).mean() < refused
+
+
 def test_compared_rows_lie_at_thresholds(plain):
     x = sampled(plain, 3000, np.random.default_rng(0))
     assert plain.domain_.contains(x).all()
@@ -245,6 +274,13 @@ def test_the_command(plain, tmp_path):
         app, ["export", str(tmp_path / "model"), "--onnx", str(tmp_path / "m.onnx"), "--rows", "200"]
     )
     assert done.exit_code == 0 and "the same bits" in done.output and (tmp_path / "m.onnx").exists()
+    before = (tmp_path / "m.onnx").read_bytes()
+    again = ["export", str(tmp_path / "model"), "--onnx", str(tmp_path / "m.onnx"), "--rows", "100"]
+    refused = CliRunner().invoke(app, again)
+    assert refused.exit_code == 2 and "exists; choose another name, or add --overwrite" in refused.output
+    assert (tmp_path / "m.onnx").read_bytes() == before
+    assert CliRunner().invoke(app, [*again, "--overwrite"]).exit_code == 0
+    assert (tmp_path / "m.onnx").read_bytes() != before
     bad = CliRunner().invoke(app, ["export", str(tmp_path / "none"), "--onnx", str(tmp_path / "n.onnx")])
     assert bad.exit_code == 2 and "There is no model folder" in bad.output
     assert smilenn.load(tmp_path / "model").certificate_ is not None

@@ -71,3 +71,25 @@ def test_the_interface_is_shown_without_the_internet(browser, address, width):
     assert browser.run(WIDER) <= 0
     fetched = browser.run("performance.getEntriesByType('resource').map(e => e.name)")
     assert fetched and all(name.startswith(address) for name in fetched)
+
+
+def test_a_cell_that_may_be_missing_has_a_tick_for_it(browser, classifier_folder):
+    command = [sys.executable, "-m", "smilenn", "serve", str(classifier_folder), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+        try:
+            assert process.stdout is not None
+            browser.open(process.stdout.readline().split(" at ")[1].split()[0], 400)
+            browser.until("typeof at === 'function' && /probability/.test(at('beside').textContent)")
+            browser.run("document.querySelector('[aria-label=\"income is missing\"]').click()")
+            browser.until("/lacks income/.test(at('band').textContent)")
+            assert browser.run("row")["income"] is None and browser.run("at('error').textContent") == ""
+            browser.run("document.querySelector('[aria-label=\"income is missing\"]').click()")
+            browser.until("!/lacks income/.test(at('band').textContent)")
+            assert browser.run("row")["income"] > 0
+            browser.run(
+                "(() => { const c = document.querySelector('#controls select'); c.value = -1;"
+                " c.dispatchEvent(new Event('change', {bubbles: true})); })()"
+            )
+            browser.until("/lacks region/.test(at('band').textContent)")
+        finally:
+            process.terminate()

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import httpx2 as httpx
@@ -20,9 +21,10 @@ import smilenn
 from smilenn.errors import SmileError
 from smilenn.service import batching
 from smilenn.service.app import Limits, Service, application
+from smilenn.service.interface import row_schema
 from smilenn.service.rows import Reader
-from smilenn.service.run import bound
-from smilenn.service.served import Served, row_schema
+from smilenn.service.run import Reloads, bound
+from smilenn.service.served import Served
 
 pytestmark = pytest.mark.usefixtures("quick_loads")
 
@@ -91,6 +93,8 @@ def test_cells_that_are_not_clean_get_the_sentence_of_predict(client, regressor)
     refused = 0
     for name in GOOD:
         for cell in CELLS:
+            if isinstance(cell, (list, dict)) or (isinstance(cell, bool) and name in ("income", "years")):
+                continue  # no cells of a table; `BAD` has their sentences
             row = GOOD | {name: cell}
             answer = client.post("/predict", content=json.dumps({"rows": [GOOD, row]}))
             try:  # cells that training has no place for are refused here, where `predict` warns
@@ -120,8 +124,15 @@ BAD = [
     ({"rows": [GOOD | {"years": 3.5}]}, 422, "must be a whole number"),
     ({"rows": [GOOD | {"income": None}]}, 422, "is missing"),
     ({"rows": [3]}, 422, "is not an object"),
-    ({"rows": []}, 422, "1 to 100 rows"),
-    ({"rows": [GOOD] * 101}, 422, "1 to 100 rows"),
+    ({"rows": []}, 422, "has no row; give at least one"),
+    ({"rows": [GOOD] * 101}, 422, "at most 100 rows"),
+    ({"rows": [GOOD, GOOD | {"income": True}]}, 422, "Row 1, column 'income' holds a truth value; give a number."),
+    ({"rows": [GOOD | {"years": False}]}, 422, "column 'years' holds a truth value; give a number."),
+    ({"rows": [GOOD | {"income": [1]}]}, 422, "column 'income' holds a list; give one number."),
+    ({"rows": [GOOD | {"region": {}}]}, 422, "column 'region' holds an object; give one value."),
+    ({"rows": [GOOD | {"income": 10**400}]}, 422, "column 'income' is inf; give a finite number."),
+    ({"rows": [GOOD | {"years": -(10**400)}]}, 422, "column 'years' is -inf; give a finite number."),
+    ({"rows": [GOOD | {"income": "north"}]}, 422, "holds the text 'north' among numbers"),
     ({"row": GOOD}, 422, "A request is"),
     ([GOOD], 422, "A request is"),
     ({"rows": GOOD}, 422, "A request is"),
@@ -144,6 +155,46 @@ def test_bodies_that_are_no_json_or_too_large(regressor):
         large = client.post("/predict", content=b" " * 3000)
         assert large.status_code == 413 and "2000 bytes" in large.json()["detail"]
         assert client.get("/nowhere").status_code == 404 and client.get("/predict").status_code == 405
+
+
+def test_a_body_that_does_not_arrive_is_answered_in_time(regressor):
+    service = application(Service(regressor, Limits(seconds=0.05)))
+    sent, first = [], [{"type": "http.request", "body": b"{", "more_body": True}]
+
+    async def receive():
+        if first:
+            return first.pop()
+        await asyncio.sleep(3600)
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/predict", "raw_path": b"/predict", "query_string": b""}
+    scope |= {"headers": [], "http_version": "1.1", "scheme": "http", "root_path": ""}
+    asyncio.run(asyncio.wait_for(service(scope, receive, send), 60))
+    assert sent[0]["status"] == 408 and (b"connection", b"close") in sent[0]["headers"]
+    assert "did not arrive within 0.05 seconds" in json.loads(sent[1]["body"])["detail"]
+
+
+def test_what_nobody_foresaw_is_one_sentence_and_counted(regressor, monkeypatch):
+    def broken(*_):
+        raise OverflowError("int too large")
+
+    service = Service(regressor, Limits())
+    with TestClient(application(service), raise_server_exceptions=True) as client:
+        monkeypatch.setattr(service.served.reader, "read", broken)
+        answer = client.post("/predict", json={"rows": [GOOD]})
+        assert answer.status_code == 500 and answer.json()["detail"].startswith("The service failed on this request;")
+        assert 'smilenn_requests_total{path="/predict",status="500"} 1.0' in client.get("/metrics").text
+
+
+def test_unknown_paths_share_one_counter(regressor):
+    with TestClient(application(Service(regressor, Limits()), token="secret")) as client:
+        for number in range(20):
+            assert client.get(f"/guess/{number}").status_code == 401
+        assert client.get("/nowhere", headers={"Authorization": "Bearer secret"}).status_code == 404
+        counts = client.get("/metrics", headers={"Authorization": "Bearer secret"}).text
+    assert "guess" not in counts and 'path="other",status="401"} 20.0' in counts
 
 
 def test_a_token_is_asked_for_everywhere_but_for_health_and_the_empty_pages(regressor):
@@ -174,8 +225,8 @@ def test_papers(client, regressor):
     assert answer.status_code == 200
     schema = client.get("/openapi.json").json()["paths"]["/predict"]["post"]["requestBody"]["content"]
     columns = schema["application/json"]["schema"]["properties"]["rows"]["items"]["properties"]
-    assert columns["region"] == {"type": "string", "enum": ["east", "north", "south"]}
-    assert columns["years"]["type"] == "integer" and columns["income"]["minimum"] < 11
+    assert columns["region"] == {"type": ["string"], "enum": ["east", "north", "south"]}
+    assert columns["years"]["type"] == ["integer", "string"] and columns["income"]["minimum"] < 11
 
 
 @pytest.mark.parametrize("feature", list(GOOD))
@@ -272,6 +323,30 @@ def test_the_interface_is_that_of_the_model_that_answers_now(regressor, tmp_path
     assert found == [("smilenn: regressor", set(GOOD)), ("smilenn: other", {"income"})]
 
 
+def test_the_interface_says_what_may_be_missing_what_is_answered_and_how_it_is_refused(classifier):
+    with TestClient(application(Service(classifier, Limits()), token="secret")) as client:
+        found = client.get("/openapi.json", headers={"Authorization": "Bearer secret"}).json()
+    post = found["paths"]["/predict"]["post"]
+    rows = post["requestBody"]["content"]["application/json"]["schema"]["properties"]["rows"]
+    assert rows["minItems"] == 1 and rows["maxItems"] == Limits().rows
+    columns = rows["items"]["properties"]
+    assert columns["income"]["type"] == ["number", "string", "null"] and None in columns["region"]["enum"]
+    assert set(post["responses"]) == {"200", "400", "401", "408", "413", "422", "500", "503", "504"}
+    answer = post["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["predictions"]["items"]
+    assert set(answer["required"]) == {"prediction", "probability", "certified", "moved"}
+    assert found["components"]["securitySchemes"]["bearerAuth"] == {"type": "http", "scheme": "bearer"}
+    assert post["security"] == [{"bearerAuth": []}] and "security" not in found["paths"]["/health"]["get"]
+    assert set(found["paths"]["/health"]["get"]["responses"]) == {"200"}
+
+
+def test_columns_whose_cells_may_be_missing_are_told_and_their_curve_is_of_known_values(classifier):
+    with TestClient(application(Service(classifier, Limits()))) as client:
+        columns = {c["name"]: c["missing"] for c in client.get("/model").json()["columns"]}
+        assert columns["income"]
+        found = client.post("/curve", json={"row": GOOD | {"income": None}, "feature": "income"}).json()
+        assert found == client.post("/curve", json={"row": GOOD, "feature": "income"}).json()
+
+
 def test_an_altered_folder_is_not_served(regressor_folder, tmp_path):
     folder = tmp_path / "altered"
     shutil.copytree(regressor_folder, folder)
@@ -293,6 +368,32 @@ def test_a_port_in_use_is_one_sentence():
         bound("no.such.host.invalid", 80)
 
 
+def test_every_request_to_reload_ends_in_one_line_and_the_end_waits_for_it(regressor, monkeypatch):
+    said, loading, go = [], threading.Event(), threading.Event()
+
+    def load(_):
+        loading.set()
+        go.wait(60)
+        raise RuntimeError("the disk is gone")
+
+    monkeypatch.setattr(Served, "load", load)
+    reloads = Reloads(Service(regressor, Limits()), said.append)
+    reloads.ask()
+    assert loading.wait(60)
+    reloads.ask()
+    ending = threading.Thread(target=reloads.close)
+    ending.start()
+    while not reloads._ended:
+        time.sleep(0.01)
+    assert ending.is_alive() and said == []
+    go.set()
+    ending.join(60)
+    assert said == [
+        "The model was not exchanged: RuntimeError: the disk is gone",
+        "The model was not exchanged: the service is ending.",
+    ]
+
+
 def test_the_command_serves_exchanges_and_ends_when_told(regressor_folder):
     command = [sys.executable, "-m", "smilenn", "serve", str(regressor_folder), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
@@ -311,5 +412,9 @@ def _follow(process, folder):
         process.send_signal(signal.SIGHUP)
         assert "now serving" in process.stdout.readline()
         assert client.post("/predict", json={"rows": [GOOD]}).json()["predictions"][0]["prediction"] == wanted
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.2)  # so that it is being loaded
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
+    assert process.wait(90) == 0
+    last = process.stdout.read().splitlines()
+    assert len(last) == 1 and ("now serving" in last[0] or "was not exchanged" in last[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,11 +34,13 @@ def export(
         int | None, typer.Option(metavar="NUMBER", min=1, help="Query this rule alone.", show_default="all")
     ] = None,
     rows: Annotated[int, typer.Option(metavar="COUNT", min=1, help="Rows to compare the ONNX file on.")] = 100_000,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Export a whole model as ONNX and compare the two, or write its rules as VNN-LIB for other verifiers."""
     _check(model, onnx, vnnlib, rule)
+    _refuse_existing([] if overwrite else [onnx, vnnlib, None if vnnlib is None else vnnlib.with_suffix(".onnx")])
     from smilenn.estimators.store import load
 
     estimator = load(model)
@@ -48,7 +51,10 @@ def export(
         said.append(f"Query in {record['vnnlib']!r}, its network in {record['network']!r}.")
     if onnx is not None:
         record |= _whole(estimator, onnx, rows)
-        said.append(f"Written to {record['onnx']!r}. Promise: {record['promise']}. Agreement, {record['agreement']}.")
+        said.append(
+            f"Written to {record['onnx']!r}. Promise: {record['promise']}. Margin of rounding: {record['margin']}. "
+            f"Agreement, {record['agreement']}."
+        )
     if json:
         typer.echo(json_module.dumps(record, ensure_ascii=False))
     elif not quiet:
@@ -73,11 +79,22 @@ def _check(model: Path, onnx: Path | None, vnnlib: Path | None, rule: int | None
         raise SmileError(f"--vnnlib writes its network to {str(beside)!r}; choose another name for one of the files.")
 
 
+def _refuse_existing(files: Sequence[Path | None]) -> None:
+    for path in files:
+        if path is not None and path.exists():
+            raise SmileError(f"{str(path)!r} exists; choose another name, or add --overwrite.")
+
+
 def _whole(estimator: Estimator, onnx: Path, rows: int) -> dict[str, str]:
     from smilenn.export.onnx_file import export_onnx
 
     found = export_onnx(estimator, onnx, rows=rows)
-    return {"onnx": str(onnx), "promise": found.promise, "agreement": found.agreement.sentence()}
+    return {
+        "onnx": str(onnx),
+        "promise": found.promise,
+        "margin": found.margin,
+        "agreement": found.agreement.sentence(),
+    }
 
 
 def _query(estimator: Estimator, vnnlib: Path, rule: int | None) -> dict[str, str]:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import typer
 
+from smilenn.cli import sample
 from smilenn.cli.announcing import announce, stated
 from smilenn.cli.estimating import unfitted
 from smilenn.cli.fit_request import Request
@@ -148,6 +149,7 @@ def keep(
             "held_out": int(in_test.sum()),
             "test": request.test,
             "seed": request.seed,
+            **sample.noted(source),
             **({"na": list(request.na)} if request.na else {}),
             **({"keep_na": list(request.keep_na)} if request.keep_na else {}),
             **({} if before is None else {"start": before}),

@@ -10,6 +10,7 @@ and every category. Two passes, a batch at a time: one finds which rows, the oth
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,12 @@ def sentence(source: Source, rows: int, kept: int) -> str:
         "smallest and largest number of every column and with every text (of a column with more than "
         f"{MOST_TEXTS}, the first ones)."
     )
+
+
+def noted(source: Source) -> dict[str, Any]:
+    """What training.json keeps of the draw; nothing where the whole file is read."""
+    rows = rows_of(source)
+    return {"of_rows": rows, "draw": {"rows": MOST_ROWS, "seed": SEED}} if rows > MOST_ROWS else {}
 
 
 def sampled(source: Source, rows: int, wanted: Collection[str]) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
@@ -13,6 +14,7 @@ import pandas as pd
 from smilenn.errors import SmileError, listed
 
 EXACT = 2.0**53  # up to here float64 holds every whole number
+LARGEST = sys.float_info.max
 
 
 def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -130,6 +132,9 @@ def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:
         found = pd.to_numeric(series, errors="coerce")
     except TypeError as error:  # types that pandas has no numbers for, such as Arrow's float16
         raise SmileError(f"Column {name!r} cannot be read as numbers ({error}); convert it to float64.") from None
+    except OverflowError:  # a whole number of Python beyond the largest float
+        row = next(row for row, cell in enumerate(series) if isinstance(cell, int) and abs(cell) > LARGEST)
+        raise SmileError(f"Row {first_row + row}, column {name!r} is too large; give a finite number.") from None
     if pd.api.types.is_complex_dtype(found):
         raise SmileError(f"Column {name!r} holds complex numbers; give real ones.")
     values = found.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -2,7 +2,8 @@
 
     inputs      one for every column, named as it is, [n, 1]: double, int64 or string
     outputs     prediction [n, 1 or o], then for classes probability [n, classes or labels] and logit [n, o]
-    metadata    smilenn's version, the certificate's digest, the verdict, the promise, how closely both agree
+    metadata    smilenn's version, the certificate's digest, the verdict, the promise, the margin of rounding for every
+                output, how closely both agree
 
 Missing numbers are NaN and missing texts are empty. A row that `predict` would refuse gets NaN, as a class the empty
 text or the least int64. The file is compared with the model in onnxruntime before it appears.
@@ -10,7 +11,6 @@ text or the least int64. The file is compared with the model in onnxruntime befo
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,23 +21,23 @@ from smilenn._version import __version__
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
-from smilenn.export import cells, network
+from smilenn.export import cells, margin, network
 from smilenn.export.graph import Graph
 from smilenn.export.verify import Agreement, compare
 from smilenn.report.write import replaced
 
 Estimator = SmileRegressor | SmileClassifier
 REFUSED = -(2**63)
-ROUNDING = 1e-9  # of the outputs' scale: what another order of sums may do
 ROWS = 100_000  # that both are compared on
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written, and how closely it agrees with the model."""
+    """What was written, what is promised of it with which margin, and how closely it agrees with the model."""
 
     path: Path
     promise: str
+    margin: str
     agreement: Agreement
 
 
@@ -48,20 +48,21 @@ def export_onnx(model: Estimator, path: Path | str, *, rows: int = ROWS, seed: i
     x, good = cells.inputs(graph, model.domain_, model.fill_, model.outside_)
     found = graph.op("Where", good, network.outputs(graph, model.net_, x), graph.constant(np.nan))
     results = _results(graph, model, found, good)
-    noted = facts(model)
+    margins = margin.margins(model.net_)
+    noted = facts(model) | {"margin": margin.noted(margins)}
     data = graph.model(results, noted).SerializeToString()
     agreement = compare(model, data, rows, seed)
-    allowed = largest_difference(model)
+    allowed = margin.largest_difference(margins)
     if agreement.outputs > allowed or agreement.refused:
         what = f"differs from the model by {agreement.outputs:.2g}, where {allowed:.2g} is the most"
-        what = f"gives no number for {agreement.refused} rows that the model predicts" if agreement.refused else what
+        what = f"and the model refuse different rows, {agreement.refused} of them" if agreement.refused else what
         raise SmileError(f"onnxruntime {what}; nothing was written. Please report it with the model.")
     noted["agreement"] = agreement.sentence()
     data = graph.model(results, noted).SerializeToString()
     with replaced(Path(path)) as temporary:
         temporary.write_bytes(data)
         os.sync()
-    return Exported(Path(path), noted["promise"], agreement)
+    return Exported(Path(path), noted["promise"], noted["margin"], agreement)
 
 
 def _refuse_names(model: Estimator) -> None:
@@ -78,21 +79,6 @@ def _refuse_names(model: Estimator) -> None:
     classes = getattr(model, "classes_", None)
     if classes is not None and any(value in ("", REFUSED) for value in classes.tolist()):
         raise SmileError("A class is called as a graph calls rows that it refuses; give it another name.")
-
-
-def is_exact(model: Estimator) -> bool:
-    """Whether every operation on the way to the outputs is emitted so that its bits are the library's."""
-    net = model.net_
-    return net.collapsed and net.profile in ("fixed-order", "dyadic")
-
-
-def largest_difference(model: Estimator) -> float:
-    """How far the outputs of both may lie apart: not at all, by rounding, or as far as a backbone in its box goes."""
-    if is_exact(model):
-        return 0.0
-    if model.net_.collapsed:
-        return ROUNDING * float(model.net_.output_scale.max())
-    return math.inf
 
 
 def facts(model: Estimator) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """An exported model held against the model itself, in onnxruntime: on rows of the domain and around its thresholds.
 
 A third of the rows is uniform in the domain, a third lies at values where something changes (ends of the domain, knots
-of ramps, thresholds of trees, in raw units) or one float beside them, a third mixes both, a column each.
+of ramps, thresholds of trees, in raw units) or one float beside them, a third mixes both, a column each. Some more rows
+are not of the domain (`odd`).
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
+from smilenn.export.odd import odd_rows, wanted
 from smilenn.model.encoders.encoder import Branch
 from smilenn.model.encoders.layers import Ramps
 from smilenn.model.encoders.trees import Trees
 
 BATCH = 8192
+ODD = 200  # rows that are not of the domain, each read by itself
 MOST_KNOTS = 512
 
 
 @dataclass(frozen=True)
 class Agreement:
     """The largest differences found on so many rows: of outputs, of probabilities; how many decisions differ, and for
-    how many rows the graph gives no number.
+    how many rows one of the two gives a number and the other none. `odd` rows are not of the domain.
     """
 
     rows: int
@@ -35,13 +38,15 @@ class Agreement:
     probability: float
     decisions: int
     refused: int = 0
+    odd: int = 0
 
     def sentence(self) -> str:
         """What was compared."""
         bits = "the same bits" if self.outputs == 0 else f"outputs differ by at most {self.outputs:.2g}"
         more = f", probabilities by at most {self.probability:.2g}" if self.probability else ""
         turned = f", {self.decisions} decisions differ" if self.decisions else ""
-        return f"measured on {self.rows} rows in onnxruntime: {bits}{more}{turned}"
+        odd = f", and {self.odd} outside the domain or with unknown or missing cells" if self.odd else ""
+        return f"measured on {self.rows} rows in onnxruntime{odd}: {bits}{more}{turned}"
 
 
 def session(data: bytes) -> Any:
@@ -80,14 +85,30 @@ def compare(model: SmileRegressor | SmileClassifier, data: bytes, rows: int, see
         found = opened.run(None, feed(opened, model.domain_.decode(part)))
         own = model.outputs_at(part).reshape(len(part), -1)
         outputs = found[-1] if isinstance(model, SmileClassifier) else found[0]
-        refused += int((np.isnan(outputs) & ~np.isnan(own)).any(axis=1).sum())  # a difference to NaN exceeds nothing
-        worst = max(worst, float(np.fmax.reduce(np.abs(own - outputs), axis=None, initial=0.0)))
+        refused += _one_alone(own, outputs)  # a difference to NaN exceeds nothing
+        worst = max(worst, _apart(own, outputs))
         if isinstance(model, SmileClassifier):
             logits = own[:, 0] if own.shape[1] == 1 else own
             unsure = max(unsure, float(np.abs(model.probabilities(logits) - found[1]).max(initial=0.0)))
             decided = _called(model, model.decided(logits)).reshape(len(part), -1)
             turned += int((decided.astype(str) != found[0].astype(str)).any(axis=1).sum())
-    return Agreement(len(x), worst, unsure, turned, refused)
+    odd = odd_rows(model, min(ODD, rows), rng)
+    own, outputs = (
+        wanted(model, odd),
+        opened.run(None, feed(opened, odd))[-1 if isinstance(model, SmileClassifier) else 0],
+    )
+    return Agreement(
+        len(x), max(worst, _apart(own, outputs)), unsure, turned, refused + _one_alone(own, outputs), len(odd)
+    )
+
+
+def _apart(own: np.ndarray, outputs: np.ndarray) -> float:
+    return float(np.fmax.reduce(np.abs(own - outputs), axis=None, initial=0.0))
+
+
+def _one_alone(own: np.ndarray, outputs: np.ndarray) -> int:
+    """For how many rows one of the two has no number where the other has one."""
+    return int((np.isnan(own) != np.isnan(outputs)).any(axis=1).sum())
 
 
 def _called(model: SmileClassifier, decided: np.ndarray) -> np.ndarray:

@@ -34,6 +34,7 @@ from smilenn.pack.profile import profile
 from smilenn.pack.quality import quality, tradeoff
 from smilenn.pack.sensitivity import sensitivity
 from smilenn.recourse.levers import levers
+from smilenn.report.drawn import drawn
 from smilenn.report.findings import Findings, gather
 from smilenn.versions import versions
 
@@ -71,7 +72,16 @@ def gathered(
     manifest = parse_json(copied[f"model/{MANIFEST}"], MANIFEST)
     with Running(model, limit) as running:
         tell("quality and tight pairs, beside the checkers")
-        found = gather(estimator, data.X, data.y, name=name, held_out=data.held_out, train=data.train, seconds=seconds)
+        found = gather(
+            estimator,
+            data.X,
+            data.y,
+            name=name,
+            held_out=data.held_out,
+            train=data.train,
+            seconds=seconds,
+            drawn=drawn(model),
+        )
         tell("sensitivity and the monitoring plan")
         values, texts = _measured(found, estimator, data, str(manifest["digest"]))
         tell("waiting for the checkers")

@@ -56,6 +56,7 @@ def _opening(found: Findings) -> list[str]:
         plain(opening(found)),
         f"**{found.headline}{plain(found.but)}.** {plain(capital(found.sentence.removeprefix('certified, ')))}.{hint}",
         f"A neural network made with smilenn {__version__} {training}.",
+        *filter(None, [plain(found.drawn)]),
     ]
 
 

@@ -59,7 +59,7 @@ class Findings:
 
     `given` counts the rows that were handed in, `rows` those that were measured; `held_out` says what they are to the
     model; `image` is (rows, columns) where the inputs are pixels; `folder` is the model's, for
-    commands that are printed, '' where it is not known.
+    commands that are printed, '' where it is not known; `drawn` says which part of a large file was read.
     """
 
     name: str
@@ -83,6 +83,7 @@ class Findings:
     image: tuple[int, int] | None
     importances: tuple[Importance, ...]
     folder: str
+    drawn: str
 
     @property
     def output_names(self) -> tuple[str, ...]:
@@ -143,6 +144,7 @@ def gather(
     seconds: float = 60.0,
     image: tuple[int, int] | None = None,
     folder: Path | str = "",
+    drawn: str = "",
     callback: Callable[[Progress], None] | None = None,
 ) -> Findings:
     """Measure everything; see `smilenn.report.write.write_report` for the parameters."""
@@ -172,7 +174,7 @@ def gather(
         rules=_rules(model),
         certificate=certificate.sha256 if certificate is not None and certificate.accepted else "",
         assumed=() if certificate is None else certificate.about.assumed,
-        limits=_limits(model, held_out, rows is not None),
+        limits=(*_limits(model, held_out, rows is not None), *filter(None, [drawn])),
         given=0 if given is None else len(given),
         held_out=held_out,
         quality=quality,
@@ -186,6 +188,7 @@ def gather(
         image=pixels,
         importances=importances(model.net_.predict, around, domain) if pixels is None else (),
         folder=str(folder),
+        drawn=drawn,
     )
 
 

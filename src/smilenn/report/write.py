@@ -12,6 +12,7 @@ from typing import Any
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.report.card import card
+from smilenn.report.drawn import drawn
 from smilenn.report.findings import gather
 from smilenn.report.html import page
 from smilenn.report.model import Reported
@@ -58,6 +59,7 @@ def write_report(
         seconds=seconds,
         image=image,
         folder=folder,
+        drawn=drawn(folder) if folder else "",
         callback=callback,
     )
     texts = [(path, page(findings)) if path is not None else None]

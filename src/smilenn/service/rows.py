@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain import Domain, Feature
-from smilenn.domain.absent import fill_of
+from smilenn.domain.absent import MISSING, fill_of
 from smilenn.domain.cells import order_of
 from smilenn.domain.table import EXACT
 from smilenn.errors import SmileError, listed
@@ -27,6 +27,12 @@ Estimator = SmileRegressor | SmileClassifier
 Read = Callable[[Any], "float | None"]  # a cell as a number, or as a place among categories; None: ask the slow way
 
 
+def may_lack(estimator: Estimator) -> frozenset[str]:
+    """The columns whose cells may be missing: training saw such cells, or the model fills them."""
+    found = {f.name for f in estimator.domain_.features if MISSING in f.categories}
+    return frozenset(found | estimator.domain_.indicators.keys() | estimator.fill_.keys())
+
+
 class Reader:
     """From rows, dictionaries by column, to inputs [n, m]."""
 
@@ -36,6 +42,7 @@ class Reader:
         features = [
             f for f in self.domain.features if fill_of(f) is None
         ]  # an indicator is 0 where its number is known
+        self.numbers = frozenset(f.name for f in features if _is_number(f))
         self.quick = [(f.name, self.domain.slices[f.name].start, _reader(f), f) for f in features]
 
     def read(self, rows: Sequence[Any]) -> np.ndarray:
@@ -60,6 +67,16 @@ class Reader:
                 )
             raise SmileError(f"Row {number} lacks {listed(sorted(self.columns - row.keys()))}; give every column.")
 
+    def _check_kinds(self, number: int, row: Mapping[str, Any]) -> None:
+        """Refuse what no cell of a table is: a list, an object, and a truth value where a number is asked for."""
+        for name in self.domain.columns:
+            wanted = "number" if name in self.numbers else "value"
+            if isinstance(row[name], (list, dict)):
+                kind = "a list" if isinstance(row[name], list) else "an object"
+                raise SmileError(f"Row {number}, column {name!r} holds {kind}; give one {wanted}.")
+            if isinstance(row[name], bool) and name in self.numbers:
+                raise SmileError(f"Row {number}, column {name!r} holds a truth value; give a number.")
+
     def _quick(self, row: Mapping[str, Any]) -> np.ndarray | None:
         x = np.zeros(self.domain.size)
         for name, start, read, feature in self.quick:
@@ -75,6 +92,7 @@ class Reader:
     def _slow(self, rows: Sequence[Mapping[str, Any]], found: list[np.ndarray | None], places: Sequence[int]) -> None:
         """By a data frame of one row each: what a cell means must not depend on its neighbours."""
         for number in places:
+            self._check_kinds(number, rows[number])
             cells = {name: pd.Series([rows[number][name]], dtype=object) for name in self.domain.columns}
             try:
                 frame = pd.DataFrame(cells).infer_objects()
@@ -91,6 +109,11 @@ def _reader(feature: Feature) -> Read | None:
         places = {text: place for place, text in enumerate(feature.categories)}
         return lambda cell: places.get(cell) if type(cell) is str else None
     return {"continuous": _number, "integer": _whole, "binary": _bit}[feature.kind]
+
+
+def _is_number(feature: Feature) -> bool:
+    """Whether a feature's cells are numbers, more than 0 and 1, which truth values stand for too."""
+    return feature.kind in ("continuous", "integer") and not feature.categories and not order_of(feature)
 
 
 def _number(cell: Any) -> float | None:

@@ -21,10 +21,11 @@ from smilenn.estimators.store import load
 from smilenn.model.folder import read_manifest
 from smilenn.properties.naming import output_words
 from smilenn.report.card import card
+from smilenn.report.drawn import drawn
 from smilenn.report.findings import Findings, gather
 from smilenn.report.probe import probe
 from smilenn.report.slices import output_box
-from smilenn.service.rows import Answers, Estimator, Reader
+from smilenn.service.rows import Answers, Estimator, Reader, may_lack
 
 POINTS = 81  # of a curve
 
@@ -47,9 +48,8 @@ class Served:
         estimator = load(folder)
         if read_manifest(folder)["digest"] != digest:
             raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
-        return cls(
-            folder, estimator, digest, Reader(estimator), Answers(estimator), gather(estimator, name=folder.name)
-        )
+        found = gather(estimator, name=folder.name, drawn=drawn(folder))
+        return cls(folder, estimator, digest, Reader(estimator), Answers(estimator), found)
 
     @property
     def card(self) -> str:
@@ -84,7 +84,7 @@ class Served:
             "task": model.task,
             "outputs": [output_words(model.outputs_, name) for name in names],
             "positive": model.positive_class if isinstance(model, SmileClassifier) and model.task == "binary" else None,
-            "columns": [_column(f) for f in model.domain_.features if fill_of(f) is None],
+            "columns": _columns(model),
             "middle": model.domain_.decode(_middle(self)[None]).to_dict("records")[0],
             "rules": rules,
         }
@@ -106,6 +106,8 @@ class Served:
             block = grid[:, None]
         rows = np.repeat(x[None], len(block), axis=0)
         rows[:, span] = block
+        if feature in domain.indicators:  # along known values, also where the row has none
+            rows[:, domain.slices[domain.indicators[feature][0]]] = 0.0
         low, high = output_box(model.net_, rows)
         return {"at": values, "output": self.predict(rows)[:, 0].tolist(), "low": low.tolist(), "high": high.tolist()}
 
@@ -135,8 +137,13 @@ def _middle(served: Served) -> np.ndarray:
     return x
 
 
+def _columns(estimator: Estimator) -> list[dict[str, Any]]:
+    lacking = may_lack(estimator)
+    return [_column(f) | {"missing": f.name in lacking} for f in estimator.domain_.features if fill_of(f) is None]
+
+
 def _column(feature: Feature) -> dict[str, Any]:
-    """A feature as a page shows it and a schema types it."""
+    """A feature as a page shows it."""
     out: dict[str, Any] = {"name": feature.name, "kind": feature.kind, "unit": feature.unit}
     if names := feature.values or order_of(feature):
         out["values"] = list(names)
@@ -147,26 +154,14 @@ def _column(feature: Feature) -> dict[str, Any]:
     return out
 
 
-def row_schema(served: Served) -> dict[str, Any]:
-    """A row as JSON Schema: every column with its type, its values or its range."""
-    properties: dict[str, Any] = {}
-    for feature in (f for f in served.estimator.domain_.features if fill_of(f) is None):
-        if feature.columns:
-            properties |= {name: {"type": "integer", "enum": [0, 1]} for name in feature.columns}
-        elif names := feature.categories or order_of(feature):
-            properties[feature.name] = {"type": "string", "enum": list(names)}
-        else:
-            kind = "number" if feature.kind == "continuous" else "integer"
-            properties[feature.name] = {"type": kind, "minimum": feature.lo, "maximum": feature.hi}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
 def read_body(data: Any, most: int) -> list[Any]:
     """The rows of a request's JSON."""
     if not isinstance(data, dict) or set(data) != {"rows"} or not isinstance(data["rows"], list):
         raise SmileError('A request is {"rows": [{…}, …]}, with the columns of each row by name.')
-    if not 0 < len(data["rows"]) <= most:
-        raise SmileError(f"A request has 1 to {most} rows, not {len(data['rows'])}; send them in parts.")
+    if not data["rows"]:
+        raise SmileError('The request has no row; give at least one, as in {"rows": [{…}]}.')
+    if len(data["rows"]) > most:
+        raise SmileError(f"A request has at most {most} rows, not {len(data['rows'])}; send them in parts.")
     return data["rows"]
 
 
