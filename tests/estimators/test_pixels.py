@@ -64,6 +64,13 @@ def test_the_command_reads_pixels(digits, tmp_path):
     assert {feature.kind for feature in model.domain_.features} == {"continuous"}
 
 
+def test_one_network_keeps_one_norm(digits):
+    pixels, y = digits
+    model = SmileClassifier(properties=[Robust(1), Robust(1, norm=2)], network=Network(encoder="image"))
+    with pytest.raises(SmileError, match="of one norm, and these are of both"):
+        model.fit(pixels, y)
+
+
 def test_images_of_three_dimensions_are_told_how_to_become_rows():
     with pytest.raises(SmileError, match=r"X\.reshape\(len\(X\), -1\)"):
         SmileClassifier(properties=Robust(1)).fit(np.zeros((4, 8, 8)), [0, 1, 0, 1])

@@ -178,7 +178,7 @@ def predict(
 
     Columns: prediction[, probability[, certified]], or one for each of several targets, labels or quantiles.
 
-    With --robust or --fair, `certified`: no allowed change flips the label.
+    With --robust or --fair, `certified`: no allowed change flips the label; `accepted`: far enough from a decision.
 
     With --robust, `radius`: how far a row may move and keep its label (`radius_2`: in the Euclidean norm).
     """

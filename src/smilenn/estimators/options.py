@@ -79,10 +79,11 @@ class Network(Nested):
     Parameters
     ----------
     encoder : what stands before the auxiliaries. ``auto`` chooses by the properties; ``image`` too, knowing that the
-        columns are the pixels of a square image (distance nets for `Robust`): columns of numbers are continuous then,
-        whole ones and constant ones too; ``none`` is the paper's network without an encoder. Or an `Encoder` over the domain, or a function (domain, u [n, m] in model units) → `Encoder`, whose
-        coordinates are averaged. With other `boxes` or `auxiliaries` than the default, ``auto`` is ``none``; with a
-        `backbone` too, unless a fixed box around it implies the properties.
+        columns are the pixels of a square image (distance nets for `Robust`). Columns of numbers are continuous then,
+        whole ones and constant ones too. ``none`` is the paper's network without an encoder. Or an `Encoder` over the
+        domain, or a function (domain, u [n, m] in model units) → `Encoder`, whose coordinates are averaged. With other
+        `boxes` or `auxiliaries` than the default, ``auto`` is ``none``; with a `backbone` too, unless a fixed box
+        around it implies the properties.
     boxes : ``gap`` or ``paper``; of a network without encoder, as the three options that follow. See `SmileNet`.
     auxiliaries : ``constant``, ``affine`` or ``relu``.
     hidden : hidden units of ``relu`` auxiliaries.
