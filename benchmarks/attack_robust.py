@@ -177,8 +177,8 @@ def attack(
         for row, i, j in np.argwhere(share > NEAR):
             before, after = (Fraction(float(v[row, i])) - Fraction(float(v[row, j])) for v in (f, g))
             broken += abs(after - before) > Fraction(float(change[i, j]))
-        answers = [model.predict_or_reject(v) for v in (a[:2000], b[:2000])]
-        split += int(((answers[0] != answers[1]) & (answers[0] != -1) & (answers[1] != -1)).sum())
+        answers, kept = ([judge(v) for v in (f, g)] for judge in (model.decided, model.accepted))
+        split += int(((answers[0] != answers[1]) & kept[0] & kept[1]).sum())
         done += count
     return done, broken, most, split
 

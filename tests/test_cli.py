@@ -157,7 +157,7 @@ def test_fit_a_classifier_from_texts(csv, tmp_path):
     code, _, err = smile("predict", tmp_path / "m", csv, "--out", tmp_path / "p.csv")
     assert code == 0, err
     predicted = pd.read_csv(tmp_path / "p.csv")
-    assert list(predicted.columns) == ["prediction", "probability", "certified", "radius"]
+    assert list(predicted.columns) == ["prediction", "probability", "certified", "accepted", "radius"]
     sure = smilenn.load(tmp_path / "m").predict_certified(frame.drop(columns="y").astype({"n": str}))[1]
     assert (predicted["certified"] == sure).all()
     assert set(predicted["prediction"]) <= {"bad", "good"}
@@ -808,7 +808,13 @@ def many(tmp_path_factory):
 @pytest.mark.parametrize(
     ("targets", "spec", "options", "columns", "says"),
     [
-        (["grade"], None, ["--fair", "g:9"], ["prediction", "probability", "certified"], "any margin between two"),
+        (
+            ["grade"],
+            None,
+            ["--fair", "g:9"],
+            ["prediction", "probability", "certified", "accepted"],
+            "any margin between two",
+        ),
         (
             ["rent", "food"],
             SUM,

@@ -221,7 +221,13 @@ def test_help_and_errors_list_the_same_choices(command, arguments, names):
 
 
 @pytest.mark.parametrize(
-    ("option", "kind"), [("--task", options.TaskChoice), ("--missing", options.Missing), ("--boxes", options.Boxes)]
+    ("option", "kind"),
+    [
+        ("--task", options.TaskChoice),
+        ("--missing", options.Missing),
+        ("--boxes", options.Boxes),
+        ("--encoder", options.Encoder),
+    ],
 )
 def test_choices_of_fit(data, tmp_path, option, kind):
     assert options.choices(tuple(kind)) in re.search(rf"{option}.*", smile("fit", "--help-all")[1])[0]

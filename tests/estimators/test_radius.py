@@ -11,7 +11,7 @@ from smilenn.certify.reference import check as reference
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
-from smilenn.estimators.radius import Steps, radii, steps_of
+from smilenn.estimators.radius import Steps, as_written, radii, sizes_of, steps_of
 from smilenn.properties import Claim, Robust
 from smilenn.properties.forms import Outputs
 from smilenn.train.config import Config
@@ -50,7 +50,12 @@ def test_a_radius_is_a_multiple_of_a_certified_delta(fitted):
     model, x, _ = fitted
     radius = model.certified_radius(x, norm=2)
     _, steady = model.predict_certified(x)
-    assert (radius[steady] > 0.2 - 1e-12).all() and (radius[~steady] < 0.2).all()  # one fifth is not a float
+    assert ((radius >= 0.2) == steady).all()  # one fifth is not a float, and 0.2 stands for it
+    for delta, known in ((0.2, steady), ("0.2", steady), (0.1, radius >= 0.1)):
+        again, certified = model.predict_certified(x, delta=delta, norm=2)
+        assert (certified == known).all() and (again == model.predict(x)).all()
+    with pytest.raises(SmileError, match="delta is 0; it must be more than 0"):
+        model.predict_certified(x, delta=0, norm=2)
     assert len(np.unique(radius)) > 4 and radius.max() > 0.2
     steps = radius / 0.02
     assert (np.abs(steps - np.rint(steps)) < 1e-6).all()
@@ -78,7 +83,21 @@ def test_a_radius_needs_a_claim_of_its_norm(fitted):
 
 
 def steps(delta=0.25, slack=0.0):
-    return Steps(Claim.__new__(Claim), delta, slack)
+    return Steps(Claim.__new__(Claim), delta, delta, slack)
+
+
+def test_one_step_is_the_number_that_was_written():
+    assert as_written(Fraction(1, 10)) == 0.1 and Fraction(0.1) > Fraction(1, 10)
+    assert as_written(Fraction(3, 10)) == 0.3
+    third = as_written(Fraction(1, 3))  # no decimal: the float below it
+    assert Fraction(third) <= Fraction(1, 3) < Fraction(np.nextafter(third, 1))
+    just = Fraction(1, 10) - Fraction(1, 10**30)  # not what 0.1 is written for
+    assert Fraction(as_written(just)) <= just
+
+
+def test_several_steps_are_rounded_down():
+    found = radii(np.array([0.35, 0.15]), np.array([0.1]), Steps(Claim.__new__(Claim), 0.1, 0.1, 1e-15), margins=False)
+    assert Fraction(found[0]) < Fraction(3, 10) and found[0] > 0.3 - 1e-12 and found[1] == 0.1
 
 
 def test_steps_are_counted_strictly():
@@ -113,7 +132,45 @@ def test_claims_with_one_delta_have_steps(item, norm, known):
     found = steps_of(claim, Outputs(("y",)), domain, norm)
     assert (found is not None) == known
     if found is not None:
-        assert Fraction(found.delta) <= Fraction(1, 10) and 0 < found.slack < 1e-13
+        assert Fraction(found.delta) <= Fraction(1, 10) and 0 < found.slack < 1e-13 and found.once == 0.1
+
+
+@pytest.mark.parametrize("norm", ["inf", 2])
+def test_columns_with_deltas_of_their_own_have_multiples(norm):
+    domain = Domain(
+        (Feature("a", "continuous", 0.0, 1.0), Feature("b", "continuous", -4.0, 1.0), Feature("c", lo=2.0, hi=2.0))
+    )
+    outputs = Outputs(("y",))
+    (whole,), (fine,) = (Robust(share, 1, norm=norm).lower(domain, ("y",)) for share in ("5%", "0.5%"))
+    (other,) = Robust({"a": 0.1, "b": 0.1}, 1, norm=norm).lower(domain, ("y",))
+    unit = sizes_of(whole, outputs, domain, norm)
+    assert unit == {"a": Fraction(1, 20), "b": Fraction(1, 4)}  # the column of one value has no room
+    assert steps_of(whole, outputs, domain, norm) is None
+    once, tenth = (steps_of(claim, outputs, domain, norm, unit) for claim in (whole, fine))
+    assert once is not None and once.once == 1.0 and tenth is not None and tenth.once == 0.1
+    assert steps_of(other, outputs, domain, norm, unit) is None  # of other proportions
+    (partly,) = Robust({"a": 0.1}, 1, norm=norm).lower(domain, ("y",))
+    assert not sizes_of(partly, outputs, domain, norm)
+
+
+def test_shares_of_ranges_give_radii_in_multiples():
+    x, y = blobs(columns=4)
+    x *= [1, 10, 100, 1000]
+    model = SmileClassifier(properties=Robust("5%", norm=2, steps=10), random_state=0).fit(x, y)
+    assert model.verdict_.status == "proved" and len(model.claims_) == 2
+    with pytest.raises(SmileError, match="unit='delta'"):
+        model.certified_radius(x, norm=2)
+    radius, (labels, steady) = model.certified_radius(x, norm=2, unit="delta"), model.predict_certified(x)
+    assert ((radius >= 1) == steady).all() and steady.any() and len(np.unique(radius)) > 5
+    delta = np.array([float(size) for _, size in model.claims_[0].ball])
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        step = rng.normal(size=x.shape)
+        step *= (1 - 1e-9) * radius[:, None] / np.linalg.norm(step, axis=1, keepdims=True)
+        moved = np.clip(x + step * delta, model.domain_.lo, model.domain_.hi)
+        assert (model.predict(moved) == labels).all()
+    with pytest.raises(SmileError, match="unit is 'metre'"):
+        model.certified_radius(x, norm=2, unit="metre")  # type: ignore[arg-type]
 
 
 def test_whole_numbers_have_no_steps():

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+import smilenn
 from smilenn import Network
 from smilenn.certify.reference import check as reference
 from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.radius import radii, steps_of
+from smilenn.estimators.stability import largest_changes
 from smilenn.properties import Robust
 from smilenn.train.config import Config
 
@@ -17,15 +20,21 @@ SHORT = {
 }
 
 
+def radii_of(model, x, norm):
+    """Radii by the stated δ alone."""
+    steps = steps_of(model.claims_[0], model.outputs_, model.domain_, norm)
+    change = largest_changes(model.certificate_, model.claims_[:1], model.outputs_, model.domain_, "raise")
+    return radii(model.outputs(x), change, steps, margins=True) if steps is not None else None
+
+
 @pytest.fixture(scope="module", params=["inf", 2])
 def digits(request, tmp_path_factory):
     norm = request.param
     x, y = load_digits(return_X_y=True)
     x = x / 16
-    rules = [Robust(0.1, norm=norm), Robust(0.01, norm=norm)]
-    model = SmileClassifier(properties=rules, network=Network(encoder="image"), config=SHORT[norm], random_state=0).fit(
-        x[:1400], y[:1400]
-    )
+    model = SmileClassifier(
+        properties=Robust(0.1, norm=norm), network=Network(encoder="image"), config=SHORT[norm], random_state=0
+    ).fit(x[:1400], y[:1400])
     folder = tmp_path_factory.mktemp("ten") / "m"
     model.save(folder)
     return model, x[1400:], y[1400:], norm, folder
@@ -39,7 +48,19 @@ def test_ten_classes_are_learned_and_certified(digits):
     assert (labels == y).mean() > 0.8
     assert ((labels == y) & certified).mean() > 0.65
     radius = model.certified_radius(x, norm)
-    assert (radius[certified] > 0.1 - 1e-12).all() and (radius[~certified] < 0.1).all()
+    assert ((radius >= 0.1) == certified).all()
+
+
+def test_radii_of_images_are_fine(digits):
+    model, x, _, norm, folder = digits
+    assert len(model.claims_) == 2 and smilenn.load(folder).claims_ == model.claims_
+    assert "by at most 0.001" in model.certificate_.statement
+    radius = model.certified_radius(x, norm)
+    coarse = radii_of(model, x, norm)
+    assert len(np.unique(radius)) > 100 and (radius >= coarse).all()
+    # hundred steps of 1/100 cost no more than one step and a little rounding, also where pixels have narrow ranges
+    change = [largest_changes(model.certificate_, [c], model.outputs_, model.domain_, "raise") for c in model.claims_]
+    assert (100 * change[1] <= change[0] * (1 + 1e-4) + 1e-5).all()
 
 
 def test_no_pair_of_images_gets_two_certified_labels(digits):

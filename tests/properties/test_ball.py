@@ -115,6 +115,25 @@ def test_bad_input_gets_one_sentence(make):
     assert str(caught.value).count("\n") == 0 and str(caught.value).endswith(".")
 
 
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Robust(-1), "delta is -1; it must be more than 0."),
+        (lambda: Robust(0), "delta is 0; it must be more than 0."),
+        (lambda: Robust("-5%"), "delta is -5%; it must be more than 0."),
+        (lambda: Robust({"x": "-5%"}), "delta of 'x' is -5%; it must be 0 or more."),
+        (lambda: Robust(1, 1, norm=2).lower(Domain((Feature("n", "integer", 0, 9),))), "Columns(kinds={'n'"),
+        (lambda: Robust({"n": 1}, 1, norm=2).lower(DOMAIN), "Columns(kinds={'n'"),
+        (lambda: Robust(1, 1, norm=2).lower(Domain((Feature("c", lo=2.0, hi=2.0),))), "'c' holds one value only"),
+        (lambda: Robust(1, 1, norm=2).lower(Domain((Feature("b", "binary"),))), "so leave norm=2 out."),
+    ],
+)
+def test_bad_input_is_told_what_to_do(make, said):
+    with pytest.raises(SmileError) as caught:
+        make()
+    assert said in str(caught.value)
+
+
 def test_a_premise_has_the_strips_of_its_ball_and_membership_is_exact():
     (claim,) = Robust({"x": "1/2", "y": "1/4"}, 1, norm=2).lower(DOMAIN)
     premise = ground(claim, DOMAIN)

@@ -89,6 +89,7 @@ def fit(
     unknown: options.UnknownOption = options.Unknown.other,
     test: options.Test = 0.2,
     boxes: options.BoxesOption = options.Boxes.gap,
+    encoder: options.EncoderOption = options.Encoder.auto,
     seed: options.Seed = 0,
     epochs: options.Epochs = None,
     restarts: options.Restarts = 1,
@@ -125,6 +126,7 @@ def fit(
         category=options.several(category),
         bounds=options.several(bounds),
         boxes=boxes.value,
+        encoder=encoder.value,
         test=test,
         seed=seed,
         epochs=epochs,
@@ -176,7 +178,7 @@ def predict(
 
     Columns: prediction[, probability[, certified]], or one for each of several targets, labels or quantiles.
 
-    With --robust or --fair, `certified`: no allowed change flips the label.
+    With --robust or --fair, `certified`: no allowed change flips the label; `accepted`: far enough from a decision.
 
     With --robust, `radius`: how far a row may move and keep its label (`radius_2`: in the Euclidean norm).
     """

@@ -49,4 +49,6 @@ def _own(request: Request, prepared: Prepared, start: Start | None) -> dict[str,
 
 def network(request: Request) -> Network | None:
     """What the options say of the network; None where it is the default."""
-    return None if request.boxes == "gap" else Network(boxes=request.boxes)  # type: ignore[arg-type]
+    if request.boxes == "gap" and request.encoder == "auto":
+        return None
+    return Network(boxes=request.boxes, encoder=request.encoder)  # type: ignore[arg-type]

@@ -40,6 +40,7 @@ class Request:
     category: tuple[str, ...] = ()
     bounds: tuple[str, ...] = ()
     boxes: str = "gap"
+    encoder: str = "auto"
     test: float = 0.2
     seed: int = 0
     epochs: int | None = None

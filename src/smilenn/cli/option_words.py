@@ -61,6 +61,8 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         r"a regression needs eps, \1, as in eps = 2",
     ),
     (r"as in Robust\(0\.1, eps=([\d.]+)\)", r"as in --robust 0.1:\1"),
+    (r", as in domain=Columns\(kinds=\{.*?: 'continuous'\}\)", ", with decimals in the table, as in 3.0"),
+    (r"(leave|without) norm=2", r"\1 --norm 2"),
     (r"as in Monotone\(increasing=\['income'\]\)", "as in --increasing income"),
     (r"; add output=('.*?'|…), or another of", r"; add --output \1 (in a file of rules: output = \1), or another of"),
     (rf"(^|: )({CLASSES}): (?=\S)", r"\1"),

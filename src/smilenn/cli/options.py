@@ -29,6 +29,13 @@ class Boxes(StrEnum):
     paper = "paper"
 
 
+class Encoder(StrEnum):
+    """What the network knows of the columns: nothing, or that they are pixels."""
+
+    auto = "auto"
+    image = "image"
+
+
 class Missing(StrEnum):
     """What to do with missing cells."""
 
@@ -232,6 +239,14 @@ Test = Annotated[
 BoxesOption = Annotated[
     Boxes,
     typer.Option(metavar="NAME", help=f"Boxes of the network: {choices(tuple(Boxes))}.", rich_help_panel=TRAINING),
+]
+EncoderOption = Annotated[
+    Encoder,
+    typer.Option(
+        metavar="NAME",
+        help=f"What the columns are, image for pixels: {choices(tuple(Encoder))}.",
+        rich_help_panel=TRAINING,
+    ),
 ]
 Seed = Annotated[
     int,

@@ -21,12 +21,15 @@ from smilenn.cli.table import FIRST_ROW, read_chunks, refused
 from smilenn.domain import OutOfBounds
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.radius import Norm
 from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.reject import accepted
 from smilenn.estimators.stability import stable
 from smilenn.estimators.store import load
 from smilenn.progress import PLAIN_EVERY, Progress, display
 from smilenn.report.write import replaced
 
+NORMS: dict[Norm, str] = {"inf": "radius", 2: "radius_2"}
 LABEL_PARTS = ("probability", "certified")  # what is written of a label beside its prediction
 
 
@@ -145,11 +148,14 @@ def changes(estimator: SmileRegressor | SmileClassifier, outside: OutOfBounds) -
 
 def _radii(estimator: SmileClassifier, output: np.ndarray, outside: OutOfBounds) -> dict[str, np.ndarray]:
     """How far each row may move before its label can change, for each norm that a rule has."""
-    found = {
-        "radius": estimator.radius(output.reshape(len(output), -1), "inf", outside),
-        "radius_2": estimator.radius(output.reshape(len(output), -1), 2, outside),
-    }
-    return {name: values for name, values in found.items() if values is not None}
+    found, output = {}, output.reshape(len(output), -1)
+    for norm, name in NORMS.items():
+        radius = estimator.radius(output, norm, outside)
+        if radius is None:  # perhaps a rule with a δ of its own for each column
+            name, radius = f"{name}_in_deltas", estimator.radius(output, norm, outside, unit="delta")
+        if radius is not None:
+            found[name] = radius
+    return found
 
 
 def predictions(
@@ -161,8 +167,10 @@ def predictions(
     """The columns to write for the outputs [n] or [n, o] of one chunk.
 
     One output: ``prediction``, and of classes ``probability`` (of the positive one of two, or of the predicted one of
-    several), ``certified`` and, where a rule has one δ for all columns, ``radius`` or ``radius_2``. Several: a column
-    for each target or quantile by its name; of labels ``NAME``, ``NAME_probability`` and ``NAME_certified``.
+    several), ``certified``, ``accepted`` (whether `predict_or_reject` answers) and, where a rule has one δ for all
+    columns, ``radius`` or ``radius_2``, else those in multiples of its δ, ``radius_in_deltas`` or
+    ``radius_2_in_deltas``. Several: a column for each target or quantile by its name; of labels ``NAME``,
+    ``NAME_probability`` and ``NAME_certified``.
     """
     if not isinstance(estimator, SmileClassifier):
         names = estimator.outputs_.names if output.ndim == 2 else ("prediction",)
@@ -171,7 +179,9 @@ def predictions(
     certified = {}
     if change is not None:
         certified = {"certified": stable(output, change, margins=estimator.task == "multiclass")}
-        certified |= {} if estimator.task == "multilabel" else _radii(estimator, output, outside)
+        if estimator.task != "multilabel":
+            certified["accepted"] = accepted(output, change, margins=estimator.task == "multiclass")
+            certified |= _radii(estimator, output, outside)
     if estimator.task == "multilabel":
         return label_columns({"": found, "probability": sure} | certified, estimator.outputs_.names)
     if estimator.task == "binary":

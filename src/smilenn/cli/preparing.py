@@ -80,7 +80,14 @@ def _learned(request: Request, frame: pd.DataFrame, properties: Sequence[Propert
     kinds: dict[str, Kind] = {name: "category" for name in request.category}
     options = Columns(kinds=kinds, bounds=read_bounds(request.bounds), order=read_order(request.order))
     named = named_columns(properties, tuple(frame.columns))
-    return learned(frame, options, named, missing=request.missing, unknown=request.unknown)  # type: ignore[arg-type]
+    return learned(
+        frame,
+        options,
+        named,
+        missing=request.missing,  # type: ignore[arg-type]
+        unknown=request.unknown,  # type: ignore[arg-type]
+        image=request.encoder == "image",
+    )
 
 
 def _target(request: Request, y: pd.Series | pd.DataFrame, classes: bool, start: StartNote | None) -> Target:

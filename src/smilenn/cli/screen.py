@@ -22,6 +22,7 @@ RARE: dict[str, tuple[str, ...]] = {
         "--na",
         "--keep-na",
         "--boxes",
+        "--encoder",
         "--epochs",
         "--restarts",
         "--threads",

@@ -32,7 +32,7 @@ from smilenn.estimators.outside import Outside, outside_mode
 from smilenn.estimators.parameters import Parameters, check_parameters
 from smilenn.estimators.quality import quality_of
 from smilenn.estimators.reading import read_table
-from smilenn.estimators.rules import Directions, Names, Stated, all_stated, completed
+from smilenn.estimators.rules import IMAGE_STEPS, Directions, Names, Stated, all_stated, completed
 from smilenn.estimators.start import Known, check_columns, check_task, fitted_start
 from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, TaskName
@@ -141,8 +141,11 @@ class SmileEstimator(VerdictMixin, Parameters):
         return lower_all(self.complete(properties), domain, outputs or Outputs(), columns=columns)
 
     def complete(self, properties: Sequence[Property | Claim]) -> list[Property | Claim]:
-        """The properties, a `Robust` without ε with the estimator's own."""
-        return completed(properties, self._default_eps())
+        """The properties, a `Robust` without ε or steps with the estimator's own."""
+        network = network_of(self.network)
+        # a backbone's box does not narrow with δ, so a network with one keeps no finer rule
+        fine = network.image and not network.backbone_share
+        return completed(properties, self._default_eps(), IMAGE_STEPS if fine else None)
 
     @abstractmethod
     def _default_eps(self) -> float | None:

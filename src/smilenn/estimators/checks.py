@@ -35,6 +35,11 @@ def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -
                 "Expected 2D array, got 1D array instead. Reshape your data: X.reshape(1, -1) is one row, "
                 "X.reshape(-1, 1) one column."
             )
+        if array.ndim > 2:
+            raise SmileError(
+                f"Expected 2D array, got {array.ndim}D array instead. Give each image or record one row: "
+                "X.reshape(len(X), -1)."
+            )
         if columns is not None and array.ndim == 2 and array.shape[1] != len(columns):
             raise SmileError(
                 f"X has {array.shape[1]} features, but {estimator} is expecting {len(columns)} features as input."

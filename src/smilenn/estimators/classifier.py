@@ -8,7 +8,7 @@ labels [n, o]     one logit f_i a label:        yes where f_i > 0, each for itse
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -20,7 +20,7 @@ from smilenn.estimators.missing import Missing, Unknown
 from smilenn.estimators.options import Columns, Network
 from smilenn.estimators.outside import Outside
 from smilenn.estimators.parameters import stored
-from smilenn.estimators.radius import Norm, Steps, radii, refuse_without_steps, steps_of
+from smilenn.estimators.radius import Norm, Steps, Unit, radii, refuse_without_steps, sizes_of, steps_of
 from smilenn.estimators.reject import accepted, with_rejections
 from smilenn.estimators.rules import LOGIT_EPS, Directions, Names, Stated
 from smilenn.estimators.sigmoid import probability
@@ -33,6 +33,7 @@ from smilenn.estimators.targets import (
     decisions,
     started_decisions,
 )
+from smilenn.properties.base import read_number
 from smilenn.properties.claim import Claim
 from smilenn.properties.recognise import limits_change
 from smilenn.recourse.goal import Goal, class_goal, label_goal
@@ -135,13 +136,21 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
             return (logits > 0).astype(int)
         return self.classes_[(logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)]
 
-    def predict_certified(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def predict_certified(
+        self, X: Any, delta: float | str | None = None, norm: Norm = "inf"
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Class labels [n], and [n] bool: which of them no change that the properties cover can flip.
 
         Of all `Robust` and `Fair` properties together: True means that every input within δ of the row, and every one
         that differs in the protected features alone, gets the same label. It rests on the checked bounds of
         ``certificate_``; without one every entry is False. Of several labels both are [n, o], each label by itself.
+
+        With `delta`, in the units of the columns, True means that every input whose continuous columns lie within delta
+        of the row's, in this `norm`, gets the same label: those rows whose `certified_radius` is delta or more.
         """
+        if delta is not None:
+            least = float(read_number(delta, "predict_certified", "delta", sign="positive"))
+            return self.predict(X), self.certified_radius(X, norm) >= least
         logits = self.outputs(X)
         return self.decided(logits), stable(logits, self.largest_changes(), margins=self.task == "multiclass")
 
@@ -168,28 +177,43 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         if self.task == "multilabel":
             raise SmileError(f"{what}; this model predicts several labels.")
 
-    def certified_radius(self, X: Any, norm: Norm = "inf") -> np.ndarray:
-        """How far each row may move before its label can change, [n], in the units of the columns; 0 if not at all.
+    def certified_radius(self, X: Any, norm: Norm = "inf", *, unit: Unit = "raw") -> np.ndarray:
+        """How far each row may move before its label can change, [n]; 0 if not at all.
 
         The continuous columns move, all others stay as they are. `norm` is "inf", each column by itself, or 2, all
-        together. Every `Robust` of that norm with one delta for all continuous columns counts, by whole multiples of
-        its delta (radius.py): state a small delta for fine steps.
+        together. Every `Robust` of that norm with a delta for all continuous columns counts, by whole multiples of its
+        delta (radius.py): state a small delta for fine steps, or ``Robust(…, steps=64)``. Images have such steps.
+
+        `unit` is "raw", the units of the columns, for properties with one delta for all of them; or "delta", multiples
+        of the first such property's deltas, which may differ by column as those of ``Robust("5%")`` do.
+
+        A delta means the decimal it is written as: where one step is certified and delta is 0.1, the radius is the
+        float 0.1 and the promise is about one tenth exactly, as that of `predict_certified` is. Several steps are
+        rounded down, so three steps of 0.1 are a little less than 0.3.
         """
         self._refuse_labels("A certified radius needs one label per row")
-        steps = self._steps(norm)
-        refuse_without_steps(steps, norm)
+        if unit not in get_args(Unit):
+            raise SmileError(f"unit is {unit!r}; choose 'raw' or 'delta'.")
+        steps = self._steps(norm, unit)
+        refuse_without_steps(steps, norm, several=unit == "raw" and bool(self._steps(norm, "delta")))
         return self._radius(self.outputs(X), steps, self.outside_)
 
-    def radius(self, outputs: np.ndarray, norm: Norm, outside: OutOfBounds | None = None) -> np.ndarray | None:
+    def radius(
+        self, outputs: np.ndarray, norm: Norm, outside: OutOfBounds | None = None, unit: Unit = "raw"
+    ) -> np.ndarray | None:
         """The same behind logits [n, o], with `outside` as in `largest_changes`; None of labels, or where no property
-        is of this norm.
+        is of this norm and unit.
         """
-        steps = [] if self.task == "multilabel" else self._steps(norm)
+        steps = [] if self.task == "multilabel" else self._steps(norm, unit)
         logits = outputs[:, 0] if outputs.shape[1] == 1 else outputs
         return self._radius(logits, steps, self.outside_ if outside is None else outside) if steps else None
 
-    def _steps(self, norm: Norm) -> list[Steps]:
-        found = [steps_of(claim, self.outputs_, self.domain_, norm) for claim in self.changing_claims()]
+    def _steps(self, norm: Norm, unit: Unit) -> list[Steps]:
+        claims, scale = self.changing_claims(), None
+        if unit == "delta":
+            sizes = (sizes_of(claim, self.outputs_, self.domain_, norm) for claim in claims)
+            scale = next((found for found in sizes if found), None)
+        found = [steps_of(claim, self.outputs_, self.domain_, norm, scale) for claim in claims]
         return [one for one in found if one is not None]
 
     def _radius(self, logits: np.ndarray, steps: Sequence[Steps], outside: OutOfBounds) -> np.ndarray:

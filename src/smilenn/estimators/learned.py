@@ -4,7 +4,8 @@
     pooled      rare categories (domain/rare.py)
     dates       days since the first
 
-A column that a rule or an option names is neither left out nor pooled.
+A column that a rule or an option names is neither left out nor pooled. The pixels of an image are measurements: all of
+them are continuous, whatever their numbers look like, and none is left out.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import pandas as pd
 
-from smilenn.domain import Domain, Feature, idle_columns
+from smilenn.domain import Domain, Feature, Kind, idle_columns
 from smilenn.domain.cells import order_of, origin_of
 from smilenn.domain.rare import OTHER
 from smilenn.domain.table import labels
@@ -45,10 +46,25 @@ def named_columns(properties: Sequence[Property], columns: Sequence[str]) -> fro
     return frozenset(found)
 
 
+def as_pixels(frame: pd.DataFrame, options: Columns) -> Columns:
+    """The options with every column of numbers declared continuous, where nothing else is said of it."""
+    numbers = frame.select_dtypes(["number", "bool"]).columns
+    others = {name for name in options.named if name not in (options.bounds or {}) or name in (options.kinds or {})}
+    pixels: dict[str, Kind] = {str(name): "continuous" for name in numbers if name not in others}
+    return options.changed(kinds={**pixels, **(options.kinds or {})})
+
+
 def learned(
-    frame: pd.DataFrame, options: Columns, named: Collection[str], *, missing: Missing, unknown: Unknown
+    frame: pd.DataFrame,
+    options: Columns,
+    named: Collection[str],
+    *,
+    missing: Missing,
+    unknown: Unknown,
+    image: bool = False,
 ) -> Domain:
-    """The domain of a data frame; `named` are the columns that rules name."""
+    """The domain of a data frame; `named` are the columns that rules name, `image` says that columns are pixels."""
+    options = as_pixels(frame, options) if image else options
     idle = idle_columns(frame, {*named, *options.named})
     for one in idle:
         warnings.warn(f"{one.sentence()} To keep it, declare its kind.", ColumnWarning, stacklevel=4)

@@ -79,10 +79,11 @@ class Network(Nested):
     Parameters
     ----------
     encoder : what stands before the auxiliaries. ``auto`` chooses by the properties; ``image`` too, knowing that the
-        columns are the pixels of a square image (distance nets for `Robust`); ``none`` is the paper's network without
-        an encoder. Or an `Encoder` over the domain, or a function (domain, u [n, m] in model units) → `Encoder`, whose
-        coordinates are averaged. With other `boxes` or `auxiliaries` than the default, ``auto`` is ``none``; with a
-        `backbone` too, unless a fixed box around it implies the properties.
+        columns are the pixels of a square image (distance nets for `Robust`). Columns of numbers are continuous then,
+        whole ones and constant ones too. ``none`` is the paper's network without an encoder. Or an `Encoder` over the
+        domain, or a function (domain, u [n, m] in model units) → `Encoder`, whose coordinates are averaged. With other
+        `boxes` or `auxiliaries` than the default, ``auto`` is ``none``; with a `backbone` too, unless a fixed box
+        around it implies the properties.
     boxes : ``gap`` or ``paper``; of a network without encoder, as the three options that follow. See `SmileNet`.
     auxiliaries : ``constant``, ``affine`` or ``relu``.
     hidden : hidden units of ``relu`` auxiliaries.
@@ -126,6 +127,11 @@ class Network(Nested):
         object.__setattr__(self, "backbone_sizes", tuple(sizes))
         if not (isinstance(self.backbone_share, Real) and 0 <= self.backbone_share < 1):
             raise SmileError(f"backbone_share is a share of ε, from 0 to less than 1, not {self.backbone_share!r}.")
+
+    @property
+    def image(self) -> bool:
+        """Whether the columns are the pixels of a square image."""
+        return isinstance(self.encoder, str) and self.encoder == "image"
 
     def _check_choices(self) -> None:
         """Names are known ones, and functions are functions."""

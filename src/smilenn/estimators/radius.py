@@ -10,11 +10,18 @@ Inputs are floats. The points of the path, fl(x + k/n·(b − x)), lie between x
 the last place, which lengthens a step by no more than σ·δ, σ = ‖2⁻⁵¹·max(|lo|, |hi|)/δ‖ in the norm of the claim. A
 single step needs no path and no σ. So the label of x holds within n·δ·(1 − σ) if its lead is more than n·B, and the
 largest such n gives the radius. A claim with a small δ has fine steps; one with the δ of interest an exact one.
+
+One step is reported as the number that people write for δ: the claim is about δ = 1/10 exactly, and 0.1 stands for it.
+The float 0.1 is larger than that by 6·10⁻¹⁸. Several steps are reported as a float that is not above n·δ·(1 − σ): no
+path of n floats, each within δ of the one before, need reach as far as n·δ.
+
+Where each column has a δ of its own, as shares of ranges have, radii are multiples of these.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -30,34 +37,61 @@ from smilenn.properties.recognise import meaning
 from smilenn.rounding import round_down
 
 Norm = Literal["inf", 2]
+Unit = Literal["raw", "delta"]
 MOST_STEPS = 2**20
 LEAST = 2.0**-1000  # far above the distance of subnormal numbers
 
 
+Sizes = Mapping[str, Fraction]
+
+
 @dataclass(frozen=True)
 class Steps:
-    """A claim of one δ for every column that moves, and σ."""
+    """A claim of one δ for every column that moves, and σ.
+
+    once : δ as one step is reported: the float that stands for it, where δ is a decimal that a float is written as.
+    delta : δ rounded down, for several steps.
+    """
 
     claim: Claim
+    once: float
     delta: float
     slack: float
 
 
-def steps_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm) -> Steps | None:
+def steps_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm, unit: Sizes | None = None) -> Steps | None:
     """What a claim says of steps in this norm; None where it is of another kind, its columns have several δ, or a
-    continuous column that can move is not among them.
+    continuous column that can move is not among them. δ counts in units of the columns, or in multiples of `unit`.
     """
+    sizes = sizes_of(claim, outputs, domain, norm)
+    if not sizes or (unit is not None and set(unit) != set(sizes)):
+        return None
+    found = {size / (1 if unit is None else unit[name]) for name, size in sizes.items()}
+    if len(found) != 1:
+        return None
+    features = [domain.feature(name) for name in sizes]
+    reach = [2.0**-51 * max(abs(f.lo), abs(f.hi), LEAST) / float(sizes[f.name]) for f in features]
+    slack = math.sqrt(sum(v * v for v in reach)) if norm == 2 else max(reach)
+    delta = found.pop()
+    return Steps(claim, as_written(delta), round_down(delta), 2 * slack)  # twice: these numbers are rounded too
+
+
+def as_written(delta: Fraction) -> float:
+    """The float that people write this decimal as, such as 0.1 of a tenth; of another number the float below it."""
+    nearest = float(delta)
+    return nearest if math.isfinite(nearest) and Fraction(repr(nearest)) == delta else round_down(delta)
+
+
+def sizes_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm) -> Sizes:
+    """δ of each column that can move; empty where the claim is of another kind, or keeps such a column equal."""
     sizes = _sizes(meaning(claim, outputs, domain), norm)
     features = [domain.feature(name) for name in sizes]
-    if len(set(sizes.values())) != 1 or any(f.kind != "continuous" for f in features):
-        return None
+    if any(f.kind != "continuous" for f in features):
+        return {}
+    room = {f.name for f in domain.features if f.kind == "continuous" and f.lo < f.hi}
+    moving = {name: size for name, size in sizes.items() if name in room and size > 0}
     # a radius lets every continuous column move, so a claim that keeps one of them equal says nothing of it
-    if any(f.kind == "continuous" and f.lo < f.hi and f.name not in sizes for f in domain.features):
-        return None
-    delta = next(iter(sizes.values()))
-    reach = [2.0**-51 * max(abs(f.lo), abs(f.hi), LEAST) / float(delta) for f in features]
-    slack = math.sqrt(sum(v * v for v in reach)) if norm == 2 else max(reach)
-    return Steps(claim, round_down(delta), 2 * slack)  # twice: these numbers are rounded too
+    return moving if set(moving) == room else {}
 
 
 def _sizes(found: Meaning, norm: Norm) -> dict[str, Fraction]:
@@ -89,13 +123,18 @@ def radii(logits: np.ndarray, change: np.ndarray, steps: Steps, *, margins: bool
     count = np.where((lead > needed).all(axis=1), count, np.maximum(count - 1, 0.0))
     share = 1.0 if steps.slack == 0 else max(0.0, 1 - steps.slack)
     far = np.nextafter(count * steps.delta * share, 0.0)
-    return np.where(count >= 2, np.maximum(far, steps.delta), np.where(count == 1, steps.delta, 0.0))
+    return np.where(count >= 2, np.maximum(far, steps.once), np.where(count == 1, steps.once, 0.0))
 
 
-def refuse_without_steps(found: list[Steps], norm: Norm) -> None:
-    """Raise where no claim has one δ for all columns in this norm."""
+def refuse_without_steps(found: list[Steps], norm: Norm, *, several: bool) -> None:
+    """Raise where no claim has a δ for all columns in this norm, or one that is the same for all."""
+    kind = "Robust(0.1, norm=2)" if norm == 2 else "Robust(0.1)"
+    if not found and several:
+        raise SmileError(
+            "The certified property has a delta of its own for each column; unit='delta' gives radii in multiples of "
+            f"these. Radii in the units of the columns need one delta for all, such as {kind}."
+        )
     if not found:
-        kind = "Robust(0.1, norm=2)" if norm == 2 else "Robust(0.1)"
         raise SmileError(
             "A radius needs a certified property with one delta for all continuous columns in this norm, such as "
             f"{kind}; fit with one, of a small delta for fine steps."

@@ -13,7 +13,7 @@ from smilenn.errors import SmileError
 from smilenn.estimators.checks import check_inputs, check_target, check_weights
 from smilenn.estimators.learned import learned, named_columns
 from smilenn.estimators.missing import Fill, filled, learn_fill
-from smilenn.estimators.options import domain_of, known_domain
+from smilenn.estimators.options import domain_of, known_domain, network_of
 from smilenn.estimators.rules import check_directions
 from smilenn.estimators.usual import Usual, learn_usual
 from smilenn.properties.claim import Claim
@@ -56,7 +56,8 @@ class Read:
         if not self.named:
             return given.learned(self.frame.to_numpy(), missing=estimator.missing == "indicator")
         named = named_columns(estimator.all_properties(), self.columns)
-        return learned(self.frame, given, named, missing=estimator.missing, unknown=estimator.unknown)
+        image = network_of(estimator.network).image
+        return learned(self.frame, given, named, missing=estimator.missing, unknown=estimator.unknown, image=image)
 
     def usual(self, estimator: SmileEstimator, domain: Domain, x: np.ndarray) -> Usual:
         """What `predict` reads cells as that these rows x [n, m] have no place for."""

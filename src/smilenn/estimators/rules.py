@@ -10,6 +10,7 @@ All of them together are one `Monotone`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ Name = str | int
 Stated = Sequence[Property | Claim] | Property | Claim
 Names = Sequence[Name] | Name
 Directions = Mapping[Any, int] | Sequence[int] | None
+IMAGE_STEPS = 100  # of certified radii, where a network of images keeps them for nothing
 LOGIT_EPS = 1.0  # ε on a logit is a gauge: scaling the logit scales it
 
 
@@ -46,9 +48,18 @@ def all_stated(
     return (*listed, Monotone(increasing=up, decreasing=down, output=output))
 
 
-def completed(properties: Sequence[Property | Claim], eps: float | None) -> list[Property | Claim]:
-    """The properties, a `Robust` without ε with this one; None is for numbers, which have units, so ε must be given."""
-    return [_with_eps(item, eps) if isinstance(item, Robust) and item.eps is None else item for item in properties]
+def completed(
+    properties: Sequence[Property | Claim], eps: float | None, steps: int | None = None
+) -> list[Property | Claim]:
+    """The properties, a `Robust` without ε or steps with these; None for ε is for numbers, which have units, so it must
+    be given.
+    """
+    return [_completed(item, eps, steps) if isinstance(item, Robust) else item for item in properties]
+
+
+def _completed(item: Robust, eps: float | None, steps: int | None) -> Robust:
+    whole = _with_eps(item, eps) if item.eps is None else item
+    return replace(whole, steps=steps) if whole.steps is None and steps is not None else whole
 
 
 def _with_eps(item: Robust, eps: float | None) -> Robust:

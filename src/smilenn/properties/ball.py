@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from smilenn.domain import Domain
+from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, quoted
 from smilenn.properties.rational import number
@@ -30,11 +30,24 @@ def ball_axes(delta: Delta, domain: Domain, features: Sequence[str] | None) -> A
         delta = tuple((name, negated(delta), delta) for name in chosen)
     axes = tuple(axis for entry in delta for axis in _axis(*entry, domain))
     if not axes:
-        known = listed(feature.name for feature in domain.features)
-        raise SmileError(
-            f"Robust: the Euclidean norm needs a continuous feature that may change; the features are {known}."
-        )
+        raise SmileError(_nothing_moves(domain, [str(name) for name, _, _ in delta]))
     return axes
+
+
+def _nothing_moves(domain: Domain, chosen: Sequence[str]) -> str:
+    """Why no feature of a ball can move, and what to do."""
+    start = "Robust: the Euclidean norm needs a continuous feature that may change"
+    if chosen:
+        each = "holds" if len(chosen) == 1 else "each hold"
+        return f"{start}, and {listed(chosen)} {each} one value only; leave the property out, or widen the bounds."
+    known = listed(feature.name for feature in domain.features)
+    whole = next((feature.name for feature in domain.features if feature.kind == "integer"), None)
+    if whole is None:
+        return f"{start}; the features are {known}, so leave norm=2 out."
+    return (
+        f"{start}; the features are {known}. If whole numbers are measurements, say so, as in "
+        f"domain=Columns(kinds={{{whole!r}: 'continuous'}}); else leave norm=2 out."
+    )
 
 
 def _axis(name: Name, low: Size, high: Size, domain: Domain) -> Axes:
@@ -43,7 +56,7 @@ def _axis(name: Name, low: Size, high: Size, domain: Domain) -> Axes:
     if feature.kind != "continuous":
         raise SmileError(
             f"Robust: the Euclidean norm needs continuous features, and {name!r} is of kind {feature.kind!r}; "
-            "leave it out, or state how it may change in a Robust of its own."
+            f"{_remedy(feature)}, or state how it may change in a Robust without norm=2."
         )
     if low != negated(high):
         raise SmileError(f"Robust: in the Euclidean norm {name!r} needs one number as its delta, not a pair.")
@@ -53,6 +66,12 @@ def _axis(name: Name, low: Size, high: Size, domain: Domain) -> Axes:
     if size <= 0:
         raise SmileError(f"Robust: delta of {name!r} is {shown(high)}; in the Euclidean norm it must be more than 0.")
     return ((feature.name, size),)
+
+
+def _remedy(feature: Feature) -> str:
+    if feature.kind != "integer":
+        return "leave it out"
+    return f"declare it continuous if it is measured, as in domain=Columns(kinds={{{feature.name!r}: 'continuous'}})"
 
 
 def ball_formula(delta: Delta, features: Sequence[Name]) -> str:

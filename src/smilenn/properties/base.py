@@ -263,17 +263,18 @@ def _read_name(item: Any, who: str, what: str) -> Name:
     return item if isinstance(item, str) else int(item)
 
 
-def read_number(
-    value: Any, who: str, what: str, *, sign: Literal["any", "not negative", "positive"] = "not negative"
-) -> Fraction:
-    """An exact number of the wanted sign."""
+Sign = Literal["any", "not negative", "positive"]
+
+
+def read_number(value: Any, who: str, what: str, *, sign: Sign = "not negative", unit: str = "") -> Fraction:
+    """An exact number of the wanted sign; `unit` follows it in messages."""
     try:
         result = exact(value)
     except SmileError as error:
         raise SmileError(f"{who}: {what}: {error}") from None
     if sign != "any" and (result < 0 or (sign == "positive" and result == 0)):
         wanted = "more than 0" if sign == "positive" else "0 or more"
-        raise SmileError(f"{who}: {what} is {number(result)}; it must be {wanted}.")
+        raise SmileError(f"{who}: {what} is {number(result)}{unit}; it must be {wanted}.")
     return result
 
 

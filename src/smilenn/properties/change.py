@@ -2,6 +2,7 @@
 
 Robust      −δ ≤ a − b ≤ δ                     ⇒  −ε ≤ f(a) − f(b) ≤ ε
             Σ ((a_i − b_i)/δ_i)² ≤ 1           ⇒  the same, with norm=2
+            with n steps also for δ/n and ε·(n + 1)/n²
 Fair        rest equal (or within δ)           ⇒  −ε ≤ f(a) − f(b) ≤ ε
 Lipschitz   a_i ≥ b_i, rest equal              ⇒  |f(a) − f(b)| ≤ K·(a_i − b_i)
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, ClassVar, Self, final
 
 from smilenn.domain import Domain
@@ -32,6 +34,7 @@ from smilenn.properties.forms import Outputs, change
 from smilenn.properties.output_property import OutputProperty
 from smilenn.properties.rational import number
 from smilenn.properties.reach import (
+    delta_divided,
     delta_formula,
     delta_json,
     delta_renamed,
@@ -40,6 +43,8 @@ from smilenn.properties.reach import (
     reference,
     strip_rows,
 )
+
+MOST_STEPS = 10_000
 
 
 @final
@@ -55,23 +60,29 @@ class Robust(OutputProperty):
     features : which features move by a single `delta` (default: all continuous and integer ones).
     norm : "inf", each feature within its `delta`; or 2, all of them together within it in the Euclidean norm, each
         measured in units of its own delta. With 2 the features are continuous ones (default: all of them).
+    steps : how finely certified radii count. With n > 1 the property also asks that changes by delta/n change the
+        output by at most (n + 1)/n² of `eps`, a little more than its n-th part. None is 1, and 100 of classifiers of
+        images: their networks keep the finer rule wherever they keep the other.
     """
 
     delta: Any
     eps: Any = None
     features: Sequence[Name] | None = None
     norm: Any = "inf"
+    steps: Any = None
     kind: ClassVar[str] = "robust"
     moves: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        delta = read_delta(self.delta, "Robust")
+        delta = read_delta(self.delta, "Robust", positive=True)
         if isinstance(delta, tuple) and self.features is not None:
             raise SmileError("Robust: delta already names its features; leave 'features' out.")
         eps = None if self.eps is None else read_number(self.eps, "Robust", "eps")
         if self.norm not in ("inf", 2) or isinstance(self.norm, bool):
             raise SmileError(f'Robust: norm is {self.norm!r}; choose "inf" or 2.')
+        if self.steps is not None and not (_whole(self.steps) and 1 <= self.steps <= MOST_STEPS):
+            raise SmileError(f"Robust: steps is {self.steps!r}; give a whole number from 1 to {MOST_STEPS}.")
         set_fields(self, delta=delta, eps=eps)
         if self.features is not None:
             set_fields(self, features=read_names(self.features, "Robust"))
@@ -80,14 +91,23 @@ class Robust(OutputProperty):
         """The same property with another ε."""
         return replace(self, eps=eps)
 
+    def finer(self) -> Robust | None:
+        """The rule on changes by delta/n, n the steps, with ε·(n + 1)/n²; None where there is one step."""
+        if self.steps is None or self.steps == 1:
+            return None
+        eps = None if self.eps is None else self.eps * (self.steps + 1) / self.steps**2
+        return replace(self, delta=delta_divided(self.delta, self.steps), eps=eps, steps=None)
+
     def formula(self) -> str:
-        eps = "eps" if self.eps is None else number(self.eps)
+        eps, finer = "eps" if self.eps is None else number(self.eps), self.finer()
         near = (ball_formula if self.norm == 2 else delta_formula)(self.delta, self.features or ())
-        return f"∀ a, b ∈ X: {near}, other features equal ⇒ {self._change(eps)}"
+        own = f"∀ a, b ∈ X: {near}, other features equal ⇒ {self._change(eps)}"
+        return own if finer is None else f"{own}; {finer.formula()}"
 
     def to_json(self) -> dict[str, Any]:
         data = super().to_json() | {"delta": delta_json(self.delta)}
-        return data if self.norm == 2 else {key: value for key, value in data.items() if key != "norm"}
+        usual = {"norm": "inf", "steps": None}
+        return {key: value for key, value in data.items() if key not in usual or getattr(self, key) != usual[key]}
 
     def renamed(self, rename: Rename) -> Self:
         features = None if self.features is None else rename_all(self.features, rename)
@@ -96,21 +116,30 @@ class Robust(OutputProperty):
     def sentence_about(self, output: str) -> str:
         most = "a fixed ε" if self.eps is None else number(self.eps)
         moves = (ball_words if self.norm == 2 else delta_words)(self.delta, self.features or ())
-        return f"Changing {moves}, everything else equal, changes {output} by at most {most}."
+        own, finer = f"Changing {moves}, everything else equal, changes {output} by at most {most}.", self.finer()
+        return own if finer is None else f"{own} {finer.sentence_about(output)}"
 
     def claims(self, domain: Domain, outputs: Outputs) -> tuple[Claim, ...]:
+        finer = self.finer()
+        return (self._claim(domain, outputs), *(() if finer is None else finer.claims(domain, outputs)))
+
+    def _claim(self, domain: Domain, outputs: Outputs) -> Claim:
         if self.eps is None:
             raise SmileError("Robust needs eps, the largest change of the output, as in Robust(0.1, eps=0.5).")
         features = self.features
         if self.norm == 2:
             ball = ball_axes(self.delta, domain, None if features is None else [str(n) for n in features])
-            return (Claim(2, (), bounded_change(self.forms(outputs), self.eps), ball=ball),)
+            return Claim(2, (), bounded_change(self.forms(outputs), self.eps), ball=ball)
         if features is None:
             features = tuple(f.name for f in domain.features if f.kind in ("continuous", "integer"))
         when = strip_rows(self.delta, domain, [str(n) for n in features], "Robust")
         if not when:
             raise SmileError("Robust: no feature may change; the domain has no continuous or integer one.")
-        return (Claim(2, when, bounded_change(self.forms(outputs), self.eps)),)
+        return Claim(2, when, bounded_change(self.forms(outputs), self.eps))
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 @final

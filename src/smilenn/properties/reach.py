@@ -14,7 +14,7 @@ from typing import Any
 
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
-from smilenn.properties.base import Name, Rename, numeric, quoted, read_names, read_number
+from smilenn.properties.base import Name, Rename, Sign, numeric, quoted, read_names, read_number
 from smilenn.properties.claim import COPIES, Inequality, Term, row
 from smilenn.properties.rational import exact, number
 
@@ -23,12 +23,12 @@ Entry = tuple[Name, Size, Size]  # feature, δ_lo, δ_hi
 Delta = Fraction | str | tuple[Entry, ...]
 
 
-def read_delta(value: Any, who: str) -> Delta:
-    """A delta in its normal form; a negative one or δ_lo > δ_hi is an error."""
+def read_delta(value: Any, who: str, *, positive: bool = False) -> Delta:
+    """A delta in its normal form; a negative one or δ_lo > δ_hi is an error. With `positive` a single 0 is one too."""
     if isinstance(value, Mapping):
         value = [(name, *size) if _is_pair(size) else (name, size) for name, size in value.items()]
     if not isinstance(value, (list, tuple)):
-        return _size(value, who, "delta")
+        return _size(value, who, "delta", "positive" if positive else "not negative")
     entries = tuple(_read_entry(item, who) for item in value)
     read_names([name for name, _, _ in entries], who, "delta")
     return entries
@@ -42,7 +42,7 @@ def _read_entry(item: Any, who: str) -> Entry:
     if len(item) == 2:
         size = _size(item[1], who, f"delta of {name!r}")
         return name, negated(size), size
-    low, high = (_size(size, who, f"delta of {name!r}", signed=True) for size in item[1:])
+    low, high = (_size(size, who, f"delta of {name!r}", "any") for size in item[1:])
     if _is_share(low) == _is_share(high) and _amount(low) > _amount(high):
         raise SmileError(
             f"{who}: delta of {name!r} goes from {shown(low)} to {shown(high)}; the lower end must come first."
@@ -53,6 +53,13 @@ def _read_entry(item: Any, who: str) -> Entry:
 def delta_renamed(delta: Delta, rename: Rename) -> Delta:
     """The delta with feature names replaced."""
     return tuple((rename(n), lo, hi) for n, lo, hi in delta) if isinstance(delta, tuple) else delta
+
+
+def delta_divided(delta: Delta, parts: int) -> Delta:
+    """One of so many equal parts of a delta."""
+    if isinstance(delta, tuple):
+        return tuple((name, _divided(low, parts), _divided(high, parts)) for name, low, high in delta)
+    return _divided(delta, parts)
 
 
 def strip_rows(delta: Delta, domain: Domain, features: Iterable[str], who: str) -> tuple[Inequality, ...]:
@@ -128,11 +135,11 @@ def _is_pair(size: Any) -> bool:
     return isinstance(size, (list, tuple)) and len(size) == 2
 
 
-def _size(value: Any, who: str, what: str, *, signed: bool = False) -> Size:
-    share = isinstance(value, str) and value.strip().endswith("%")
-    text = value.strip()[:-1] if isinstance(value, str) and share else value
-    amount = read_number(text, who, what, sign="any" if signed else "not negative")
-    return f"{number(amount)}%" if share else amount
+def _size(value: Any, who: str, what: str, sign: Sign = "not negative") -> Size:
+    if not (isinstance(value, str) and value.strip().endswith("%")):
+        return read_number(value, who, what, sign=sign)
+    amount = read_number(value.strip()[:-1], who, what, sign=sign, unit="%")
+    return f"{number(amount)}%"
 
 
 def _is_share(size: Size) -> bool:
@@ -141,6 +148,10 @@ def _is_share(size: Size) -> bool:
 
 def _amount(size: Size) -> Fraction:
     return exact(size[:-1]) if isinstance(size, str) else size
+
+
+def _divided(size: Size, parts: int) -> Size:
+    return f"{number(_amount(size) / parts)}%" if isinstance(size, str) else size / parts
 
 
 def negated(size: Size) -> Size:

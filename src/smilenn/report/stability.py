@@ -18,6 +18,7 @@ NORMS: dict[Literal["inf", 2], str] = {
     "inf": "every column by itself",
     2: "all columns together, in the Euclidean norm",
 }
+MULTIPLES = ", in multiples of the rule's δ"
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
@@ -32,9 +33,11 @@ def stability(found: Findings) -> str:
     right = right_rows(model.task, rows.y, output)
     parts = [_rejection(right, kept)]
     for norm, words in NORMS.items():
-        radius = model.radius(output, norm)
+        radius, unit = model.radius(output, norm), ""
+        if radius is None:  # perhaps a rule with a δ of its own for each column
+            radius, unit = model.radius(output, norm, unit="delta"), MULTIPLES
         if radius is not None:
-            parts.append(_curve(right, radius, words))
+            parts.append(_curve(right, radius, words, unit))
     return "\n".join(parts)
 
 
@@ -54,17 +57,17 @@ def _rejection(right: np.ndarray, kept: np.ndarray) -> str:
     )
 
 
-def _curve(right: np.ndarray, radius: np.ndarray, words: str) -> str:
-    """Certified accuracy over δ, and quantiles of the radius."""
+def _curve(right: np.ndarray, radius: np.ndarray, words: str, unit: str) -> str:
+    """Certified accuracy over δ, and quantiles of the radius; `unit` says what it counts, "" for the columns' own."""
     far = float(radius.max())
-    head = f"<h3>How far a row may move: {words}</h3>"
+    head = f"<h3>How far a row may move: {words}{unit}</h3>"
     if far == 0:
         return head + "<p>No row of these has a certified radius.</p>"
     deltas = np.unique(np.concatenate([[0.0], radius]))
     if len(deltas) > 400:
         deltas = deltas[np.linspace(0, len(deltas) - 1, 400).astype(int)]
     share = [float((right & (radius >= delta)).mean()) for delta in deltas]
-    frame = Axes((0.0, far), (0.0, 1.0), "change δ of the inputs", "certified accuracy")
+    frame = Axes((0.0, far), (0.0, 1.0), f"change δ of the inputs{unit}", "certified accuracy")
     marks = [frame.line(deltas, share, "ours-line")]
     marks += [
         frame.dot(float(d), s, "ours-dot", f"certified accuracy at {number(float(d))}: {s:.1%}", 3.0)

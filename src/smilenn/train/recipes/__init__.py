@@ -19,6 +19,7 @@ from collections.abc import Callable
 
 from smilenn.errors import SmileError
 from smilenn.train.recipes import boxed, contractions, curved, distances, ensemble, given, plain, premised
+from smilenn.train.recipes.stated import Kind
 from smilenn.train.recipes.task import Design, Family, Recipe, Task, steps
 
 AUTOMATIC: tuple[Callable[[Task], Recipe | None], ...] = (
@@ -37,16 +38,21 @@ def recipe_for(task: Task) -> Recipe:
     """A fresh network for the task; its weights come from torch's random state."""
     families = AUTOMATIC if task.design.automatic else CHOSEN
     found = next(made for made in (family(task) for family in families) if made is not None)
-    _refuse_unused(task.design, found.family)
+    _refuse_unused(task.design, found.family, task.kinds)
     return found
 
 
-def _refuse_unused(design: Design, family: Family) -> None:
+def _refuse_unused(design: Design, family: Family, kinds: frozenset[Kind]) -> None:
     """Raise if the user has asked for something that only another family has a use for."""
     if design.automatic and design.backbone_share and family != "distances":
         raise SmileError(
             "Network(backbone_share=…) is for distance nets: classifiers whose only properties are Robust ones that "
             "move all of many columns, or of an image; leave it at 0."
+        )
+    if design.image and family == "plain" and kinds == {Kind.ROBUST, Kind.EUCLIDEAN}:
+        raise SmileError(
+            "encoder='image' has a network for Robust properties of one norm, and these are of both; fit one model for "
+            "each norm."
         )
     if design.image and family == "plain":
         raise SmileError(

@@ -104,6 +104,9 @@ def _change(one: Stated, domain: Domain) -> _Change:
         raise SmileError(f"A distance net keeps Robust properties, not {one.claim.formula()!r}.")
     region = Region.of(ground(one.claim, domain))
     reach = np.maximum(np.abs(region.delta_lo), np.abs(region.delta_hi))
+    # a premise cuts δ to a column's range; whole, the δ of several claims keep one ratio, so one scale suits them all
+    stated = {name: max(abs(low), abs(high)) for name, low, high in one.meaning.within}
+    reach = np.maximum(reach, [float(stated.get(name, 0)) for name in domain.coordinates] * domain.mult)
     reach = np.where(domain.lo == domain.hi, reach.max(), reach)  # a column of one value is no hindrance
     size = max(float(sum(abs(c) for c, _ in form)) for form in one.forms)
     return _Change(reach, float(one.meaning.eps), size)

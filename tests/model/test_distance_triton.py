@@ -1,0 +1,53 @@
+"""Triton's kernels return the norms of torch's operations, and their gradients away from ties."""
+
+from importlib.util import find_spec
+
+import pytest
+import torch
+
+from smilenn.model.encoders import distance
+from smilenn.model.encoders.powers import power_near
+
+pytestmark = pytest.mark.skipif(
+    not torch.cuda.is_available() or find_spec("triton") is None, reason="needs a GPU and Triton"
+)
+ROWS, COLUMNS, UNITS = 33, 70, 45  # no multiples of a tile
+
+
+def pair(seed):
+    """Rows x [B, i], weights w [j, i] and what the norms are weighted with, float64; no two differences are equal."""
+    g = torch.Generator().manual_seed(seed)
+    shapes = (ROWS, COLUMNS), (UNITS, COLUMNS), (ROWS, UNITS)
+    return [torch.randn(*shape, generator=g, dtype=torch.float32).double() for shape in shapes]
+
+
+def results(x, w, g, power):
+    x, w = x.clone().requires_grad_(), w.clone().requires_grad_()
+    value = distance.norm(x, w, power)
+    (value * g).sum().backward()
+    assert x.grad is not None and w.grad is not None
+    return [found.detach().double().cpu() for found in (value, x.grad, w.grad)]
+
+
+@pytest.mark.parametrize("p", [8.0, 18.0, 98.0, 258.0, None])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_kernels_agree_with_torch(p, seed, monkeypatch):
+    from smilenn.model.encoders import distance_triton
+
+    x, w, g = pair(seed)
+    power = None if p is None else power_near(p)
+    wanted = results(x, w, g, power)  # float64, on the processor
+    calls = []
+    real = distance_triton.norms
+    monkeypatch.setattr(distance_triton, "norms", lambda *given: calls.append(1) or real(*given))
+    found = results(x.float().cuda(), w.float().cuda(), g.float().cuda(), power)
+    assert calls  # the kernels, and not torch's operations
+    for ours, known, tolerance in zip(found, wanted, (1e-6, 1e-4, 1e-4), strict=True):
+        assert (ours - known).abs().max() <= tolerance * known.abs().max()
+
+
+def test_an_input_without_a_gradient_gets_none():
+    x, w, g = (one.float().cuda() for one in pair(2))
+    w.requires_grad_()
+    (distance.norm(x, w, power_near(8.0)) * g).sum().backward()
+    assert x.grad is None and w.grad is not None and torch.isfinite(w.grad).all()
