@@ -114,6 +114,18 @@ def test_what_a_guard_says_of_itself_is_not_rounded_in_its_favour():
     assert float(farthest) >= 1.2341
 
 
+def test_a_guard_names_the_values_at_which_its_network_is_fair():
+    """At the pays 0 and 1 it is; at 50 it is not. The sentence had nothing of these values in it."""
+    net = nn.Sequential(nn.Linear(2, 1), nn.ReLU(), nn.Linear(1, 1))
+    with torch.no_grad():
+        net[0].weight.copy_(torch.tensor([[0.0, 1.0]]))
+        net[0].bias.fill_(-1.0)
+        net[2].weight.fill_(1.0)
+    made = guard(net, Fair(["pay"], 0.5), PEOPLE, values={"pay": (0, 1)})
+    assert made.agreement.fair == 1.0
+    assert made.agreement.sentence().endswith('fair at 100.00% of them between the values 0, 1 of "pay".')
+
+
 def test_a_guard_was_not_trained_here(tmp_path):
     """The card said "in 0.0 s of training" of a network that somebody else had trained."""
     net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 3))

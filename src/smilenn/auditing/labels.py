@@ -13,7 +13,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -27,15 +26,13 @@ from smilenn.auditing.checked import check_labels
 from smilenn.auditing.flip import Flip, FlipSearch
 from smilenn.auditing.folder import described
 from smilenn.auditing.importing import check_names, read_network
-from smilenn.auditing.lowering import Bracket, chosen_values, rows_of
+from smilenn.auditing.lowering import Bracket, chosen_values, compared_words, rows_of
 from smilenn.auditing.network import DeepNet
 from smilenn.auditing.share import ShareSearch
 from smilenn.certify.check_deep import SHARE, WHOLE, ShareReport
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError, printable
 from smilenn.properties.change import Fair
-from smilenn.properties.claim import in_quotes
-from smilenn.properties.rational import number
 
 APART = 4  # values of a protected input that are bounded one by one; more are bounded as one range
 FLIP_SHARE = 0.25  # of the time limit for the changed label, at least `FLIP_SECONDS`
@@ -147,7 +144,7 @@ def audit_labels(
     check_names(model, domain)
     feature, domain = domain.feature(protected), domain_as_read(domain, net.dtype)
     chosen = chosen_values(domain, values or {}, net.dtype)
-    whole, compared = _whole(domain), _compared(protected, chosen)
+    whole, compared = _whole(domain), compared_words([protected], chosen)
     if out is not None and not whole:
         raise SmileError("A certificate counts points of whole numbers; declare the inputs as integer or binary.")
     start = perf_counter()
@@ -175,12 +172,6 @@ def audit_labels(
 def _whole(domain: Domain) -> bool:
     kinds = {feature.kind for feature in domain.features}
     return kinds <= {"integer", "binary"} and bool((np.abs([domain.lo, domain.hi]) <= WHOLE).all())
-
-
-def _compared(protected: str, chosen: Mapping[str, tuple[Fraction, ...]]) -> str:
-    """Which values are compared, as the end of a sentence: of others nothing is said."""
-    given = [number(value) for value in chosen.get(protected, ())]
-    return f" between the values {', '.join(given)} of {in_quotes(protected)}" if given else ""
 
 
 def _parts(feature: Feature) -> list[tuple[int, int]]:

@@ -81,6 +81,16 @@ def chosen_values(domain: Domain, values: Mapping[str, Sequence[Any]], dtype: Dt
     return out
 
 
+def compared_words(names: Sequence[str], chosen: Mapping[str, tuple[Fraction, ...]]) -> str:
+    """Which values of these features are compared, as the end of a sentence: of others nothing is said.
+
+    >>> compared_words(["age", "sex"], {"age": (Fraction(25), Fraction(60))})
+    ' between the values 25, 60 of "age"'
+    """
+    given = [f"{', '.join(map(number, chosen[name]))} of {in_quotes(name)}" for name in names if name in chosen]
+    return f" between the values {' and '.join(given)}" if given else ""
+
+
 def _claims(stated: Property | Claim, domain: Domain, outputs: Sequence[str], dtype: Dtype) -> Sequence[Claim]:
     """The claims of a property, its thresholds as the network reads them; one that was given is exact already."""
     if isinstance(stated, Claim):

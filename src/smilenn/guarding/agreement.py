@@ -30,6 +30,7 @@ class Agreement:
     fair : share of the rows at which the network itself changes by at most ε with the protected columns.
     unmoved : share of the rows whose outputs stay within `TINY` of the network's.
     farthest : the largest move of an output.
+    compared : which values of the protected columns `fair` is about, in words; empty where it is all of them.
     """
 
     rows: int
@@ -37,13 +38,14 @@ class Agreement:
     fair: float
     unmoved: float
     farthest: float
+    compared: str = ""
 
     def sentence(self) -> str:
         """For people."""
         same, unmoved, fair = (percent(share, self.rows) for share in (self.same_label, self.unmoved, self.fair))
         return (
             f"On {self.rows} rows: {same} keep their label, {unmoved} their output; no output moves by more than "
-            f"{six_digits(self.farthest)}. The network itself is fair at {fair} of them."
+            f"{six_digits(self.farthest)}. The network itself is fair at {fair} of them{self.compared}."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -65,7 +67,12 @@ TINY = 1e-5  # of an output's size: float32 networks and their guards, computed 
 
 
 def measure(
-    net: SmileNet, original: Callable[[np.ndarray], np.ndarray], eps: float, x: np.ndarray, inside: np.ndarray
+    net: SmileNet,
+    original: Callable[[np.ndarray], np.ndarray],
+    eps: float,
+    x: np.ndarray,
+    inside: np.ndarray,
+    compared: str = "",
 ) -> Agreement:
     """Compare a guard with the network at rows x [n, m]; `original` computes its outputs [n, o] as it is used.
 
@@ -83,6 +90,7 @@ def measure(
         float((changes(net, x) <= eps).mean()),
         float((moved <= room).mean()),
         float(moved.max()),
+        compared,
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from smilenn.auditing.importing import check_names, read_network
-from smilenn.auditing.lowering import chosen_values
+from smilenn.auditing.lowering import chosen_values, compared_words
 from smilenn.auditing.network import DeepNet
 from smilenn.auditing.onnx_file import run_onnx
 from smilenn.domain import Domain
@@ -104,7 +104,8 @@ def guard(
     protected = [domain.feature(str(name)).name for name in fair.protected]
     estimator = _estimator(network, fair, domain, protected, chosen, labels)
     x, inside = _rows(estimator, rows, seed)
-    agreement = measure(estimator.net_, _original(model, network), float(fair.eps), x, inside)
+    words = compared_words(protected, chosen)
+    agreement = measure(estimator.net_, _original(model, network), float(fair.eps), x, inside, words)
     if out is not None:
         estimator.save(out)
     return Guard(estimator, agreement, None if out is None else Path(out))
