@@ -3444,6 +3444,27 @@ let rec takes idx its =
         | Pass j -> if (=) i j then takes idx' its' else None
         | Made (_, _) -> None))
 
+(** val feature_sum : int -> coord list -> DOps.num list -> DOps.num **)
+
+let rec feature_sum f cs x =
+  match cs with
+  | [] -> DOps.zero
+  | c :: cs' ->
+    (match x with
+     | [] -> DOps.zero
+     | v :: x' ->
+       if (=) c.c_feature f
+       then DOps.add v (feature_sum f cs' x')
+       else feature_sum f cs' x')
+
+(** val one_hot_ok : coord list -> DOps.num list -> bool **)
+
+let one_hot_ok cs x =
+  (&&) ((=) (length x) (length cs))
+    (forallb (fun c ->
+      (||) (negb c.c_group) (eqb0 (feature_sum c.c_feature cs x) DOps.one))
+      cs)
+
 (** val bit : coord -> bool **)
 
 let bit c =
@@ -3821,13 +3842,15 @@ let swaps = function
     ((&&) (eqb0 (DChecker.lo1 c) (DChecker.lo2 c))
       (eqb0 (DChecker.hi1 c) (DChecker.hi2 c)))
     (DOps.isz (DOps.add (DChecker.dlo c) (DChecker.dhi c)))
-| DChecker.SGroup (_, al1, al2, pairs) ->
+| DChecker.SGroup (n0, al1, al2, pairs) ->
   (&&)
     ((&&) (forallb (fun p -> existsb ((=) p) al2) al1)
       (forallb (fun p -> existsb ((=) p) al1) al2))
-    (forallb (fun pr ->
-      existsb (fun qr ->
-        (&&) ((=) (fst pr) (snd qr)) ((=) (snd pr) (fst qr))) pairs) pairs)
+    (forallb (fun q ->
+      let back = map snd (filter (fun pr -> (=) (fst pr) q) pairs) in
+      forallb (fun pr ->
+        (||) (negb ((=) (snd pr) q)) (existsb ((=) (fst pr)) back)) pairs)
+      (seq 0 n0))
 
 (** val same_nums : DOps.num list -> DOps.num list -> bool **)
 

@@ -1257,6 +1257,10 @@ val members : int -> int -> coord list -> int list
 
 val takes : int list -> item list -> item list option
 
+val feature_sum : int -> coord list -> DOps.num list -> DOps.num
+
+val one_hot_ok : coord list -> DOps.num list -> bool
+
 val bit : coord -> bool
 
 val allowed : bool list -> bool list -> int list

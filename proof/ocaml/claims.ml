@@ -146,20 +146,14 @@ let goal (model : Model.t) find r =
   { Checker.outs = List.map output (List.filter (fun t -> not t.input) r.terms);
     ins = List.map input (List.filter (fun t -> t.input) r.terms); g_equal = r.op = "=="; g_right = num r.rhs }
 
-(* k rows of m floats; the groups' sums, of which the theorem knows nothing, are tested here *)
+(* k rows of m floats *)
 let witness (domain : Model.domain) k v =
   let m = List.length domain.Model.coordinates in
   let point = function
     | Json.List l when List.length l = m ->
-      List.map (function Json.Real r -> r | _ -> refuse "a witness is malformed") l
+      List.map (function Json.Real r -> Model.of_real r | _ -> refuse "a witness is malformed") l
     | _ -> refuse "a witness is malformed" in
-  let points = match v with
-    | Json.List l when List.length l = k -> List.map point l | _ -> refuse "a witness is malformed" in
-  let good x =
-    let x = Array.of_list (List.map Model.to_q x) in
-    List.for_all (fun g -> Q.equal (List.fold_left (fun s i -> Q.add s x.(i)) Q.zero g) Q.one) domain.Model.groups in
-  need (List.for_all good points) "a witness does not satisfy domain and premise";
-  List.map (List.map Model.of_real) points
+  match v with Json.List l when List.length l = k -> List.map point l | _ -> refuse "a witness is malformed"
 
 (* section 5.4: the room of every row, which must be allowed *)
 let read_rooms (model : Model.t) c v =
@@ -224,7 +218,7 @@ let digest v =
   Sha256.hex (Json.encoded own)
 
 (* bound and margin of every row, by the proved checker; that of a mirror is its row's, once the checker says so *)
-let bounds (model : Model.t) spend left reader where net premise ready goals proofs =
+let bounds (model : Model.t) copies spend left reader where net premise ready goals proofs =
   let shape = Proofs.shape (List.length model.Model.source) model.Model.units model.Model.groups in
   let of_order = lazy (match Checker.check_order net premise goals with
       | Some shown -> Array.of_list shown
@@ -239,11 +233,11 @@ let bounds (model : Model.t) spend left reader where net premise ready goals pro
     let result = match proof with
       | Order ->
         need (model.Model.profile = "fixed-order") "the order rule is for sums in a fixed order";
-        spend 1 (model.Model.node_work 1 0);
+        spend 1 (model.Model.node_work copies 1 0);
         by_order (fun () -> refuse "an output may move in the wrong direction")
       | Leaf leaf ->
-        let lemmas, tree, nodes = Proofs.read shape (Lazy.force ready) (left ()) reader leaf in
-        spend nodes (model.Model.node_work nodes leaf.Proofs.lemmas);
+        let lemmas, tree, nodes = Proofs.read shape (Lazy.force ready) copies (left ()) reader leaf in
+        spend nodes (model.Model.node_work copies nodes leaf.Proofs.lemmas);
         (match Checker.bound_of (Lazy.force ready) goal (Checker.Tree (lemmas, tree)) with
          | Some b -> b | None -> refuse "a leaf is rejected, or all leaves are closed")
       | Mirror r ->
@@ -274,21 +268,26 @@ let check (model : Model.t) spend left reader number entry =
   let proofs = read_proofs shape where (Json.get "rows" entry) in
   need (List.length proofs = List.length rows) "a claim has another number of rows than proofs";
   let net = match model.Model.net with Ok net -> net | Error what -> uncovered what in
-  if c.k <> 2 && List.exists (function Leaf _ -> true | _ -> false) proofs then
-    uncovered (where (Printf.sprintf "a claim over %d cop%s" c.k (if c.k = 1 then "y" else "ies")));
-  need (c.k = 2) "the order rule is for two copies";
+  let leaf = function Leaf _ -> true | _ -> false in
+  if c.k > 2 && List.exists leaf proofs then uncovered (where (Printf.sprintf "a claim over %d copies" c.k));
+  need (c.k = 2 || (c.k = 1 && List.for_all leaf proofs)) "the order rule is for two copies";
   spend 0 model.Model.claim_work;
-  List.iter (fun _ -> spend 0 model.Model.row_work) proofs;
+  List.iter (fun _ -> spend 0 (model.Model.row_work c.k)) proofs;
   let find = lookup model.Model.domain in
   let premise = premise find c in
+  let premise = if c.k = 2 then premise  (* one copy: two that are equal everywhere *)
+    else { premise with Checker.equals = List.mapi (fun i _ -> i) net.Checker.coords } in
+  let member x y = Checker.witness_ok net.Checker.coords premise x y
+                   && Checker.one_hot_ok net.Checker.coords x && Checker.one_hot_ok net.Checker.coords y in
   (match witness model.Model.domain c.k (Json.get "witness" entry) with
-   | [ x; y ] -> need (Checker.witness_ok net.Checker.coords premise x y) "a witness does not satisfy domain and premise"
+   | [ x; y ] -> need (member x y) "a witness does not satisfy domain and premise"
+   | [ x ] -> need (member x x) "a witness does not satisfy domain and premise"
    | _ -> refuse "a witness is malformed");
   let asked = List.map (goal model find) rows in
   let ready = lazy (match Checker.prepare net premise with
       | Some r -> r | None -> refuse "the encoder does not fit, or a number may overflow") in
   check_mirrors net premise ready asked proofs;
-  let found = bounds model spend left reader where net premise ready asked proofs in
+  let found = bounds model c.k spend left reader where net premise ready asked proofs in
   let rooms = read_rooms model c (Json.get "room" entry) in
   let report (r, p) (goal, ((b, m) as pair)) room =
     let margin = value m in

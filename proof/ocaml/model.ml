@@ -15,8 +15,8 @@ type t = {
   net : (Checker.net0, string) result;  (* or what the proof does not cover *)
   digest : string;
   meaning : string list;
-  row_work : int;               (* section 6: what every row costs *)
-  node_work : int -> int -> int;  (* what nodes and lemmas cost besides; the order rule counts as one node *)
+  row_work : int -> int;        (* section 6: what every row of a claim over so many copies costs *)
+  node_work : int -> int -> int -> int;  (* what nodes and lemmas cost besides; the order rule counts as one node *)
   units : int;                  (* hidden units of lower and second *)
   groups : int list list;       (* among the coordinates of e *)
   claim_work : int;
@@ -85,15 +85,20 @@ let domain v =
 (* ---- the encoder ---- *)
 let rec combine a b = match (a, b) with x :: a, y :: b -> (x, y) :: combine a b | _ -> []
 
-(* nodes in preorder make up trees; read from the last one, a node finds its children complete *)
+(* nodes in preorder make up trees; read from the last one, a node finds its children complete. What recurses on trees has a
+   stack, so that they may not be too deep *)
+let deep = 10_000
 let grown split number =
-  let step = fun at done_ ->
+  let step at done_ =
     match (split.(at), done_) with
-    | -1, _ -> Checker.Tip number.(at) :: done_
-    | asked, left :: right :: rest -> Checker.Ask (asked, number.(at), left, right) :: rest
+    | -1, _ -> (Checker.Tip number.(at), 0) :: done_
+    | asked, (left, m) :: (right, n) :: rest ->
+      let depth = 1 + max m n in
+      if depth > deep then uncovered "a tree of so many levels";
+      (Checker.Ask (asked, number.(at), left, right), depth) :: rest
     | _ -> refuse "the nodes of a layer of trees do not make up its trees" in
   let rec go at done_ = if at < 0 then done_ else go (at - 1) (step at done_) in
-  go (Array.length split - 1) []
+  List.rev (List.rev_map fst (go (Array.length split - 1) []))
 
 let trees tensors place width size v =
   need (size "inputs" = width) "a layer of the encoder has another size";
@@ -340,5 +345,6 @@ let read model tensors =
   let trees = List.fold_left (fun s l -> s + tree_work l) 0 steps in
   { domain; profile; outputs; scales; source; encoded; net = net_of;
     digest = model_digest model net tensors names; meaning = table_meaning model o;
-    row_work = 2 * n * (o + m + units); units; groups;
-    node_work = (fun nodes lemmas -> 2 * ((nodes * (units + 1 + lemmas)) + (4 * lemmas)) * (m + 1 + pairs)); claim_work = (4 * elements) + trees }
+    row_work = (fun k -> k * n * (o + m + units)); units; groups;
+    node_work = (fun k nodes lemmas ->
+        k * ((nodes * (units + 1 + lemmas)) + (lemmas lsl k)) * (m + 1 + if k = 2 then pairs else 0)); claim_work = (4 * elements) + trees }

@@ -1,4 +1,4 @@
-(* certificate.bin (section 6): lemmas and trees of the leaf rule, for two copies and gap boxes. All of it is advice to the
+(* certificate.bin (section 6): lemmas and trees of the leaf rule, for one or two copies and gap boxes. All of it is advice to the
    proved checker, which bounds a row by any tree; a tree must still have the form that the specification asks for. *)
 open Report
 module D = Checker.DChecker
@@ -28,8 +28,9 @@ let leaf shape p =
   | Some start, Some length -> { bits; named; start; length; lemmas }
   | _ -> refuse "proofs do not follow in order"
 
-(* the lemmas and the tree of a row, and how many nodes it has; [limit]: how many it may have *)
-let read shape (ready : Checker.ready) limit reader leaf =
+(* the lemmas and the tree of a row, and how many nodes it has; [limit]: how many it may have. One copy is for the checker two
+   that are equal everywhere *)
+let read shape (ready : Checker.ready) copies limit reader leaf =
   need (leaf.start = reader.taken) "proofs do not follow in order";
   need (leaf.length <= String.length reader.data - reader.taken) "certificate.bin is too short";
   let at = ref leaf.start and stop = leaf.start + leaf.length in
@@ -44,7 +45,7 @@ let read shape (ready : Checker.ready) limit reader leaf =
     let place = take (4 * count) reason in
     Array.init count (fun i -> number bits (place + (4 * i))) in
   let m = shape.size in
-  need (leaf.lemmas <= (1 lsl 22) / (2 * m)) "lemmas have more numbers than they may have";
+  need (leaf.lemmas <= (1 lsl 22) / (copies * m)) "lemmas have more numbers than they may have";
   let mult = Array.of_list ready.Checker.r_net.D.mult in
   let zero = Checker.DOps.zero in
   let lemma () =
@@ -52,11 +53,11 @@ let read shape (ready : Checker.ready) limit reader leaf =
     let place = take 2 cut in
     let lj = String.get_uint16_le reader.data place in
     need (lj < shape.units) "a lemma is about a unit that is not there";
-    let beta = numbers leaf.bits 2 cut in
+    let beta = Array.append (numbers leaf.bits copies cut) (Array.make (2 - copies) zero) in
     let sign i = Z.sign beta.(i).Checker.DOps.man in
     let on = List.filter (fun c -> sign c > 0) [ 0; 1 ] and off = List.filter (fun c -> sign c < 0) [ 0; 1 ] in
     let subsets = Array.init (1 lsl List.length on) (fun _ -> Array.to_list (numbers leaf.bits (List.length off) cut)) in
-    let h = numbers leaf.bits (2 * m) cut in
+    let h = Array.append (numbers leaf.bits (copies * m) cut) (Array.make ((2 - copies) * m) zero) in
     let given flags =  (* the slopes of the subset of copies with these flags, as far as they can be on *)
       let p, _ = List.fold_left (fun (p, bit) c -> ((if flags.(c) then p lor bit else p), 2 * bit)) (0, 1) on in
       let of_copy c = match List.assoc_opt c (List.combine off subsets.(p)) with Some t -> t | None -> zero in
@@ -67,17 +68,18 @@ let read shape (ready : Checker.ready) limit reader leaf =
   let rec all count found = if count = 0 then List.rev found else all (count - 1) (lemma () :: found) in
   let lemmas = all leaf.lemmas [] in
   let rows = List.length ready.Checker.r_rows and uses = Array.length leaf.named in
-  let pinned = Array.of_list ready.Checker.r_pinned in
+  let pinned = Array.map (fun p -> p && copies = 2) (Array.of_list ready.Checker.r_pinned) in
   let count = ref 0 in
   let vector values =
     let out = Array.make shape.units zero in
     Array.iteri (fun i j -> out.(j) <- values.(i)) leaf.named;
     Array.to_list out in
   let who shared copy =
-    need (if shared then copy = 255 else copy < 2) "a node names the wrong copy";
-    if shared then D.Both else if copy = 0 then D.First else D.Second in
-  let rec node () =
+    need (if shared then copy = 255 else copy < copies) "a node names the wrong copy";
+    if shared || copies = 1 then D.Both else if copy = 0 then D.First else D.Second in
+  let rec node depth =
     incr count;
+    if depth > Model.deep then uncovered "a tree of so many levels";
     need (!count <= limit) "too many nodes";
     need (!at < stop) "a tree is cut short";
     match reader.data.[!at] with
@@ -85,40 +87,40 @@ let read shape (ready : Checker.ready) limit reader leaf =
       let cut = "a node is cut short" in
       ignore (take 1 cut);
       let first = numbers leaf.bits uses cut in
-      let second = numbers leaf.bits uses cut in
+      let second = if copies = 2 then numbers leaf.bits uses cut else Array.map (fun _ -> zero) first in
       let nu = numbers leaf.bits rows cut in
       let ys = numbers 24 leaf.lemmas cut in
       D.Leaf (vector first, vector second, Array.to_list nu, Array.to_list ys)
-    | '\001' | '\002' | '\003' as kind -> split kind
+    | '\001' | '\002' | '\003' as kind -> split (depth + 1) kind
     | _ -> refuse "a node has an unknown kind or splits something that is not there"
-  and split kind =
+  and split depth kind =
     let place = take (if kind = '\002' then 12 else 4) "a node is cut short" in
     let copy = Char.code reader.data.[place + 1] and index = String.get_uint16_le reader.data (place + 2) in
     let there = match kind with '\001' -> shape.units | '\002' -> m | _ -> Array.length shape.groups in
     need (index < there) "a node has an unknown kind or splits something that is not there";
     match kind with
     | '\001' ->
-      need (copy < 2) "a node names the wrong copy";
-      let below = node () in
-      let above = node () in
+      need (copy < copies) "a node names the wrong copy";
+      let below = node depth in
+      let above = node depth in
       D.Phase (copy = 1, index, below, above)
     | '\002' ->
       need (not shape.grouped.(index)) "a node splits a member of a group";
       let threshold = match Tensors.decode (String.get_int64_le reader.data (place + 4)) with
         | Some v -> v | None -> refuse "a threshold is not finite" in
       let who = who pinned.(index) copy in
-      let below = node () in
-      let above = node () in
+      let below = node depth in
+      let above = node depth in
       D.Input (who, shape.slot.(index), threshold, below, above)
     | _ ->
       let group = shape.groups.(index) in
       let who = who (Array.for_all (fun i -> pinned.(i)) group) copy in
       let last = Array.length group - 1 in
       let rec child p =  (* the last category is what is left of the others *)
-        let own = node () in
+        let own = node (depth + p) in
         if p = last then own
         else let rest = child (p + 1) in D.Category (who, shape.slot.(group.(0)), p, own, rest) in
       child 0 in
-  let tree = node () in
+  let tree = node 0 in
   need (!at = stop) "bytes follow the last node of a tree";
   (lemmas, tree, !count)

@@ -131,3 +131,16 @@ Proof.
   destruct (any_outputs_near n its i es sel2 f Y o2 B2 Ei Em N2 G2 A2) as (y2 & -> & Y2).
   exists y1, y2. split; [reflexivity|]. split; [reflexivity|]. apply shown_bound. apply Fd; assumption.
 Qed.
+
+(** One copy: the premise pins every coordinate, and the second copy is the first. *)
+Corollary leaf_sound_one n p r : prepare n p = Some r ->
+  forall pin sel x o, between sel -> in_domain (coords n) x -> Forall (holds (fun k i => pick k x x i)) (when p) -> one_hot (coords n) x ->
+  any_network pin sel n x o ->
+  exists y, o = Some y /\ forall g s b m, bound_of r g s = Some (b, m) ->
+    row_left g x x y y <= val b + val m /\
+    forall room, accepts g room (b, m) = true -> row_left g x x y y <= val (g_right g) + Rmin (val room) (2 * val m).
+Proof.
+  intros H pin sel x o B D W O A.
+  destruct (leaf_sound_any n p r H pin sel sel x x o o B B) as (y1 & y2 & Y1 & Y2 & K); auto; [repeat split; auto|].
+  rewrite Y1 in Y2. injection Y2 as <-. exists y1. split; [exact Y1 | exact K].
+Qed.

@@ -1,9 +1,11 @@
 (** What the theorems rest on; the output is compared with assumptions.txt. *)
-From Smile Require Import Num Leaf LeafSound Float SlopeSound Paper Binary64 IEEE LayerSound Premise Witness NetworkSound Deployed LeafDeployed AnyDeployed.
+From Smile Require Import Num Leaf LeafSound Float SlopeSound Paper Binary64 IEEE LayerSound Premise Witness NetworkSound Deployed JointPremise LeafDeployed AnyDeployed.
 Print Assumptions order_sound.
 Print Assumptions leaf_sound.
 Print Assumptions leaf_sound_any.
+Print Assumptions leaf_sound_one.
 Print Assumptions witness_sound.
+Print Assumptions one_hot_sound.
 Print Assumptions fl_plus.
 Print Assumptions fl_minus.
 Print Assumptions fl_mult.

@@ -35,4 +35,4 @@ Extract Constant Pos.add => "Big.add".
 Extract Constant N.add => "Big.add".
 Extract Constant N.max => "Big.max".
 Extract Constant N.sub => "(fun a b -> Big.max Big.zero (Big.sub a b))".
-Extraction "checker.ml" prepare bound_of mirrors accepts check_order witness_ok clean ground raw_spread layers_spread settle.
+Extraction "checker.ml" prepare bound_of mirrors accepts one_hot_ok check_order witness_ok clean ground raw_spread layers_spread settle.

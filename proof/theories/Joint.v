@@ -49,6 +49,15 @@ Fixpoint takes (idx : list nat) (its : list item) : option (list item) :=
   | i :: idx', Pass j :: its' => if Nat.eqb i j then takes idx' its' else None
   | _, _ => None
   end.
+(* the coordinates of a category sum to one, of a witness *)
+Fixpoint feature_sum (f : nat) (cs : list coord) (x : list num) : num :=
+  match cs, x with
+  | c :: cs', v :: x' => if Nat.eqb (c_feature c) f then add v (feature_sum f cs' x') else feature_sum f cs' x'
+  | _, _ => zero
+  end.
+Definition one_hot_ok (cs : list coord) (x : list num) : bool :=
+  andb (Nat.eqb (length x) (length cs))
+    (forallb (fun c => orb (negb (c_group c)) (eqb (feature_sum (c_feature c) cs x) one)) cs).
 (* a member of a category: 0 or 1 *)
 Definition bit (c : coord) : bool := andb (c_whole c) (andb (leb zero (c_lo c)) (leb (c_hi c) one)).
 (* which categories a copy allows: 1 is there, and 0 is there for all others *)
@@ -204,9 +213,10 @@ Definition accepts (g : goal) (room : num) (found : num * num) : bool :=
 Definition swaps (s : DChecker.slot) : bool :=
   match s with
   | DChecker.SPlain c => andb (andb (eqb (DChecker.lo1 c) (DChecker.lo2 c)) (eqb (DChecker.hi1 c) (DChecker.hi2 c))) (isz (add (DChecker.dlo c) (DChecker.dhi c)))
-  | DChecker.SGroup _ al1 al2 pairs =>
+  | DChecker.SGroup n al1 al2 pairs =>
       andb (andb (forallb (fun p => existsb (Nat.eqb p) al2) al1) (forallb (fun p => existsb (Nat.eqb p) al1) al2))
-        (forallb (fun pr => existsb (fun qr => andb (Nat.eqb (fst pr) (snd qr)) (Nat.eqb (snd pr) (fst qr))) pairs) pairs)
+        (forallb (fun q => let back := map snd (filter (fun pr => Nat.eqb (fst pr) q) pairs) in
+                           forallb (fun pr => orb (negb (Nat.eqb (snd pr) q)) (existsb (Nat.eqb (fst pr)) back)) pairs) (seq 0 n))
   end.
 Fixpoint same_nums (a b : list num) : bool :=
   match a, b with x :: a', y :: b' => andb (eqb x y) (same_nums a' b') | [], [] => true | _, _ => false end.

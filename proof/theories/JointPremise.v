@@ -12,6 +12,20 @@ Module D := DChecker.
 Definition one_hot (cs : list coord) (x : list R) : Prop :=
   forall c, In c cs -> c_group c = true -> sumR (map (fun i => nth i x 0) (members (c_feature c) 0 cs)) = 1.
 
+Lemma feature_sum_val f cs : forall x p, length x = length cs ->
+  sumR (map (fun i => nth i (p ++ map val x) 0) (members f (length p) cs)) = val (feature_sum f cs x).
+Proof.
+  induction cs as [|c cs IH]; intros [|v x] p L; simpl in L; try discriminate; [symmetry; apply val_zero|]. injection L as L.
+  specialize (IH x (p ++ [val v]) L). rewrite <- app_assoc, app_length, Nat.add_1_r in IH. cbn [app map] in *. cbn [members feature_sum].
+  destruct (Nat.eqb (c_feature c) f); [|exact IH]. cbn [map sumR]. rewrite val_add, <- IH. f_equal.
+  rewrite app_nth2, Nat.sub_diag by lia. reflexivity.
+Qed.
+Theorem one_hot_sound cs x : one_hot_ok cs x = true -> one_hot cs (map val x).
+Proof.
+  unfold one_hot_ok, one_hot. rewrite andb_true_iff, Nat.eqb_eq, forallb_forall. intros [L H] c I G. specialize (H c I). rewrite G in H. simpl in H.
+  apply eqb_spec in H. rewrite val_one in H. rewrite <- H. exact (feature_sum_val (c_feature c) cs x [] L).
+Qed.
+
 Lemma onehot_nth n : forall p j, (p < n)%nat -> nth j (S.onehot n p) 0 = if Nat.eqb j p then 1 else 0.
 Proof.
   induction n as [|n IH]; intros p j H; [lia|]. destruct p as [|p]; destruct j as [|j]; simpl; auto.

@@ -125,9 +125,11 @@ Proof.
   - rewrite !andb_true_iff in H1. destruct H1 as [[E1 E2] E3]. apply eqb_spec in E1. apply eqb_spec in E2. apply isz_spec in E3.
     rewrite val_add in E3. constructor; auto; try lra. intro Q. destruct (Hw Q). auto.
   - rewrite !andb_true_iff, !forallb_forall in H1. destruct H1 as [[A1 A2] A3].
-    specialize (A1 p Hp). specialize (A2 q Hr). specialize (A3 _ Hin). apply existsb_exists in A1, A2, A3.
+    specialize (A1 p Hp). specialize (A2 q Hr). apply existsb_exists in A1, A2.
     destruct A1 as (p' & P1 & P2). apply Nat.eqb_eq in P2. subst p'. destruct A2 as (q' & Q1 & Q2). apply Nat.eqb_eq in Q2. subst q'.
-    destruct A3 as ([q' p'] & R1 & R2). simpl in R2. apply andb_true_iff in R2. destruct R2 as [R2 R3]. apply Nat.eqb_eq in R2, R3. subst.
+    specialize (A3 q ltac:(apply in_seq; lia)). rewrite forallb_forall in A3. specialize (A3 _ Hin). simpl in A3. rewrite Nat.eqb_refl in A3.
+    apply existsb_exists in A3. destruct A3 as (p' & R1 & R2). apply Nat.eqb_eq in R2. subst p'. apply in_map_iff in R1.
+    destruct R1 as ([q' p'] & R1 & R2). simpl in R1. subst p'. apply filter_In in R2. destruct R2 as [R2 R3]. apply Nat.eqb_eq in R3. simpl in R3. subst q'.
     apply S.in_group; assumption.
 Qed.
 Lemma same_nums_dot a : forall b z, same_nums a b = true -> S.dot a z = S.dot b z.
