@@ -94,6 +94,20 @@ def test_no_restart_begins_when_the_limit_is_over(monkeypatch):
     assert len(seeds) == 1 and model.quality_.steps == 0
 
 
+def test_an_ensemble_without_time_is_not_judged_on_all_rows(monkeypatch):
+    """What is left of a limit goes to the proof: neither ramps nor predictions of all rows are computed."""
+    from smilenn.train.ensemble import Ensemble
+    from smilenn.train.phases import Training
+
+    asked = []
+    monkeypatch.setattr(Training, "held_out_loss", lambda self, net: asked.append("loss") or 1.0)
+    monkeypatch.setattr(Ensemble, "keep", lambda self, u: asked.append("ramps"))
+    model = SmileRegressor(time_limit=1e-9, random_state=0, **RULES["signs"]).fit(*data())
+    assert not asked and model.quality_.steps == 0 and model.verdict_.status == "proved"
+    SmileRegressor(random_state=0, config=Config(epochs=1), **RULES["signs"]).fit(*data())
+    assert "ramps" in asked
+
+
 def test_reading_the_table_is_part_of_the_limit(monkeypatch):
     """Every look at the clock takes four seconds: of ten, six are left when training begins."""
     import itertools

@@ -131,8 +131,15 @@ def fit(
     trees = Trees({key: tree for generator in task.generators for key, tree in generator.trees.items()})
     trees.cases |= cases
     verdict = prove(net, stated, time_limit=limit, trees=trees) if claims else None
-    held_out = task.held_out_loss(net) if math.isnan(run.held_out) else run.held_out
-    return Fit(net, verdict, run.state.history, clock.elapsed(), interrupted, held_out, run.chosen, trees)
+    return Fit(net, verdict, run.state.history, clock.elapsed(), interrupted, _judged(run), run.chosen, trees)
+
+
+def _judged(run: Run) -> float:
+    """The loss on the rows that chose the network; infinite for an ensemble that no time was left to train."""
+    if not math.isnan(run.held_out):
+        return run.held_out
+    late = run.net.encoder is not None and run.net.encoder.groups > 0 and run.clock.over()
+    return math.inf if late else run.task.held_out_loss(run.net)
 
 
 def _task(

@@ -73,7 +73,7 @@ class Run:
         self.posttraining: Clock | None = None
         self.held_out, self.chosen, self.boosters = math.nan, "", Boosters()
         members = None if net.encoder is None or not net.encoder.groups else Ensemble(net.encoder)
-        if members is not None:
+        if members is not None and clock.left() > 0:
             members.keep(net.scale(task.x))
         groups = parameter_groups(net, members)
         optimizer = torch.optim.Adam(groups, lr=task.config.learning_rate, fused=fused(net))
