@@ -120,7 +120,7 @@ async def client(port: int, asked: Asked, until: float, bad: float, seed: int, o
     while time.perf_counter() < until:
         if bad and rng.random() < bad:
             data, wanted = wrong[rng.integers(len(wrong))]
-            value = None
+            value = {}
         else:
             data, value = rows[rng.integers(len(rows))]
             wanted = 200

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smilenn.cli import paths
-from smilenn.cli.explain_request import Goal, changes_of, goal_of
+from smilenn.cli.explain_request import Goal, changes_of, goal_of, predicts_numbers
 from smilenn.cli.options import NA, Json, KeepNA, Model
 from smilenn.errors import SmileError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from smilenn.estimators.regressor import SmileRegressor
 
 MOST = 20  # rows, unless --rows says another
+HIGHER = "Gains are towards a higher prediction, since no goal was given; --at-most NUMBER asks for a lower one."
 
 
 def explain(
@@ -33,7 +34,10 @@ def explain(
         ),
     ] = None,
     at_least: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="The probability, or the prediction, to reach.")
+        float | None,
+        typer.Option(
+            metavar="NUMBER", help="The probability, or the prediction, to reach; without --change it may be left out."
+        ),
     ] = None,
     at_most: Annotated[float | None, typer.Option(metavar="NUMBER", help="The prediction to come down to.")] = None,
     to: Annotated[
@@ -51,7 +55,9 @@ def explain(
     paths.check_model(model)
     source = checked(Request(Path(model), data, Path("explained"), na=tuple(na or ()), keep_na=tuple(keep_na or ())))
     changes = changes_of(model, change or [])
-    goal = goal_of(model, Goal(to, at_least, at_most, output))
+    asked = Goal(to, at_least, at_most, output)
+    goal = goal_of(model, asked, changes)
+    higher = asked.is_open and predicts_numbers(model)
     from smilenn.cli.rows import category_names
     from smilenn.cli.table import FIRST_ROW, read_chunks
     from smilenn.estimators.store import load
@@ -60,6 +66,8 @@ def explain(
     domain = estimator.domain_
     first, frame = next(read_chunks(source, rows, category_names(domain), only=set(domain.columns)))
     assert first == FIRST_ROW
+    if higher and not json:
+        typer.echo(HIGHER)
     for place in range(len(frame)):
         row = frame.iloc[[place]]
         name = source.row_number(place)
@@ -67,7 +75,8 @@ def explain(
             found = _explained(estimator, row, goal, changes)
         except SmileError as error:
             raise SmileError(f"{source.name}, row {name}: {error}") from None
-        typer.echo(json_module.dumps({"row": name} | found, ensure_ascii=False) if json else _text(name, found))
+        found = {"row": name} | ({"towards": "higher"} if higher else {}) | found
+        typer.echo(json_module.dumps(found, ensure_ascii=False) if json else _text(name, found))
 
 
 def _explained(
