@@ -3,12 +3,13 @@
     smilenn.mlflow.log_model(model, name="credit")      in a run, with signature, input example, certificate and card
     mlflow.pyfunc.load_model("models:/…")               anywhere: the folder's hashes and certificate are checked anew
 
-The model folder is the data of a `pyfunc` model whose loader is this module, so that everything MLflow does with such
-models (REST scoring, Spark, the registry) works. An altered folder is refused when it is loaded.
+The model folder is the data of a `pyfunc` model whose loader is this module: MLflow treats it as any other of its kind.
+An altered folder is refused when it is loaded, and so are a card and a statement that are not those that were logged.
 """
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -35,6 +36,7 @@ from smilenn.estimators.store import load
 
 Estimator = SmileRegressor | SmileClassifier
 FOLDER, CARD, STATEMENT = "model", "card.md", "statement.txt"
+PAPERS = "papers"  # in MLmodel: hashes of card and statement
 COMPARED = ("certified", "certificate")  # facts of MLmodel that a loaded model is held against
 REQUIREMENTS = (f"smilenn=={__version__}",)
 KINDS = {"continuous": DataType.double, "integer": DataType.long, "binary": DataType.long}
@@ -43,13 +45,14 @@ KINDS = {"continuous": DataType.double, "integer": DataType.long, "binary": Data
 def save_model(model: Estimator, path: Path | str, **options: Any) -> None:
     """Save a fitted model as an MLflow model in a new folder; options are those of `mlflow.pyfunc.save_model`."""
     with _staged(model) as data:
-        mlflow.pyfunc.save_model(path, loader_module=__name__, data_path=str(data), **_completed(model, options))
+        given = _completed(model, options, data)
+        mlflow.pyfunc.save_model(path, loader_module=__name__, data_path=str(data), **given)
 
 
 def log_model(model: Estimator, name: str = "model", **options: Any) -> Any:
     """Log a fitted model in the active run; options are those of `mlflow.pyfunc.log_model`."""
     with _staged(model) as data:
-        given = _completed(model, options)
+        given = _completed(model, options, data)
         return mlflow.pyfunc.log_model(name=name, loader_module=__name__, data_path=str(data), **given)
 
 
@@ -102,14 +105,23 @@ def _example(domain: Domain) -> pd.DataFrame:
     return row
 
 
-def _completed(model: Estimator, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the caller does not say: signature, an example row, requirements, facts of the certificate."""
+def _completed(model: Estimator, options: Mapping[str, Any], data: Path) -> dict[str, Any]:
+    """What the caller does not say: signature, an example row, requirements, facts of the certificate, hashes of the
+    papers in `data`.
+    """
     defaults = {
         "signature": signature(model),
         "input_example": _example(model.domain_),
         "pip_requirements": list(REQUIREMENTS),
     }
-    return defaults | dict(options) | {"metadata": dict(options.get("metadata") or {}) | _facts(model)}
+    metadata = dict(options.get("metadata") or {}) | _facts(model) | {PAPERS: _hashes(data)}
+    return defaults | dict(options) | {"metadata": metadata}
+
+
+def _hashes(data: Path) -> dict[str, str]:
+    """SHA-256 of card and statement, which lie beside the folder that has hashes of its own."""
+    found = [data / name for name in (CARD, STATEMENT) if (data / name).is_file()]
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
 
 def _facts(model: Estimator) -> dict[str, Any]:
@@ -177,4 +189,8 @@ def _as_logged(data: Path) -> Estimator:
     noted = (Model.load(str(root)).metadata or {}) if (root / "MLmodel").is_file() else {}
     if any(noted.get(key, fact) != fact for key, fact in _facts(model).items() if key in COMPARED):
         raise AlteredError(f"{str(root / 'MLmodel')!r} notes another certificate than the model has; log it again.")
+    if noted.get(PAPERS, _hashes(data)) != _hashes(data):
+        raise AlteredError(
+            f"{CARD} or {STATEMENT} in {str(data)!r} is not the one that was logged; log the model again."
+        )
     return model

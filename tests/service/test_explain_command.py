@@ -38,6 +38,17 @@ def test_numbers(regressor_folder, rows):
     assert len(explain(regressor_folder, rows, *asked, "--json", "--rows", "2").output.splitlines()) == 2
 
 
+def test_numbers_without_a_goal_are_explained_towards_a_higher_one(regressor_folder, rows):
+    found = explain(regressor_folder, rows, "--rows", "1")
+    assert found.exit_code == 0 and found.output.startswith("Gains are towards a higher prediction"), found.output
+    (line,) = explain(regressor_folder, rows, "--rows", "1", "--json").output.splitlines()
+    wanted = smilenn.load(regressor_folder).reasons(table()[0].iloc[[0]], at_least=123.0)
+    assert json.loads(line)["towards"] == "higher"
+    assert [one["feature"] for one in json.loads(line)["reasons"]] == wanted["feature"].tolist()
+    lower = explain(regressor_folder, rows, "--rows", "1", "--at-most", "0")
+    assert "towards" not in lower.output and lower.exit_code == 0
+
+
 def test_classes(classifier_folder, rows):
     found = explain(classifier_folder, rows, "--to", "no", "--change", "income:down", "--rows", "1")
     assert found.exit_code == 0, found.output
@@ -47,7 +58,8 @@ def test_classes(classifier_folder, rows):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--change", "income:up"], "--at-least or --at-most"),
+        (["--change", "income:up"], "Say what the change is to reach: --at-least or --at-most"),
+        (["--at-least", "1", "--at-most", "2"], "one of the two"),
         (["--at-least", "1", "--change", "income"], "names no direction"),
         (["--at-least", "1", "--change", "income:sideways"], "neither up nor down nor a number"),
         (["--at-least", "1", "--change", "income:up", "--change", "income:down"], "twice"),

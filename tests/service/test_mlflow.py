@@ -97,7 +97,16 @@ def _fewer_words(data, other):
     (data / "statement.txt").unlink()
 
 
-@pytest.mark.parametrize("change", [_without_certificate, _another, _other_words, _fewer_words])
+def _other_card(data, other):
+    said = (data / "card.md").read_text()
+    (data / "card.md").write_text(said.replace("not guaranteed", "guaranteed"))
+
+
+def _no_card(data, other):
+    (data / "card.md").unlink()
+
+
+@pytest.mark.parametrize("change", [_without_certificate, _another, _other_words, _fewer_words, _other_card, _no_card])
 def test_a_model_is_not_served_under_the_words_of_another(saved, classifier_folder, tmp_path, change):
     """Hashes of the folder fit, but it is not what the statement and MLmodel call certified."""
     shutil.copytree(saved, tmp_path / "saved")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,28 @@ class Goal:
     at_most: float | None = None
     output: str | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether no class and no value was named."""
+        return self.to is None and self.at_least is None and self.at_most is None
 
-def goal_of(folder: Path, goal: Goal) -> dict[str, Any]:
-    """The goal as arguments of `recourse`, once the model knows the class or the output that it names."""
+
+def predicts_numbers(folder: Path) -> bool:
+    """Whether a model is a regressor."""
+    return read_model(folder).get("estimator") != "SmileClassifier"
+
+
+def goal_of(folder: Path, goal: Goal, changes: dict[str, Any]) -> dict[str, Any]:
+    """The goal as arguments of `recourse`, once the model knows the class or the output that it names.
+
+    Where nothing may change, a number needs no value to reach: what features gain is told towards a higher one.
+    """
     model = read_model(folder)
-    if model.get("estimator") == "SmileClassifier":
+    if not predicts_numbers(folder):
         _check_classes(model, goal)
         return {"to": goal.to, "at_least": goal.at_least}
+    if goal.is_open and not changes:
+        goal = replace(goal, at_least=0.0)  # whichever: gains do not depend on it
     _check_numbers(model, goal)
     return {"at_least": goal.at_least, "at_most": goal.at_most, "output": goal.output}
 
@@ -48,7 +63,7 @@ def _check_numbers(model: dict[str, Any], goal: Goal) -> None:
     if goal.to is not None:
         raise SmileError("--to chooses a class, and this model predicts numbers; use --at-least or --at-most.")
     if (goal.at_least is None) == (goal.at_most is None):
-        raise SmileError("Say what to reach: --at-least or --at-most, one of the two.")
+        raise SmileError("Say what the change is to reach: --at-least or --at-most, one of the two.")
     names = _outputs(model)
     if goal.output is None and len(names) > 1:
         raise SmileError(f"There are several outputs; add --output, one of {listed(names)}.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smilenn.cli import paths
-from smilenn.cli.explain_request import Goal, changes_of, goal_of
+from smilenn.cli.explain_request import Goal, changes_of, goal_of, predicts_numbers
 from smilenn.cli.options import NA, Json, KeepNA, Model
 from smilenn.cli.source import Source
 from smilenn.errors import SmileError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from smilenn.estimators.regressor import SmileRegressor
 
 MOST = 20  # rows, unless --rows says another
+HIGHER = "Gains are towards a higher prediction, since no goal was given; --at-most NUMBER asks for a lower one."
 
 
 def explain(
@@ -37,7 +38,10 @@ def explain(
         ),
     ] = None,
     at_least: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="The probability, or the prediction, to reach.")
+        float | None,
+        typer.Option(
+            metavar="NUMBER", help="The probability, or the prediction, to reach; without --change it may be left out."
+        ),
     ] = None,
     at_most: Annotated[float | None, typer.Option(metavar="NUMBER", help="The prediction to come down to.")] = None,
     to: Annotated[
@@ -55,16 +59,21 @@ def explain(
     paths.check_model(model)
     source = checked(Request(Path(model), data, Path("explained"), na=tuple(na or ()), keep_na=tuple(keep_na or ())))
     changes = changes_of(model, change or [])
-    goal = goal_of(model, Goal(to, at_least, at_most, output))
+    asked = Goal(to, at_least, at_most, output)
+    goal = goal_of(model, asked, changes)
+    higher = asked.is_open and predicts_numbers(model)
     frame = _read(model, source, rows)  # without torch
     from smilenn.estimators.store import load
 
     estimator = load(model)
+    if higher and not json:
+        typer.echo(HIGHER)
     for place in range(len(frame)):
         name = source.row_number(place)
         with _named_row(source, place):
             found = _explained(estimator, frame.iloc[[place]], goal, changes)
-        typer.echo(json_module.dumps({"row": name} | found, ensure_ascii=False) if json else _text(name, found))
+        found = {"row": name} | ({"towards": "higher"} if higher else {}) | found
+        typer.echo(json_module.dumps(found, ensure_ascii=False) if json else _text(name, found))
 
 
 def _read(model: Path, source: Source, rows: int) -> pd.DataFrame:

@@ -23,7 +23,11 @@ def serve(
     host: Annotated[str, typer.Option(metavar="HOST", help="0.0.0.0 answers to other machines too.")] = "127.0.0.1",
     token: Annotated[
         str | None,
-        typer.Option(metavar="TOKEN", help="What callers must send as a bearer token.", show_default=TOKEN),
+        typer.Option(
+            metavar="TOKEN",
+            help=f"What callers must send as a bearer token. Lists of processes show it; better set {TOKEN}.",
+            show_default=TOKEN,
+        ),
     ] = None,
     most_rows: Annotated[int, typer.Option(metavar="ROWS", min=1, help="Maximum rows per request.")] = 10_000,
     most_bytes: Annotated[int, typer.Option(metavar="BYTES", min=1024, help="Maximum bytes per request.")] = 2**22,

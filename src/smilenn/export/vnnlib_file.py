@@ -21,9 +21,9 @@ import numpy as np
 from smilenn._version import __version__
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
-from smilenn.export import network
+from smilenn.export import margin, network
 from smilenn.export.graph import Graph
-from smilenn.export.onnx_file import Estimator, facts, largest_difference
+from smilenn.export.onnx_file import Estimator, facts
 from smilenn.export.verify import session
 from smilenn.properties.claim import COPIES, Claim, Inequality
 from smilenn.properties.premise import pins
@@ -69,11 +69,12 @@ def _network(model: Estimator) -> bytes:
     graph, domain = Graph(), model.domain_
     x = graph.input("X", "double", domain.size)
     results = [(graph.named(network.outputs(graph, model.net_, x), "Y"), "double", len(model.outputs_.names))]
-    data = graph.model(results, facts(model)).SerializeToString()
+    margins = margin.margins(model.net_)
+    data = graph.model(results, facts(model) | {"margin": margin.noted(margins)}).SerializeToString()
     inputs = domain.sample(COMPARED, np.random.default_rng(0))
     (found,) = session(data).run(["Y"], {"X": inputs})
     off = float(np.abs(found - model.net_.predict(inputs)).max())
-    if not off <= largest_difference(model):
+    if not off <= margin.largest_difference(margins):
         raise SmileError(f"onnxruntime differs from the model by {off:.2g}; nothing was written. Please report it.")
     return data
 
