@@ -31,6 +31,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # networks, which options do not choose
     (r" \(encoder='none' searches for [^)]*\)", ""),
     (r",? or with encoder='none'", ""),
+    (r"encoder='(image|auto)'", r"--encoder \1"),
     # training
     (r"^time_limit ", "--time-limit "),
     (r"certify_limit", "--certify-limit"),
