@@ -51,7 +51,7 @@ def test_radii_of_shares_are_multiples(tmp_path):
     found = pd.read_csv(tmp_path / "p.csv")
     assert list(found.columns) == ["prediction", "probability", "certified", "accepted", "radius_2_in_deltas"]
     assert ((found["radius_2_in_deltas"] >= 1) == found["certified"]).all() and found["certified"].any()
-    code, _, err = smile("report", tmp_path / "m", tmp_path / "data.csv", "--out", tmp_path / "r.html")
+    code, _, err = smile("report", tmp_path / "m", "--data", tmp_path / "data.csv", "--out", tmp_path / "r.html")
     assert code == 0, err
     assert "in multiples of the rule's δ" in (tmp_path / "r.html").read_text().replace("&#x27;", "'")
 
