@@ -68,6 +68,11 @@ class Reported(Protocol):
         ...
 
     @property
+    def n_iter_(self) -> int:
+        """Epochs and rounds of training; 0 for a network that was not trained here."""
+        ...
+
+    @property
     def outside_(self) -> str:
         """What happens to rows outside the domain: ``clamp``, ``raise`` or ``warn``."""
         ...
