@@ -44,7 +44,7 @@ ONLY_PYTHON = {
     "radii, which the command writes in the unit that there is": "unit='delta'|unit is",
     "an option whose own form has a sign of equality": "^--order ",
     "networks that a program builds or trains by itself": "boxes='paper' has|project_|smilenn.prove|SmileNet",
-    "networks and properties of one's own": "certify_net|register_property|that registers",
+    "your own networks and properties": "certify_net|register_property|that registers",
     "points of a data frame": "LocalRobust",
     "values of a verdict": "more than two values|in place of reason=",
     "names beside the positional ones": "Exclusive: give the labels",

@@ -144,7 +144,7 @@ def clamped(model: object, domain: Domain, frame: pd.DataFrame, y: pd.Series) ->
 @register_property
 @dataclass(frozen=True)
 class Own(Property):
-    """A property of one's own."""
+    """Your own property."""
 
     feature: Name
     kind = "typed.own"
@@ -163,7 +163,7 @@ class Own(Property):
 
 
 def own_parts(net: SmileNet, prover: Prover, folder: Path) -> Certificate | None:
-    """A network, a property and a prover of one's own."""
+    """Your own network, property and prover."""
     saved: SavedNet = certify_net(net, [Own("x")], folder, time_limit=5.0, overwrite=True)
     again: SavedNet = open_net(folder)
     verdict: Verdict = prove(net, [Own("x")], prover=prover)

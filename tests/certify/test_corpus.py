@@ -29,7 +29,7 @@ def read(name):
 
 
 CORPORA = {name: read(name) for name in ("corpus", "corpus2", "corpus_trees", "corpus_balls")}
-# what a refusal must speak of, whichever checker words it
+# what a refusal must name, whichever checker words it
 WHY = {
     "hash": r"hash|digest|differ|SHA-256|not the file of",
     "claim": r"claim|row|term|rational|copy|input|output|premise|category|name|'\w+'",

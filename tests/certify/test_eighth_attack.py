@@ -174,6 +174,7 @@ def test_a_rule_on_known_numbers_certifies_no_label_of_a_row_that_lacks_one(gaps
     rule = Custom(when=premise, then=["-0.3 <= a.out - b.out <= 0.3"])
     (claim,) = rule.lower(domain, outputs)
     assert "where 'income' is known" in claim_sentence(claim, outputs, domain)
+    assert "0 is 'no'" not in claim_sentence(claim, outputs, domain)  # what the rule fixes needs no legend
     assert not limits_change(claim, outputs, domain)
     (other,) = Robust({"income": 10, "debt": 0.5}, eps=0.3).lower(domain, outputs)
     assert limits_change(other, outputs, domain)  # holds for rows that lack the number too

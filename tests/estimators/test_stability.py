@@ -1,4 +1,4 @@
-"""Labels that no allowed change can turn."""
+"""Labels that no allowed change can flip."""
 
 import copy
 from dataclasses import replace

@@ -63,7 +63,8 @@ def test_a_difference_is_used_as_far_as_the_limit_allows(tmp_path, unaware, eps)
     X, y = rows()
     rules = [Monotone(increasing=["income", "age"]), Fair(["group"], eps), Fair(["sect"], eps)]
     model = SmileRegressor(properties=rules, **QUICK).fit(X, y)
-    assert isinstance(model.verdict_, Proved) and has_clip(model) and "within ε" in model.explain()
+    assert isinstance(model.verdict_, Proved) and has_clip(model)
+    assert "trees that read 'group', 'sect' move the output within ε" in model.reasons_
     model.save(tmp_path / "m")
     loaded = smilenn.load(tmp_path / "m")
     assert isinstance(loaded.verdict_, Proved)
@@ -78,6 +79,7 @@ def test_without_a_difference_the_ensemble_stays_as_it_is():
     model = SmileRegressor(properties=[Monotone(increasing=["income"]), Fair(["group"], 20)], **QUICK).fit(X, y)
     assert isinstance(model.verdict_, Proved)
     assert changes(model, "group") <= 2.0
+    assert ("No trees that read 'group' were kept, so ε is not used." in model.reasons_) == (not has_clip(model))
 
 
 def test_log_odds_and_several_outputs():

@@ -65,8 +65,8 @@ def smile(
 @app.command()
 def fit(
     data: options.Rows,
+    *,
     target: options.Target,
-    out: options.NewFolder,
     increasing: options.Increasing = None,
     decreasing: options.Decreasing = None,
     fair: options.Fair = None,
@@ -100,8 +100,9 @@ def fit(
     start: options.From = None,
     cluster: options.TrainingCluster = None,
     config: ConfigFile = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    out: options.NewFolder,
+    quiet: options.FitQuiet = False,
+    json: options.FitJson = False,
     help_all: HelpAll = False,
 ) -> None:
     """Train on a table, prove and certify the rules, and save the model."""
@@ -212,7 +213,7 @@ def prove(
     time_limit: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", min=0.0, help="Time limit for the prover, and the same again for the certificate."
+            metavar="SECONDS", min=0.0, help="Time limit for the proof, and as much again for the certificate."
         ),
     ] = 60.0,
     again: Annotated[

@@ -36,7 +36,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # networks, which options do not choose
     (r" \(network=Network\(encoder='none'\) searches for [^)]*\)", ""),
     (r",? or with network=Network\(encoder='none'\)", ""),
-    (r"network=Network\(encoder='(image|auto)'\)", r"--encoder \1"),
+    (r"(network=)?Network\(encoder='(image|auto)'\)", r"--encoder \2"),
     (r"encoder='(image|auto)'", r"--encoder \1"),
     # training
     (r"^time_limit ", "--time-limit "),

@@ -88,7 +88,7 @@ def check_choice(name: str, names: Sequence[str], what: str) -> None:
         raise SmileError(f"There is no {what} {name!r}; there are: {choices(names)}.")
 
 
-RULES, DATA, TRAINING = "Rules", "Data", "Training"  # the panels of ``smile fit --help``
+RULES, DATA, TRAINING, OUTPUT = "Rules", "Data", "Training", "Output"  # the panels of ``smile fit --help``
 TABLE = "CSV (also .gz), Parquet, or - for the standard input."
 NA = Annotated[
     list[str] | None,
@@ -110,13 +110,20 @@ Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.", 
 # ---- smile fit ----
 
 Rows = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="CSV (also .gz), Parquet, or - for standard input.", show_default=False)
+    Path, typer.Argument(metavar="TABLE", help="CSV (.gz), Parquet or - (standard input).", show_default=False)
 ]
 Target = Annotated[
     list[str],
-    typer.Option(metavar="COLUMN", help="The column to predict; repeat.", show_default=False),
+    typer.Option(metavar="COLUMN", help="The column to predict; repeat.", show_default=False, rich_help_panel=DATA),
 ]
-NewFolder = Annotated[Path, typer.Option(metavar="FOLDER", help="The model folder to write.", show_default=False)]
+NewFolder = Annotated[
+    Path,
+    typer.Option(metavar="FOLDER", help="The model folder to write.", show_default=False, rich_help_panel=OUTPUT),
+]
+FitQuiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress and no explanations.", rich_help_panel=OUTPUT)
+]
+FitJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.", rich_help_panel=OUTPUT)]
 Increasing = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Predictions rise in this column; repeat.", rich_help_panel=RULES),
@@ -129,7 +136,7 @@ Fair = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN:EPS",
-        help="This column alone changes predictions (log-odds of classes) by at most EPS; repeat.",
+        help="This column alone changes predictions (or log-odds) by at most EPS; repeat.",
         rich_help_panel=RULES,
     ),
 ]
@@ -202,7 +209,7 @@ Drop = Annotated[
 ]
 LeftOut = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="An identifier, left out of training; repeat.", rich_help_panel=DATA),
+    typer.Option(metavar="COLUMN", help="An identifier, left out; repeat.", rich_help_panel=DATA),
 ]
 Category = Annotated[
     list[str] | None,
@@ -212,7 +219,7 @@ Bounds = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN:LO:HI",
-        help="Range of a column (the data's + 5 %); repeat.",
+        help="Its range (else the data's + 5 %); repeat.",
         rich_help_panel=DATA,
     ),
 ]
@@ -228,7 +235,7 @@ Order = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN=A,B,C",
-        help="The names in this column have an order, lowest first; repeat.",
+        help="Names in order, lowest first; repeat.",
         rich_help_panel=DATA,
     ),
 ]
@@ -277,8 +284,8 @@ TimeLimit = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="Time limit for everything.",
-        show_default="none",
+        help="Time for all: training, proof, certificate.",
+        show_default=False,
         rich_help_panel=TRAINING,
     ),
 ]
@@ -286,7 +293,7 @@ CertifyLimit = Annotated[
     float,
     typer.Option(
         metavar="SECONDS",
-        help="Time limit for the certificate; 0 skips it.",
+        help="Of that, for the certificate; 0 skips it.",
         rich_help_panel=TRAINING,
     ),
 ]

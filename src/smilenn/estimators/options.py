@@ -155,7 +155,7 @@ class Columns(Nested):
         `margin`.
     kinds : column → ``continuous``, ``integer``, ``binary`` or ``category``, where the data suggests another.
     groups : name of a category → its columns, which are one-hot encoded already.
-    order : column → its names, lowest first. Rules then speak of it as of whole numbers: 0 for the first name.
+    order : column → its names, lowest first. Rules then treat it as whole numbers: 0 is the first name.
     margin : share of a column's range that is added at both ends.
     scaling : model units: ``unit`` maps a column's range to [0, 1], ``standard`` to mean 0 and deviation 1 of the data,
         ``none`` leaves raw units.

@@ -1,4 +1,4 @@
-"""The rules of a model for other verifiers: a VNN-LIB 2.0 query, and the ONNX network that it speaks of.
+"""The rules of a model for other verifiers: a VNN-LIB 2.0 query, and the ONNX network that it is about.
 
     copies a, b, …      networks equal to each other, inputs X [1, m] in raw units, outputs Y [1, o]
     asserted            every X in the domain, and one of the rules broken: its premise, and  Σ terms > rhs  of a row
@@ -35,7 +35,7 @@ COMPARED = 1000  # inputs on which network file and model are compared
 
 @dataclass(frozen=True)
 class Query:
-    """What was written: the query, the network it speaks of, how many rules."""
+    """What was written: the query, the network it is about, how many rules."""
 
     path: Path
     network: Path

@@ -30,7 +30,7 @@ class OutputProperty(Property):
         return self.output
 
     def forms(self, outputs: Outputs) -> tuple[Form, ...]:
-        """The linear forms of a network's outputs that it speaks of."""
+        """The linear forms of a network's outputs that it is about."""
         return outputs.forms(self.output, type(self).__name__, directed=self.directed)
 
     def _out(self, copy: int) -> str:

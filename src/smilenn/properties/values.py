@@ -80,7 +80,7 @@ def values_note(claim: Claim, domain: Domain) -> str:
 
     Empty where numbers are all there is.
     """
-    named = _named(claim)
+    named = _named(claim) - {name for name in domain.indicators.values() if _fixed(claim, name)}
     parts = [part for feature in domain.features for part in _noted(feature, feature.name in claim.free, named)]
     return told_apart("; ".join(parts), names_of(None, None, domain))
 
@@ -89,6 +89,15 @@ def _named(claim: Claim) -> frozenset[str]:
     """The features that a claim names but does not free."""
     rows = chain(claim.then, *claim.either)
     return claim.named.union(term.name for row in rows for term in row.terms if term.kind == "in")
+
+
+def _fixed(claim: Claim, name: str) -> bool:
+    """Whether premises give an input one value and no conclusion reads it: "where 'income' is known" says it all."""
+    rows = [row for row in claim.when if any(term.name == name for term in row.terms)]
+    read = any(
+        term.name == name and term.kind == "in" for row in chain(claim.then, *claim.either) for term in row.terms
+    )
+    return not read and all(len(row.terms) == 1 and row.op == "==" for row in rows)
 
 
 def _noted(feature: Feature, free: bool, named: frozenset[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What no rule can speak about: a flip-free box whose gap may be negative, a left side that no float can bound."""
+"""What no rule covers: a flip-free box whose gap may be negative, a left side that no float can bound."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Reported(Protocol):
 
     @property
     def n_iter_(self) -> int:
-        """Epochs of training; 0 of a model that was made without."""
+        """Epochs and rounds of training; 0 for a network that was not trained here."""
         ...
 
     @property

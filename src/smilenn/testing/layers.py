@@ -1,7 +1,7 @@
 """The contracts of encoder layers and of whole encoders.
 
 A layer says by `propagate` what is left of the difference between two inputs; provers and users rely on it. The checker
-does not: it knows the layers of this package only and refuses certificates with others. So a layer of one's own gives
+does not: it knows the layers of this package only and refuses certificates with others. So your own layer gives
 float proofs by `smilenn.prove`, and a certificate only inside `Pinned`.
 
     class TestMyLayer(LayerContract):

@@ -32,6 +32,7 @@ from smilenn.train.losses import LossKind
 from smilenn.train.recipes import Recipe, Task, recipe_for
 from smilenn.train.settings import LEAST_ROWS, Settings, numbered
 from smilenn.train.warm import adopt_
+from smilenn.train.within import spare_words
 
 logger = logging.getLogger(__name__)
 # torch draws from one generator for the whole process: fits in several threads take turns, so that seeds reproduce
@@ -204,7 +205,7 @@ class _Runs:
             spare=recipe.spare,
             **self._judges(recipe),
         )
-        return Trained(result, seed, _told(reasons, result), ~rows)
+        return Trained(result, seed, _told(reasons, recipe, result), ~rows)
 
     def _judges(self, recipe: Recipe) -> dict[str, Any]:
         """The rows that judge the network: the same for a plain one, of every group its own for an ensemble."""
@@ -223,6 +224,7 @@ def _restart(runs: _Runs, i: int) -> Trained | DeadAuxiliaries:
         return error
 
 
-def _told(reasons: str, result: Fit) -> str:
+def _told(reasons: str, recipe: Recipe, result: Fit) -> str:
     """The reasons, with what an ensemble ended with."""
-    return f"{reasons} Mixture chosen on held-out rows: {result.chosen}." if result.chosen else reasons
+    chosen = f" Mixture chosen on held-out rows: {result.chosen}." if result.chosen else ""
+    return f"{reasons}{spare_words(result.net, recipe.spare)}{chosen}"

@@ -29,6 +29,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from smilenn.errors import listed
 from smilenn.model.encoders import Branch, Encoder, Linear, Ramps
 from smilenn.model.net import SmileNet
 from smilenn.model.threads import AsManyThreads
@@ -43,6 +44,7 @@ LEAST_ROWS = 40  # that were kept
 GAIN = 0.002  # share of the loss that the trees have to save
 TREES, PATIENCE, LEAVES, IN_LEAF, RATE = 200, 10, 15, 10, 0.1
 MOST_ROWS = 20_000  # that trees are fitted to
+NAME = "within"  # how the branches of such trees are called
 STEEP = 0.02  # p·(1 − p) is at least this in a Newton step
 
 
@@ -114,6 +116,19 @@ def move_within(
     return loss, f"trees within ε: held-out loss {first:.3f} to {loss:.3f}" if loss < first else ""
 
 
+def spare_words(net: SmileNet, spare: Sequence[Spare]) -> str:
+    """Whether a trained network uses ε, behind other sentences; nothing where no trees were to try."""
+    if not spare:
+        return ""
+    names = listed(sorted(set().union(*(own.protected for own in spare))), 40)
+    branches = () if net.encoder is None else net.encoder.branches
+    if any(str(branch.name).startswith(NAME) for branch in branches):
+        return (
+            f" Boosted trees that read {names} move the output within ε, since held-out rows are predicted better so."
+        )
+    return f" No trees that read {names} were kept, so ε is not used."
+
+
 def _suits(encoder: Encoder, kept: Kept) -> bool:
     """Whether trees can join: enough rows, and no column that is passed on past the encoder."""
     return bool(encoder.encoded.all()) and len(kept.rows) >= LEAST_ROWS
@@ -133,7 +148,7 @@ def _fitted(
     branches = []
     for k, learns in enumerate((half, ~half)):
         model = _booster(table, residual, weight, learns, task.seed + k)
-        branch = _clipped(model, table, width, f"within{t}_{k}")
+        branch = _clipped(model, table, width, f"{NAME}{t}_{k}")
         branches.append(branch)
         other = torch.as_tensor(np.flatnonzero(~learns), device=moved.device)
         moved[other] += branch(net.scale(task.x[kept.rows[other]])).to(moved) * way

@@ -1,6 +1,6 @@
 """Gurobi through gurobipy. The only file that imports it.
 
-Without a licence of one's own gurobipy brings a size-limited one: up to 2,000 columns and 2,000 rows. A model beyond
+Without your own licence, gurobipy brings a size-limited one: up to 2,000 columns and 2,000 rows. A model beyond
 that is an error that says so.
 """
 
