@@ -12,6 +12,7 @@ from sklearn.neural_network import MLPClassifier
 from torch import nn
 
 from smilenn import Domain, Fair, Feature, SmileError, audit, audit_labels, guard
+from smilenn.auditing.labels import LabelAudit
 from smilenn.auditing.network import DeepNet
 from smilenn.auditing.vnnlib import Reader
 from smilenn.cli.guarding import _say
@@ -167,6 +168,13 @@ def test_a_certified_share_names_the_values_that_it_is_about(aged):
     for said in (*aged.lines(), *re.findall(r"<p>((?:In|No pair) .*?)</p>", page)):
         assert 'between the values 25, 60 of "age"' in said
     assert "25, 60" in aged.to_json()["compared"]
+
+
+def test_a_name_cannot_begin_a_line_of_an_audit_of_labels():
+    """A separator of lines, which pandas prints as it is, parted the table of the changed label."""
+    pair = pd.DataFrame({"x\u2028certified: 100 %": [0, 1]}, index=["a", "b"])
+    said = LabelAudit(pair, {}, 0, 0, 0.0, 0.0).lines()
+    assert not any(line.strip().startswith("certified") for line in said) and any("\\u2028" in line for line in said)
 
 
 def test_bars_of_a_search_are_not_said_to_be_checked(aged):
