@@ -3,7 +3,8 @@
     python -m benchmarks.audit FOLDER [NAME …] --limit 10
 
 FOLDER holds NAME.onnx files and domains.json: for every name `lo`, `hi` and `protected`, the input whose two ends are
-compared while the others are equal and continuous. Each sign is searched for --limit seconds by the clock.
+compared while the others are equal and continuous, or whole numbers with --whole. Each sign is searched for --limit
+seconds by the clock.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
 
@@ -28,6 +30,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--limit", type=float, default=10.0)
     parser.add_argument("--no-reference", action="store_true")
+    parser.add_argument("--whole", action="store_true", help="inputs are whole numbers")
     options = parser.parse_args()
     domains = json.loads((options.folder / "domains.json").read_text())
     print(HEAD)
@@ -43,6 +46,8 @@ def measure(options: argparse.Namespace, name: str, entry: dict, out: Path) -> N
     protected = f"x{entry['protected']}"
     ends = (entry["lo"][entry["protected"]], entry["hi"][entry["protected"]])
     domain = Domain.box(entry["lo"], entry["hi"])
+    if options.whole:
+        domain = Domain(tuple(replace(feature, kind="integer") for feature in domain.features))
     claim, start = Bracket(Fair([protected], 0)), process_time()
     path, limit = options.folder / f"{name}.onnx", 2 * options.limit
     result: Audit = audit(path, claim, domain, values={protected: ends}, time_limit=limit, out=out)

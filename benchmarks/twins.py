@@ -20,12 +20,11 @@ from time import process_time
 
 import numpy as np
 
-from smilenn.auditing.attack import Attack
 from smilenn.auditing.folder import ProvedRow, write_folder
 from smilenn.auditing.halving import Box, halve, halved_proof
 from smilenn.auditing.importing import read_network
 from smilenn.auditing.network import DeepNet
-from smilenn.auditing.paired_audit import side_by_side
+from smilenn.auditing.paired_audit import farthest, side_by_side
 from smilenn.auditing.rows import Row
 from smilenn.certify import check_deep
 
@@ -86,8 +85,8 @@ def measured(k: int, options: argparse.Namespace) -> dict:
     """Search, and check what was proved."""
     first, second = twins(options.folder, k, options.sigma)
     start, both = process_time(), side_by_side(first, second)
-    found = [Attack(both, row).run(row.rhs) for row in rows_about(both, False)]
-    out = {"pair": k, "found": max(float(one.value) for one in found if one is not None)}
+    found = farthest(both, rows_about(both, False), 0)
+    out = {"pair": k, "found": max(float(one.value) for one in found)}
     if out["found"] > EPS:
         return out | {"status": "violated", "search": process_time() - start}
     rows = rows_about(first, True)
@@ -98,7 +97,7 @@ def measured(k: int, options: argparse.Namespace) -> dict:
     out |= {"status": "shown" if tree.done else "unknown", "search": process_time() - start, "boxes": tree.boxes}
     if not tree.done or options.no_check:
         return out
-    entries = [ProvedRow(row, one.x, b"") for row, one in zip(rows, found, strict=True) if one is not None]
+    entries = [ProvedRow(row, one.x, b"") for row, one in zip(rows, found, strict=True)]
     entries[0] = ProvedRow(rows[0], entries[0].witness, halved_proof(tree.root))
     with tempfile.TemporaryDirectory() as place:
         write_folder(Path(place), first, [f"y{i}" for i in range(5)], entries, second)

@@ -24,6 +24,7 @@ from smilenn.auditing.attack import Attack
 from smilenn.auditing.cells import domain_as_read
 from smilenn.auditing.checked import check_audit
 from smilenn.auditing.emit import write_proof
+from smilenn.auditing.enumeration import Ends, enumerated, few_pairs, try_all
 from smilenn.auditing.folder import ProvedRow, described, entry, write_folder
 from smilenn.auditing.importing import check_names, read_network
 from smilenn.auditing.lowering import Bracket, rows_of
@@ -250,7 +251,9 @@ def prove_row(
     net: DeepNet, row: Row, outputs: Sequence[str], until: float, *, decide: bool = False, seed: int = 0
 ) -> ProvedRow:
     """Search for pairs and bounds until that time (`perf_counter`); the proof as it then stands."""
-    attack = Attack(net, row, seed)
+    attack, ends = Attack(net, row, seed), few_pairs(row)
+    if ends is not None and not row.groups:
+        return _tried(net, row, attack, ends)
     first = attack.run(row.rhs if decide else None)
     if first is None:
         raise SmileError(f"No pair of inputs in {net.dtype} was found that satisfies the premise of {row.text!r}.")
@@ -266,6 +269,16 @@ def prove_row(
     checker_row = check_deep.Row(described_row, checker_net, [list(row.names), list(outputs)])
     proof = write_proof(check_deep.Proof(checker_net, [checker_row], b"", False, check_deep.Work()), root, limit)
     return ProvedRow(row, best.x, proof, tuple(search.course))
+
+
+def _tried(net: DeepNet, row: Row, attack: Attack, ends: Ends) -> ProvedRow:
+    """The row with every pair tried, and a proof of their maximum."""
+    try_all(attack, row, ends)
+    best = attack.best
+    if best is None:
+        raise SmileError(f"No pair of inputs in {net.dtype} was found that satisfies the premise of {row.text!r}.")
+    enough = float(best.value) + GAP / 2 * abs(float(best.value))
+    return ProvedRow(row, best.x, enumerated(net, row, ends, enough))
 
 
 def audited_row(

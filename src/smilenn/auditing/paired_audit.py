@@ -26,6 +26,8 @@ from smilenn.certify.check_deep import OWN
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 
+STARTS, AROUND, STEPS = 2048, 32, 24
+
 
 def side_by_side(f: DeepNet, g: DeepNet) -> DeepNet:
     """h = (f, g), block by block."""
@@ -49,7 +51,7 @@ def paired_audit(
     first, second = nets
     folder, until = place_of(first, time_limit, out), perf_counter() + time_limit
     both, start = side_by_side(first, second), perf_counter()
-    found = [_found(both, row, seed) for row in rows]
+    found = farthest(both, rows, seed)
     paired = [_paired(row, first.sizes[-1]) for row in rows]
     proof = bytes([OWN])
     if not any(pair.value > row.rhs for pair, row in zip(found, rows, strict=True) if row.rhs is not None):
@@ -65,11 +67,32 @@ def paired_audit(
     return Audit(tuple(told), both.digest(), folder, check_seconds, size)
 
 
-def _found(both: DeepNet, row: Row, seed: int) -> Found:
-    found = Attack(both, row, seed).run(row.rhs)
-    if found is None:
-        raise SmileError(f"No input in {both.dtype} was found that satisfies the premise of {row.text!r}.")
-    return found
+def farthest(both: DeepNet, rows: Sequence[Row], seed: int) -> list[Found]:
+    """For every row about h an input where its left side is large: random points, then steps that grow shorter.
+
+    Values are exact at the end only: exact sums over large networks take longer than all the rest.
+    """
+    rng, attack = np.random.default_rng(seed), Attack(both, rows[0], seed)
+    lo, hi = attack.box[:2]
+    points = _inside(attack, rng.uniform(lo, hi, (STARTS, len(lo))))
+    values, weights = both(points), np.array([[float(v) for v in row.weights[0]] for row in rows])
+    best = points[(values @ weights.T).argmax(axis=0)]  # [rows, m]
+    for step in range(STEPS):
+        size = (hi - lo) * 0.3 * 0.8**step
+        near = best[:, None] + rng.normal(size=(len(rows), AROUND, len(lo))) * size
+        near = np.concatenate([best[:, None], _inside(attack, near.reshape(-1, len(lo))).reshape(near.shape)], axis=1)
+        choice = np.einsum("rno,ro->rn", both(near), weights).argmax(axis=1)
+        best = near[np.arange(len(rows)), choice]
+    found = [(row, np.stack([x, x])) for row, x in zip(rows, best, strict=True)]
+    exact = [row.exact_value(both, x) for row, x in found]
+    if any(value is None for value in exact):
+        raise SmileError(f"No input in {both.dtype} was found that satisfies the premise of {rows[0].text!r}.")
+    return [Found(value, x) for value, (_, x) in zip(exact, found, strict=True) if value is not None]
+
+
+def _inside(attack: Attack, x: np.ndarray) -> np.ndarray:
+    """Points of the premise near x [n, m]."""
+    return attack.into_premise(x, np.zeros_like(x))[:, 0]
 
 
 def _paired(row: Row, outputs: int) -> Row:

@@ -71,7 +71,10 @@ class Row:
 
     def scaled_box(self, net: DeepNet) -> np.ndarray:
         """The same of the scaled inputs."""
-        box = self.box()
+        return self.scaled(net, self.box())
+
+    def scaled(self, net: DeepNet, box: np.ndarray) -> np.ndarray:
+        """Boxes and strips [6, m] of raw inputs as those of the scaled ones."""
         at, wide = net.scaled(box[:4]), box[4:]
         for step, k in net.scaling:
             wide = wide * k if step == "mul" else wide / k if step == "div" else wide
