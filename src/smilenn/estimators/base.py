@@ -313,7 +313,9 @@ class SmileEstimator(VerdictMixin, Parameters):
         """Which rows behind outputs [n, o] are answered when those near a decision are rejected, [n]; None as above."""
         return None
 
-    def radius(self, outputs: np.ndarray, norm: Literal["inf", 2]) -> np.ndarray | None:
+    def radius(
+        self, outputs: np.ndarray, norm: Literal["inf", 2], *, unit: Literal["raw", "delta"] = "raw"
+    ) -> np.ndarray | None:
         """How far each row behind outputs [n, o] may move before its decision can change, [n]; None as above."""
         return None
 

@@ -199,7 +199,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         return self._radius(self.outputs(X), steps, self.outside_)
 
     def radius(
-        self, outputs: np.ndarray, norm: Norm, outside: OutOfBounds | None = None, unit: Unit = "raw"
+        self, outputs: np.ndarray, norm: Norm, outside: OutOfBounds | None = None, *, unit: Unit = "raw"
     ) -> np.ndarray | None:
         """The same behind logits [n, o], with `outside` as in `largest_changes`; None of labels, or where no property
         is of this norm and unit.
