@@ -123,7 +123,9 @@ class Reported(Protocol):
     def radius(
         self, outputs: np.ndarray, norm: Literal["inf", 2], *, unit: Literal["raw", "delta"] = "raw"
     ) -> np.ndarray | None:
-        """How far each row [n] may move before its decision can change; None where no rule is of this norm and unit."""
+        """How far each row [n] may move before its decision can change, in units of the columns or multiples of δ; None
+        where no rule is of this norm.
+        """
         ...
 
     def encoded(self, X: Any, *, first_row: int = 0) -> np.ndarray:
