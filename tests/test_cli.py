@@ -321,12 +321,12 @@ BAD_FIT = [
     (None, ["--robust", "0.1"], "lacks its ε, in a regression"),
     (None, ["--robust=-0.1:1"], "it must be 0 or more"),
     (None, ["--robust", "nan:1"], "'nan' is not a number"),
-    (None, ["--bounds", "x:9:1"], "'x' has lo = 9 above hi = 1"),
+    (None, ["--bounds", "x:9:1"], "--bounds x:9:1: the lowest value, 9, is above the highest, 1"),
     (None, ["--bounds", "x:1"], "is not COLUMN:LO:HI"),
     (None, ["--bounds", "z:1:2"], "--bounds: .* has no column 'z'"),
     (None, ["--spec", "delta.toml"], "from 0.5 to -0.5; the lower end must come first"),
     (None, ["--spec", "empty.toml"], r"empty\.toml, property 1 \(claim\): No inputs satisfy the premise"),
-    (None, ["--spec", "second.toml"], r"second\.toml, property 2 \(fair\): Fair names 'sex', which is not a feature"),
+    (None, ["--spec", "second.toml"], r"second\.toml, property 2 \(fair\): the rule names 'sex', which is not a feature"),
     (None, ["--fair", "sex:1"], "--fair: .* has no column 'sex'"),
     (None, ["--spec", "token.toml"], r"token\.toml"),
     (None, ["--spec", "none.toml"], "states no property"),
@@ -864,7 +864,7 @@ def test_several_outputs_from_fit_to_report(many, tmp_path, targets, spec, optio
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--target", "grade", "--increasing", "x"], "--increasing: Monotone must say which of the 3 classes"),
+        (["--target", "grade", "--increasing", "x"], "--increasing: the rule must say which of the 3 classes"),
         (["--target", "grade", "--output", "good", "--fair", "g:1"], "--output says what --increasing and"),
         (["--target", "cat", "--target", "cat", "--fair", "g:1"], "--target cat was given twice"),
         (["--target", "grade", "--target", "cat", "--fair", "g:1"], "holds texts; several targets are numbers"),

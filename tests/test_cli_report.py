@@ -15,6 +15,7 @@ import smilenn
 from smilenn import Config, SmileRegressor
 from smilenn.cli import app
 from smilenn.model.folder import read_folder
+from smilenn.report.svg import number
 
 pytestmark = pytest.mark.usefixtures("quick_module")
 
@@ -51,8 +52,6 @@ def fitted(tmp_path_factory):
         folder / "model",
         "--epochs",
         5,
-        "--time-limit",
-        20,
     )
     assert code in (0, 3), err
     assert f"To see a report: smile report {folder / 'model'} --data" in out
@@ -89,7 +88,7 @@ def test_report_measures_the_held_out_rows_of_the_fitted_file(fitted, tmp_path):
 
     held = held_back_rows(np.zeros(len(frame)), 0.2, 0)
     score = model.score(frame.drop(columns="y")[held], frame["y"][held])
-    assert f"<td>{score:.3g} (" in page
+    assert f"<td>{number(score, 3)} (" in page
 
 
 def test_report_of_other_rows_says_that_it_does_not_know_them(fitted, tmp_path):

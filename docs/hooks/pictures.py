@@ -7,6 +7,7 @@ python docs/hooks/pictures.py home      # the first screen on the front page, li
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 import tempfile
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from smilenn.datasets import load_digits_zero, make_credit, split
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
+TABS = IMAGES / "report-tabs.json"
 
 
 def browser() -> Any:
@@ -73,6 +75,10 @@ def _take(page: Path, tab: str, name: str, *, height: int, dark: bool = False) -
         one.click(f"#tab-{tab}")
         one.ask("(document.activeElement.blur(), scrollTo(0, 0))")
         (IMAGES / f"{name}.png").write_bytes(one.screenshot(whole=False))
+        tabs = one.ask("[...document.querySelectorAll('.tabs button')].map((b) => b.textContent)")
+    # what a test compares with the page of today: a picture with other tabs is an old one
+    found = json.loads(TABS.read_text(encoding="utf-8")) if TABS.exists() else {}
+    TABS.write_text(json.dumps(found | {name: tabs}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 PICTURES: dict[str, Callable[[Path], None]] = {"home": home, "guarantee": guarantee, "pairs": pairs}

@@ -2,8 +2,10 @@
 
 import base64
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from smilenn.report.findings import gather
 from smilenn.report.html import page
 from smilenn.report.quality import CERTIFIED
 
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("quick_module")
 
 TAGS = """html head meta title link style body header h1 h2 h3 h4 p span main div section ul li details summary table
@@ -275,6 +278,19 @@ def test_a_page_opens_with_what_is_predicted_and_certified(regressor, trial):
     assert "Certified for every input in the domain: Raising 'dose'" in words
     assert found.command("smile check MODEL") == "smile check 'models/a b'"
     assert opening(gather(regressor)).startswith("This model predicts 'score' from 4 inputs; ")
+
+
+def test_the_docs_pictures_have_the_tabs_of_today(trial, classifier):
+    """`make pictures` notes the tabs that it has seen; other ones mean that it has to be run again."""
+    recorded = json.loads((ROOT / "docs" / "images" / "report-tabs.json").read_text("utf-8"))
+
+    def tabs(found):
+        return re.findall(r'<section id="\w+" data-title="(.*?)">', page(found))
+
+    numbers = [recorded[name] for name in ("report-light", "report-dark", "report-guarantee")]
+    assert numbers == [tabs(trial)] * 3
+    model, x, y = classifier
+    assert recorded["report-pairs"] == tabs(gather(model, x, y, held_out=True))
 
 
 def test_figures_of_quality_stand_once_at_the_top(trial):
