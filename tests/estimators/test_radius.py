@@ -11,7 +11,7 @@ from smilenn.certify.reference import check as reference
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
-from smilenn.estimators.radius import Steps, as_written, radii, sizes_of, steps_of
+from smilenn.estimators.radius import Steps, as_written, least_radius, radii, sizes_of, steps_of
 from smilenn.properties import Claim, Robust
 from smilenn.properties.forms import Outputs
 from smilenn.train.config import Config
@@ -91,6 +91,8 @@ def test_one_step_is_the_number_that_was_written():
     assert as_written(Fraction(3, 10)) == 0.3
     third = as_written(Fraction(1, 3))  # no decimal: the float below it
     assert Fraction(third) <= Fraction(1, 3) < Fraction(np.nextafter(third, 1))
+    assert least_radius(Fraction(1, 10)) == 0.1
+    assert least_radius(Fraction(1, 10) + Fraction(1, 10**20)) > 0.1  # a radius of 0.1 stands for a tenth and no more
     just = Fraction(1, 10) - Fraction(1, 10**30)  # not what 0.1 is written for
     assert Fraction(as_written(just)) <= just
 

@@ -20,7 +20,16 @@ from smilenn.estimators.missing import Missing, Unknown
 from smilenn.estimators.options import Columns, Network
 from smilenn.estimators.outside import Outside
 from smilenn.estimators.parameters import stored
-from smilenn.estimators.radius import Norm, Steps, Unit, radii, refuse_without_steps, sizes_of, steps_of
+from smilenn.estimators.radius import (
+    Norm,
+    Steps,
+    Unit,
+    least_radius,
+    radii,
+    refuse_without_steps,
+    sizes_of,
+    steps_of,
+)
 from smilenn.estimators.reject import accepted, with_rejections
 from smilenn.estimators.rules import LOGIT_EPS, Directions, Names, Stated
 from smilenn.estimators.sigmoid import probability
@@ -149,7 +158,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         of the row's, in this `norm`, gets the same label: those rows whose `certified_radius` is delta or more.
         """
         if delta is not None:
-            least = float(read_number(delta, "predict_certified", "delta", sign="positive"))
+            least = least_radius(read_number(delta, "predict_certified", "delta", sign="positive"))
             return self.predict(X), self.certified_radius(X, norm) >= least
         logits = self.outputs(X)
         return self.decided(logits), stable(logits, self.largest_changes(), margins=self.task == "multiclass")

@@ -34,7 +34,7 @@ from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
 from smilenn.properties.meaning import Changes, Meaning, Near
 from smilenn.properties.recognise import meaning
-from smilenn.rounding import round_down
+from smilenn.rounding import round_down, round_up
 
 Norm = Literal["inf", 2]
 Unit = Literal["raw", "delta"]
@@ -80,6 +80,15 @@ def as_written(delta: Fraction) -> float:
     """The float that people write this decimal as, such as 0.1 of a tenth; of another number the float below it."""
     nearest = float(delta)
     return nearest if math.isfinite(nearest) and Fraction(repr(nearest)) == delta else round_down(delta)
+
+
+def least_radius(delta: Fraction) -> float:
+    """The radius that a row needs to be certified at δ: the float that δ is written as, else one beyond δ.
+
+    A radius of 0.1 may stand for a tenth exactly, so a δ just above a tenth needs more.
+    """
+    nearest = as_written(delta)
+    return nearest if Fraction(repr(nearest)) == delta else math.nextafter(round_up(delta), math.inf)
 
 
 def sizes_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm) -> Sizes:
