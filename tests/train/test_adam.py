@@ -121,3 +121,38 @@ def test_moves_are_for_the_kernel_only() -> None:
             p.grad = torch.ones_like(p)
         other.step()
         assert Moves.of(other, [list(group["params"]) for group in other.param_groups]) is None
+
+
+def test_a_first_fit_does_not_import_the_compiler():
+    """torch's wrappers would: the import takes a second, and a time limit pays for it."""
+    import subprocess
+    import sys
+
+    program = (
+        "import sys, torch\n"
+        "from smilenn.train.adam import Adam, adam_step\n"
+        "w = torch.ones(3, dtype=torch.float64, requires_grad=True)\n"
+        "own = Adam([w], lr=0.1, fused=True)\n"
+        "w.grad = torch.ones_like(w)\n"
+        "adam_step(own)\n"
+        "own.state_dict()\n"
+        "assert float(w[0].detach()) != 1.0 and 'torch._dynamo' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_first_step_is_torchs_own():
+    from smilenn.train.adam import Adam, adam_step
+
+    start = torch.randn(5, 7, dtype=torch.float64)
+    one, other = (start.clone().requires_grad_() for _ in range(2))
+    own, theirs = Adam([one], lr=0.01, fused=True), torch.optim.Adam([other], lr=0.01, fused=True)
+    for _ in range(3):
+        slope = torch.randn(5, 7, dtype=torch.float64)
+        one.grad, other.grad = slope.clone(), slope.clone()
+        adam_step(own)
+        theirs.step()
+        assert torch.equal(one, other)
+    mine, torchs = own.state_dict(), theirs.state_dict()
+    assert mine["param_groups"] == torchs["param_groups"]
+    assert all(torch.equal(mine["state"][0][name], value) for name, value in torchs["state"][0].items())

@@ -7,6 +7,7 @@ wherever the kernel does not apply, torch's own step is taken. Both compute the 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,11 +17,24 @@ from torch import nn
 PLAIN = ("amsgrad", "maximize", "capturable", "differentiable")  # options that the direct call does not know
 
 
+class Adam(torch.optim.Adam):
+    """torch's Adam, less the wrappers around two methods that import its compiler: a second of every first fit."""
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """A group of parameters, as torch adds it."""
+        inspect.unwrap(torch.optim.Optimizer.add_param_group)(self, param_group)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The moments, as torch writes them."""
+        return inspect.unwrap(torch.optim.Optimizer.state_dict)(self)
+
+
 @torch.no_grad()
 def adam_step(optimizer: torch.optim.Optimizer) -> None:
     """Move the parameters by their gradients; those without one stay."""
     groups = optimizer.param_groups
     moved = [[p for p in group["params"] if p.grad is not None] for group in groups]
+    _begin_(optimizer, moved)
     if not _direct(optimizer, moved):
         optimizer.step()
         return
@@ -32,6 +46,18 @@ def adam_step(optimizer: torch.optim.Optimizer) -> None:
         torch._foreach_add_(steps, 1)  # pyright: ignore[reportPrivateImportUsage]
         first, second = ([state[name] for state in states] for name in ("exp_avg", "exp_avg_sq"))
         _kernel(group, own, [p.grad for p in own if p.grad is not None], first, second, steps)
+
+
+def _begin_(optimizer: torch.optim.Optimizer, moved: Sequence[Sequence[torch.Tensor]]) -> None:
+    """Moments of zero, as torch's first step makes them, for parameters that the kernel is called for."""
+    for group, own in zip(optimizer.param_groups, moved, strict=True):
+        for p in own if isinstance(optimizer, Adam) and _is_plain(group) else ():
+            if not optimizer.state[p] and p.device.type == "cpu":
+                optimizer.state[p] |= {
+                    "step": torch.zeros((), dtype=torch.float32),
+                    "exp_avg": torch.zeros_like(p),
+                    "exp_avg_sq": torch.zeros_like(p),
+                }
 
 
 def _direct(optimizer: torch.optim.Optimizer, moved: Sequence[Sequence[torch.Tensor]]) -> bool:

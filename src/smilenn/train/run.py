@@ -24,7 +24,7 @@ from smilenn.properties.claim import Claim
 from smilenn.provers.model import prove
 from smilenn.provers.rules.rule import Cost
 from smilenn.provers.rules.table import decider
-from smilenn.train.adam import fused
+from smilenn.train.adam import Adam, fused
 from smilenn.train.boosted import Boosters, Directions, boosters
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.clock import Clock
@@ -76,7 +76,7 @@ class Run:
         if members is not None and clock.left() > 0:
             members.keep(net.scale(task.x))
         groups = parameter_groups(net, members)
-        optimizer = torch.optim.Adam(groups, lr=task.config.learning_rate, fused=fused(net))
+        optimizer = Adam(groups, lr=task.config.learning_rate, fused=fused(net))
         self.state = State(net, optimizer, fingerprint, ensemble=members)
         if checkpoint is not None and load_state(checkpoint, self.state):
             if members is not None:
@@ -251,7 +251,7 @@ class Run:
             rngs(task.seed, "train", _SETUP)
             start_feasible(self.net, task.x, task.generators, self.in_time().config)
         # a new optimiser: the moments of the pretraining loss would drag the first training steps
-        state.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.rate, fused=fused(self.net))
+        state.optimizer = Adam(self.net.parameters(), lr=config.rate, fused=fused(self.net))
         state.lam = 0.0
         state.enter("train")
 
