@@ -21,7 +21,8 @@ from smilenn.pack.sensitivity import _proved
 from smilenn.properties.forms import Outputs
 from smilenn.properties.recognise import limits_change
 from smilenn.recourse.levers import Lever, levers
-from smilenn.service.served import Served, row_schema
+from smilenn.service.interface import row_schema
+from smilenn.service.served import Served
 
 PRICE = Outputs(target="price", role="number")
 

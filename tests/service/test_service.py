@@ -225,7 +225,7 @@ def test_papers(client, regressor):
     assert answer.status_code == 200
     schema = client.get("/openapi.json").json()["paths"]["/predict"]["post"]["requestBody"]["content"]
     columns = schema["application/json"]["schema"]["properties"]["rows"]["items"]["properties"]
-    assert columns["region"] == {"type": ["string"], "enum": ["east", "north", "south"]}
+    assert columns["region"] == {"type": "string", "enum": ["east", "north", "south"]}
     assert columns["years"]["type"] == ["integer", "string"] and columns["income"]["minimum"] < 11
 
 
