@@ -165,6 +165,7 @@ def test_a_body_that_does_not_arrive_is_answered_in_time(regressor):
         if first:
             return first.pop()
         await asyncio.sleep(3600)
+        return {"type": "http.disconnect"}
 
     async def send(message):
         sent.append(message)
