@@ -95,7 +95,8 @@ def row_schema(served: Served) -> Schema:
 
 def _or_null(cell: Schema) -> Schema:
     enum = {"enum": [*cell["enum"], None]} if "enum" in cell else {}
-    return cell | {"type": [*cell["type"], "null"]} | enum
+    kinds = [cell["type"]] if isinstance(cell["type"], str) else cell["type"]
+    return cell | {"type": [*kinds, "null"]} | enum
 
 
 def _cell(feature: Feature) -> Schema:
@@ -107,8 +108,8 @@ def _cell(feature: Feature) -> Schema:
 def _named(names: tuple[str, ...]) -> Schema:
     """A category; where rare ones have a place of their own, every other text is one of those."""
     if OTHER in names:
-        return {"type": ["string"], "examples": list(names), "description": f"Any other text is read as {OTHER!r}."}
-    return {"type": ["string"], "enum": list(names)}
+        return {"type": "string", "examples": list(names), "description": f"Any other text is read as {OTHER!r}."}
+    return {"type": "string", "enum": list(names)}
 
 
 def _bit() -> Schema:

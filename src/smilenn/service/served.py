@@ -45,10 +45,10 @@ class Served:
     def load(cls, folder: Path) -> Served:
         """Load and check; an altered or half-written folder is an error."""
         digest = str(read_manifest(folder)["digest"])
-        estimator = load(folder)
+        estimator, part = load(folder), drawn(folder)
         if read_manifest(folder)["digest"] != digest:
             raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
-        found = gather(estimator, name=folder.name, drawn=drawn(folder))
+        found = gather(estimator, name=folder.name, drawn=part)
         return cls(folder, estimator, digest, Reader(estimator), Answers(estimator), found)
 
     @property
