@@ -326,7 +326,7 @@ BAD_FIT = [
     (None, ["--bounds", "z:1:2"], "--bounds: .* has no column 'z'"),
     (None, ["--spec", "delta.toml"], "from 0.5 to -0.5; the lower end must come first"),
     (None, ["--spec", "empty.toml"], r"empty\.toml, property 1 \(claim\): No inputs satisfy the premise"),
-    (None, ["--spec", "second.toml"], r"second\.toml, property 2 \(fair\): the rule names .sex., which is not"),
+    (None, ["--spec", "second.toml"], r"second\.toml, property 2 \(fair\): the rule names 'sex', which is not"),
     (None, ["--fair", "sex:1"], "--fair: .* has no column 'sex'"),
     (None, ["--spec", "token.toml"], r"token\.toml"),
     (None, ["--spec", "none.toml"], "states no property"),

@@ -547,3 +547,15 @@ def test_blank_lines_count_in_predictions(model, write, tmp_path):
         "report", model, "--data", write(rows.format("3").replace("6\n\n3,u", "6\n\n3,q")), "--card", tmp_path / "c.md"
     )
     assert code == 2 and "Row 6, column 'g' holds the unknown category 'q'" in one_sentence(err)
+
+
+def test_a_folder_that_says_nothing_of_tables_is_refused(tmp_path, monkeypatch):
+    """One that loads all the same; any other gets the sentence of loading it."""
+    from smilenn.cli.expecting import Expected
+
+    monkeypatch.setattr("smilenn.cli.expecting.read_model", lambda folder: {"table": {}, "net": {}})
+    with pytest.raises(SmileError, match="There is no model folder"):
+        Expected.read(tmp_path / "absent")
+    monkeypatch.setattr("smilenn.estimators.store.load", lambda folder: None)
+    with pytest.raises(SmileError, match="does not say what a table needs; save it again"):
+        Expected.read(tmp_path)
