@@ -34,7 +34,7 @@ def write(path: Path, rows: int) -> None:
     writer = None
     for start in range(0, rows, PIECE):
         frame = table(min(PIECE, rows - start), start // PIECE)
-        rng = np.random.default_rng(start)
+        rng = np.random.default_rng([start, 1])  # of its own: the columns begin with seed 0 too
         frame["y"] = frame["x0"] + frame["x1"] * frame["x2"] + 0.1 * frame["n"] + rng.normal(0, 0.5, len(frame))
         piece = pyarrow.Table.from_pandas(frame, preserve_index=False)
         writer = parquet.ParquetWriter(path, piece.schema) if writer is None else writer
