@@ -326,7 +326,11 @@ BAD_FIT = [
     (None, ["--bounds", "z:1:2"], "--bounds: .* has no column 'z'"),
     (None, ["--spec", "delta.toml"], "from 0.5 to -0.5; the lower end must come first"),
     (None, ["--spec", "empty.toml"], r"empty\.toml, property 1 \(claim\): No inputs satisfy the premise"),
-    (None, ["--spec", "second.toml"], r"second\.toml, property 2 \(fair\): the rule names 'sex', which is not a feature"),
+    (
+        None,
+        ["--spec", "second.toml"],
+        r"second\.toml, property 2 \(fair\): the rule names 'sex', which is not a feature",
+    ),
     (None, ["--fair", "sex:1"], "--fair: .* has no column 'sex'"),
     (None, ["--spec", "token.toml"], r"token\.toml"),
     (None, ["--spec", "none.toml"], "states no property"),
@@ -914,6 +918,20 @@ def test_the_positive_class_on_the_command_line(csv, tmp_path):
     code, out, err = smile("fit", csv, "--target", "y", "--from", tmp_path / "m", "--out", tmp_path / "again", *FIT)
     assert code == 0, err
     assert "log-odds of 'y' = 'bad'" in out and smilenn.load(tmp_path / "again").positive == "bad"
+
+
+def test_the_positive_class_of_rules_in_a_file(csv, tmp_path):
+    two_classes(csv)
+    (tmp_path / "falls.toml").write_text('[[property]]\nkind = "monotone"\ndecreasing = ["x"]\n')
+    rules = ["--spec", tmp_path / "falls.toml"]
+    code, out, err = smile("fit", csv, "--target", "y", *rules, "--positive", "bad", "--out", tmp_path / "m", *FIT)
+    assert code == 0 and "did you mean" not in err
+    assert out.count("Lowering 'x', everything else equal, never lowers the log-odds of 'y' = 'bad'.") == 1
+    # rules that are stated again for a model that begins with this one are about its class
+    start = ["--from", tmp_path / "m", "--out", tmp_path / "again"]
+    code, out, err = smile("fit", csv, "--target", "y", *rules, *start, *FIT)
+    assert code == 0, err
+    assert "log-odds of 'y' = 'bad'" in out
 
 
 @pytest.mark.parametrize(

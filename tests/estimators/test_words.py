@@ -14,7 +14,7 @@ import pytest
 from sklearn.base import clone
 
 import smilenn
-from smilenn import Config, Monotone, Network, SmileClassifier, SmileError, SmileRegressor
+from smilenn import Bounded, Config, Fair, Monotone, Network, SmileClassifier, SmileError, SmileRegressor
 from smilenn.certify.about import assumptions, by_workers, in_short, once_signed
 from smilenn.certify.statement import statement
 from smilenn.certify.verdicts import verdict
@@ -163,6 +163,25 @@ def test_the_positive_class_is_what_the_short_forms_speak_of(careful, tmp_path):
     assert (np.diff(careful.predict_proba(rows)[:, 0]) >= 0).all()
     assert (np.diff(careful.decision_function(rows)) <= 0).all()
     assert clone(careful).positive == "bad"
+
+
+def test_the_positive_class_is_what_every_directed_rule_speaks_of(tmp_path):
+    rules = [Monotone(["debt"]), Bounded(lo=-50), {"kind": "concave", "features": ["debt"]}, Fair(["income"], 9)]
+    own = Claim(1, (), (row([(-1, 0, "out", "")], 60),))
+    model = SmileClassifier(properties=[*rules, own], positive="bad", **QUICK)
+    assert [item.speaks_of for item in model.all_properties()] == ["bad", "bad", "bad", None, None]
+    named = SmileClassifier(properties=[Monotone(["debt"], output="good")], positive="bad")
+    assert named.all_properties() == (Monotone(["debt"], output="good"),)
+    assert SmileClassifier(properties=rules[:1]).all_properties() == (Monotone(["debt"]),)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrendWarning)
+        fitted = SmileClassifier(properties=[Monotone(["debt"])], positive="bad", **QUICK).fit(X, BAD)
+    said = "Raising 'debt', everything else equal, never lowers the log-odds of 'loan' = 'bad'."
+    fitted.save(tmp_path / "m")
+    for one in (fitted, smilenn.load(tmp_path / "m")):
+        assert said in one.certificate_.statement
+    rows = pd.DataFrame({"income": 5.0, "debt": np.linspace(0, 1, 200)})
+    assert (np.diff(fitted.decision_function(rows)) <= 0).all()
 
 
 def test_classes_are_named_whatever_they_are_called():

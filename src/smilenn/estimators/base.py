@@ -113,14 +113,14 @@ class SmileEstimator(VerdictMixin, Parameters):
 
     def all_properties(self) -> tuple[Property, ...]:
         """`properties` and what the short forms stand for."""
-        return all_stated(self.properties, self.increasing, self.decreasing, self.monotonic_cst, self._short_output())
+        return all_stated(self.properties, self.increasing, self.decreasing, self.monotonic_cst, self._usual_output())
 
     def table(self) -> dict[str, Any]:
         """How columns become inputs and what the outputs mean, JSON-ready; a certificate's digest covers it."""
         return table_of(self)
 
-    def _short_output(self) -> str | None:
-        """The output that the short forms are about; None for the only one, or all."""
+    def _usual_output(self) -> str | None:
+        """The output of rules with a direction that name none; None for the only one, or all."""
         return None
 
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
