@@ -19,6 +19,7 @@ from smilenn.certify.about import assumptions, by_workers, in_short, once_signed
 from smilenn.certify.statement import statement
 from smilenn.certify.verdicts import verdict
 from smilenn.cli.words import judgement_record, judgement_text
+from smilenn.estimators.quality import QualityWarning
 from smilenn.estimators.trend import TrendWarning
 from smilenn.properties.claim import Claim, row
 from smilenn.report.card import card, plain
@@ -266,9 +267,21 @@ def test_a_model_no_better_than_the_mean_says_so_in_the_same_breath():
 
 def test_a_model_that_was_never_trained_says_so(monkeypatch):
     monkeypatch.setattr(Clock, "over", lambda self: True)
-    model = SmileRegressor(increasing=["debt"], time_limit=60.0, **QUICK).fit(X, X.debt.rename("y"))
+    model = SmileRegressor(increasing=["debt"], time_limit=60.0, **QUICK)
+    with pytest.warns(QualityWarning, match=r"^No training step was completed \(R² = -?\d\.\d\d\)\.$") as caught:
+        model.fit(X, X.debt.rename("y"))
+    assert [Path(one.filename).name for one in caught if one.category is QualityWarning] == [Path(__file__).name]
     assert model.quality_.steps == 0
     assert "no training step was completed (R² = " in judgement_text(model).splitlines()[0]
+
+
+def test_fit_warns_of_a_model_no_better_than_a_constant_and_of_no_other():
+    noise = pd.Series(np.random.default_rng(3).normal(size=240), name="y")
+    with pytest.warns(QualityWarning, match=r"^The model is no better than predicting the mean: R² = -\d"):
+        SmileRegressor(increasing=["debt"], **QUICK).fit(X, noise)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", QualityWarning)
+        SmileRegressor(increasing=["debt"], **QUICK).fit(X, X.debt.rename("y"))
 
 
 @pytest.mark.parametrize(
