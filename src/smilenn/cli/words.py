@@ -114,7 +114,8 @@ def certificate_lines(estimator: SmileRegressor | SmileClassifier, certificate: 
         word = claim_words(certificate.bounds[i], certificate.holds[i], unit_words(estimator))
         lines += [f"  - {said} [{word}]", *(f"    {line}" for line in more)]
     took = f"; proof and check took {duration(certificate.seconds)}" if certificate.seconds else ""
-    lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256[:12]}…){took}.")
+    name = f"{certificate.sha256[:12]}…{certificate.version_words}"
+    lines.append(f"Checked in exact arithmetic (certificate {name}){took}.")
     lines.append(in_short(certificate.about.assumed))
     return lines
 
