@@ -42,6 +42,14 @@ def test_separated_and_useless_logits_end_at_the_limits():
     assert temperature(np.array([1.0, 2, -1, -2]), y) == 1024
 
 
+@pytest.mark.parametrize("t", [0.3, 1.7, 10.0])
+def test_probabilities_never_fall_between_neighbouring_logits(t):
+    for start in np.linspace(-30, 30, 61):
+        z = np.full(2_000, start).view(np.int64)
+        z = np.sort((z + np.arange(2_000)).view(np.float64))
+        assert (np.diff(Calibration(t).probability(z)) >= 0).all(), start
+
+
 @given(st.floats(0, 1e6), st.floats(1e-3, 1e3), st.floats(0, 1e6))
 def test_eps_is_never_rounded_down(eps, t, largest):
     scaled = Calibration(t).eps(eps, largest)

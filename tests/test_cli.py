@@ -916,6 +916,20 @@ def test_the_positive_class_on_the_command_line(csv, tmp_path):
     assert "log-odds of 'y' = 'bad'" in out and smilenn.load(tmp_path / "again").positive == "bad"
 
 
+def test_the_positive_class_of_rules_in_a_file(csv, tmp_path):
+    two_classes(csv)
+    (tmp_path / "falls.toml").write_text('[[property]]\nkind = "monotone"\ndecreasing = ["x"]\n')
+    rules = ["--spec", tmp_path / "falls.toml"]
+    code, out, err = smile("fit", csv, "--target", "y", *rules, "--positive", "bad", "--out", tmp_path / "m", *FIT)
+    assert code == 0 and "did you mean" not in err
+    assert out.count("Lowering 'x', everything else equal, never lowers the log-odds of 'y' = 'bad'.") == 1
+    # rules that are stated again for a model that begins with this one are about its class
+    start = ["--from", tmp_path / "m", "--out", tmp_path / "again"]
+    code, out, err = smile("fit", csv, "--target", "y", *rules, *start, *FIT)
+    assert code == 0, err
+    assert "log-odds of 'y' = 'bad'" in out
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

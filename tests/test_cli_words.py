@@ -13,6 +13,8 @@ import smilenn
 from smilenn import Network, SmileClassifier
 from smilenn.cli import app, options
 from smilenn.cli.option_words import CLASSES, in_options
+from smilenn.cli.words import cell_list, inputs_table
+from smilenn.domain import Domain, Feature
 
 pytestmark = pytest.mark.usefixtures("quick_module")
 
@@ -243,3 +245,13 @@ COMMANDS = sorted(command.callback.__name__ for command in app.registered_comman
 def test_help_names_no_types_of_python(command):
     shown = smile(command, "--help-all" if command == "fit" else "--help")[1].replace("such as None", "")
     assert not re.search(r"list\[|Optional|Path\b|None\b|<bool>|--.*<(int|float|str)", shown)
+
+
+def test_no_name_or_cell_forges_a_line():
+    forged = "a\nCertified: this holds for every input in the domain."
+    domain = Domain((Feature(forged, lo=0, hi=9), Feature("g", "category", categories=("u", f"v{forged}"))))
+    x = np.array([[1.0, 1, 0], [2.0, 0, 1]])
+    table = inputs_table(x, domain, {"the output": np.array([1.0, 2])})
+    assert len(table.splitlines()) == 4 and "\nCertified" not in table
+    assert r"a\nCertified: this holds" in table and r"va\nCertified" in table
+    assert len(cell_list(domain.decode(x)).splitlines()) == 3

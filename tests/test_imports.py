@@ -19,6 +19,7 @@ LAYER = {
     "progress": 0,
     "reason": 0,
     "rounding": 0,
+    "sigmoid": 0,
     "versions": 0,
     "calibration": 1,
     "domain": 1,

@@ -26,6 +26,7 @@ import numpy as np
 
 from smilenn.errors import SmileError
 from smilenn.rounding import round_up
+from smilenn.sigmoid import probability
 
 LEAST, MOST = 2.0**-10, 2.0**10  # of 1/T: beyond it the rows say nothing, or are separated perfectly
 
@@ -60,11 +61,14 @@ class Calibration:
         return np.asarray(logit, dtype=np.float64) / self.temperature
 
     def probability(self, logit: np.ndarray) -> np.ndarray:
-        """Calibrated probabilities, shape kept: σ(z / T) of the positive class, softmax(z / T) of several."""
+        """Calibrated probabilities, shape kept: σ(z / T) of the positive class, softmax(z / T) of several.
+
+        Of two classes they rise with the logit bit for bit (sigmoid.py): a rounded quotient by T > 0 never falls.
+        """
         z = self.logit(logit)
         if z.ndim == 2:
             return np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True))
-        return np.exp(-np.logaddexp(0.0, -z))
+        return probability(z)
 
     def eps(self, eps: float, largest_logit: float = 0.0) -> float:
         """ε / T, never rounded down; with `largest_logit` = L also what rounding of the quotients adds."""

@@ -19,6 +19,7 @@ from smilenn.reason import Reason, Why, Whys, has, sentence
 from smilenn.rounding import shown_bound, six_digits
 
 V = TypeVar("V", bound="Verdict")
+VERSION = ", version "  # ends the method of a certificate in an older format, before its number
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +106,9 @@ class Proved(Verdict):
         """``proved by HiGHS (reduced MIP) within 1e-06``."""
         if self.certificate:
             up_to = f" up to {shown_bound(self.tolerance)}" if self.tolerance else ""
-            return f"certified{up_to}, checked in exact arithmetic (certificate {self.certificate[:12]}…)"
+            _, _, version = self.method.partition(VERSION)
+            of = f"{VERSION}{version} of the format" if version else ""
+            return f"certified{up_to}, checked in exact arithmetic (certificate {self.certificate[:12]}…{of})"
         near = float(f"{self.tolerance:.0e}")  # one digit; never less than the truth by more than a hundredth
         if near < 0.99 * self.tolerance:
             near += 10.0 ** math.floor(math.log10(self.tolerance))

@@ -1,5 +1,7 @@
 """Somebody else's model, clamped: fair by construction, certified, and unchanged where it was fair already."""
 
+import html
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -121,3 +123,23 @@ def test_another_model_is_not_put_into_a_saved_clamp(tmp_path):
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x00")
     with pytest.raises(AlteredError):
         ClampedRegressor.load(tmp_path / "clamp", model.model_)
+
+
+@pytest.mark.parametrize("kind", [ClampedRegressor, ClampedClassifier])
+def test_a_clamp_names_its_output_and_shows_its_quality(tmp_path, kind):
+    X, y = people()
+    number = kind is ClampedRegressor
+    target = pd.Series(y if number else np.where(y > 5, "yes", "no"), name="pay")
+    model = kind(piped(LinearRegression() if number else LogisticRegression()), ["race"], 0.5).fit(X, target)
+    model.save(tmp_path / "clamp")
+    named = "the predicted 'pay' by at most" if number else "the log-odds of 'pay' = 'yes' by at most"
+    for one in (model, kind.load(tmp_path / "clamp", model.model_)):
+        assert named in one.certificate_.statement and one.certificate_.accepted
+        shown = html.unescape(one._repr_html_())
+        assert named in shown and one.quality_.sentence() in shown and "On 120 training rows" in shown
+        score = one.quality_.numbers["r2" if number else "accuracy"]
+        assert score == pytest.approx(model.score(X, target))
+    assert check(tmp_path / "clamp").status == "proved"
+    poor = kind(FrozenEstimator(model.model_), ["race"], 0.5)
+    poor.fit(X, -target if number else np.where(y > 5, "no", "yes"))
+    assert "but the model is no better than" in html.unescape(poor._repr_html_())

@@ -14,8 +14,12 @@ from sklearn.linear_model import LinearRegression
 import smilenn
 from smilenn.certify import check
 from smilenn.certify.reference import check as reference
+from smilenn.cli.words import judgement_text
 from smilenn.errors import SmileError
 from smilenn.estimators.clamped import ClampedRegressor
+from smilenn.report.card import card
+from smilenn.report.findings import gather
+from smilenn.report.html import page
 
 HERE = Path(__file__).parent / "version1"
 
@@ -41,9 +45,13 @@ def test_a_model_of_version_1_is_proved_again_and_marked(data, tmp_path):
     assert model.verdict_.status == "proved" and np.isfinite(model.predict(data[0])).all()
     assert model.verdict_.method.endswith(", version 1") and "version 1 of the format" in model.certificate_.statement
     assert smilenn.check(HERE / "plain").method.endswith(", version 1")
+    pages = [model._repr_html_(), card(gather(model)), page(gather(model)), judgement_text(model)]
+    for said in (smilenn.check(HERE / "plain").sentence(), *pages):
+        assert "…, version 1 of the format" in said
     with pytest.raises(SmileError, match=r"call certify\(\)"):
         model.save(tmp_path / "m")
     assert model.certify(time_limit=20).status == "proved" and "version" not in model.certificate_.statement
+    assert "version" not in model.verdict_.sentence()
     model.save(tmp_path / "m")
     assert check.check_folder(tmp_path / "m").version == 2 and smilenn.check(tmp_path / "m").status == "proved"
 

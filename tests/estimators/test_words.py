@@ -14,11 +14,12 @@ import pytest
 from sklearn.base import clone
 
 import smilenn
-from smilenn import Config, Monotone, Network, SmileClassifier, SmileError, SmileRegressor
+from smilenn import Bounded, Config, Fair, Monotone, Network, SmileClassifier, SmileError, SmileRegressor
 from smilenn.certify.about import assumptions, by_workers, in_short, once_signed
 from smilenn.certify.statement import statement
 from smilenn.certify.verdicts import verdict
 from smilenn.cli.words import judgement_record, judgement_text
+from smilenn.estimators.quality import QualityWarning
 from smilenn.estimators.trend import TrendWarning
 from smilenn.properties.claim import Claim, row
 from smilenn.report.card import card, plain
@@ -165,6 +166,25 @@ def test_the_positive_class_is_what_the_short_forms_speak_of(careful, tmp_path):
     assert clone(careful).positive == "bad"
 
 
+def test_the_positive_class_is_what_every_directed_rule_speaks_of(tmp_path):
+    rules = [Monotone(["debt"]), Bounded(lo=-50), {"kind": "concave", "features": ["debt"]}, Fair(["income"], 9)]
+    own = Claim(1, (), (row([(-1, 0, "out", "")], 60),))
+    model = SmileClassifier(properties=[*rules, own], positive="bad", **QUICK)
+    assert [item.speaks_of for item in model.all_properties()] == ["bad", "bad", "bad", None, None]
+    named = SmileClassifier(properties=[Monotone(["debt"], output="good")], positive="bad")
+    assert named.all_properties() == (Monotone(["debt"], output="good"),)
+    assert SmileClassifier(properties=rules[:1]).all_properties() == (Monotone(["debt"]),)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrendWarning)
+        fitted = SmileClassifier(properties=[Monotone(["debt"])], positive="bad", **QUICK).fit(X, BAD)
+    said = "Raising 'debt', everything else equal, never lowers the log-odds of 'loan' = 'bad'."
+    fitted.save(tmp_path / "m")
+    for one in (fitted, smilenn.load(tmp_path / "m")):
+        assert said in one.certificate_.statement
+    rows = pd.DataFrame({"income": 5.0, "debt": np.linspace(0, 1, 200)})
+    assert (np.diff(fitted.decision_function(rows)) <= 0).all()
+
+
 def test_classes_are_named_whatever_they_are_called():
     model = SmileClassifier(decreasing=["debt"], **QUICK)
     good = model.fit(X, BAD)
@@ -247,9 +267,21 @@ def test_a_model_no_better_than_the_mean_says_so_in_the_same_breath():
 
 def test_a_model_that_was_never_trained_says_so(monkeypatch):
     monkeypatch.setattr(Clock, "over", lambda self: True)
-    model = SmileRegressor(increasing=["debt"], time_limit=60.0, **QUICK).fit(X, X.debt.rename("y"))
+    model = SmileRegressor(increasing=["debt"], time_limit=60.0, **QUICK)
+    with pytest.warns(QualityWarning, match=r"^No training step was completed \(R² = -?\d\.\d\d\)\.$") as caught:
+        model.fit(X, X.debt.rename("y"))
+    assert [Path(one.filename).name for one in caught if one.category is QualityWarning] == [Path(__file__).name]
     assert model.quality_.steps == 0
     assert "no training step was completed (R² = " in judgement_text(model).splitlines()[0]
+
+
+def test_fit_warns_of_a_model_no_better_than_a_constant_and_of_no_other():
+    noise = pd.Series(np.random.default_rng(3).normal(size=240), name="y")
+    with pytest.warns(QualityWarning, match=r"^The model is no better than predicting the mean: R² = -\d"):
+        SmileRegressor(increasing=["debt"], **QUICK).fit(X, noise)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", QualityWarning)
+        SmileRegressor(increasing=["debt"], **QUICK).fit(X, X.debt.rename("y"))
 
 
 @pytest.mark.parametrize(

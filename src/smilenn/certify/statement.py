@@ -44,8 +44,7 @@ def statement(
     for said, *more in _judged(certificate, outputs, domain):
         lines += [f"- {said}", *(f"  {line}" for line in more)]
     lines.append(f"The domain: {'; '.join(certificate.report.domain if domain is None else ranges(domain))}.")
-    version = "" if certificate.report.version == 2 else f", version {certificate.report.version} of the format"
-    lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256}{version}).")
+    lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256}{certificate.version_words}).")
     lines.append(HEADING)
     lines += [f"- {item.line}" for item in (about.assumed if assumed is None else assumed)]
     return "\n".join(lines)

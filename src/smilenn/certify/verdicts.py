@@ -28,7 +28,7 @@ from smilenn.properties.claim import Claim
 from smilenn.properties.unregistered import UnregisteredWarning
 from smilenn.reason import Reason, Whys, because, sentence, told
 from smilenn.rounding import round_up, shown_bound
-from smilenn.verdict import Proved, Rejected, Unknown, Verdict
+from smilenn.verdict import VERSION, Proved, Rejected, Unknown, Verdict
 
 METHOD = "exact check of the certificate"
 
@@ -123,7 +123,12 @@ class Certificate:
     @property
     def method(self) -> str:
         """What a verdict by this certificate rests on; the first version of the format is named."""
-        return METHOD if self.report.version == 2 else f"{METHOD}, version {self.report.version}"
+        return METHOD if self.report.version == 2 else f"{METHOD}{VERSION}{self.report.version}"
+
+    @property
+    def version_words(self) -> str:
+        """``, version 1 of the format`` beside the certificate's name; empty for the latest."""
+        return "" if self.report.version == 2 else f"{VERSION}{self.report.version} of the format"
 
     @property
     def sentences(self) -> tuple[str, ...]:

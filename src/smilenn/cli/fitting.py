@@ -28,6 +28,7 @@ from smilenn.cli.starting import Start
 from smilenn.cli.stating import taken_over
 from smilenn.cli.words import judgement_record, judgement_text
 from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.quality import QualityWarning
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import save
 from smilenn.estimators.targets import Target
@@ -98,6 +99,7 @@ def trained(
     try:
         with display("off" if quiet else "auto") as show, warnings.catch_warnings():
             warnings.simplefilter("ignore", TrendWarning)  # said before, in the options' words
+            warnings.simplefilter("ignore", QualityWarning)  # said beside the verdict, of the rows of --test
             model = None if start is None else start.model
             train(estimator, prepared.frame[~in_test], prepared.y[~in_test], request, model, show, say)
     except KeyboardInterrupt:

@@ -182,7 +182,7 @@ Positive = Annotated[
     str | None,
     typer.Option(
         metavar="CLASS",
-        help="Of two classes, the one whose log-odds --increasing and --decreasing apply to.",
+        help="Of two classes, the one whose log-odds rules with a direction are about if they name none.",
         show_default="the last in sorted order",
         rich_help_panel=RULES,
     ),

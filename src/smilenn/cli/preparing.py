@@ -13,7 +13,7 @@ from smilenn.cli.noted import check_same_rows
 from smilenn.cli.rows import is_classification, read_data
 from smilenn.cli.source import Source
 from smilenn.cli.start_note import StartNote
-from smilenn.cli.stating import Stated, read_properties
+from smilenn.cli.stating import Stated, about_class, read_properties
 from smilenn.cli.weighing import ClassWeight, class_weight
 from smilenn.domain import Domain, Kind
 from smilenn.errors import SmileError
@@ -52,17 +52,18 @@ class Prepared:
 
 def prepare(request: Request, source: Source) -> Prepared:
     """Read the rules and the table."""
-    stated = read_properties(request)
+    rules = read_properties(request)
     start = _start(request, source)
+    positive = request.positive or (None if start is None else start.positive)
+    stated = about_class(rules, positive)
     frame, y = read_data(request, source, None if start is None else start.known.domain)
     classes = is_classification(request, y, source)
     if start is not None:
         check_columns(start.known, tuple(map(str, frame.columns)))
         classes = start.is_classification(request, classes)
-    target = _target(request, y, classes, start)
+    target = _target(request, y, classes, start, positive)
     complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
-    rules = [item for _, item in stated]
-    domain = _learned(request, complete, rules) if start is None else start.known.domain
+    domain = _learned(request, complete, [item for _, item in stated]) if start is None else start.known.domain
     weight = class_weight(request, y, target)
     known = None if start is None else start.known
     return Prepared(source, frame, y, complete, target, classes, domain, stated, weight, known)
@@ -90,10 +91,11 @@ def _learned(request: Request, frame: pd.DataFrame, properties: Sequence[Propert
     )
 
 
-def _target(request: Request, y: pd.Series | pd.DataFrame, classes: bool, start: StartNote | None) -> Target:
+def _target(
+    request: Request, y: pd.Series | pd.DataFrame, classes: bool, start: StartNote | None, positive: Any
+) -> Target:
     """The target as the estimator will read it, by the name of its column."""
     quantiles: Any = request.quantiles or (None if start is None else start.quantiles)
-    positive = request.positive or (None if start is None else start.positive)
     values = y.to_numpy()
     target = decisions(values, request.target) if classes else numbers(values, request.target, quantiles)
     if positive is not None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from smilenn.cli.fit_request import Request, fair_parts, robust_parts
 from smilenn.properties.base import Property
+from smilenn.properties.forms import class_name
 from smilenn.properties.library import Fair, Monotone, Robust
+from smilenn.properties.output_property import about
 from smilenn.properties.spec import load_properties
 
 Stated = tuple[tuple[str, Property], ...]  # properties, each with where it was stated
@@ -16,8 +19,7 @@ def read_properties(request: Request) -> Stated:
     """All properties that the options and files ask for, each with where it was stated."""
     out: list[tuple[str, Property]] = []
     if request.increasing or request.decreasing:
-        said_of = request.output or request.positive
-        item = Monotone(increasing=request.increasing, decreasing=request.decreasing, output=said_of)
+        item = Monotone(increasing=request.increasing, decreasing=request.decreasing, output=request.output)
         out.append(("--increasing" if request.increasing else "--decreasing", item))
     for text in request.fair:
         name, eps = fair_parts(text)
@@ -28,6 +30,12 @@ def read_properties(request: Request) -> Stated:
         stated_there = load_properties(path)
         out += [(f"{path}, property {i} ({item.kind})", item) for i, item in enumerate(stated_there, 1)]
     return tuple(out)
+
+
+def about_class(stated: Stated, positive: Any) -> Stated:
+    """The properties, those with a direction that name no class about `positive` (None: as they are)."""
+    output = None if positive is None else class_name(positive)
+    return tuple((where, about(item, output)) for where, item in stated)
 
 
 def taken_over(request: Request, properties: Sequence[Property]) -> Stated:

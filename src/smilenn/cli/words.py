@@ -14,6 +14,7 @@ from smilenn.certify.statement import claim_lines, claim_sentence
 from smilenn.certify.verdicts import Certificate, claim_words
 from smilenn.cli.option_words import in_options
 from smilenn.domain import Domain
+from smilenn.errors import printable
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.model.folder import without_infinities
@@ -47,12 +48,12 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: bo
 
 
 def shown(value: Any) -> str:
-    """A cell: numbers with up to six digits, everything else as it is."""
+    """A cell: numbers with up to six digits, everything else as it is, on one line."""
     if value is None or value != value:
         return "missing"
     if isinstance(value, (float, np.floating)):
         return f"{value:.6g}"
-    return str(value)
+    return printable(str(value))
 
 
 def inputs_table(x: np.ndarray, domain: Domain, outputs: Mapping[str, np.ndarray]) -> str:
@@ -62,7 +63,7 @@ def inputs_table(x: np.ndarray, domain: Domain, outputs: Mapping[str, np.ndarray
     differing = [name for name in frame.columns if frame[name].nunique(dropna=False) > 1]
     equal = [name for name in frame.columns if name not in differing]
     hidden = len(equal) if len(frame.columns) > MOST_FEATURES else 0
-    called = {name: f"{name}{units.get(str(name), '')}" for name in frame.columns}
+    called = {name: f"{printable(str(name))}{units.get(str(name), '')}" for name in frame.columns}
     lines = [[f"{called[name]} *", *map(shown, frame[name])] for name in differing]
     lines += [[called[name], *map(shown, frame[name])] for name in (() if hidden else equal)]
     lines += [[name, *(shown(float(value)) for value in values)] for name, values in outputs.items()]
@@ -113,7 +114,8 @@ def certificate_lines(estimator: SmileRegressor | SmileClassifier, certificate: 
         word = claim_words(certificate.bounds[i], certificate.holds[i], unit_words(estimator))
         lines += [f"  - {said} [{word}]", *(f"    {line}" for line in more)]
     took = f"; proof and check took {duration(certificate.seconds)}" if certificate.seconds else ""
-    lines.append(f"Checked in exact arithmetic (certificate {certificate.sha256[:12]}…){took}.")
+    name = f"{certificate.sha256[:12]}…{certificate.version_words}"
+    lines.append(f"Checked in exact arithmetic (certificate {name}){took}.")
     lines.append(in_short(certificate.about.assumed))
     return lines
 
@@ -183,7 +185,7 @@ def cell_list(frame: pd.DataFrame) -> str:
     """A small frame as text."""
     numeric = pd.api.types.is_numeric_dtype(frame.iloc[:, 0])
     cells = [[shown(value) for value in row] for row in frame.itertuples(index=False)]
-    return text_table([str(c) for c in frame.columns], cells, left=not numeric)
+    return text_table([printable(str(c)) for c in frame.columns], cells, left=not numeric)
 
 
 def domain_text(domain: Domain) -> str:

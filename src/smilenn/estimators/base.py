@@ -30,7 +30,7 @@ from smilenn.estimators.missing import Fill, Missing, Unknown, filled
 from smilenn.estimators.options import Columns, Network, network_of
 from smilenn.estimators.outside import Outside, outside_mode
 from smilenn.estimators.parameters import Parameters, check_parameters
-from smilenn.estimators.quality import quality_of
+from smilenn.estimators.quality import quality_of, warn_of_shortfall
 from smilenn.estimators.reading import read_table
 from smilenn.estimators.rules import IMAGE_STEPS, Directions, Names, Stated, all_stated, completed
 from smilenn.estimators.start import Known, check_columns, check_task, fitted_start
@@ -113,14 +113,14 @@ class SmileEstimator(VerdictMixin, Parameters):
 
     def all_properties(self) -> tuple[Property, ...]:
         """`properties` and what the short forms stand for."""
-        return all_stated(self.properties, self.increasing, self.decreasing, self.monotonic_cst, self._short_output())
+        return all_stated(self.properties, self.increasing, self.decreasing, self.monotonic_cst, self._usual_output())
 
     def table(self) -> dict[str, Any]:
         """How columns become inputs and what the outputs mean, JSON-ready; a certificate's digest covers it."""
         return table_of(self)
 
-    def _short_output(self) -> str | None:
-        """The output that the short forms are about; None for the only one, or all."""
+    def _usual_output(self) -> str | None:
+        """The output of rules with a direction that name none; None for the only one, or all."""
         return None
 
     def lower(self, properties: Sequence[Property | Claim]) -> tuple[Claim, ...]:
@@ -224,6 +224,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             self.quality_ = quality_of(self, *rows, trained.held)
             left = None if self.time_limit is None else begun + self.time_limit - perf_counter()
             self._conclude(chosen.verdict, show, left, chosen.trees)
+        warn_of_shortfall(self.quality_)
         return self
 
     def _train(

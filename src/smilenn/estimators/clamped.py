@@ -16,11 +16,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from smilenn.certify.about import About, assumptions
@@ -31,21 +32,25 @@ from smilenn.domain import Domain
 from smilenn.domain.table import label, labels
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.judgement import Judgement, bound, certified_part, current, withdrawn
+from smilenn.estimators.notebook import verdict_html
 from smilenn.estimators.options import Columns, domain_of
 from smilenn.estimators.parameters import Parameters, stored
-from smilenn.estimators.targets import class_names
+from smilenn.estimators.targets import TaskName, class_names
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, clamp_fair, parts
 from smilenn.model.folder import parse_json, read_folder
 from smilenn.model.net import SmileNet
 from smilenn.model.selftest import batch_dependent
-from smilenn.properties.forms import Outputs
+from smilenn.properties.claim import Claim
+from smilenn.properties.forms import ROLES, Outputs
 from smilenn.properties.library import Fair
 from smilenn.properties.naming import output_words
 from smilenn.properties.spec import properties_to_json
 from smilenn.reason import Reason, because
+from smilenn.report.standing import Standing, measured, spaced
 from smilenn.verdict import Unknown, Verdict
 
+MOST_MEASURED = 200  # rows: every one is a call of the model for each protected value
 CUT = 1e-12  # probabilities nearer to 0 or 1 are moved there: a logit is a number
 
 
@@ -63,6 +68,9 @@ class Clamped(Parameters, ABC):
     protected: Sequence[str]
     eps: float
     domain: Domain | Columns | Mapping[str, Any] | None
+    task: ClassVar[TaskName]
+    target_name_: str | None
+    quality_: Standing | None
 
     @stored
     def __init__(
@@ -91,16 +99,31 @@ class Clamped(Parameters, ABC):
             self.classes_ = self.model_.classes_
         self.n_features_in_, self.feature_names_in_ = X.shape[1], np.array(X.columns, dtype=object)
         self.dtypes_ = dict(X.dtypes)
+        self.target_name_ = str(y.name) if isinstance(y, pd.Series) and y.name is not None else ""
         self._refuse_changed(X)
         self.net_ = clamp_fair(self._predicted, self.domain_, list(self.protected), float(self.eps), X)
-        claims = self._property().lower(self.net_.domain)
-        proved = replace(certify(self.net_, claims, table=self.table()), about=About(assumed=assumptions(pinned=True)))
+        claims = self.claims_
+        about = About(self.outputs_, self.net_.domain, assumptions(pinned=True))
+        proved = replace(certify(self.net_, claims, table=self.table()), about=about)
         certificate = _refuse_batch_dependent(proved, self.net_)
         unknown = Unknown(METHOD, why=certificate.why)
         judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
         self._judgement = bound(judgement, self, self.net_, self.net_.domain, claims, self.table())
         self._tested = self.model_
+        self.quality_ = None if y is None else self._measured(X, y)
         return self
+
+    def _measured(self, X: pd.DataFrame, y: Any) -> Standing:
+        """The clamp's quality on the rows of `fit`; of many on some, because each is asked by itself."""
+        numbers = self._as_numbers(np.asarray(y).reshape(len(X), -1)[:, :1])
+        rows = spaced(len(X), MOST_MEASURED)
+        output = self.outputs(X.iloc[rows]).reshape(-1, 1)
+        found = measured(self.task, self.outputs_.names, numbers[rows], output, numbers)
+        return Standing(len(rows), False, 1, found)
+
+    @abstractmethod
+    def _as_numbers(self, y: np.ndarray) -> np.ndarray:
+        """The target [n, 1] as quality is measured by: numbers, or 1 for the second class."""
 
     @property
     def verdict_(self) -> Verdict:
@@ -116,21 +139,44 @@ class Clamped(Parameters, ABC):
         check_is_fitted(self, "net_")
         if self._judgement.binding and self.model_ is not self._tested:  # that a call repeats was seen of the other one
             return withdrawn(Reason.CHANGED)
-        claims = self._property().lower(self.net_.domain)
-        return current(self._judgement, self, self.net_, self.net_.domain, claims, self.table())
+        return current(self._judgement, self, self.net_, self.net_.domain, self.claims_, self.table())
+
+    @property
+    def claims_(self) -> tuple[Claim, ...]:
+        """What the clamp promises, as claims on its domain."""
+        return self._property().lower(self.net_.domain)
+
+    @property
+    def outputs_(self) -> Outputs:
+        """What the output is: the predicted number, or the log-odds of the second class."""
+        classes = class_names(self.classes_) if hasattr(self, "classes_") else ()
+        return Outputs(classes=classes, target=self.target_name_ or "", role=ROLES.get(self.task, "output"))
+
+    def counterexample(self) -> None:
+        """None: a clamp keeps its promise by construction, so that nothing is searched."""
+
+    def _html_repr(self) -> str:
+        """scikit-learn's diagram, with verdict and quality below it once there are any."""
+        diagram = estimator_html_repr(self)
+        return diagram + verdict_html(self) if "net_" in vars(self) else diagram
 
     def table(self) -> dict[str, Any]:
         """How the columns of a frame become inputs, JSON-ready; the certificate's digest covers it."""
         table: dict[str, Any] = {
             "columns": [str(name) for name in self.feature_names_in_],
             "dtypes": [_words(dtype) for dtype in self.dtypes_.values()],
-            "meaning": ["the model's own value, clamped"],
+            **self._meaning(),
         }
         if hasattr(self, "classes_"):
             table["classes"], table["classes_dtype"] = self.classes_.tolist(), self.classes_.dtype.str
-            outputs = Outputs(classes=class_names(self.classes_))
-            table["meaning"] = [f"{output_words(outputs, '')}, clamped"]
         return table
+
+    def _meaning(self) -> dict[str, Any]:
+        """What the output is, for checkers to print; older folders do not name the target."""
+        said = output_words(self.outputs_, "")
+        if self.target_name_ is not None:
+            return {"task": self.task, "target": self.target_name_, "meaning": [said]}
+        return {"meaning": [f"{said}, clamped" if hasattr(self, "classes_") else "the model's own value, clamped"]}
 
     def _property(self) -> Fair:
         return Fair(tuple(self.protected), self.eps)
@@ -160,11 +206,12 @@ class Clamped(Parameters, ABC):
         if self.certificate_ is None:
             raise SmileError("This clamp was saved in format version 1 and carries no certificate; fit it again.")
         params = {"protected": list(self.protected), "eps": float(self.eps)}
-        claims = [claim.to_json() for claim in self._property().lower(self.net_.domain)]
+        claims = [claim.to_json() for claim in self.claims_]
+        learned = {"quality": None if self.quality_ is None else self.quality_.to_json()}
         save_net(
             folder,
             self.net_,
-            model={"estimator": type(self).__name__, "params": params, "table": self.table()},
+            model={"estimator": type(self).__name__, "params": params, "table": self.table(), "learned": learned},
             documents={"properties.json": {"properties": properties_to_json([self._property()]), "claims": claims}},
             extra=self.certificate_.files,
             overwrite=overwrite,
@@ -186,6 +233,9 @@ class Clamped(Parameters, ABC):
         out.model_, out.domain_ = model, Domain.from_json(stored["net"]["domain"])
         out.feature_names_in_ = np.array(learned["columns"], dtype=object)
         out.n_features_in_ = len(out.feature_names_in_)
+        out.target_name_ = learned.get("target")
+        quality = stored.get("learned", {}).get("quality")
+        out.quality_ = None if quality is None else Standing.from_json(quality)
         out.dtypes_ = dict(zip(learned["columns"], map(_dtype, learned["dtypes"]), strict=True))
         if "classes" in learned:
             out.classes_ = np.array(learned["classes"], dtype=np.dtype(learned["classes_dtype"]))
@@ -195,7 +245,7 @@ class Clamped(Parameters, ABC):
             out._judgement = Judgement(Unknown(why=because(Reason.FIRST_PINNED)))
             return out
         found = examine(Path(folder))
-        claims = out._property().lower(out.net_.domain)
+        claims = out.claims_
         stated = [claim.to_json() for claim in claims]
         if not isinstance(found, Certificate) or [claim.to_json() for claim in found.claims] != stated:
             reason = "it proves other claims" if isinstance(found, Certificate) else found.reason
@@ -252,6 +302,11 @@ def _dtype(words: Any) -> Any:
 class ClampedRegressor(RegressorMixin, Clamped):
     """A regressor made ε-fair; ε in units of the target."""
 
+    task: ClassVar[TaskName] = "regression"
+
+    def _as_numbers(self, y: np.ndarray) -> np.ndarray:
+        return y.astype(np.float64)
+
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
         return np.asarray(self.model_.predict(frame), dtype=np.float64)
 
@@ -262,6 +317,11 @@ class ClampedRegressor(RegressorMixin, Clamped):
 
 class ClampedClassifier(ClassifierMixin, Clamped):
     """A classifier of two classes made ε-fair on its logit: an odds ratio of e^ε at most."""
+
+    task: ClassVar[TaskName] = "binary"
+
+    def _as_numbers(self, y: np.ndarray) -> np.ndarray:
+        return (y == self.classes_[1]).astype(np.float64)
 
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
         if len(self.model_.classes_) != 2:

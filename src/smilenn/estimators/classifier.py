@@ -32,7 +32,6 @@ from smilenn.estimators.radius import (
 )
 from smilenn.estimators.reject import accepted, with_rejections
 from smilenn.estimators.rules import LOGIT_EPS, Directions, Names, Stated
-from smilenn.estimators.sigmoid import probability
 from smilenn.estimators.stability import largest_changes, stable
 from smilenn.estimators.targets import (
     Target,
@@ -48,6 +47,7 @@ from smilenn.properties.recognise import limits_change
 from smilenn.recourse.goal import Goal, class_goal, label_goal
 from smilenn.recourse.reasons import reasons
 from smilenn.recourse.recourse import Change, Recourse, recourse
+from smilenn.sigmoid import probability
 from smilenn.train.config import Config
 
 if TYPE_CHECKING:
@@ -64,8 +64,9 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
     calibration does, scales ε along: after multiplying them by c the same rules hold with c·ε.
 
     class_weight : class → weight of its rows, ``balanced`` for equal totals; multiplied with ``sample_weight``.
-    positive : the class of two that `increasing` and `decreasing` are about: its log-odds rise or fall. None is
-        ``classes_[1]``. `decision_function` and `predict_proba` do not depend on it.
+    positive : the class of two whose log-odds rules with a direction (`increasing`, `Monotone`, `Bounded`, …) are about
+        if they name none. None is ``classes_[1]``; a claim in formulas stays as it is. `decision_function`
+        and `predict_proba` do not depend on it.
     """
 
     class_weight: Mapping[Any, float] | Literal["balanced"] | None
@@ -120,13 +121,13 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
             check_positive(self.positive, target)
         return target
 
-    def _short_output(self) -> str | None:
+    def _usual_output(self) -> str | None:
         return None if self.positive is None else class_names(np.array([self.positive]))[0]
 
     @property
     def positive_class(self) -> str:
-        """The class of two that the short forms are about, as it is called in sentences."""
-        return self._short_output() or self.outputs_.classes[1]
+        """The class of two that rules with a direction are about unless they name one, as it is called in sentences."""
+        return self._usual_output() or self.outputs_.classes[1]
 
     def _start(self, target: Target, weight: np.ndarray) -> tuple[Target, np.ndarray]:
         return started_decisions(target, self.class_weight, weight)

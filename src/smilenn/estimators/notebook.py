@@ -13,12 +13,13 @@ from smilenn.estimators.example import example_html
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
+    from smilenn.estimators.clamped import Clamped
 
 COLOURS = {"proved": "#1a7f37", "violated": "#cf222e"}
 OPEN = "#9a6700"
 
 
-def verdict_html(estimator: SmileEstimator) -> str:
+def verdict_html(estimator: SmileEstimator | Clamped) -> str:
     """One block beside a bar in the verdict's colour; every text is escaped."""
     verdict, certificate, example = estimator.verdict_, estimator.certificate_, estimator.counterexample()
     lines = [verdict.sentence()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,17 @@ if TYPE_CHECKING:
 
 
 IN_TIME = 2_000  # rows that are measured where a time limit has to be kept
+
+
+class QualityWarning(UserWarning):
+    """The fitted model is worth no more than a constant, whatever is certified of it."""
+
+
+def warn_of_shortfall(quality: Standing) -> None:
+    """Warn whoever called `fit` where the quality falls short, in the words that stand beside the verdict."""
+    if quality.shortfall:
+        said = f"{quality.shortfall[0].upper()}{quality.shortfall[1:]}."
+        warnings.warn(said, QualityWarning, stacklevel=3)
 
 
 def quality_of(estimator: SmileEstimator, x: np.ndarray, y: np.ndarray, held: np.ndarray) -> Standing:

@@ -19,6 +19,7 @@ from smilenn.errors import SmileError
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
 from smilenn.properties.library import Monotone, Robust
+from smilenn.properties.output_property import about
 from smilenn.properties.spec import as_property
 
 Name = str | int
@@ -39,8 +40,10 @@ def stated(properties: Any) -> tuple[Any, ...]:
 def all_stated(
     properties: Any, increasing: Names, decreasing: Names, monotonic_cst: Directions, output: str | None
 ) -> tuple[Property, ...]:
-    """The properties, then the `Monotone` of the short forms, about `output` (None: the only one, or all)."""
-    listed = tuple(as_property(item) for item in stated(properties))
+    """The properties, then the `Monotone` of the short forms. Those with a direction that name no output are about
+    `output` (None: the only one, or all).
+    """
+    listed = tuple(about(as_property(item), output) for item in stated(properties))
     rising, falling = directions(monotonic_cst)
     up, down = _joined(increasing, rising), _joined(decreasing, falling)
     if not (up or down):

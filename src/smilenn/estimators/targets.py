@@ -166,7 +166,7 @@ def _labels(y: np.ndarray, names: Sequence[str]) -> Target:
 
 
 def check_positive(positive: Any, target: Target) -> None:
-    """The class that the short forms are about is one of two."""
+    """The class that rules with a direction are about is one of two."""
     if target.task != "binary":
         raise SmileError(
             "positive chooses one of two classes; with more, name the one a rule is about: Monotone(…, output=…)."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -39,3 +39,13 @@ class OutputProperty(Property):
 
     def _change(self, most: str) -> str:
         return f"|{self._out(0)} - {self._out(1)}| <= {most}"
+
+
+def about(item: Property, output: str | None) -> Property:
+    """A rule with a direction that names no output as the same rule about `output`; every other one as it is.
+
+    A claim or formula is never turned around: it says itself which way its outputs move.
+    """
+    if output is None or not isinstance(item, OutputProperty) or not item.directed or item.output is not None:
+        return item
+    return replace(item, output=output)

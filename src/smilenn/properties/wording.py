@@ -78,7 +78,7 @@ def comment(claim: Claim, outputs: Outputs | None = None, domain: Domain | None 
 def beside(claim: Claim, outputs: Outputs | None = None, domain: Domain | None = None) -> str:
     """What follows for a probability or a decision, as a sentence; empty where nothing does.
 
-    `predict_proba` is a rising function of the log-odds, bit for bit (estimators/sigmoid.py). Of decisions: if a were
+    `predict_proba` is a rising function of the log-odds, bit for bit (sigmoid.py). Of decisions: if a were
     decided for i and b for j, both by more than ε/2, the margin of i over j would change by more than ε between them.
     """
     found = meaning(claim, outputs, domain)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from smilenn.estimators.sigmoid import LARGEST, STEPS, probability, rising_exp
+from smilenn.sigmoid import LARGEST, STEPS, probability, rising_exp
 
 
 def neighbours(x, count=200):
