@@ -1,6 +1,7 @@
 """Certified radii: multiples of a certified δ, never more than what pairs of inputs allow."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ from smilenn.certify.reference import check as reference
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
-from smilenn.estimators.radius import Steps, as_written, least_radius, radii, sizes_of, steps_of
+from smilenn.estimators.radius import Steps, as_written, least_radius, radii, reaching, sizes_of, steps_of
 from smilenn.properties import Claim, Robust
 from smilenn.properties.forms import Outputs
 from smilenn.train.config import Config
@@ -82,8 +83,26 @@ def test_a_radius_needs_a_claim_of_its_norm(fitted):
         model.certified_radius(x)
 
 
+def test_a_delta_that_rounds_to_the_certified_one_is_not_certified():
+    """0 and the float 0.1 are more than a tenth apart, and less than 0.10000000000000001: no claim covers them."""
+    x = np.linspace(0, 1, 120)[:, None]
+    model = SmileClassifier(properties=[Robust(0.1)], random_state=0).fit(x, x[:, 0] > 0.5)
+    exact = model.certified_radius(x) == 0.1
+    assert exact.any() and Fraction(1, 10) < Fraction(0.1) < Fraction("0.10000000000000001")
+    for more in ("0.10000000000000001", str(Fraction(1, 10) + Fraction(1, 10**30))):
+        assert not model.predict_certified(x, delta=more)[1][exact].any()
+    assert model.predict_certified(x, delta="1/10")[1][exact].all()
+
+
+def test_a_delta_that_no_decimal_of_a_float_is_counts_where_it_was_certified():
+    third = Fraction(1, 3)
+    one = replace(steps(float(third)), size=third)
+    assert reaching([one], third)[0].once == least_radius(third) > third > one.once
+    assert reaching([one], Fraction("0.333")) == [one] and least_radius(Fraction("0.333")) == 0.333
+
+
 def steps(delta=0.25, slack=0.0):
-    return Steps(Claim.__new__(Claim), delta, delta, slack)
+    return Steps(Claim.__new__(Claim), delta, delta, slack, Fraction(delta))
 
 
 def test_one_step_is_the_number_that_was_written():
@@ -98,7 +117,7 @@ def test_one_step_is_the_number_that_was_written():
 
 
 def test_several_steps_are_rounded_down():
-    found = radii(np.array([0.35, 0.15]), np.array([0.1]), Steps(Claim.__new__(Claim), 0.1, 0.1, 1e-15), margins=False)
+    found = radii(np.array([0.35, 0.15]), np.array([0.1]), steps(0.1, 1e-15), margins=False)
     assert Fraction(found[0]) < Fraction(3, 10) and found[0] > 0.3 - 1e-12 and found[1] == 0.1
 
 

@@ -183,6 +183,8 @@ def load_deep(folder: str | Path) -> DeepModel:
         raise SmileError(f"{path} is not the folder of a deep model of version 1.")
     try:
         return _read(path, described, files)
+    except SmileError:
+        raise  # it says by itself what is wrong, and whether the folder was altered
     except (LookupError, TypeError, ValueError, RuntimeError, safetensors.SafetensorError) as error:
         raise SmileError(f"The files of {path} do not describe a deep model: {error}.") from None
 

@@ -26,6 +26,7 @@ from smilenn.estimators.radius import (
     Unit,
     least_radius,
     radii,
+    reaching,
     refuse_without_steps,
     sizes_of,
     steps_of,
@@ -159,8 +160,9 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         of the row's, in this `norm`, gets the same label: those rows whose `certified_radius` is delta or more.
         """
         if delta is not None:
-            least = least_radius(read_number(delta, "predict_certified", "delta", sign="positive"))
-            return self.predict(X), self.certified_radius(X, norm) >= least
+            asked = read_number(delta, "predict_certified", "delta", sign="positive")
+            steps = reaching(self._stated_steps(norm, "raw"), asked)
+            return self.predict(X), self._radius(self.outputs(X), steps, self.outside_) >= least_radius(asked)
         logits = self.outputs(X)
         return self.decided(logits), stable(logits, self.largest_changes(), margins=self.task == "multiclass")
 
@@ -201,12 +203,9 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         float 0.1 and the promise is about one tenth exactly, as that of `predict_certified` is. Several steps are
         rounded down, so three steps of 0.1 are a little less than 0.3.
         """
-        self._refuse_labels("A certified radius needs one label per row")
         if unit not in get_args(Unit):
             raise SmileError(f"unit is {unit!r}; choose 'raw' or 'delta'.")
-        steps = self._steps(norm, unit)
-        refuse_without_steps(steps, norm, several=unit == "raw" and bool(self._steps(norm, "delta")))
-        return self._radius(self.outputs(X), steps, self.outside_)
+        return self._radius(self.outputs(X), self._stated_steps(norm, unit), self.outside_)
 
     def radius(
         self, outputs: np.ndarray, norm: Norm, outside: OutOfBounds | None = None, *, unit: Unit = "raw"
@@ -217,6 +216,13 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         steps = [] if self.task == "multilabel" else self._steps(norm, unit)
         logits = outputs[:, 0] if outputs.shape[1] == 1 else outputs
         return self._radius(logits, steps, self.outside_ if outside is None else outside) if steps else None
+
+    def _stated_steps(self, norm: Norm, unit: Unit) -> list[Steps]:
+        """The steps; an error where no property has any, or rows have several labels."""
+        self._refuse_labels("A certified radius needs one label per row")
+        steps = self._steps(norm, unit)
+        refuse_without_steps(steps, norm, several=unit == "raw" and bool(self._steps(norm, "delta")))
+        return steps
 
     def _steps(self, norm: Norm, unit: Unit) -> list[Steps]:
         claims, scale = self.changing_claims(), None

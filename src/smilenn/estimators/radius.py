@@ -21,8 +21,8 @@ Where each column has a δ of its own, as shares of ranges have, radii are multi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -51,12 +51,14 @@ class Steps:
 
     once : δ as one step is reported: the float that stands for it, where δ is a decimal that a float is written as.
     delta : δ rounded down, for several steps.
+    size : δ itself.
     """
 
     claim: Claim
     once: float
     delta: float
     slack: float
+    size: Fraction
 
 
 def steps_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm, unit: Sizes | None = None) -> Steps | None:
@@ -73,7 +75,7 @@ def steps_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm, unit: S
     reach = [2.0**-51 * max(abs(f.lo), abs(f.hi), LEAST) / float(sizes[f.name]) for f in features]
     slack = math.sqrt(sum(v * v for v in reach)) if norm == 2 else max(reach)
     delta = found.pop()
-    return Steps(claim, as_written(delta), round_down(delta), 2 * slack)  # twice: these numbers are rounded too
+    return Steps(claim, as_written(delta), round_down(delta), 2 * slack, delta)  # twice: these numbers are rounded too
 
 
 def as_written(delta: Fraction) -> float:
@@ -83,12 +85,17 @@ def as_written(delta: Fraction) -> float:
 
 
 def least_radius(delta: Fraction) -> float:
-    """The radius that a row needs to be certified at δ: the float that δ is written as, else one beyond δ.
+    """The least float that is δ or more, as itself and as the decimal it stands for; of such a decimal its float."""
+    once = as_written(delta)
+    if Fraction(repr(once)) == delta:
+        return once
+    above = round_up(delta)
+    return above if Fraction(repr(above)) >= delta else math.nextafter(above, math.inf)
 
-    A radius of 0.1 may stand for a tenth exactly, so a δ just above a tenth needs more.
-    """
-    nearest = as_written(delta)
-    return nearest if Fraction(repr(nearest)) == delta else math.nextafter(round_up(delta), math.inf)
+
+def reaching(steps: Sequence[Steps], delta: Fraction) -> list[Steps]:
+    """The steps, where one of δ itself is reported as `least_radius` of it: of 1/3 the float below is not enough."""
+    return [replace(one, once=least_radius(delta)) if one.size == delta else one for one in steps]
 
 
 def sizes_of(claim: Claim, outputs: Outputs, domain: Domain, norm: Norm) -> Sizes:
