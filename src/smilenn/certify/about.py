@@ -28,7 +28,7 @@ class Assumption:
 PROCESS = Assumption("the process that predicts", "the program runs IEEE float64, rounding to nearest, in one process")
 TORCH = Assumption(
     "PyTorch's and NumPy's elementwise arithmetic",
-    "the elementwise operations and sums of PyTorch and NumPy are as documented",
+    "PyTorch and NumPy round √ and elementwise operations correctly, add as documented and keep to one thread if told",
 )
 PINNED = Assumption("pinned modules", "pinned modules give equal rows equal bits")
 PERHAPS_PINNED = Assumption("pinned modules, if any", f"{PINNED.line}, where the model has any")
