@@ -125,7 +125,7 @@ def early(place):
         (["explain", model, rows, "--at-least", "1", "--change", "x:far"], "neither up nor down nor a number"),
         (["explain", model, rows, "--at-least", "1", "--change", "q:up"], "no feature 'q'; it has 'x', 'z'"),
         (["explain", model, rows, "--to", "u"], "--to chooses a class, and this model predicts numbers"),
-        (["explain", model, rows], "Say what to reach: --at-least or --at-most"),
+        (["explain", model, rows, "--change", "x:up"], "Say what the change is to reach: --at-least or"),
         (["explain", model, rows, "--at-least", "1", "--output", "q"], "There is no output 'q'"),
         (["export", absent, "--onnx", new], "There is no model folder"),
         (["export", model, "--onnx", place / "empty"], "is a folder"),

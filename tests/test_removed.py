@@ -14,7 +14,8 @@ CHANGELOG = (Path(__file__).parents[1] / "CHANGELOG.md").read_text(encoding="utf
 
 def table():
     """The rows of the changelog's table: (the names that are gone, what to write)."""
-    rows = re.findall(r"^  \| (`.*?) \| (.*?) \|$", CHANGELOG, re.MULTILINE)
+    own = CHANGELOG.split("| gone | instead |")[1].split("\n\n")[0]
+    rows = re.findall(r"^  \| (`.*?) \| (.*?) \|$", own, re.MULTILINE)
     for gone, instead in rows:
         for name in re.findall(r"`(\w+)", gone):
             yield name, re.search(r"`(\w+)", instead)[1]

@@ -180,7 +180,6 @@ def predict(
     Columns: prediction[, probability[, certified]], or one for each of several targets, labels or quantiles.
 
     With --robust or --fair, `certified`: no allowed change flips the label; `accepted`: far enough from a decision.
-
     With --robust, `radius`: how far a row may move and keep its label (`radius_2`: in the Euclidean norm).
     """
     chosen = (out_of_bounds.value, options.several(id), options.several(na), options.several(keep_na), chunk)
