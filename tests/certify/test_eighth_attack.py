@@ -186,7 +186,7 @@ def test_a_service_shows_ordered_names_and_no_indicators(rising, tmp_path):
     served = Served.load(tmp_path / "model")
     schema = row_schema(served)
     assert schema["required"] == ["income", "debt", "rating"]
-    assert schema["properties"]["rating"] == {"type": ["string"], "enum": ["1", "2", "3"]}
+    assert schema["properties"]["rating"] == {"type": "string", "enum": ["1", "2", "3"]}
     assert [column.get("values") for column in served.described()["columns"]] == [None, None, ["1", "2", "3"]]
     row = {"income": 50.0, "debt": 0.5, "rating": "2"}
     curve = served.curve(row, "rating")
