@@ -204,3 +204,13 @@ def test_what_is_not_covered_is_said():
         fit_deep(frame, y, Fair(["group"], 1), hidden=())
     with pytest.raises(SmileError, match="fit_deep"):
         Network(hidden=(16, 16))
+
+
+def test_a_folder_is_written_whole_or_not_at_all(fair, tmp_path, monkeypatch):
+    def full(path, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("smilenn.model.folder._write", full)
+    with pytest.raises(SmileError, match="cannot be written: No space left"):
+        fair.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())

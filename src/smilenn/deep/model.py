@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -31,7 +32,7 @@ from smilenn.domain.box import OutOfBounds
 from smilenn.errors import SmileError
 from smilenn.estimators.outside import outside_mode
 from smilenn.model.backbones import MLP
-from smilenn.model.folder import dump_json, parse_json, refuse_existing
+from smilenn.model.folder import dump_json, parse_json, place_folder, refuse_existing
 from smilenn.properties.base import Property
 from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import properties_from_json, properties_to_json
@@ -77,13 +78,11 @@ class DeepModel:
         return found if self.task == "regression" else (found > 0).astype(np.int64)
 
     def save(self, folder: str | Path) -> None:
-        """Write a new folder, which `load_deep` and `smile check` read."""
+        """Write a new folder, whole or not at all, which `load_deep` and `smile check` read."""
         if self.box is None:
             raise SmileError("This model was loaded from a folder; copy that folder.")
         path = Path(folder)
         refuse_existing(path)
-        path.mkdir(parents=True)
-        (path / BACKBONE).write_bytes(safetensors.torch.save(dict(self.backbone.state_dict())))
         described = {
             "format": FORMAT,
             "version": 1,
@@ -94,8 +93,11 @@ class DeepModel:
             "scale": self.scale,
             "sizes": self.backbone.description["sizes"],
         }
-        (path / MODEL).write_bytes(dump_json(described))
-        write_folder(path, self.box.ends, OUTPUTS, self.box.rows)
+        backbone = safetensors.torch.save(dict(self.backbone.state_dict()))
+        with TemporaryDirectory(prefix="smile-deep-") as made:
+            write_folder(Path(made), self.box.ends, OUTPUTS, self.box.rows)
+            audit = {file.name: file.read_bytes() for file in Path(made).iterdir()}
+        place_folder(path, audit | {MODEL: dump_json(described), BACKBONE: backbone})
 
 
 def fit_deep(
