@@ -88,13 +88,14 @@ def _certified(
     rule: Practice, train: Dataset, test: Dataset, seed: int, quick: bool, options: Options
 ) -> tuple[np.ndarray, dict[str, Any]]:
     from smilenn.estimators.classifier import SmileClassifier
+    from smilenn.estimators.options import Network
     from smilenn.estimators.regressor import SmileRegressor
 
     kind = SmileClassifier if train.task == "binary" else SmileRegressor
     model = kind(
         properties=rule.properties(),
         random_state=seed,
-        device=options.device,
+        network=Network(device=options.device),
         config=Config(epochs=QUICK_EPOCHS) if quick else None,
     )
     model.fit(train.frame, train.target)
