@@ -318,12 +318,8 @@ def report(
     keep_na: KeepNA = None,
     card: Annotated[Path | None, typer.Option(help="A Markdown model card to write.", show_default="none")] = None,
     name: options.Title = None,
-    references: Annotated[
-        bool, typer.Option("--references", help="Also train references: no rules, unaware, other ε. Slow.")
-    ] = False,
-    seconds: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1.0, help="Time limit for all references together.")
-    ] = 60.0,
+    references: options.References = False,
+    seconds: options.ReferenceSeconds = 60.0,
     image: Annotated[
         str | None, typer.Option(metavar="ROWSxCOLUMNS", help="Show inputs as images.", show_default="guessed")
     ] = None,
