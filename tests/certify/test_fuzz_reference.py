@@ -7,7 +7,7 @@ import pytest
 from smilenn.certify.reference import check as check_reference
 from smilenn.certify.reference import reader
 
-RUNS = [4.0, pytest.param(120.0, marks=pytest.mark.slow)]  # seconds
+RUNS = [2.0, pytest.param(120.0, marks=pytest.mark.slow)]  # seconds
 
 
 @pytest.mark.parametrize("seconds", RUNS)

@@ -19,6 +19,18 @@ from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
 
 
+WHOLE = (
+    "test_a_pipeline_as_people_write_it"  # with the whole self-test, and a process for the checker, as users have both
+)
+
+
+@pytest.fixture(autouse=True)
+def quick(request):
+    """Short self-tests for the other tests: a clamp asks its model for every row by itself."""
+    if request.node.name != WHOLE:
+        request.getfixturevalue("quick_fits")
+
+
 def people(n=120):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"income": rng.uniform(0, 9, n), "race": rng.choice(["a", "b"], n)})

@@ -99,6 +99,8 @@ class Linear(Layer):
         if signs is not None:
             wanted = torch.tensor(np.broadcast_to(signs, (outputs, width)).copy(), dtype=torch.float64)
         self.register_buffer("signs", wanted, persistent=False)
+        if signs is None:
+            return  # a comparison on the meta device would import torch's compiler, two seconds for every process
         with torch.no_grad():
             self.weight.copy_(torch.where(self.signs == 0, self.weight, self.weight.abs() * self.signs))
 
