@@ -1,4 +1,4 @@
-"""Fuzzing of the integer checker, for four seconds, and for two minutes in the slow tests."""
+"""Fuzzing of the integer checker, for two seconds, and for two minutes in the slow tests."""
 
 from pathlib import Path
 

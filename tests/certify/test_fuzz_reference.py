@@ -1,4 +1,4 @@
-"""Fuzzing of the reference checker, for four seconds, and for two minutes in the slow tests."""
+"""Fuzzing of the reference checker, for two seconds, and for two minutes in the slow tests."""
 
 from pathlib import Path
 
