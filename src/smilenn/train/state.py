@@ -22,6 +22,7 @@ from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.search.pool import Pool
 from smilenn.train.ensemble import Ensemble
+from smilenn.train.recorded import Recorded
 
 
 class CheckpointError(SmileError):
@@ -46,6 +47,7 @@ class State:
     stall : pretraining: best loss so far and epochs since.
     pools : counterexamples, one pool per claim.
     ensemble : the members of an encoder while they are trained together, or None.
+    recorded : steps recorded on a GPU, or None.
     """
 
     net: SmileNet
@@ -64,6 +66,7 @@ class State:
     pools: list[Pool] = field(default_factory=list)
     seconds: float = 0.0
     ensemble: Ensemble | None = None
+    recorded: Recorded | None = None
 
     def enter(self, phase: str) -> None:
         """Start a phase at its first unit."""
@@ -114,7 +117,7 @@ def save_state(path: Path, state: State) -> None:
         "stall_loss": _json(state.stall_loss),
         "history": state.history,
         "seconds": state.seconds,
-        "rates": [group["lr"] for group in state.optimizer.param_groups],
+        "rates": [float(group["lr"]) for group in state.optimizer.param_groups],
         "pools": [pool.to_json() for pool in state.pools],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
