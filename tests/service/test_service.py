@@ -348,6 +348,20 @@ def test_columns_whose_cells_may_be_missing_are_told_and_their_curve_is_of_known
         assert found == client.post("/curve", json={"row": GOOD, "feature": "income"}).json()
 
 
+def test_the_curve_of_a_number_with_an_indicator_is_of_known_values(tmp_path):
+    """An indicator was looked up by the first letter of its name: an internal error, or column 'i' set to 0."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"income": rng.uniform(10, 100, 60), "i": rng.uniform(1, 2, 60)})
+    score = frame["income"] + 90 * frame["i"]
+    model = smilenn.SmileRegressor(config=smilenn.Config(epochs=2), network=smilenn.Network(members=1), random_state=0)
+    model.fit(frame.mask(frame["income"] < 15), score).save(tmp_path / "model")
+    row = {"income": None, "i": 1.5}
+    with TestClient(application(Service(Served.load(tmp_path / "model"), Limits()))) as client:
+        found = client.post("/curve", json={"row": row, "feature": "income"}).json()
+    known = pd.DataFrame({"income": found["at"], "i": 1.5})
+    assert found["output"] == model.predict(known).tolist()
+
+
 def test_an_altered_folder_is_not_served(regressor_folder, tmp_path):
     folder = tmp_path / "altered"
     shutil.copytree(regressor_folder, folder)
