@@ -119,13 +119,13 @@ def test_rows_outside_the_domain_are_moved_and_said_so(client, regressor):
 
 BAD = [
     ({"rows": [{**GOOD, "wage": 3}]}, 422, "has 'wage', which is not a column of the model"),
-    ({"rows": [{k: v for k, v in GOOD.items() if k != "race"}]}, 422, "lacks 'race'"),
+    ({"rows": [{k: v for k, v in GOOD.items() if k != "race"}]}, 422, "Row 0 lacks 'race'; give every column."),
     ({"rows": [GOOD | {"region": "west"}]}, 422, "unknown category 'west'"),
     ({"rows": [GOOD | {"years": 3.5}]}, 422, "must be a whole number"),
     ({"rows": [GOOD | {"income": None}]}, 422, "is missing"),
     ({"rows": [3]}, 422, "is not an object"),
     ({"rows": []}, 422, "has no row; give at least one"),
-    ({"rows": [GOOD] * 101}, 422, "at most 100 rows"),
+    ({"rows": [GOOD] * 101}, 422, "A request has at most 100 rows, not 101; send them in parts."),
     ({"rows": [GOOD, GOOD | {"income": True}]}, 422, "Row 1, column 'income' holds a truth value; give a number."),
     ({"rows": [GOOD | {"years": False}]}, 422, "column 'years' holds a truth value; give a number."),
     ({"rows": [GOOD | {"income": [1]}]}, 422, "column 'income' holds a list; give one number."),
@@ -244,7 +244,8 @@ def test_the_closest_pair_is_a_pair_of_the_rule(client):
     found = client.post("/near", json={"row": GOOD, "number": 0}).json()
     assert found["found"] and found["room"] >= 0 and len(found["rows"]) == 2
     assert client.post("/near", json={"row": GOOD, "number": 7}).status_code == 422
-    assert client.post("/near", json={"row": GOOD}).status_code == 422
+    answer = client.post("/near", json={"row": GOOD})
+    assert answer.status_code == 422 and answer.json()["detail"] == "This request needs 'number', 'row'."
     assert client.post("/curve", json={"row": GOOD, "feature": "wage"}).status_code == 422
 
 
