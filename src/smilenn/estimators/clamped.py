@@ -69,6 +69,7 @@ class Clamped(Parameters, ABC):
     eps: float
     domain: Domain | Columns | Mapping[str, Any] | None
     task: ClassVar[TaskName]
+    classes_: np.ndarray
     target_name_: str | None
     quality_: Standing | None
 
