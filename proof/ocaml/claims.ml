@@ -1,5 +1,6 @@
 (* Claims (sections 3 and 6): read, tested for their form, put into symbols, and handed to the proved checker. *)
 open Report
+module D = Checker.DChecker
 
 type term = { coef : Q.t; copy : int; input : bool; name : string }
 type row = { terms : term list; op : string; rhs : Q.t }
@@ -108,9 +109,8 @@ let formula c =
     (String.concat ", " (List.map row_text c.then_))
 
 (* ---- for the proved checker ---- *)
-let num q : Checker.DOps.num = { Checker.DOps.man = Q.num q; ex = Z.zero; de = Q.den q }
-let value (v : Checker.DOps.num) =
-  Q.make v.Checker.DOps.man (Z.shift_left v.Checker.DOps.de (Z.to_int v.Checker.DOps.ex))
+let num = Advice.num
+let value = Advice.value
 
 let lookup (domain : Model.domain) =
   let features = Hashtbl.create 64 and index = Hashtbl.create 64 in
@@ -171,7 +171,10 @@ let read_rooms (model : Model.t) c v =
   List.iter2 (fun room r -> need (Q.sign room >= 0 && Q.leq room (allowed r)) "a row takes too much room for rounding") rooms stated;
   rooms
 
-type proof = Order | Leaf of Proofs.leaf | Mirror of int
+type proof = Order | Leaf of Proofs.leaf | Sweep | Slope of Json.t | Signs | Mirror of int
+
+let rule = function
+  | Order -> "order" | Leaf _ -> "leaf" | Sweep -> "sweep" | Slope _ -> "slope" | Signs -> "signs" | Mirror _ -> "mirror"
 
 let read_proofs shape where v =
   let leaf = [ "rule"; "bits"; "start"; "length"; "units" ] in
@@ -180,7 +183,10 @@ let read_proofs shape where v =
     | Some (Json.Text "mirror"), p when Json.is_object [ "rule"; "of" ] p ->
       (match Json.size (Json.get "of" p) with Some r -> Mirror r | None -> refuse "a mirror shows no earlier row")
     | Some (Json.Text "leaf"), p when Json.is_object leaf p || Json.is_object ("lemmas" :: leaf) p -> Leaf (Proofs.leaf shape p)
-    | Some (Json.Text r), _ when List.mem r [ "sweep"; "signs"; "ball"; "slope" ] -> uncovered (where ("the " ^ r ^ " rule"))
+    | Some (Json.Text "sweep"), p when Json.is_object [ "rule" ] p -> Sweep
+    | Some (Json.Text "signs"), p when Json.is_object [ "rule" ] p -> Signs
+    | Some (Json.Text "slope"), p when Json.is_object [ "rule"; "bits"; "start"; "length" ] p -> Slope p
+    | Some (Json.Text "ball"), p when Json.is_object [ "rule" ] p -> uncovered (where "the ball rule")
     | _ -> refuse "a row's proof is malformed" in
   match v with Json.List l -> List.map one l | _ -> refuse "a claim has another number of rows than proofs"
 
@@ -204,27 +210,73 @@ let merged exchange (g : Checker.goal0) =
     List.sort compare (List.map (fun ((c, k), i) -> ((key k, i), Q.to_string (value c))) (Checker.clean ts)) in
   (side g.Checker.outs, side g.Checker.ins, Q.to_string (value g.Checker.g_right))
 
-let check_mirrors net premise ready goals proofs =
+let check_mirrors copies net premise ready goals proofs =
   let goals = Array.of_list goals and proofs = Array.of_list proofs in
   let one at = function
-    | Order | Leaf _ -> ()
     | Mirror r ->
+      need (copies = 2) "a mirror is for two copies";
       need (r < at && (match proofs.(r) with Mirror _ -> false | _ -> true)) "a mirror shows no earlier row";
-      need (merged false goals.(at) = merged true goals.(r) && symmetric net premise (Lazy.force ready)) "a mirror shows another row" in
+      need (merged false goals.(at) = merged true goals.(r) && symmetric net premise (Lazy.force ready)) "a mirror shows another row"
+    | _ -> () in
   Array.iteri one proofs
 
 let digest v =
   let own = match v with Json.Object l -> Json.Object (List.remove_assoc "sentence" l) | v -> v in
   Sha256.hex (Json.encoded own)
 
+(* what the specification asks of rows by the slope and the signs rule; the proved checker asks for less *)
+let differences (model : Model.t) (goal : D.goal) =
+  need model.Model.zero_gap "the rule is for boxes of no width";
+  let opposite a b = List.for_all2 (fun v w -> Q.equal (value v) (Q.neg (value w))) a b in
+  need (opposite goal.D.a1 goal.D.a2 && opposite goal.D.b1 goal.D.b2) "the rule is for differences"
+
+let strips net premise (ready : Checker.ready) =
+  let known = match Checker.ground net.Checker.coords premise with Some k -> Array.of_list k | None -> [||] in
+  let slot = function
+    | D.SPlain c -> [ Some (value c.D.dlo, value c.D.dhi) ]
+    | D.SGroup (n, _, _, _) -> List.init n (fun _ -> None) in
+  let own source = function
+    | Some strip -> strip
+    | None -> (match source with
+        | Some i -> (value known.(i).Checker.k_low, value known.(i).Checker.k_high)
+        | None -> (Q.zero, Q.zero)) in
+  Array.of_list (List.map2 own ready.Checker.r_sources (List.concat_map slot ready.Checker.r_slots))
+
 (* bound and margin of every row, by the proved checker; that of a mirror is its row's, once the checker says so *)
 let bounds (model : Model.t) copies spend left reader where net premise ready goals proofs =
-  let shape = Proofs.shape (List.length model.Model.source) model.Model.units model.Model.groups in
+  let shape = Proofs.shape (List.length model.Model.source) model.Model.units model.Model.flips model.Model.groups in
   let of_order = lazy (match Checker.check_order net premise goals with
       | Some shown -> Array.of_list shown
       | None -> refuse "the order rule does not apply, or a number may overflow") in
   let numbered = Array.of_list goals and found = Hashtbl.create 16 in
   let zero = Checker.DOps.zero in
+  let count nodes lemmas = spend nodes (model.Model.node_work copies nodes lemmas) in
+  let shown goal = function
+    | Leaf leaf ->
+      let shown, nodes = Proofs.read shape (Lazy.force ready) copies (left ()) reader leaf in
+      count nodes leaf.Proofs.lemmas;
+      shown
+    | Sweep ->
+      need (List.length model.Model.source = 1 && (Lazy.force ready).Checker.r_rows = []) "the sweep rule is for one input and no extra rows";
+      count (model.Model.units + 1) 0;
+      (match Advice.sweep (model.Model.flips > 0) (Lazy.force ready) with
+       | Some own -> Checker.Own own | None -> uncovered (where "the sweep rule over a category"))
+    | Slope p ->
+      need (copies = 2) "the slope rule is for two copies";
+      let ready = Lazy.force ready in
+      need (ready.Checker.r_rows = [] && Q.sign (value goal.Checker.g_right) >= 0) "the slope rule is for right sides ≥ 0 and no extra rows";
+      differences model (Checker.row_goal ready goal);
+      let shown, nodes = Proofs.slope shape ready (left ()) reader p in
+      count nodes 0;
+      shown
+    | _ ->
+      need (copies = 2) "the signs rule is for several copies";
+      let ready = Lazy.force ready in
+      let own = Checker.row_goal ready goal in
+      differences model own;
+      need (List.exists (fun v -> Q.sign (value v) <> 0) own.D.a1) "the signs rule is for rows over outputs";
+      count (copies * (1 + List.length ready.Checker.r_rows)) 0;
+      Checker.Own (Advice.signs ready (strips net premise ready) (D.psi_of ready.Checker.r_net own)) in
   let one at proof =
     let goal = numbered.(at) in
     let by_order reason =
@@ -232,20 +284,20 @@ let bounds (model : Model.t) copies spend left reader where net premise ready go
       (zero, zero) in
     let result = match proof with
       | Order ->
+        need (copies = 2) "the order rule is for two copies";
         need (model.Model.profile = "fixed-order") "the order rule is for sums in a fixed order";
-        spend 1 (model.Model.node_work copies 1 0);
+        count 1 0;
         by_order (fun () -> refuse "an output may move in the wrong direction")
-      | Leaf leaf ->
-        let lemmas, tree, nodes = Proofs.read shape (Lazy.force ready) copies (left ()) reader leaf in
-        spend nodes (model.Model.node_work copies nodes leaf.Proofs.lemmas);
-        (match Checker.bound_of (Lazy.force ready) goal (Checker.Tree (lemmas, tree)) with
-         | Some b -> b | None -> refuse "a leaf is rejected, or all leaves are closed")
       | Mirror r ->
         (match List.nth proofs r with
          | Order -> by_order (fun () -> uncovered (where "a mirror of a row that the order rule does not show"))
          | _ ->
            if not (Checker.mirrors (Lazy.force ready) goal numbered.(r)) then uncovered (where "a mirror of this kind");
-           Hashtbl.find found r) in
+           Hashtbl.find found r)
+      | proof ->
+        let shown = shown goal proof in
+        (match Checker.bound_of (Lazy.force ready) goal shown with
+         | Some b -> b | None -> refuse (Printf.sprintf "the %s rule does not show a row" (rule proof))) in
     Hashtbl.replace found at result;
     result in
   List.mapi one proofs
@@ -264,13 +316,13 @@ let check (model : Model.t) spend left reader number entry =
   (* every row as left <= rhs: an == row is itself and its negation *)
   let rows = List.map (fun (r, sign) ->
       { terms = List.map (fun t -> { t with coef = Q.mul sign t.coef }) r.terms; op = "<="; rhs = Q.mul sign r.rhs }) goals in
-  let shape = Proofs.shape (List.length model.Model.source) model.Model.units model.Model.groups in
+  let shape = Proofs.shape (List.length model.Model.source) model.Model.units model.Model.flips model.Model.groups in
   let proofs = read_proofs shape where (Json.get "rows" entry) in
   need (List.length proofs = List.length rows) "a claim has another number of rows than proofs";
   let net = match model.Model.net with Ok net -> net | Error what -> uncovered what in
-  let leaf = function Leaf _ -> true | _ -> false in
-  if c.k > 2 && List.exists leaf proofs then uncovered (where (Printf.sprintf "a claim over %d copies" c.k));
-  need (c.k = 2 || (c.k = 1 && List.for_all leaf proofs)) "the order rule is for two copies";
+  let general = function Leaf _ | Signs -> true | _ -> false in
+  if c.k > 2 && List.exists general proofs then uncovered (where (Printf.sprintf "a claim over %d copies" c.k));
+  need (c.k <= 2) "this rule is for one copy or two";
   spend 0 model.Model.claim_work;
   List.iter (fun _ -> spend 0 (model.Model.row_work c.k)) proofs;
   let find = lookup model.Model.domain in
@@ -286,12 +338,12 @@ let check (model : Model.t) spend left reader number entry =
   let asked = List.map (goal model find) rows in
   let ready = lazy (match Checker.prepare net premise with
       | Some r -> r | None -> refuse "the encoder does not fit, or a number may overflow") in
-  check_mirrors net premise ready asked proofs;
+  check_mirrors c.k net premise ready asked proofs;
   let found = bounds model c.k spend left reader where net premise ready asked proofs in
   let rooms = read_rooms model c (Json.get "room" entry) in
   let report (r, p) (goal, ((b, m) as pair)) room =
     let margin = value m in
-    { text = row_text r; rule = (match p with Order -> "order" | Leaf _ -> "leaf" | Mirror _ -> "mirror"); bound = value b; margin;
+    { text = row_text r; rule = rule p; bound = value b; margin;
       Report.rhs = r.rhs; room = Q.min room (Q.mul (Q.of_int 2) margin); holds = Checker.accepts goal (num room) pair } in
   let rec all rows found rooms = match (rows, found, rooms) with
     | r :: rows, f :: found, room :: rooms -> let one = report r f room in one :: all rows found rooms

@@ -100,23 +100,23 @@ Proof.
     destruct (IH es' r eq_refl Ar) as (out & -> & Nr & L). exists (v :: out). simpl. rewrite L. split; [reflexivity|].
     split; [|reflexivity]. split; [|exact Nr]. rewrite sval_exact. apply B, Hn.
 Qed.
-Lemma any_outputs_near n its i es sel e X o : between sel -> mapo (item_err (coords n)) its = Some i -> margins_of n its = Some es ->
-  Near i (us_of n its X) e -> Forall (fun v => 0 <= v) (exact_part (second n) (us_of n its X)) ->
+Lemma any_outputs_near n its i es sel e X o : between (kind n) sel -> mapo (item_err (coords n)) its = Some i -> margins_of n its = Some es ->
+  Near i (us_of n its X) e -> (kind n = Gap -> Forall (fun v => 0 <= v) (exact_part (second n) (us_of n its X))) ->
   after (any_part (lower n) e) (fun l => after (any_part (second n) e) (fun s =>
-    after (any_embed sel 0 l s) (fun z => each (any_output z) (head n)))) o ->
+    after (any_embed (kind n) sel 0 l s) (fun z => each (any_output z) (head n)))) o ->
   exists y, o = Some y /\ outputs_of n its es X y.
 Proof.
   intros B Ei H N G (o1 & A1 & A). unfold margins_of in H. rewrite Ei in H. simpl in H. unbind H. unbind H. unbind H.
   destruct (any_part_sound _ _ _ _ _ _ N E A1) as (l & -> & L2). destruct A as (o2 & A2 & A).
   destruct (any_part_sound _ _ _ _ _ _ N E0 A2) as (s & -> & S2). destruct A as (o3 & A3 & A).
   destruct (part_err_sound _ _ _ _ _ N E) as [_ Ln]. destruct (part_err_sound _ _ _ _ _ N E0) as [_ Sn].
-  specialize (Ln l L2). specialize (Sn s S2). destruct (any_embed_sound sel B _ _ _ _ _ _ _ _ _ E1 Ln Sn A3) as (z & -> & Z2).
-  pose proof (boxed_near _ _ _ _ _ _ _ _ E1 Ln Sn G Z2) as Zn. destruct (any_heads_sound _ _ _ Zn _ _ _ H A) as (out & -> & Nr & Lo).
+  specialize (Ln l L2). specialize (Sn s S2). destruct (any_embed_sound _ sel B _ _ _ _ _ _ _ _ _ E1 Ln Sn A3) as (z & -> & Z2).
+  pose proof (boxed_near _ _ _ _ _ _ _ _ _ E1 Ln Sn G Z2) as Zn. destruct (any_heads_sound _ _ _ Zn _ _ _ H A) as (out & -> & Nr & Lo).
   exists out. split; [reflexivity|]. split; eauto.
 Qed.
 (** As [leaf_sound], for every evaluation of either copy under f64-aux. *)
 Theorem leaf_sound_any n p r : prepare n p = Some r ->
-  forall pin sel1 sel2 x1 x2 o1 o2, between sel1 -> between sel2 -> satisfied (coords n) p x1 x2 ->
+  forall pin sel1 sel2 x1 x2 o1 o2, between (kind n) sel1 -> between (kind n) sel2 -> satisfied (coords n) p x1 x2 ->
   one_hot (coords n) x1 -> one_hot (coords n) x2 -> any_network pin sel1 n x1 o1 -> any_network pin sel2 n x2 o2 ->
   exists y1 y2, o1 = Some y1 /\ o2 = Some y2 /\
   forall g s b m, bound_of r g s = Some (b, m) ->
@@ -126,7 +126,8 @@ Proof.
   intros H pin sel1 sel2 x1 x2 o1 o2 B1 B2 P O1 O2 (e1 & I1 & A1) (e2 & I2 & A2).
   destruct (prepared_items n p r x1 x2 H P O1 O2) as (ks & its & i & es & E0 & F & Sc & Ei & Em & K). destruct P as (D1 & D2 & _).
   destruct (any_inputs_sound pin n ks its x1 x2 e1 e2 F D1 D2 Sc E0 I1 I2) as (X & Y & e & f & -> & -> & I).
-  destruct (K X Y e f I) as ([N1 N2] & [G1 G2] & Fd).
+  destruct (K X Y e f I) as ([N1 N2] & G & Fd).
+  assert (G1 := fun q => proj1 (G q)). assert (G2 := fun q => proj2 (G q)).
   destruct (any_outputs_near n its i es sel1 e X o1 B1 Ei Em N1 G1 A1) as (y1 & -> & Y1).
   destruct (any_outputs_near n its i es sel2 f Y o2 B2 Ei Em N2 G2 A2) as (y2 & -> & Y2).
   exists y1, y2. split; [reflexivity|]. split; [reflexivity|]. apply shown_bound. apply Fd; assumption.
@@ -134,7 +135,7 @@ Qed.
 
 (** One copy: the premise pins every coordinate, and the second copy is the first. *)
 Corollary leaf_sound_one n p r : prepare n p = Some r ->
-  forall pin sel x o, between sel -> in_domain (coords n) x -> Forall (holds (fun k i => pick k x x i)) (when p) -> one_hot (coords n) x ->
+  forall pin sel x o, between (kind n) sel -> in_domain (coords n) x -> Forall (holds (fun k i => pick k x x i)) (when p) -> one_hot (coords n) x ->
   any_network pin sel n x o ->
   exists y, o = Some y /\ forall g s b m, bound_of r g s = Some (b, m) ->
     row_left g x x y y <= val b + val m /\

@@ -47,10 +47,11 @@ Definition any_row (y : list R) (r : list num * num) : option R -> Prop := any_s
 Definition any_part (p : part) (e : list R) : option (list R) -> Prop :=
   after (each (any_row e) (hidden p)) (fun s =>
   each (any_row ((if skips p then e else []) ++ map (fun v => Rmax v 0) s)) (sums p)).
-Inductive any_embed (sel : nat -> R -> R -> R) : nat -> list R -> list R -> option (list R) -> Prop :=
-| ae_nil k : any_embed sel k [] [] (Some [])
-| ae_cons k a l g s h r : rounded 1 (a + g) h -> any_embed sel (S k) l s r ->
-    any_embed sel k (a :: l) (g :: s) (match h, r with Some u, Some zs => Some (sel k a u :: zs) | _, _ => None end).
+Definition any_upper (bx : boxes) (a g : R) (o : option R) : Prop := match bx with Gap => rounded 1 (a + g) o | Paper => o = Some g end.
+Inductive any_embed (bx : boxes) (sel : nat -> R -> R -> R) : nat -> list R -> list R -> option (list R) -> Prop :=
+| ae_nil k : any_embed bx sel k [] [] (Some [])
+| ae_cons k a l g s h r : any_upper bx a g h -> any_embed bx sel (S k) l s r ->
+    any_embed bx sel k (a :: l) (g :: s) (match h, r with Some u, Some zs => Some (sel k a u :: zs) | _, _ => None end).
 Definition any_output (z : list R) (h : list num * num * num) : option R -> Prop :=
   let c := val (snd h) in
   after (each (fun g => rescaled (val g / c)) (fst (fst h))) (fun ws =>
@@ -64,4 +65,4 @@ Definition any_inputs (pin : nat -> list R -> list R) (n : net) (x : list R) (o 
 Definition any_network (pin : nat -> list R -> list R) (sel : nat -> R -> R -> R) (n : net) (x : list R) : option (list R) -> Prop :=
   after (any_inputs pin n x) (fun e =>
   after (any_part (lower n) e) (fun l => after (any_part (second n) e) (fun s =>
-  after (any_embed sel 0 l s) (fun z => each (any_output z) (head n))))).
+  after (any_embed (kind n) sel 0 l s) (fun z => each (any_output z) (head n))))).
