@@ -3039,7 +3039,7 @@ type boxes =
 | Paper
 
 type net0 = { coords : coord list; encoder : branch list option;
-              kind : boxes; lower0 : part; second0 : part;
+              kind : boxes; ends : bool; lower0 : part; second0 : part;
               head0 : ((DOps.num list * DOps.num) * DOps.num) list }
 
 (** val bind : 'a1 option -> ('a1 -> 'a2 option) -> 'a2 option **)
@@ -3294,9 +3294,10 @@ let zero_row r =
 (** val outputs_dir : net0 -> moving list -> dir list option **)
 
 let outputs_dir n0 ms =
-  bind (match n0.kind with
-        | Gap -> mapo fst ms
-        | Paper -> None) (fun ds ->
+  bind
+    (match n0.kind with
+     | Gap -> if n0.ends then None else mapo fst ms
+     | Paper -> None) (fun ds ->
     let y = map snd ms in
     bind (part_size n0.lower0 y) (fun l ->
       bind (part_size n0.second0 y) (fun m ->
@@ -5731,6 +5732,24 @@ let piece_of m before skip r =
     (if skip then firstn m (fst r) else []); DChecker.po =
     (app (repeat DOps.zero before) (if skip then skipn m (fst r) else fst r)) }
 
+(** val scaled_end : (coord -> DOps.num) -> coord -> DOps.num **)
+
+let scaled_end f c =
+  DOps.mul c.c_mult (DOps.sub (f c) c.c_shift)
+
+(** val ends_piece :
+    coord list -> (DOps.num list * DOps.num) -> DChecker.piece **)
+
+let ends_piece cs r =
+  let rise = firstn (length cs) (fst r) in
+  let fall = skipn (length cs) (fst r) in
+  { DChecker.pc =
+  (DOps.add
+    (DOps.sub (snd r)
+      (DChecker.dotT rise (map (scaled_end (fun c -> c.c_lo)) cs)))
+    (DChecker.dotT fall (map (scaled_end (fun c -> c.c_hi)) cs)));
+  DChecker.ps = (DChecker.axpy (negT0 DOps.one) fall rise); DChecker.po = [] }
+
 (** val real_net : net0 -> item list -> DChecker.net **)
 
 let real_net n0 its =
@@ -5742,7 +5761,10 @@ let real_net n0 its =
   DChecker.units = (app n0.lower0.hidden0 n0.second0.hidden0);
   DChecker.lower = (map (piece_of m 0 n0.lower0.skips) n0.lower0.sums);
   DChecker.second =
-  (map (piece_of m (length n0.lower0.hidden0) n0.second0.skips)
+  (map
+    (if n0.ends
+     then ends_piece n0.coords
+     else piece_of m (length n0.lower0.hidden0) n0.second0.skips)
     n0.second0.sums); DChecker.head = (map fst n0.head0) }
 
 type known_err = { e_size : DOps.num; e_err : DOps.num }
@@ -5788,6 +5810,48 @@ let rows_err i rows =
 let part_err p i =
   bind (rows_err i p.hidden0) (fun h ->
     rows_err (app (if p.skips then i else []) h) p.sums)
+
+(** val end_err : coord -> known_err -> (known_err * known_err) option **)
+
+let end_err c a =
+  let one_ = fun f ->
+    let size1 = norm (DOps.add a.e_size (absT0 (scaled_end f c))) in
+    let e = DOps.add a.e_err (error c) in
+    { e_size = size1; e_err =
+    (norm (DOps.add e (DOps.add (DOps.mul uT (DOps.add size1 e)) etaT))) }
+  in
+  let small = fun k ->
+    ltb0 (DOps.add k.e_size k.e_err) (DOps.add (twice hugeT) (twice hugeT))
+  in
+  if (&&)
+       ((&&) (DOps.leb c.c_lo c.c_hi) ((&&) (floatb c.c_lo) (floatb c.c_hi)))
+       ((&&) (small (one_ (fun c0 -> c0.c_lo)))
+         (small (one_ (fun c0 -> c0.c_hi))))
+  then Some ((one_ (fun c0 -> c0.c_lo)), (one_ (fun c0 -> c0.c_hi)))
+  else None
+
+(** val ends_err :
+    coord list -> known_err list -> (known_err list * known_err list) option **)
+
+let rec ends_err cs i =
+  match cs with
+  | [] -> (match i with
+           | [] -> Some ([], [])
+           | _ :: _ -> None)
+  | c :: cs' ->
+    (match i with
+     | [] -> None
+     | a :: i' ->
+       bind (end_err c a) (fun p ->
+         bind (ends_err cs' i') (fun r -> Some (((fst p) :: (fst r)),
+           ((snd p) :: (snd r))))))
+
+(** val second_err : net0 -> known_err list -> known_err list option **)
+
+let second_err n0 i =
+  if n0.ends
+  then bind (ends_err n0.coords i) (fun p -> Some (app (fst p) (snd p)))
+  else Some i
 
 (** val upper_err : boxes -> known_err -> known_err -> known_err option **)
 
@@ -5855,13 +5919,14 @@ let head_err _ e r inputs = function
 let margins_of n0 its =
   bind (mapo (item_err n0.coords) its) (fun i ->
     bind (part_err n0.lower0 i) (fun l ->
-      bind (part_err n0.second0 i) (fun s ->
-        bind (map2o (upper_err n0.kind) l s) (fun z0 ->
-          let r = map (fun a -> norm (DOps.add a.e_size a.e_err)) z0 in
-          mapo
-            (head_err (map (fun k -> k.e_size) z0)
-              (map (fun k -> k.e_err) z0) r
-              (norm (fold_right DOps.add DOps.zero r))) n0.head0))))
+      bind (second_err n0 i) (fun j ->
+        bind (part_err n0.second0 j) (fun s ->
+          bind (map2o (upper_err n0.kind) l s) (fun z0 ->
+            let r = map (fun a -> norm (DOps.add a.e_size a.e_err)) z0 in
+            mapo
+              (head_err (map (fun k -> k.e_size) z0)
+                (map (fun k -> k.e_err) z0) r
+                (norm (fold_right DOps.add DOps.zero r))) n0.head0)))))
 
 type ready = { r_slots : DChecker.slot list; r_rows : DChecker.row list;
                r_sources : int option list; r_net : DChecker.net;
@@ -5875,7 +5940,18 @@ let shapes n0 m =
       (=) (length (fst r)) (add (if p.skips then m else 0) (length p.hidden0)))
       p.sums
   in
-  (&&) (ok n0.lower0) (ok n0.second0)
+  let affine = fun r -> (=) (length (fst r)) (add m m) in
+  (&&) (ok n0.lower0)
+    (if n0.ends
+     then (&&)
+            ((&&) ((=) (length n0.coords) m) (forallb affine n0.second0.sums))
+            ((&&) n0.second0.skips
+              (match n0.second0.hidden0 with
+               | [] -> (match n0.encoder with
+                        | Some _ -> false
+                        | None -> true)
+               | _ :: _ -> false))
+     else ok n0.second0)
 
 (** val pinned_in : known0 list -> item -> bool **)
 

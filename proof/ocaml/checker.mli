@@ -1163,7 +1163,7 @@ type boxes =
 | Paper
 
 type net0 = { coords : coord list; encoder : branch list option;
-              kind : boxes; lower0 : part; second0 : part;
+              kind : boxes; ends : bool; lower0 : part; second0 : part;
               head0 : ((DOps.num list * DOps.num) * DOps.num) list }
 
 val bind : 'a1 option -> ('a1 -> 'a2 option) -> 'a2 option
@@ -3058,6 +3058,10 @@ val scale_of :
 val piece_of :
   int -> int -> bool -> (DOps.num list * DOps.num) -> DChecker.piece
 
+val scaled_end : (coord -> DOps.num) -> coord -> DOps.num
+
+val ends_piece : coord list -> (DOps.num list * DOps.num) -> DChecker.piece
+
 val real_net : net0 -> item list -> DChecker.net
 
 type known_err = { e_size : DOps.num; e_err : DOps.num }
@@ -3072,6 +3076,13 @@ val rows_err :
   known_err list -> (DOps.num list * DOps.num) list -> known_err list option
 
 val part_err : part -> known_err list -> known_err list option
+
+val end_err : coord -> known_err -> (known_err * known_err) option
+
+val ends_err :
+  coord list -> known_err list -> (known_err list * known_err list) option
+
+val second_err : net0 -> known_err list -> known_err list option
 
 val upper_err : boxes -> known_err -> known_err -> known_err option
 

@@ -286,6 +286,7 @@ let bounds (model : Model.t) copies spend left reader where net premise ready go
       | Order ->
         need (copies = 2) "the order rule is for two copies";
         need (model.Model.profile = "fixed-order") "the order rule is for sums in a fixed order";
+        if model.Model.ends then uncovered (where "the order rule for affine gaps");
         count 1 0;
         by_order (fun () -> refuse "an output may move in the wrong direction")
       | Mirror r ->

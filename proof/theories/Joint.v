@@ -121,12 +121,19 @@ Definition scale_of (cs : list coord) (f : coord -> num) (made : num) (it : item
   match it with Pass i => match nth_error cs i with Some c => f c | None => made end | Made _ _ => made end.
 Definition piece_of (m before : nat) (skip : bool) (r : list num * num) : DChecker.piece :=
   DChecker.Piece (snd r) (if skip then firstn m (fst r) else []) (repeat zero before ++ (if skip then skipn m (fst r) else fst r)).
+(* affine gaps: c + rise·(u − u_lo) + fall·(u_hi − u), u_lo and u_hi the exact scaled ends *)
+Definition scaled_end (f : coord -> num) (c : coord) : num := mul (c_mult c) (sub (f c) (c_shift c)).
+Definition ends_piece (cs : list coord) (r : list num * num) : DChecker.piece :=
+  let rise := firstn (length cs) (fst r) in
+  let fall := skipn (length cs) (fst r) in
+  DChecker.Piece (add (sub (snd r) (DChecker.dotT rise (map (scaled_end c_lo) cs))) (DChecker.dotT fall (map (scaled_end c_hi) cs)))
+    (DChecker.axpy (negT one) fall rise) [].
 Definition real_net (n : net) (its : list item) : DChecker.net :=
   let m := length its in
   DChecker.Net (map (scale_of (coords n) c_mult one) its) (map (scale_of (coords n) c_shift zero) its)
     (hidden (lower n) ++ hidden (second n))
     (map (piece_of m 0 (skips (lower n))) (sums (lower n)))
-    (map (piece_of m (length (hidden (lower n))) (skips (second n))) (sums (second n)))
+    (map (if ends n then ends_piece (coords n) else piece_of m (length (hidden (lower n))) (skips (second n))) (sums (second n)))
     (map fst (head n)).
 
 (** ** Margins: sizes of exact values and errors of computed ones *)
@@ -149,6 +156,23 @@ Definition rows_err (i : list known_err) (rows : list (list num * num)) : option
   mapo (row_err (map e_size i) (map e_err i) R (norm (fold_right add zero R))) rows.
 Definition part_err (p : part) (i : list known_err) : option (list known_err) :=
   bind (rows_err i (hidden p)) (fun h => rows_err ((if skips p then i else []) ++ h) (sums p)).
+(* distances from the scaled ends, whose errors are those of inputs *)
+Definition end_err (c : coord) (a : known_err) : option (known_err * known_err) :=
+  let one_ f :=
+    let size := norm (add (e_size a) (absT (scaled_end f c))) in
+    let e := add (e_err a) (error c) in
+    Err size (norm (add e (add (mul uT (add size e)) etaT))) in
+  let small k := ltb (add (e_size k) (e_err k)) (add (twice hugeT) (twice hugeT)) in
+  if andb (andb (leb (c_lo c) (c_hi c)) (andb (floatb (c_lo c)) (floatb (c_hi c)))) (andb (small (one_ c_lo)) (small (one_ c_hi)))
+  then Some (one_ c_lo, one_ c_hi) else None.
+Fixpoint ends_err (cs : list coord) (i : list known_err) : option (list known_err * list known_err) :=
+  match cs, i with
+  | c :: cs', a :: i' => bind (end_err c a) (fun p => bind (ends_err cs' i') (fun r => Some (fst p :: fst r, snd p :: snd r)))
+  | [], [] => Some ([], [])
+  | _, _ => None
+  end.
+Definition second_err (n : net) (i : list known_err) : option (list known_err) :=
+  if ends n then bind (ends_err (coords n) i) (fun p => Some (fst p ++ snd p)) else Some i.
 (* lower + second: e_L + e_S + u·(L + M + e_L + e_S) + η, size L + M; second itself: the larger of both *)
 Definition upper_err (bx : boxes) (l s : known_err) : option known_err :=
   match bx with
@@ -174,10 +198,10 @@ Definition head_err (Y E R : list num) (inputs : num) (h : list num * num * num)
   then Some e else None.
 Definition margins_of (n : net) (its : list item) : option (list num) :=
   bind (mapo (item_err (coords n)) its) (fun i =>
-  bind (part_err (lower n) i) (fun l => bind (part_err (second n) i) (fun s =>
+  bind (part_err (lower n) i) (fun l => bind (second_err n i) (fun j => bind (part_err (second n) j) (fun s =>
   bind (map2o (upper_err (kind n)) l s) (fun z =>
   let R := map (fun a => norm (add (e_size a) (e_err a))) z in
-  mapo (head_err (map e_size z) (map e_err z) R (norm (fold_right add zero R))) (head n))))).
+  mapo (head_err (map e_size z) (map e_err z) R (norm (fold_right add zero R))) (head n)))))).
 
 (** ** A claim's premise and network, made ready once; then row by row *)
 Record ready := Ready {
@@ -186,7 +210,12 @@ Record ready := Ready {
   r_pinned : list bool }.   (* coordinates of e that are equal in both copies: a split of one names both *)
 Definition shapes (n : net) (m : nat) : bool :=
   let ok p := forallb (fun r => Nat.eqb (length (fst r)) ((if skips p then m else O) + length (hidden p))) (sums p) in
-  andb (ok (lower n)) (ok (second n)).
+  let affine r := Nat.eqb (length (fst r)) (m + m) in
+  andb (ok (lower n))
+    (if ends n then
+      andb (andb (Nat.eqb (length (coords n)) m) (forallb affine (sums (second n))))
+        (andb (skips (second n)) (match hidden (second n), encoder n with [], None => true | _, _ => false end))
+    else ok (second n)).
 Definition pinned_in (ks : list known) (it : item) : bool :=
   match it with Pass i => match nth_error ks i with Some k => k_pinned k | None => false end | Made s _ => Spread.same s end.
 Definition prepare (n : net) (p : premise) : option ready :=

@@ -2,7 +2,7 @@
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
 From Flocq Require Import Core.
 From Smile Require Import Num Leaf Reduction LeafSound Paper Sweep Slope SlopeSound Signs Float Binary64 Exact Spread SpreadSound Trees Layers LayerSound Premise Network
-  NetworkSound HeadSound Deployed Joint JointMargin JointHead JointPremise Joined.
+  NetworkSound HeadSound Deployed Joint JointMargin JointEnds JointHead JointPremise Joined.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
 
@@ -19,12 +19,49 @@ Inductive found (r : ready) (x1 x2 y1 y2 : list R) : Prop :=
     S.dot (over false (r_sources r) ts) X + S.dot (over true (r_sources r) ts) Y = left (fun k i => pick k x1 x2 i) ts) ->
   Forall (fun e => 0 <= val e) (r_errors r) -> found r x1 x2 y1 y2.
 
+Lemma ends_dot cs : forall u w v, length u = length cs -> length w = length cs -> length v = length cs ->
+  dotR (map val (w ++ v)) (lows cs u ++ highs cs u) =
+  dotR (map val w) u - val (D.dotT w (map (scaled_end c_lo) cs)) + val (D.dotT v (map (scaled_end c_hi) cs)) - dotR (map val v) u.
+Proof.
+  intros u w v L1 L2 L3. rewrite map_app.
+  assert (Ll : length (map val w) = length (lows cs u)).
+  { rewrite map_length, L2. clear - L1. revert u L1. induction cs; intros [|? u] L; simpl in *; auto; try discriminate. }
+  rewrite dotR_app by exact Ll.
+  assert (A : dotR (map val w) (lows cs u) = dotR (map val w) u - val (D.dotT w (map (scaled_end c_lo) cs))).
+  { clear - L1 L2. revert u w L1 L2. induction cs as [|c cs IH]; intros [|x u] [|a w] L1 L2; try discriminate; cbn [map D.dotT dotR lows].
+    - rewrite val_zero. ring.
+    - rewrite IH by (simpl in *; congruence). rewrite val_add, val_mul. ring. }
+  assert (B : dotR (map val v) (highs cs u) = val (D.dotT v (map (scaled_end c_hi) cs)) - dotR (map val v) u).
+  { clear - L1 L3. revert u v L1 L3. induction cs as [|c cs IH]; intros [|x u] [|a w] L1 L2; try discriminate; cbn [map D.dotT dotR highs].
+    - rewrite val_zero. ring.
+    - rewrite IH by (simpl in *; congruence). rewrite val_add, val_mul. ring. }
+  rewrite A, B. ring.
+Qed.
+Lemma ends_value n its X q : length (us_of n its X) = length (coords n) -> length (fst q) = (length (coords n) + length (coords n))%nat ->
+  S.pval (real_net n its) X (ends_piece (coords n) q) =
+  exact_row (lows (coords n) (us_of n its X) ++ highs (coords n) (us_of n its X)) q.
+Proof.
+  intros L H. unfold S.pval, ends_piece, exact_row. cbn [D.pc D.ps D.po]. fold (us_of n its X). set (U := us_of n its X) in *.
+  rewrite <- (firstn_skipn (length (coords n)) (fst q)) at 5. rewrite ends_dot; [|exact L| |].
+  - rewrite S.dot_axpy, val_negT, val_one, val_add, val_sub, !dot_dotR.
+    assert (Z : S.relus [] (D.units (real_net n its)) U = 0) by (destruct (D.units (real_net n its)); reflexivity).
+    rewrite Z. ring.
+  - rewrite firstn_length_le; lia.
+  - rewrite skipn_length. lia.
+Qed.
 Lemma parts_exact n its X : length (us_of n its X) = length its -> shapes n (length its) = true ->
   map (S.pval (real_net n its) X) (D.lower (real_net n its)) = exact_part (lower n) (us_of n its X) /\
-  map (S.pval (real_net n its) X) (D.second (real_net n its)) = exact_part (second n) (us_of n its X).
+  map (S.pval (real_net n its) X) (D.second (real_net n its)) = exact_part (second n) (second_exact n (us_of n its X)).
 Proof.
-  intros L H. unfold shapes in H. rewrite !andb_true_iff in H. destruct H as [H1 H2]. rewrite forallb_forall in H1, H2.
-  unfold exact_part. cbn [D.lower D.second real_net]. split; rewrite map_map; apply map_ext_in; intros q Q.
+  intros L H. unfold shapes in H. rewrite andb_true_iff in H. destruct H as [H1 H2]. rewrite forallb_forall in H1.
+  unfold exact_part, second_exact. cbn [D.lower D.second real_net]. destruct (ends n) eqn:Ne.
+  { rewrite !andb_true_iff in H2. destruct H2 as [[H2 H3] [H4 H5]]. apply Nat.eqb_eq in H2. rewrite forallb_forall in H3.
+    destruct (hidden (second n)) as [|] eqn:Hh; [|discriminate]. rewrite H4. cbn [map]. rewrite app_nil_r.
+    split; rewrite map_map; apply map_ext_in; intros q Q.
+    - specialize (H1 q Q). apply Nat.eqb_eq in H1.
+      exact (piece_value (real_net n its) X (length its) [] (hidden (second n)) (lower n) q L eq_refl H1).
+    - specialize (H3 q Q). apply Nat.eqb_eq in H3. apply ends_value; [exact (eq_trans L (eq_sym H2)) | rewrite H2; exact H3]. }
+  rewrite forallb_forall in H2. split; rewrite map_map; apply map_ext_in; intros q Q.
   - specialize (H1 q Q). apply Nat.eqb_eq in H1.
     exact (piece_value (real_net n its) X (length its) [] (hidden (second n)) (lower n) q L eq_refl H1).
   - specialize (H2 q Q). apply Nat.eqb_eq in H2.
@@ -34,14 +71,14 @@ Qed.
 (* outputs of which the heads are near those of the real function, at some point of the boxes *)
 Definition outputs_of (n : net) (its : list item) (es : list num) (X y : list R) : Prop :=
   length y = length (head n) /\
-  exists z, S.near es (map (fun r => S.sval r (clamped (kind n) (exact_part (lower n) (us_of n its X)) (exact_part (second n) (us_of n its X)) z))
+  exists z, S.near es (map (fun r => S.sval r (clamped (kind n) (exact_part (lower n) (us_of n its X)) (exact_part (second n) (second_exact n (us_of n its X))) z))
     (map fst (head n))) y.
 Lemma prepared_items n p r x1 x2 : prepare n p = Some r -> satisfied (coords n) p x1 x2 -> one_hot (coords n) x1 -> one_hot (coords n) x2 ->
   exists ks its i es, items_of n ks = Some its /\ Fit (coords n) ks x1 x2 /\ forallb scales (coords n) = true /\
     mapo (item_err (coords n)) its = Some i /\ margins_of n its = Some es /\
     forall X Y e f, Items (coords n) ks x1 x2 its X Y e f ->
       (Near i (us_of n its X) e /\ Near i (us_of n its Y) f) /\
-      (kind n = Gap -> Forall (fun v => 0 <= v) (exact_part (second n) (us_of n its X)) /\ Forall (fun v => 0 <= v) (exact_part (second n) (us_of n its Y))) /\
+      (kind n = Gap -> Forall (fun v => 0 <= v) (exact_part (second n) (second_exact n (us_of n its X))) /\ Forall (fun v => 0 <= v) (exact_part (second n) (second_exact n (us_of n its Y)))) /\
       forall y1 y2, outputs_of n its es X y1 -> outputs_of n its es Y y2 -> found r x1 x2 y1 y2.
 Proof.
   intros H P O1 O2. unfold prepare in H. unbind H. unbind H. unbind H. unbind H.
@@ -79,13 +116,13 @@ Theorem prepared n p r : prepare n p = Some r ->
   exists y1 y2, network pin sel1 n x1 = Some y1 /\ network pin sel2 n x2 = Some y2 /\ found r x1 x2 y1 y2.
 Proof.
   intros H pin sel1 sel2 x1 x2 B1 B2 P O1 O2.
-  destruct (prepared_items n p r x1 x2 H P O1 O2) as (ks & its & i & es & E0 & F & _ & Ei & Em & K).
+  destruct (prepared_items n p r x1 x2 H P O1 O2) as (ks & its & i & es & E0 & F & Sc & Ei & Em & K).
   destruct (items_sound n ks x1 x2 its pin F E0) as (u & w & X & Y & e & f & U & W & Ee & Ef & I).
   destruct (K X Y e f I) as ([N1 N2] & G & Fd).
   assert (G1 := fun q => proj1 (G q)). assert (G2 := fun q => proj2 (G q)).
-  destruct (outputs_near n its i es sel1 e _ B1 Ei Em N1 G1) as (l & s & z & y1 & A1 & A2 & A3 & A4 & A5 & A6).
-  destruct (outputs_near n its i es sel2 f _ B2 Ei Em N2 G2) as (l' & s' & z' & y2 & C1 & C2 & C3 & C4 & C5 & C6).
-  exists y1, y2. unfold network. rewrite U, W. simpl. rewrite Ee, Ef. simpl. rewrite A1, C1. simpl. rewrite A2, C2. simpl.
+  destruct (outputs_near n its i es sel1 e _ B1 Sc Ei Em N1 G1) as (l & d & s & z & y1 & A1 & A0 & A2 & A3 & A4 & A5 & A6).
+  destruct (outputs_near n its i es sel2 f _ B2 Sc Ei Em N2 G2) as (l' & d' & s' & z' & y2 & C1 & C0 & C2 & C3 & C4 & C5 & C6).
+  exists y1, y2. unfold network. rewrite U, W. simpl. rewrite Ee, Ef. simpl. rewrite A1, C1. simpl. rewrite A0, C0. simpl. rewrite A2, C2. simpl.
   rewrite A3, C3. simpl. split; [exact A4|]. split; [exact C4|]. apply Fd; split; eauto.
 Qed.
 
