@@ -6125,3 +6125,102 @@ type shown =
 let bound_of r g = function
 | Own w -> row_bound r g w
 | Mirror (of_, w) -> if mirrors r g of_ then row_bound r of_ w else None
+
+(** val kept : coord list -> premise -> int list **)
+
+let kept cs p =
+  filter (fun i ->
+    match nth_error cs i with
+    | Some c -> pin_stated p (named cs p) i c
+    | None -> false) (seq 0 (length cs))
+
+(** val half :
+    coord list -> premise -> bool -> int -> DOps.num -> bool -> premise **)
+
+let half cs p k i th up1 =
+  let r =
+    if up1
+    then { terms = ((((negT0 DOps.one), k), i) :: []); equal = false; right =
+           (negT0 th) }
+    else { terms = (((DOps.one, k), i) :: []); equal = false; right = th }
+  in
+  { when0 = (app p.when0 (r :: [])); others = p.others; equals =
+  (app p.equals (kept cs p)); frees = p.frees }
+
+(** val times_terms : DOps.num -> term list -> term list **)
+
+let times_terms w ts =
+  map (fun t -> (((DOps.mul w (fst (fst t))), (snd (fst t))), (snd t))) ts
+
+(** val mean : DOps.num list -> goal0 list -> goal0 **)
+
+let rec mean ws gs =
+  match ws with
+  | [] -> { outs = []; ins = []; g_equal = false; g_right = DOps.zero }
+  | w :: ws' ->
+    (match gs with
+     | [] -> { outs = []; ins = []; g_equal = false; g_right = DOps.zero }
+     | g :: gs' ->
+       let r = mean ws' gs' in
+       { outs = (app (times_terms w g.outs) r.outs); ins =
+       (app (times_terms w g.ins) r.ins); g_equal = false; g_right =
+       (DOps.add (DOps.mul w g.g_right) r.g_right) })
+
+(** val weighs : DOps.num list -> goal0 list -> bool **)
+
+let weighs ws gs =
+  (&&) ((=) (length ws) (length gs))
+    ((&&) (forallb (DOps.leb DOps.zero) ws)
+      (eqb0 (fold_right DOps.add DOps.zero ws) DOps.one))
+
+(** val means : DOps.num list list -> goal0 list list -> goal0 list option **)
+
+let rec means wss clauses =
+  match wss with
+  | [] -> (match clauses with
+           | [] -> Some []
+           | _ :: _ -> None)
+  | ws :: wss' ->
+    (match clauses with
+     | [] -> None
+     | gs :: clauses' ->
+       if weighs ws gs
+       then bind (means wss' clauses') (fun l -> Some ((mean ws gs) :: l))
+       else None)
+
+type cases =
+| Case of DOps.num list list * shown list
+| Cut of bool * int * DOps.num * cases * cases
+
+(** val all_shown : ready -> (goal0 * DOps.num) list -> shown list -> bool **)
+
+let rec all_shown r gs ss =
+  match gs with
+  | [] -> (match ss with
+           | [] -> true
+           | _ :: _ -> false)
+  | g :: gs' ->
+    (match ss with
+     | [] -> false
+     | s :: ss' ->
+       (&&)
+         (match bound_of r (fst g) s with
+          | Some f -> accepts (fst g) (snd g) f
+          | None -> false) (all_shown r gs' ss'))
+
+(** val check_cases :
+    net0 -> premise -> (goal0 * DOps.num) list -> goal0 list list -> cases ->
+    bool **)
+
+let rec check_cases n0 p rows clauses = function
+| Case (wss, ss) ->
+  (match prepare n0 p with
+   | Some r ->
+     (match means wss clauses with
+      | Some ms ->
+        all_shown r (app rows (map (fun g -> (g, DOps.zero)) ms)) ss
+      | None -> false)
+   | None -> false)
+| Cut (k, i, th, b, a) ->
+  (&&) (check_cases n0 (half n0.coords p k i th false) rows clauses b)
+    (check_cases n0 (half n0.coords p k i th true) rows clauses a)

@@ -3132,3 +3132,25 @@ type shown =
 | Mirror of goal0 * way
 
 val bound_of : ready -> goal0 -> shown -> (DOps.num * DOps.num) option
+
+val kept : coord list -> premise -> int list
+
+val half : coord list -> premise -> bool -> int -> DOps.num -> bool -> premise
+
+val times_terms : DOps.num -> term list -> term list
+
+val mean : DOps.num list -> goal0 list -> goal0
+
+val weighs : DOps.num list -> goal0 list -> bool
+
+val means : DOps.num list list -> goal0 list list -> goal0 list option
+
+type cases =
+| Case of DOps.num list list * shown list
+| Cut of bool * int * DOps.num * cases * cases
+
+val all_shown : ready -> (goal0 * DOps.num) list -> shown list -> bool
+
+val check_cases :
+  net0 -> premise -> (goal0 * DOps.num) list -> goal0 list list -> cases ->
+  bool

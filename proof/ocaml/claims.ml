@@ -4,7 +4,7 @@ module D = Checker.DChecker
 
 type term = { coef : Q.t; copy : int; input : bool; name : string }
 type row = { terms : term list; op : string; rhs : Q.t }
-type t = { k : int; when_ : row list; then_ : row list; either : bool; others : string; equal : string list; free : string list;
+type t = { k : int; when_ : row list; then_ : row list; either : row list list; others : string; equal : string list; free : string list;
            sentence : string }
 
 (* a rational as text: an optional minus, one to 400 digits, optionally / and one to 400 digits that are not all zero *)
@@ -41,25 +41,37 @@ let read_rows k inputs_only v =
 
 let limit = Z.pow (Z.of_int 10) 1000
 
+let all_rows c = c.when_ @ c.then_ @ List.concat c.either
+
+(* the common denominator of numbers, which may not be too large *)
+let common start numbers =
+  let step common q =
+    let common = Z.lcm common (Q.den q) in
+    need (Z.lt common limit) "the denominators of a claim have too large a common multiple";
+    common in
+  List.fold_left step start numbers
+
 let read v =
   let keys = [ "copies"; "when"; "then"; "others"; "equal"; "free"; "sentence" ] in
-  let either = Json.member "either" v <> None in
+  let clauses = Json.member "either" v in
   if Json.member "ball" v <> None then uncovered "a claim with a Euclidean norm";
-  need (Json.is_object (if either then "either" :: keys else keys) v) "a claim is malformed";
+  need (Json.is_object (if clauses <> None then "either" :: keys else keys) v) "a claim is malformed";
   let k = match Json.size (Json.get "copies" v) with Some k when k >= 1 && k <= 4 -> k | _ -> refuse "a claim is malformed" in
   let texts key = match Json.texts (Json.get key v) with Some l -> l | None -> refuse "a claim is malformed" in
   let text key = match Json.get key v with Json.Text t -> t | _ -> refuse "a claim is malformed" in
   let others = text "others" and sentence = text "sentence" in
   need (others = "equal" || others = "free") "a claim is malformed";
   let when_ = read_rows k true (Json.get "when" v) and then_ = read_rows k false (Json.get "then" v) in
-  need (either || then_ <> []) "a claim has no conclusion";
-  let numbers = List.concat_map (fun r -> r.rhs :: List.map (fun t -> t.coef) r.terms) (when_ @ then_) in
-  let step common q =
-    let common = Z.lcm common (Q.den q) in
-    need (Z.lt common limit) "the denominators of a claim have too large a common multiple";
-    common in
-  ignore (List.fold_left step Z.one numbers);
-  { k; when_; then_; either; others; equal = texts "equal"; free = texts "free"; sentence }
+  let either = match clauses with
+    | None -> []
+    | Some (Json.List (_ :: _ as l)) -> List.map (read_rows k false) l
+    | Some _ -> refuse "the clauses of a claim are malformed" in
+  let alternatives rows = List.length rows > 1 && List.for_all (fun r -> r.op = "<=") rows in
+  need (List.for_all alternatives either) "a clause has no alternatives, or an ==";
+  need (either <> [] || then_ <> []) "a claim has no conclusion";
+  let c = { k; when_; then_; either; others; equal = texts "equal"; free = texts "free"; sentence } in
+  ignore (common Z.one (List.concat_map (fun r -> r.rhs :: List.map (fun t -> t.coef) r.terms) (all_rows c)));
+  c
 
 (* ---- symbols ---- *)
 let access name = "[" ^ Words.quoted name ^ "]"
@@ -98,6 +110,8 @@ let row_texts rows =
   List.map say (List.filter many (List.rev !order))
   @ List.filter_map (fun (r, s) -> if many s then None else Some (row_text r)) (List.combine rows shapes)
 
+let clause_text rows = String.concat " or " (List.map row_text rows)
+
 let formula c =
   let names = List.init c.k letter in
   let parts = row_texts c.when_
@@ -106,7 +120,7 @@ let formula c =
                       @ List.map (fun name -> Words.quoted name ^ " free") c.free
                       @ [ "other features " ^ c.others ]) in
   Printf.sprintf "∀ %s ∈ X: %s%s%s" (String.concat ", " names) (String.concat ", " parts) (if parts = [] then "" else " ⇒ ")
-    (String.concat ", " (List.map row_text c.then_))
+    (String.concat ", " (List.map row_text c.then_ @ List.map clause_text c.either))
 
 (* ---- for the proved checker ---- *)
 let num = Advice.num
@@ -242,7 +256,8 @@ let strips net premise (ready : Checker.ready) =
         | None -> (Q.zero, Q.zero)) in
   Array.of_list (List.map2 own ready.Checker.r_sources (List.concat_map slot ready.Checker.r_slots))
 
-(* bound and margin of every row, by the proved checker; that of a mirror is its row's, once the checker says so *)
+(* bound and margin of every row, by the proved checker, and what they were computed from (but for the order rule); those of a mirror
+   are its row's, once the checker says so *)
 let bounds (model : Model.t) copies spend left reader where net premise ready goals proofs =
   let shape = Proofs.shape (List.length model.Model.source) model.Model.units model.Model.flips model.Model.groups in
   let of_order = lazy (match Checker.check_order net premise goals with
@@ -266,6 +281,10 @@ let bounds (model : Model.t) copies spend left reader where net premise ready go
       let ready = Lazy.force ready in
       need (ready.Checker.r_rows = [] && Q.sign (value goal.Checker.g_right) >= 0) "the slope rule is for right sides ≥ 0 and no extra rows";
       differences model (Checker.row_goal ready goal);
+      (* an input that cannot move though it is not pinned: the specification asks for its slope, the proved checker does not *)
+      let still (low, high) pinned = (not pinned) && Q.sign low = 0 && Q.sign high = 0 in
+      if List.exists2 still (Array.to_list (strips net premise ready)) ready.Checker.r_pinned then
+        uncovered (where "the slope rule with an input that cannot move");
       let shown, nodes = Proofs.slope shape ready (left ()) reader p in
       count nodes 0;
       shown
@@ -281,7 +300,7 @@ let bounds (model : Model.t) copies spend left reader where net premise ready go
     let goal = numbered.(at) in
     let by_order reason =
       if not (Lazy.force of_order).(at) then reason ();
-      (zero, zero) in
+      ((zero, zero), None) in
     let result = match proof with
       | Order ->
         need (copies = 2) "the order rule is for two copies";
@@ -294,14 +313,92 @@ let bounds (model : Model.t) copies spend left reader where net premise ready go
          | Order -> by_order (fun () -> uncovered (where "a mirror of a row that the order rule does not show"))
          | _ ->
            if not (Checker.mirrors (Lazy.force ready) goal numbered.(r)) then uncovered (where "a mirror of this kind");
-           Hashtbl.find found r)
+           (match Hashtbl.find found r with
+            | bound, Some (Checker.Own way) -> (bound, Some (Checker.Mirror (numbered.(r), way)))
+            | bound, _ -> (bound, None)))
       | proof ->
         let shown = shown goal proof in
         (match Checker.bound_of (Lazy.force ready) goal shown with
-         | Some b -> b | None -> refuse (Printf.sprintf "the %s rule does not show a row" (rule proof))) in
+         | Some b -> (b, Some shown) | None -> refuse (Printf.sprintf "the %s rule does not show a row" (rule proof))) in
     Hashtbl.replace found at result;
     result in
   List.mapi one proofs
+
+(* what a claim or one of its cases is proved on *)
+type task = { model : Model.t; net : Checker.net0; c : t; spend : int -> int -> unit; left : unit -> int; reader : Proofs.reader;
+              where : string -> string }
+
+(* the rows of a claim or of a case: how each is shown, its bound and margin *)
+let rows_of task premise asked node =
+  let { model; net; c; spend; left; reader; where } = task in
+  let shape = Proofs.shape (List.length model.Model.source) model.Model.units model.Model.flips model.Model.groups in
+  let proofs = read_proofs shape where (Json.get "rows" node) in
+  need (List.length proofs = List.length asked) "a claim has another number of rows than proofs";
+  List.iter (fun _ -> spend 0 (model.Model.row_work c.k)) proofs;
+  let member x y = Checker.witness_ok net.Checker.coords premise x y
+                   && Checker.one_hot_ok net.Checker.coords x && Checker.one_hot_ok net.Checker.coords y in
+  (match witness model.Model.domain c.k (Json.get "witness" node) with
+   | [ x; y ] -> need (member x y) "a witness does not satisfy domain and premise"
+   | [ x ] -> need (member x x) "a witness does not satisfy domain and premise"
+   | _ -> refuse "a witness is malformed");
+  let ready = lazy (match Checker.prepare net premise with
+      | Some r -> r | None -> refuse "the encoder does not fit, or a number may overflow") in
+  check_mirrors c.k net premise ready asked proofs;
+  List.combine proofs (bounds model c.k spend left reader where net premise ready asked proofs)
+
+(* a row with its room, as it is reported; [shift]: what its bound and right side are moved by *)
+let told text rule goal room shift ((b, m) as pair) =
+  let margin = value m in
+  { text; rule; bound = Q.add (value b) shift; margin; Report.rhs = Q.add (value goal.Checker.g_right) shift;
+    room = Q.min room (Q.mul (Q.of_int 2) margin); holds = Checker.accepts goal (num room) pair }
+
+(* ---- section 3.2: a tree of splits, in each of its cases all rows and of every clause a mean; the worst of each is told ---- *)
+let read_weights c node =
+  let weights = match Json.get "weights" node with
+    | Json.List l when List.length l = List.length c.either ->
+      List.map (fun v -> match Json.texts v with Some l -> List.map rational l | None -> refuse "the weights of a case are malformed") l
+    | _ -> refuse "the weights of a case are malformed" in
+  let numbers = List.concat_map (fun r -> r.rhs :: List.map (fun t -> t.coef) r.terms) (all_rows c) in
+  ignore (common Z.one (numbers @ List.concat weights));
+  List.map (List.map num) weights
+
+let check_cases task premise rows clauses rooms root =
+  let { model; net; c; spend; where; _ } = task in
+  let worst = ref [] in
+  let join one other =
+    let most = if Q.gt (excess other) (excess one) then other else one in
+    { most with holds = one.holds && other.holds } in
+  let one_case premise node =
+    spend 0 (model.Model.claim_work + List.fold_left (fun s r -> s + 1 + List.length r.terms) 0 (all_rows c));
+    let weights = read_weights c node in
+    let means = match Checker.means weights clauses with Some m -> m | None -> refuse "weights are not those of a mean" in
+    let found = rows_of task premise (List.map snd rows @ means) node in
+    let texts = List.map (fun (r, g) -> (row_text r, g, Q.zero)) rows
+                @ List.map2 (fun own g -> (clause_text own, g, Q.sub (List.hd own).rhs (value g.Checker.g_right))) c.either means in
+    let count = List.length rows in
+    let report i ((text, goal, shift), (proof, (pair, _))) =
+      if i < count then told text (rule proof) goal (List.nth rooms i) shift pair else told text "cases" goal Q.zero shift pair in
+    let own = List.mapi report (List.combine texts found) in
+    worst := if !worst = [] then own else List.map2 join !worst own;
+    Checker.Case (weights, List.map (fun (_, (_, shown)) ->
+        match shown with Some s -> s | None -> uncovered (where "the order rule in a case")) found) in
+  let rec walk premise node =
+    if Json.is_object [ "copy"; "coordinate"; "at"; "below"; "above" ] node then (
+      match (Json.size (Json.get "copy" node), Json.size (Json.get "coordinate" node), Json.get "at" node) with
+      | Some k, Some i, Json.Real at when k < c.k && i < List.length net.Checker.coords ->
+        let at = Model.of_real at in
+        let half up = Checker.half net.Checker.coords premise (k = 1) i at up in
+        let below = walk (half false) (Json.get "below" node) in
+        Checker.Cut (k = 1, i, at, below, walk (half true) (Json.get "above" node))
+      | _ -> refuse "a split of cases is malformed")
+    else (
+      need (Json.is_object [ "weights"; "witness"; "rows" ] node) "a case is malformed";
+      one_case premise node) in
+  let tree = walk premise root in
+  let asked = List.map2 (fun (_, g) room -> (g, num room)) rows rooms in
+  let holds = List.for_all (fun r -> r.holds) !worst in
+  if holds && not (Checker.check_cases net premise asked clauses tree) then uncovered (where "these cases");
+  !worst
 
 (* all rows of a claim; [spend] counts work *)
 let check (model : Model.t) spend left reader number entry =
@@ -310,43 +407,28 @@ let check (model : Model.t) spend left reader number entry =
   let text = Json.get "claim" entry in
   let c = read text in
   need (Json.get "claim_sha256" entry = Json.Text (digest text)) "a claim was altered: its hash differs";
-  need (cases = c.either) "a claim with clauses is proved by cases, and no other";
+  need (cases = (c.either <> [])) "a claim with clauses is proved by cases, and no other";
   let where what = Printf.sprintf "%s (claim %d)" what number in
-  if cases then uncovered (where "clauses and cases");
-  let goals = List.concat_map (fun r -> if r.op = "==" then [ (r, Q.one); (r, Q.minus_one) ] else [ (r, Q.one) ]) c.then_ in
-  (* every row as left <= rhs: an == row is itself and its negation *)
-  let rows = List.map (fun (r, sign) ->
-      { terms = List.map (fun t -> { t with coef = Q.mul sign t.coef }) r.terms; op = "<="; rhs = Q.mul sign r.rhs }) goals in
-  let shape = Proofs.shape (List.length model.Model.source) model.Model.units model.Model.flips model.Model.groups in
-  let proofs = read_proofs shape where (Json.get "rows" entry) in
-  need (List.length proofs = List.length rows) "a claim has another number of rows than proofs";
   let net = match model.Model.net with Ok net -> net | Error what -> uncovered what in
-  let general = function Leaf _ | Signs -> true | _ -> false in
-  if c.k > 2 && List.exists general proofs then uncovered (where (Printf.sprintf "a claim over %d copies" c.k));
+  let general p = match Json.member "rule" p with Some (Json.Text r) -> r = "leaf" || r = "signs" || r = "ball" | _ -> false in
+  let many = match Json.member "rows" entry with Some (Json.List l) -> List.exists general l | _ -> cases in
+  if c.k > 2 && many then uncovered (where (Printf.sprintf "a claim over %d copies" c.k));
   need (c.k <= 2) "this rule is for one copy or two";
-  spend 0 model.Model.claim_work;
-  List.iter (fun _ -> spend 0 (model.Model.row_work c.k)) proofs;
   let find = lookup model.Model.domain in
   let premise = premise find c in
   let premise = if c.k = 2 then premise  (* one copy: two that are equal everywhere *)
     else { premise with Checker.equals = List.mapi (fun i _ -> i) net.Checker.coords } in
-  let member x y = Checker.witness_ok net.Checker.coords premise x y
-                   && Checker.one_hot_ok net.Checker.coords x && Checker.one_hot_ok net.Checker.coords y in
-  (match witness model.Model.domain c.k (Json.get "witness" entry) with
-   | [ x; y ] -> need (member x y) "a witness does not satisfy domain and premise"
-   | [ x ] -> need (member x x) "a witness does not satisfy domain and premise"
-   | _ -> refuse "a witness is malformed");
-  let asked = List.map (goal model find) rows in
-  let ready = lazy (match Checker.prepare net premise with
-      | Some r -> r | None -> refuse "the encoder does not fit, or a number may overflow") in
-  check_mirrors c.k net premise ready asked proofs;
-  let found = bounds model c.k spend left reader where net premise ready asked proofs in
+  (* every row as left <= rhs: an == row is itself and its negation *)
+  let signed r sign =
+    { terms = List.map (fun t -> { t with coef = Q.mul sign t.coef }) r.terms; op = "<="; rhs = Q.mul sign r.rhs } in
+  let rows = List.concat_map (fun r -> if r.op = "==" then [ signed r Q.one; signed r Q.minus_one ] else [ signed r Q.one ]) c.then_ in
+  let rows = List.map (fun r -> (r, goal model find r)) rows in
   let rooms = read_rooms model c (Json.get "room" entry) in
-  let report (r, p) (goal, ((b, m) as pair)) room =
-    let margin = value m in
-    { text = row_text r; rule = rule p; bound = value b; margin;
-      Report.rhs = r.rhs; room = Q.min room (Q.mul (Q.of_int 2) margin); holds = Checker.accepts goal (num room) pair } in
-  let rec all rows found rooms = match (rows, found, rooms) with
-    | r :: rows, f :: found, room :: rooms -> let one = report r f room in one :: all rows found rooms
-    | _ -> [] in
-  { formula = formula c; Report.sentence = c.sentence; rows = all (List.combine rows proofs) (List.combine asked found) rooms }
+  let task = { model; net; c; spend; left; reader; where } in
+  let found =
+    if cases then check_cases task premise rows (List.map (List.map (goal model find)) c.either) rooms (Json.get "cases" entry)
+    else (
+      spend 0 model.Model.claim_work;
+      let report (r, goal) ((proof, (pair, _)), room) = told (row_text r) (rule proof) goal room Q.zero pair in
+      List.map2 report rows (List.combine (rows_of task premise (List.map snd rows) entry) rooms)) in
+  { formula = formula c; Report.sentence = c.sentence; rows = found }

@@ -147,6 +147,20 @@ Proof.
   pose proof (boxed_near _ _ _ _ _ _ _ _ _ E2 Ln Sn G Z2) as Zn. destruct (any_heads_sound _ _ _ Zn _ _ _ H A) as (out & -> & Nr & Lo).
   exists out. split; [reflexivity|]. split; eauto.
 Qed.
+Theorem prepared_any n p r : prepare n p = Some r ->
+  forall pin sel1 sel2 x1 x2 o1 o2, between (kind n) sel1 -> between (kind n) sel2 -> satisfied (coords n) p x1 x2 ->
+  one_hot (coords n) x1 -> one_hot (coords n) x2 -> any_network pin sel1 n x1 o1 -> any_network pin sel2 n x2 o2 ->
+  exists y1 y2, o1 = Some y1 /\ o2 = Some y2 /\ found r x1 x2 y1 y2.
+Proof.
+  intros H pin sel1 sel2 x1 x2 o1 o2 B1 B2 P O1 O2 (e1 & I1 & A1) (e2 & I2 & A2).
+  destruct (prepared_items n p r x1 x2 H P O1 O2) as (ks & its & i & es & E0 & F & Sc & Ei & Em & K). destruct P as (D1 & D2 & _).
+  destruct (any_inputs_sound pin n ks its x1 x2 e1 e2 F D1 D2 Sc E0 I1 I2) as (X & Y & e & f & -> & -> & I).
+  destruct (K X Y e f I) as ([N1 N2] & G & Fd).
+  assert (G1 := fun q => proj1 (G q)). assert (G2 := fun q => proj2 (G q)).
+  destruct (any_outputs_near n its i es sel1 e X o1 B1 Sc Ei Em N1 G1 A1) as (y1 & -> & Y1).
+  destruct (any_outputs_near n its i es sel2 f Y o2 B2 Sc Ei Em N2 G2 A2) as (y2 & -> & Y2).
+  exists y1, y2. split; [reflexivity|]. split; [reflexivity|]. apply Fd; assumption.
+Qed.
 (** As [leaf_sound], for every evaluation of either copy under f64-aux. *)
 Theorem leaf_sound_any n p r : prepare n p = Some r ->
   forall pin sel1 sel2 x1 x2 o1 o2, between (kind n) sel1 -> between (kind n) sel2 -> satisfied (coords n) p x1 x2 ->
@@ -156,14 +170,9 @@ Theorem leaf_sound_any n p r : prepare n p = Some r ->
     row_left g x1 x2 y1 y2 <= val b + val m /\
     forall room, accepts g room (b, m) = true -> row_left g x1 x2 y1 y2 <= val (g_right g) + Rmin (val room) (2 * val m).
 Proof.
-  intros H pin sel1 sel2 x1 x2 o1 o2 B1 B2 P O1 O2 (e1 & I1 & A1) (e2 & I2 & A2).
-  destruct (prepared_items n p r x1 x2 H P O1 O2) as (ks & its & i & es & E0 & F & Sc & Ei & Em & K). destruct P as (D1 & D2 & _).
-  destruct (any_inputs_sound pin n ks its x1 x2 e1 e2 F D1 D2 Sc E0 I1 I2) as (X & Y & e & f & -> & -> & I).
-  destruct (K X Y e f I) as ([N1 N2] & G & Fd).
-  assert (G1 := fun q => proj1 (G q)). assert (G2 := fun q => proj2 (G q)).
-  destruct (any_outputs_near n its i es sel1 e X o1 B1 Sc Ei Em N1 G1 A1) as (y1 & -> & Y1).
-  destruct (any_outputs_near n its i es sel2 f Y o2 B2 Sc Ei Em N2 G2 A2) as (y2 & -> & Y2).
-  exists y1, y2. split; [reflexivity|]. split; [reflexivity|]. apply shown_bound. apply Fd; assumption.
+  intros H pin sel1 sel2 x1 x2 o1 o2 B1 B2 P O1 O2 A1 A2.
+  destruct (prepared_any n p r H pin sel1 sel2 x1 x2 o1 o2 B1 B2 P O1 O2 A1 A2) as (y1 & y2 & Y1 & Y2 & F).
+  exists y1, y2. split; [exact Y1|]. split; [exact Y2|]. apply shown_bound. exact F.
 Qed.
 
 (** One copy: the premise pins every coordinate, and the second copy is the first. *)
