@@ -19,7 +19,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from smilenn.certify import check, verified
+import numpy as np
+import torch
+
+from smilenn.certify import certificate, check, verified
 from smilenn.certify.reference import check as reference
 from trust import (
     encoded_folder,
@@ -52,6 +55,22 @@ def by_rule(**choices: Any) -> Callable[[Path, int], None]:
         random_folder.random_folder(folder, seed, **own)
 
     return make
+
+
+def by_slope(folder: Path, seed: int) -> None:
+    """Ordered inputs and rows by the slope rule: splits of all units, or one leaf that holds now and then."""
+    rng = np.random.default_rng([seed, 30])
+    torch.manual_seed(seed)
+    domain = random_folder.random_domain(rng)
+    net = random_folder.random_net(rng, domain, boxes="gap", auxiliaries="relu", zero_gap=True)
+    if rng.random() < 0.6:
+        random_folder.give_signs(rng, net)
+    claim, witness = order_folder.ordered_claim(rng, net)
+    leaf = certificate.SlopeProof(0, (certificate.Leaf(),))
+    proofs = [random_folder.slope_proof(net, claim, row) or leaf for row in claim.rows]
+    room = random_folder.random_room(rng, net, claim)
+    entry = certificate.ClaimProof(claim.to_json(), witness.tolist(), proofs, room=room)
+    random_folder.put(folder, random_folder.files_of(net, [entry]))
 
 
 def encoded(boxes: str) -> Callable[[Path, int], None]:
@@ -104,7 +123,7 @@ KINDS: dict[str, Callable[[Path, int], None]] = {
     "affine-one": by_rule(boxes="gap", rule=None, profile="f64-aux", auxiliaries="affine", size=1),
     "sweep": by_rule(boxes=None, rule="sweep", profile="f64-aux", size=1),
     "sweeps": drawn(kill_sweeps.folder),
-    "slope": by_rule(boxes="gap", rule="slope", profile="f64-aux", copies=2, zero_gap=True),
+    "slope": by_slope,
     "signs": drawn(lambda seed: kill_signs.Signed(seed).files),
     "cases": drawn(lambda seed: kill_cases.Cased(seed).files),
     "changed-more": changed(("affine", "paper", "paper-encoded", "sweep", "sweeps", "slope", "signs")),

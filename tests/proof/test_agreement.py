@@ -41,8 +41,8 @@ def test_frozen_corpora(smilecheck, corpus):
             assert got == code, (folder, report["reason"])
             codes.append(got)
     if name == "corpus2":
-        assert codes.count(0) >= 113
-        assert codes.count(1) > 800
+        assert codes.count(0) >= 236
+        assert codes.count(1) > 1000
         assert codes.count(2) > 100
     elif name == "corpus_trees":
         assert codes.count(0) >= 64
@@ -188,8 +188,8 @@ class TestTampered:
     def test_another_rule(self, smilecheck, forge2, files, tmp_path):
         """What the proof does not cover ends with exit code 3, whether it would hold or not."""
         certificate = json.loads(files["certificate.json"])
-        certificate["claims"][0]["rows"] = [{"rule": "signs"} for _ in certificate["claims"][0]["rows"]]
+        certificate["claims"][0]["rows"] = [{"rule": "ball"} for _ in certificate["claims"][0]["rows"]]
         changed = forge2.rehashed(files | {"certificate.json": json.dumps(certificate).encode()})
         code, report, _ = smilecheck(forge2.put(tmp_path / "m", changed))
         assert code == 3
-        assert report["reason"] == UNCOVERED + "the signs rule (claim 1)"
+        assert report["reason"] == UNCOVERED + "the ball rule (claim 1)"
