@@ -565,6 +565,13 @@ let rec flat_map f = function
 | [] -> []
 | x :: t -> app (f x) (flat_map f t)
 
+(** val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1 **)
+
+let rec fold_left f l a0 =
+  match l with
+  | [] -> a0
+  | b :: t -> fold_left f t (f a0 b)
+
 (** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
 
 let rec fold_right f a0 = function
@@ -4405,6 +4412,20 @@ module SweepChecker =
           | None -> None)
     else None
 
+  (** val larger : O.coq_T option -> O.coq_T option -> O.coq_T option **)
+
+  let larger a b =
+    match a with
+    | Some u -> (match b with
+                 | Some v -> Some (C.maxT u v)
+                 | None -> a)
+    | None -> b
+
+  (** val largest : ('a1 -> O.coq_T option) -> 'a1 list -> O.coq_T option **)
+
+  let largest f l =
+    fold_left (fun a x -> larger a (f x)) l None
+
   (** val sweep :
       C.slot list -> C.coq_unit list -> C.piece list -> C.psi -> C.vec ->
       C.vec -> O.coq_T list -> O.coq_T list -> C.res **)
@@ -4424,10 +4445,8 @@ module SweepChecker =
                         (copy_line us ds (C.k2 f) p2 (C.q2 f)) (C.lo2 c)
                         (C.hi2 c) cuts2 with
                 | Some l4 ->
-                  (match C.maxl
-                           (C.opts
-                             (flat_map (fun x ->
-                               map (pair_max (C.dlo c) (C.dhi c) x) l4) l3)) with
+                  (match largest (fun x ->
+                           largest (pair_max (C.dlo c) (C.dhi c) x) l4) l3 with
                    | Some v -> C.Bound (O.add (C.const f) v)
                    | None -> C.Closed)
                 | None -> C.Rejected)
@@ -6189,12 +6208,35 @@ let rec means wss clauses =
        else None)
 
 type cases =
-| Case of DOps.num list list * shown list
+| Case of DOps.num list list * shown option list
 | Cut of bool * int * DOps.num * cases * cases
 
-(** val all_shown : ready -> (goal0 * DOps.num) list -> shown list -> bool **)
+(** val is_shown :
+    net0 -> bool -> premise -> ready -> (goal0 * DOps.num) -> shown option ->
+    bool **)
 
-let rec all_shown r gs ss =
+let is_shown n0 fixed p r g = function
+| Some s' ->
+  (match bound_of r (fst g) s' with
+   | Some f -> accepts (fst g) (snd g) f
+   | None -> false)
+| None ->
+  (&&) ((&&) fixed (DOps.leb DOps.zero (snd g)))
+    (match check_order n0 p ((fst g) :: []) with
+     | Some l ->
+       (match l with
+        | [] -> false
+        | b :: l0 ->
+          if b then (match l0 with
+                     | [] -> true
+                     | _ :: _ -> false) else false)
+     | None -> false)
+
+(** val all_shown :
+    net0 -> bool -> premise -> ready -> (goal0 * DOps.num) list -> shown
+    option list -> bool **)
+
+let rec all_shown n0 fixed p r gs ss =
   match gs with
   | [] -> (match ss with
            | [] -> true
@@ -6203,24 +6245,22 @@ let rec all_shown r gs ss =
     (match ss with
      | [] -> false
      | s :: ss' ->
-       (&&)
-         (match bound_of r (fst g) s with
-          | Some f -> accepts (fst g) (snd g) f
-          | None -> false) (all_shown r gs' ss'))
+       (&&) (is_shown n0 fixed p r g s) (all_shown n0 fixed p r gs' ss'))
 
 (** val check_cases :
-    net0 -> premise -> (goal0 * DOps.num) list -> goal0 list list -> cases ->
-    bool **)
+    net0 -> bool -> premise -> (goal0 * DOps.num) list -> goal0 list list ->
+    cases -> bool **)
 
-let rec check_cases n0 p rows clauses = function
+let rec check_cases n0 fixed p rows clauses = function
 | Case (wss, ss) ->
   (match prepare n0 p with
    | Some r ->
      (match means wss clauses with
       | Some ms ->
-        all_shown r (app rows (map (fun g -> (g, DOps.zero)) ms)) ss
+        all_shown n0 fixed p r (app rows (map (fun g -> (g, DOps.zero)) ms))
+          ss
       | None -> false)
    | None -> false)
 | Cut (k, i, th, b, a) ->
-  (&&) (check_cases n0 (half n0.coords p k i th false) rows clauses b)
-    (check_cases n0 (half n0.coords p k i th true) rows clauses a)
+  (&&) (check_cases n0 fixed (half n0.coords p k i th false) rows clauses b)
+    (check_cases n0 fixed (half n0.coords p k i th true) rows clauses a)

@@ -136,6 +136,8 @@ val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
 val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
 
+val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
+
 val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
 
 val existsb : ('a1 -> bool) -> 'a1 list -> bool
@@ -2103,6 +2105,10 @@ module SweepChecker :
     O.coq_T -> O.coq_T -> ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) ->
     ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) -> O.coq_T option
 
+  val larger : O.coq_T option -> O.coq_T option -> O.coq_T option
+
+  val largest : ('a1 -> O.coq_T option) -> 'a1 list -> O.coq_T option
+
   val sweep :
     C.slot list -> C.coq_unit list -> C.piece list -> C.psi -> C.vec -> C.vec
     -> O.coq_T list -> O.coq_T list -> C.res
@@ -2146,6 +2152,10 @@ module DSweep :
     ((DOps.coq_T * DOps.coq_T) * (DOps.coq_T * DOps.coq_T)) ->
     ((DOps.coq_T * DOps.coq_T) * (DOps.coq_T * DOps.coq_T)) -> DOps.coq_T
     option
+
+  val larger : DOps.coq_T option -> DOps.coq_T option -> DOps.coq_T option
+
+  val largest : ('a1 -> DOps.coq_T option) -> 'a1 list -> DOps.coq_T option
 
   val sweep :
     DChecker.slot list -> DChecker.coq_unit list -> DChecker.piece list ->
@@ -3146,11 +3156,17 @@ val weighs : DOps.num list -> goal0 list -> bool
 val means : DOps.num list list -> goal0 list list -> goal0 list option
 
 type cases =
-| Case of DOps.num list list * shown list
+| Case of DOps.num list list * shown option list
 | Cut of bool * int * DOps.num * cases * cases
 
-val all_shown : ready -> (goal0 * DOps.num) list -> shown list -> bool
+val is_shown :
+  net0 -> bool -> premise -> ready -> (goal0 * DOps.num) -> shown option ->
+  bool
+
+val all_shown :
+  net0 -> bool -> premise -> ready -> (goal0 * DOps.num) list -> shown option
+  list -> bool
 
 val check_cases :
-  net0 -> premise -> (goal0 * DOps.num) list -> goal0 list list -> cases ->
-  bool
+  net0 -> bool -> premise -> (goal0 * DOps.num) list -> goal0 list list ->
+  cases -> bool

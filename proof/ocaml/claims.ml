@@ -380,8 +380,7 @@ let check_cases task premise rows clauses rooms root =
       if i < count then told text (rule proof) goal (List.nth rooms i) shift pair else told text "cases" goal Q.zero shift pair in
     let own = List.mapi report (List.combine texts found) in
     worst := if !worst = [] then own else List.map2 join !worst own;
-    Checker.Case (weights, List.map (fun (_, (_, shown)) ->
-        match shown with Some s -> s | None -> uncovered (where "the order rule in a case")) found) in
+    Checker.Case (weights, List.map (fun (_, (_, shown)) -> shown) found) in
   let rec walk premise node =
     if Json.is_object [ "copy"; "coordinate"; "at"; "below"; "above" ] node then (
       match (Json.size (Json.get "copy" node), Json.size (Json.get "coordinate" node), Json.get "at" node) with
@@ -397,7 +396,7 @@ let check_cases task premise rows clauses rooms root =
   let tree = walk premise root in
   let asked = List.map2 (fun (_, g) room -> (g, num room)) rows rooms in
   let holds = List.for_all (fun r -> r.holds) !worst in
-  if holds && not (Checker.check_cases net premise asked clauses tree) then uncovered (where "these cases");
+  if holds && not (Checker.check_cases net (model.Model.profile = "fixed-order") premise asked clauses tree) then uncovered (where "these cases");
   !worst
 
 (* all rows of a claim; [spend] counts work *)

@@ -1,7 +1,7 @@
 (** Clauses and cases (section 3.2): of every clause one row holds at least. A tree of splits cuts the premise into cases; in each
     of them all rows are shown, and of every clause a mean of its rows. *)
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
-From Smile Require Import Num Leaf Reduction LeafSound Binary64 Exact Spread SpreadSound Premise Network NetworkSound Deployed Joint JointMargin
+From Smile Require Import Num Leaf Reduction LeafSound Binary64 Exact Spread SpreadSound Premise Network NetworkSound HeadSound Deployed Joint JointMargin
   JointPremise LeafDeployed AnyOrder AnyDeployed.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
@@ -32,24 +32,29 @@ Fixpoint means (wss : list (list num)) (clauses : list (list goal)) : option (li
   | _, _ => None
   end.
 Inductive cases :=
-| Case (wss : list (list num)) (rows : list shown)
+| Case (wss : list (list num)) (rows : list (option shown))     (* [None]: by the order rule *)
 | Cut (k : bool) (i : nat) (th : num) (below above : cases).
-(* rows with their rooms, each shown in its way *)
-Fixpoint all_shown (r : ready) (gs : list (goal * num)) (ss : list shown) : bool :=
+(* a row with its room, shown in its way; the order rule is for one order of sums ([fixed]) *)
+Definition is_shown (n : net) (fixed : bool) (p : premise) (r : ready) (g : goal * num) (s : option shown) : bool :=
+  match s with
+  | Some s' => match bound_of r (fst g) s' with Some f => accepts (fst g) (snd g) f | None => false end
+  | None => andb (andb fixed (leb zero (snd g))) (match check_order n p [fst g] with Some [true] => true | _ => false end)
+  end.
+Fixpoint all_shown (n : net) (fixed : bool) (p : premise) (r : ready) (gs : list (goal * num)) (ss : list (option shown)) : bool :=
   match gs, ss with
-  | g :: gs', s :: ss' =>
-      andb (match bound_of r (fst g) s with Some f => accepts (fst g) (snd g) f | None => false end) (all_shown r gs' ss')
+  | g :: gs', s :: ss' => andb (is_shown n fixed p r g s) (all_shown n fixed p r gs' ss')
   | [], [] => true
   | _, _ => false
   end.
-Fixpoint check_cases (n : net) (p : premise) (rows : list (goal * num)) (clauses : list (list goal)) (t : cases) : bool :=
+Fixpoint check_cases (n : net) (fixed : bool) (p : premise) (rows : list (goal * num)) (clauses : list (list goal)) (t : cases) : bool :=
   match t with
   | Case wss ss =>
       match prepare n p, means wss clauses with
-      | Some r, Some ms => all_shown r (rows ++ map (fun g => (g, zero)) ms) ss
+      | Some r, Some ms => all_shown n fixed p r (rows ++ map (fun g => (g, zero)) ms) ss
       | _, _ => false
       end
-  | Cut k i th b a => andb (check_cases n (half (coords n) p k i th false) rows clauses b) (check_cases n (half (coords n) p k i th true) rows clauses a)
+  | Cut k i th b a => 
+      andb (check_cases n fixed (half (coords n) p k i th false) rows clauses b) (check_cases n fixed (half (coords n) p k i th true) rows clauses a)
   end.
 
 (** ** Halves cover *)
@@ -107,11 +112,18 @@ Qed.
 Definition concludes (rows : list (goal * num)) (clauses : list (list goal)) (x1 x2 y1 y2 : list R) : Prop :=
   Forall (fun g => row_left (fst g) x1 x2 y1 y2 <= val (g_right (fst g)) + val (snd g)) rows /\
   Forall (Exists (fun g => row_left g x1 x2 y1 y2 <= val (g_right g))) clauses.
-Lemma all_shown_sound r x1 x2 y1 y2 : found r x1 x2 y1 y2 -> forall gs ss, all_shown r gs ss = true ->
+(* what the order rule shows of these outputs *)
+Definition ordered (n : net) (q : premise) (x1 x2 y1 y2 : list R) : Prop :=
+  forall g, check_order n q [g] = Some [true] -> row_left g x1 x2 y1 y2 <= val (g_right g).
+Lemma all_shown_sound n fixed p r x1 x2 y1 y2 : found r x1 x2 y1 y2 -> (fixed = true -> ordered n p x1 x2 y1 y2) ->
+  forall gs ss, all_shown n fixed p r gs ss = true ->
   Forall (fun g => row_left (fst g) x1 x2 y1 y2 <= val (g_right (fst g)) + val (snd g)) gs.
 Proof.
-  intro F. induction gs as [|[g room] gs IH]; intros [|s ss] H; simpl in H; try discriminate; constructor.
-  - apply andb_true_iff in H. destruct H as [H _]. simpl in *. destruct (bound_of r g s) as [[b m]|] eqn:B; [|discriminate].
+  intros F O. induction gs as [|[g room] gs IH]; intros [|s ss] H; simpl in H; try discriminate; constructor.
+  - apply andb_true_iff in H. destruct H as [H _]. unfold is_shown in H. simpl in *. destruct s as [s|].
+    2: { rewrite !andb_true_iff in H. destruct H as [[H1 H2] H3]. apply leb_val in H2. rewrite val_zero in H2.
+         destruct (check_order n p [g]) as [[|[|] [|]]|] eqn:E; try discriminate. specialize (O H1 g E). lra. }
+    destruct (bound_of r g s) as [[b m]|] eqn:B; [|discriminate].
     destruct (shown_bound r x1 x2 y1 y2 F g s b m B) as [_ A]. specialize (A room H). pose proof (Rmin_l (val room) (2 * val m)). lra.
   - apply andb_true_iff in H. destruct H as [_ H]. exact (IH ss H).
 Qed.
@@ -122,32 +134,39 @@ Proof.
   destruct (weighs ws gs) eqn:W; [|discriminate]. unbind H. injection H as <-. inversion F; subst. constructor; [|eapply IH; eassumption].
   apply (mean_holds _ _ _ _ ws gs W). assumption.
 Qed.
-Lemma cases_found n rows clauses x1 x2 t : forall p, check_cases n p rows clauses t = true -> satisfied (coords n) p x1 x2 ->
+Lemma cases_found n fixed rows clauses x1 x2 t : forall p, check_cases n fixed p rows clauses t = true -> satisfied (coords n) p x1 x2 ->
   exists q r, satisfied (coords n) q x1 x2 /\ prepare n q = Some r /\
-    forall y1 y2, found r x1 x2 y1 y2 -> concludes rows clauses x1 x2 y1 y2.
+    forall y1 y2, found r x1 x2 y1 y2 -> (fixed = true -> ordered n q x1 x2 y1 y2) -> concludes rows clauses x1 x2 y1 y2.
 Proof.
   induction t as [wss ss|k i th b IHb a IHa]; intros p H S; simpl in H.
   - destruct (prepare n p) as [r|] eqn:P; [|discriminate]. destruct (means wss clauses) as [ms|] eqn:M; [|discriminate].
-    exists p, r. split; [exact S|]. split; [exact P|]. intros y1 y2 F. pose proof (all_shown_sound r x1 x2 y1 y2 F _ _ H) as A.
+    exists p, r. split; [exact S|]. split; [exact P|]. intros y1 y2 F O. pose proof (all_shown_sound n fixed p r x1 x2 y1 y2 F O _ _ H) as A.
     apply Forall_app in A. destruct A as [A1 A2]. split; [exact A1|]. apply (means_sound _ _ _ _ wss clauses ms M).
     rewrite Forall_map in A2. eapply Forall_impl; [|exact A2]. simpl. intros g G. rewrite val_zero in G. lra.
   - apply andb_true_iff in H. destruct H as [H1 H2]. destruct (halves _ _ k i th _ _ S) as [S'|S']; [apply (IHb _ H1 S') | apply (IHa _ H2 S')].
 Qed.
 (** A claim with clauses, under fixed-order and under f64-aux: for all float64 inputs of the domain that satisfy the premise exactly, the
     outputs satisfy every row up to its room, and of every clause one row at least. *)
-Theorem cases_sound n p rows clauses t : check_cases n p rows clauses t = true ->
+Theorem cases_sound n p rows clauses t : check_cases n true p rows clauses t = true ->
   forall pin sel1 sel2 x1 x2, between (kind n) sel1 -> between (kind n) sel2 -> satisfied (coords n) p x1 x2 ->
   one_hot (coords n) x1 -> one_hot (coords n) x2 ->
   exists y1 y2, network pin sel1 n x1 = Some y1 /\ network pin sel2 n x2 = Some y2 /\ concludes rows clauses x1 x2 y1 y2.
 Proof.
-  intros H pin sel1 sel2 x1 x2 B1 B2 P O1 O2. destruct (cases_found _ _ _ _ _ _ _ H P) as (q & r & Q & R0 & C).
-  destruct (prepared n q r R0 pin sel1 sel2 x1 x2 B1 B2 Q O1 O2) as (y1 & y2 & Y1 & Y2 & F). exists y1, y2. auto.
+  intros H pin sel1 sel2 x1 x2 B1 B2 P O1 O2. destruct (cases_found _ _ _ _ _ _ _ _ H P) as (q & r & Q & R0 & C).
+  destruct (prepared n q r R0 pin sel1 sel2 x1 x2 B1 B2 Q O1 O2) as (y1 & y2 & Y1 & Y2 & F). exists y1, y2.
+  split; [exact Y1|]. split; [exact Y2|]. apply C; [exact F|]. intros _ g G.
+  assert (Se : forall sel, between (kind n) sel -> selects sel).
+  { intros sel B i l h L. specialize (B i l h). unfold least in B. rewrite Rmax_right in B by exact L.
+    destruct (kind n); [rewrite Rmin_left in B by exact L|]; exact B. }
+  destruct (order_sound n q [g] [true] G pin sel1 sel2 x1 x2 (Se _ B1) (Se _ B2) Q) as (z1 & z2 & Z1 & Z2 & A).
+  rewrite Y1 in Z1. rewrite Y2 in Z2. injection Z1 as <-. injection Z2 as <-. inversion A as [|? ? ? ? K _]; subst. exact (proj1 (K eq_refl)).
 Qed.
-Theorem cases_sound_any n p rows clauses t : check_cases n p rows clauses t = true ->
+Theorem cases_sound_any n p rows clauses t : check_cases n false p rows clauses t = true ->
   forall pin sel1 sel2 x1 x2 o1 o2, between (kind n) sel1 -> between (kind n) sel2 -> satisfied (coords n) p x1 x2 ->
   one_hot (coords n) x1 -> one_hot (coords n) x2 -> any_network pin sel1 n x1 o1 -> any_network pin sel2 n x2 o2 ->
   exists y1 y2, o1 = Some y1 /\ o2 = Some y2 /\ concludes rows clauses x1 x2 y1 y2.
 Proof.
-  intros H pin sel1 sel2 x1 x2 o1 o2 B1 B2 P O1 O2 A1 A2. destruct (cases_found _ _ _ _ _ _ _ H P) as (q & r & Q & R0 & C).
-  destruct (prepared_any n q r R0 pin sel1 sel2 x1 x2 o1 o2 B1 B2 Q O1 O2 A1 A2) as (y1 & y2 & Y1 & Y2 & F). exists y1, y2. auto.
+  intros H pin sel1 sel2 x1 x2 o1 o2 B1 B2 P O1 O2 A1 A2. destruct (cases_found _ _ _ _ _ _ _ _ H P) as (q & r & Q & R0 & C).
+  destruct (prepared_any n q r R0 pin sel1 sel2 x1 x2 o1 o2 B1 B2 Q O1 O2 A1 A2) as (y1 & y2 & Y1 & Y2 & F). exists y1, y2.
+  split; [exact Y1|]. split; [exact Y2|]. apply C; [exact F | discriminate].
 Qed.

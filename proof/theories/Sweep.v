@@ -52,13 +52,17 @@ Module SweepChecker (O : OPS) (C : CHECKER O) (K : PAPER O C).
     if andb (leb (sub l1 h2) du) (leb dl (sub h1 l2)) then
       match max2 q1 q2 l1 h1 l2 h2 dl du with None => None | Some v => Some (add (add c1 c2) v) end
     else None.
+  (* the largest of f over a list, without a list of all *)
+  Definition larger (a b : option T) : option T :=
+    match a, b with None, _ => b | _, None => a | Some u, Some v => Some (maxT u v) end.
+  Definition largest {A} (f : A -> option T) (l : list A) : option T := fold_left (fun a x => larger a (f x)) l None.
   Definition sweep (sl : list slot) (us : list unit) (ds : list piece) (f : psi) (p1 p2 : vec) (cuts1 cuts2 : list T) : res :=
     match sl with
     | [SPlain c] =>
         match lines (whole c) (copy_line us ds (k1 f) p1 (q1 f)) (lo1 c) (hi1 c) cuts1,
               lines (whole c) (copy_line us ds (k2 f) p2 (q2 f)) (lo2 c) (hi2 c) cuts2 with
         | Some l1, Some l2 =>
-            match maxl (opts (flat_map (fun x => map (pair_max (dlo c) (dhi c) x) l2) l1)) with
+            match largest (fun x => largest (pair_max (dlo c) (dhi c) x) l2) l1 with
             | None => Closed
             | Some v => Bound (add (const f) v)
             end
@@ -149,6 +153,21 @@ Module SweepSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : PAPER O C) (W : SW
         { rewrite val_max. split; [apply Rmax_lub; lra | lra]. }
         exists l, h, g. split; [|auto]. destruct (leb a (minT t' b)); [destruct (f a (minT t' b)); [|discriminate]|]; injection E as <-; simpl; auto.
   Qed.
+  Lemma larger_l a b v : a = Some v -> exists m, larger a b = Some m /\ val v <= val m.
+  Proof. intros ->. destruct b as [w|]; simpl; eexists; split; try reflexivity; [rewrite val_max; apply Rmax_l | lra]. Qed.
+  Lemma larger_r a b v : b = Some v -> exists m, larger a b = Some m /\ val v <= val m.
+  Proof. intros ->. destruct a as [w|]; simpl; eexists; split; try reflexivity; [rewrite val_max; apply Rmax_r | lra]. Qed.
+  Lemma largest_from {A} (f : A -> option T) l : forall a v, a = Some v ->
+    exists m, fold_left (fun a x => larger a (f x)) l a = Some m /\ val v <= val m.
+  Proof.
+    induction l as [|x l IH]; intros a v E; simpl; [exists v; split; [exact E | lra]|].
+    destruct (larger_l a (f x) v E) as (u & U & V). destruct (IH _ u U) as (m & M & W). exists m. split; [exact M | lra].
+  Qed.
+  Lemma largest_in {A} (f : A -> option T) l x v : In x l -> f x = Some v -> exists m, largest f l = Some m /\ val v <= val m.
+  Proof.
+    unfold largest. generalize (@None T). induction l as [|y l IH]; intros a I0 E; [destruct I0|]. simpl. destruct I0 as [->|I0]; [|apply IH; assumption].
+    destruct (larger_r a (f x) v E) as (u & U & V). destruct (largest_from f l _ u U) as (m & M & W). exists m. split; [exact M | lra].
+  Qed.
   Theorem sweep_sound sl us ds f p1 p2 cuts1 cuts2 x y : incell sl x y ->
     good (sweep sl us ds f p1 p2 cuts1 cuts2) (psival us f x y + flipsum p1 us ds x + flipsum p2 us ds y).
   Proof.
@@ -166,10 +185,8 @@ Module SweepSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : PAPER O C) (W : SW
       rewrite T0. destruct (max2_sound w1 w2 u1 v1 u2 v2 (dlo c) (dhi c) a b X1 X2 Hd) as (v & E & V). rewrite E.
       eexists. split; [reflexivity|]. unfold on_line. simpl. num. lra. }
     destruct Pm as (v & E & V).
-    assert (Iv : In v (opts (flat_map (fun x => map (pair_max (dlo c) (dhi c) x) l2) l1))).
-    { unfold opts. apply in_flat_map. exists (Some v). split; [|simpl; tauto]. apply in_flat_map. exists ((u1, v1), (c1, w1)).
-      split; [exact In1|]. apply in_map_iff. exists ((u2, v2), (c2, w2)). auto. }
-    destruct (maxl_in _ _ Iv) as (m & Em & Vm). rewrite Em. simpl. num. unfold psival. rewrite !dot_hd, !dot_nil.
+    destruct (largest_in (pair_max (dlo c) (dhi c) ((u1, v1), (c1, w1))) l2 _ v In2 E) as (t & Et & Vt).
+    destruct (largest_in (fun x => largest (pair_max (dlo c) (dhi c) x) l2) l1 _ t In1 Et) as (m & Em & Vm). rewrite Em. simpl. num. unfold psival. rewrite !dot_hd, !dot_nil.
     unfold copy_value in V1, V2. lra.
   Qed.
   Theorem gap_sweep_sound n sl g cuts1 cuts2 b : gap_sweep n sl g cuts1 cuts2 = Bound b -> forall hx hy x y, incell sl x y ->
