@@ -1,7 +1,7 @@
 """The proved checker against both others on many random folders: one verdict, one report.
 
-Folders are made once, with the findings of both Python checkers beside them, and kept. The proved checker is asked about
-those that are there, so a changed program is compared again in a minute.
+Folders are made once, with the findings of both Python checkers beside them, and kept. The proved checker is asked
+about those that are there, so a changed program is compared again in a minute.
 
     python -m trust.proved make PLACE order,leaf,trees 0 1000     seeds 0 to 999 of each kind
     python -m trust.proved compare PLACE                          counts per kind, and every difference
@@ -215,9 +215,9 @@ def main(arguments: list[str]) -> int:
             make(Path(place), kinds.split(","), range(int(first), int(stop)))
         case ["compare", place]:
             for line in compare(Path(place)):
-                print(line)
+                print(line)  # noqa: T201
         case _:
-            print(__doc__)
+            print(__doc__)  # noqa: T201
             return 2
     return 0
 
