@@ -82,7 +82,8 @@ class Recipe:
     """A network ready to train, the constants of its training, why it looks as it does, and the family it is of.
 
     `boosted` says what boosted trees beside an ensemble's networks may read, for every output; empty: there are none.
-    `spare` says what others may read and by how much they may move the outputs (train/within.py).
+    `spare` says what others may read and by how much they may move the outputs (train/within.py). `folds` says how many
+    groups of rows are kept from some of an ensemble; 0: as many as it has networks of a kind.
     """
 
     net: SmileNet
@@ -91,6 +92,7 @@ class Recipe:
     family: Family
     boosted: tuple[Directions, ...] = ()
     spare: tuple[Spare, ...] = ()
+    folds: int = 0
 
 
 @dataclass(frozen=True, eq=False)
