@@ -88,7 +88,8 @@ def _written_step(state: State, task: Training, written: MembersBackward, index:
     assert net.encoder is not None
     x, y, w = task.rows(index)
     share = shares(w, held, index, len(written.slope))
-    loss, slopes = written(net.scale(x), index, y, share, seen(w, held, index, None), task.loss)
+    own = None if written.collapsed else seen(w, held, index, None)
+    loss, slopes = written(net.scale(x), index, y, share, own, task.loss)
     finite(float(loss))
     written.step(slopes)
     _settle_(state, task.config)
