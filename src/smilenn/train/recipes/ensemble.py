@@ -29,7 +29,6 @@ from smilenn.train.recipes.words import reasons
 
 FEWEST, MOST, SHARED = 8, 64, 128  # ramps of a number
 RATE = 3e-3
-LEAST_PATIENCE = 10  # epochs
 SMALL = 2000  # rows up to which simple networks are tried beside wide ones
 HARD = {Kind.CONVEX, Kind.CONCAVE, Kind.SYMMETRIC, Kind.DOMINATES}  # tight, and without a proof by slopes
 ALONE = {Kind.MONOTONE, Kind.FAIR, Kind.LIPSCHITZ}  # what an ensemble is made for without any of those
@@ -81,9 +80,7 @@ def recipe(task: Task) -> Recipe | None:
     limit_(encoder, plan, made.places)
     spare = spare_of(task, plan.roles.readings, None if plan.box is None else plan.head)
     words = reasons(task, plan.roles, ramps, plan.width, spare=bool(spare))
-    config = steps(len(task.x), RATE)
-    config = config.replace(patience=max(LEAST_PATIENCE, config.epochs // 6))
-    return Recipe(net, config, words, "ensemble", trees, spare, task.design.members)
+    return Recipe(net, steps(len(task.x), RATE), words, "ensemble", trees, spare, task.design.members)
 
 
 def networks(members: int, rows: int) -> int:

@@ -4,7 +4,7 @@ What an encoder's size and training depend on:
 
     batch     all rows up to 512, then 256
     epochs    1,500 steps, at most 300 epochs and at least 30, or as many as show 600,000 rows, but 8; they end a
-              quarter of that after the best one
+              quarter of that after the best one, for every kind of network by itself
 """
 
 from __future__ import annotations
