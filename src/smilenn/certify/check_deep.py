@@ -828,8 +828,8 @@ class Proof(Reader):
         if cell is None:
             return None
         first, unit, copy, sign = (1, 0, 0, 0) if cut is None else cut
-        kept = (list(part) for part in (cell.ranges, cell.states, cell.noise, cell.gates))
-        out = Cell(cell.box, *kept, cell.corners, cell.sides)
+        ranges, states, errors, gates = (list(p) for p in (cell.ranges, cell.states, cell.noise, cell.gates))
+        out = Cell(cell.box, ranges, states, errors, gates, cell.corners, cell.sides)  # type: ignore[arg-type]
         for layer in range(max(first, 1), self.hidden + 1):
             found, noise = (None, out.noise[layer]) if sign and layer == first else self.through(layer, out)
             octagons, out.states[layer] = [], []
