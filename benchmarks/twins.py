@@ -1,11 +1,13 @@
 """Retrained networks against their originals: ACAS-Xu with noise of 1e-3 on every weight, equal to 0.05?
 
-    python -m benchmarks.twins FOLDER --pairs 0-49 --seconds 200 --out twins.jsonl
+    python -m benchmarks.twins FOLDER --pairs 0-49 --seconds 200 --keep proofs --out searched.jsonl
+    python -m benchmarks.twins FOLDER --pairs 0-49 --check --keep proofs --out checked.jsonl
 
 FOLDER holds the networks as ACASXU_*_batch_2000.onnx.gz. Pair k is network k mod 45 in the order of names, and the same
 with normal noise from NumPy's generator with seed k, W and b of every layer in their order, rounded to float32. The box
-is that of VNN-COMP's isomorphic query. --seconds are CPU seconds of the search, in one process; the check has its own.
-Pairs with a line in the file are left out, so a run can go on where it ended.
+is that of VNN-COMP's isomorphic query. --seconds are CPU seconds of the search, in one process. What it showed lies
+under --keep as certificates; --check has the integer checker read them, in CPU seconds of its own. Pairs with a line in
+the file are left out, so a run can go on where it ended.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=200.0)
     parser.add_argument("--sigma", type=float, default=SIGMA)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--no-check", action="store_true")
+    parser.add_argument("--keep", type=Path, required=True)
+    parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     first, last = map(int, options.pairs.split("-"))
     done = (
@@ -47,7 +50,7 @@ def main() -> None:
     )
     for k in range(first, last + 1):
         if k not in done:
-            line = json.dumps(measured(k, options))
+            line = json.dumps((checked if options.check else searched)(k, options))
             with options.out.open("a") as file:
                 file.write(line + "\n")
             print(line, flush=True)
@@ -81,8 +84,8 @@ def rows_about(net: DeepNet, pair: bool) -> list[Row]:
     return out
 
 
-def measured(k: int, options: argparse.Namespace) -> dict:
-    """Search, and check what was proved."""
+def searched(k: int, options: argparse.Namespace) -> dict:
+    """Search, and keep what was shown as a certificate."""
     first, second = twins(options.folder, k, options.sigma)
     start, both = process_time(), side_by_side(first, second)
     found = farthest(both, rows_about(both, False), 0)
@@ -95,16 +98,22 @@ def measured(k: int, options: argparse.Namespace) -> dict:
     until = start + options.seconds
     tree = halve(first, second, weights, np.full(len(rows), float(EPS)), Box(lo, hi), until, process_time)
     out |= {"status": "shown" if tree.done else "unknown", "search": process_time() - start, "boxes": tree.boxes}
-    if not tree.done or options.no_check:
-        return out
-    entries = [ProvedRow(row, one.x, b"") for row, one in zip(rows, found, strict=True)]
-    entries[0] = ProvedRow(rows[0], entries[0].witness, halved_proof(tree.root))
-    with tempfile.TemporaryDirectory() as place:
-        write_folder(Path(place), first, [f"y{i}" for i in range(5)], entries, second)
-        size, start = len(entries[0].proof), process_time()
-        report = check_deep.check_folder(place)
-    most = max(float(row.computed) for row in report.rows) if report.rows else None
-    return out | {"status": report.status, "computed": most, "bytes": size, "check": process_time() - start}
+    if tree.done:
+        entries = [ProvedRow(row, one.x, b"") for row, one in zip(rows, found, strict=True)]
+        entries[0] = ProvedRow(rows[0], entries[0].witness, halved_proof(tree.root))
+        place = options.keep / str(k)
+        place.mkdir(parents=True, exist_ok=True)
+        write_folder(place, first, [f"y{i}" for i in range(5)], entries, second)
+        out["bytes"] = len(entries[0].proof)
+    return out
+
+
+def checked(k: int, options: argparse.Namespace) -> dict:
+    """What the integer checker says of a kept certificate."""
+    start = process_time()
+    report = check_deep.check_folder(options.keep / str(k))
+    most = max((float(row.computed) for row in report.rows), default=None)
+    return {"pair": k, "status": report.status, "computed": most, "check": process_time() - start}
 
 
 if __name__ == "__main__":

@@ -22,32 +22,47 @@ FAULTS = [
     ("{l1, u1, 0} if axes and l1 < 0 < u1", "{l1, u1} if axes and l1 < 0 < u1"),
     ("{(p, a), (p, b), (p, 0)}", "{(p, a), (p, b)}"),
     ("out |= {(a, q), (b, q)}", "out |= {(a, q)}"),
-    ("on1, on2 = r[0] >= 0, r[2] >= 0", "on1, on2 = r[0] >= 0, r[0] >= 0"),
+    ("[int(r[2] >= 0) for r in ranges]", "[int(r[0] >= 0) for r in ranges]"),
+    ("not (r[0] < 0 < r[1] or r[2] < 0 < r[3])", "not r[0] < 0 < r[1]"),
     ("return -(-value >> bits)", "return value >> bits"),
     ("max(map(abs, ends)) * self.net.u + Fraction(1, 1 << 80)", "Fraction(1, 1 << 80)"),
     ("strip if tied else", "strip if True else"),
     ("ends = [*sorted(ends[:2]), *sorted(ends[2:])]", "pass"),
-    ("// (gamma.denominator << net.E)) + 1\n\n    def apart", "// (gamma.denominator << net.E)) * 0\n\n    def apart"),
-    ("low - 2 * eps, high + 2 * eps", "low - 2 * eps, high + eps"),
-    ("max(self.error(net, layer, j, largest) for net in nets)", "self.error(nets[0], layer, j, largest)"),
-    ("zip(nets, sums, strict=False)", "zip(nets[:1] * 2, sums, strict=False)"),
-    ("sum(map(mul, plus, middle)) + sum(map(mul, minus, both[0]))", "sum(map(mul, plus, middle))"),
-    ("+ sum(map(mul, map(abs, minus), both[1]))", ""),
-    ("net.second.b[layer - 1][j]) << (G + 2)", "net.second.b[layer - 1][j]) << (G + 1)"),
-    ("list(map(int.__add__, w, v)), list(map(int.__sub__, w, v))", "[2 * k for k in w], list(map(int.__sub__, w, v))"),
+    ("[-(-total * over // under) + 1 for", "[-(-total * over // under) * 0 for"),
+    ("low - 2 * e, high + 2 * e)", "low - 2 * e, high + e)"),
+    ("totals = list(map(max, totals, self.net.second.into[layer - 1].sizes(largest)))", "pass"),
+    ("[net.into[layer - 1].ends(*sums[c]) for", "[nets[0].into[layer - 1].ends(*sums[c]) for"),
+    ("long, wide = sum(p) + self.shift, sum(q)", "long, wide = p[0] + self.shift, sum(q)"),
+    ("long, wide = sum(p) + self.shift, sum(q)", "long, wide = sum(p) + self.shift, q[0]"),
+    ("first.shift - second.shift if", "first.shift if"),
+    ("(v + w >> 1, v - w >> 1)", "(v, v - w >> 1)"),
     ("sum(map(mul, t2, other.b[layer - 1]))", "sum(map(mul, t2, net.b[layer - 1]))"),
-    ("times(t2, other.columns[layer - 1], shift)", "times(t2, net.columns[layer - 1], shift)"),
+    ("down_to(layer, t2, other)", "down_to(layer, t2, net)"),
+    ("self.half + self.almost if upwards else self.half", "self.half"),
+    ("fits = self.rows and (most * self.reach < limit", "fits = self.rows and (True"),
+    ("and (self.small or not shifted)", ""),
+    ("self.shift if shifted else 0", "self.shift"),
+    ("v + b * shifted for v, b", "v + b for v, b"),
+    ("if self.small and None not in", "if None not in"),
+    ("return [p - q >> drop for p, q in pairs]", "return [p + q >> drop for p, q in pairs]"),
+    ("self.rounded(total, True) if total is not None", "self.rounded(total, False) if total is not None"),
+    ("const += (k - x) * high\n", "const += 0\n"),
+    ("elif high > -low:\n                    t[j] = k", "else:\n                    t[j] = k"),
+    ("(min(at), max(at)) for some", "(max(at), max(at)) for some"),
+    ("enumerate(ranges) if r[2] < 0 < r[3]]", "enumerate(ranges) if r[0] < 0 < r[1]]"),
+    ("self.net.second)[copy]", "self.net)[copy]"),
+    ("sum(map(mul, map(abs, t), cell.noise[layer]))", "sum(map(mul, t, cell.noise[layer]))"),
     ("zip(row.weights, (self.net, self.net.second), strict=True)", "zip(row.weights, (self.net,) * 2, strict=True)"),
     ("for net, x in zip(nets, self.witness, strict=True)]", "for net, x in zip(nets[:1] * 2, self.witness)]"),
     ("list(map(max, worst, values))", "list(map(min, worst, values))"),
     ('need(mine == other, "a row shares', 'need(True, "a row shares'),
     ("self.second._layers(whole[count:])", "self.second._layers(whole[:count])"),
-    ("return isinstance(state(r), list) if self.two", "return False if self.two"),
+    ("return not settled(r) if self.two", "return False if self.two"),
     ("(kind == SINGLES and self.two)", "kind == SINGLES"),
     ("r if lemmas == SINGLES else None", "None"),
     ("left = max(-t * low, (k - t) * high, 0) if low < 0 < high else 0\n    return (t", "left = 0\n    return (t"),
     ("(t, 0, left) if a else (0, t, left)", "(t, 0, left) if a else (t, 0, left)"),
-    ("if any(t) else [0] * len(columns)", "if all(t) else [0] * len(columns)"),
+    ("if not any(t):", "if not all(t):"),
     ("largest = [max(-a[0], a[1], -a[2], a[3])", "largest = [max(-a[0], a[1])"),
     ("-most(minus[0], none, -b1) - e,", "-most(minus[0], none, -b1),"),
     ("most(plus[0], minus[1], b1 - b2) + 2 * e,", "most(plus[0], minus[1], b1 - b2) + e,"),
@@ -57,7 +72,7 @@ FAULTS = [
     ("const += left\n", "const += min(left, 0)\n"),
     ("const += sum((abs(x) + abs(y)) * e", "const += sum((x + y) * e"),
     ("const += sum((abs(x) + abs(y)) * e", "const += sum(abs(x) * e"),
-    ("net.E if layer > 1 else 0", "net.E"),
+    ("net.back[layer - 1].times(t) if layer > 1 else net.back[0].exactly(t)", "net.back[layer - 1].times(t)"),
     ("max(a * p + b * q for p, q, _, _ in corners)", "min(a * p + b * q for p, q, _, _ in corners)"),
     ("const + noise, self.hidden", "const, self.hidden"),
     ("box[end][i] = (max if sign > 0 else min)(box[end][i], at)", "box[end][i] = at"),
@@ -66,7 +81,7 @@ FAULTS = [
     ("for sign in (1, -1)]  # ≤ 0 comes first", "for sign in (1, 1)]"),
     ("worst = values if worst is None else list(map(max, worst, values))", "worst = values"),
     ("r = meet(r, out.ranges[layer][j])", "r = out.ranges[layer][j]"),
-    ("return a * s[0], b * s[1], 0", "return a, b, 0"),
+    ("list(map(mul, first, gates.on[0])), list(map(mul, second, gates.on[1]))", "list(first), list(second)"),
     ("4: (first, -first)", "4: (first, first)"),
     ("first = self.signed() << shift", "first = self.signed()"),
     ("return -(n + 1 >> 1) if n & 1 else n >> 1", "return n >> 1"),
@@ -82,15 +97,19 @@ def folders(cases, tmp_path_factory):
     root, out = tmp_path_factory.mktemp("planted"), []
     for seed in range(90):
         rng = np.random.default_rng(1000 + seed)
-        net = cases.random_net(rng, cases.SIZES[seed % len(cases.SIZES)])
+        spread = 1.0 if seed < 70 else 2.0 ** rng.integers(4, 36)
+        net = cases.random_net(rng, cases.SIZES[seed % len(cases.SIZES)], spread=float(spread))
         row, x = cases.random_row(rng, net, whole=seed % 5 == 0)
         if seed % 15 == 1:
             x = x + (np.array([[7.0], [0.0]]) if seed % 2 else 70.0)
         folder = cases.write(root / str(seed), net, [(row, x, cases.random_proof(rng, net))])
         out.append((folder, answer(deep, folder)))
-    for seed in range(60):
+    for seed in range(80):
         rng = np.random.default_rng(5000 + seed)
-        net, second = cases.random_twins(rng, cases.SIZES[seed % len(cases.SIZES)])
+        spread = 1.0 if seed < 60 else 2.0 ** rng.integers(4, 36)  # large: what does not fit into slots
+        net, second = cases.random_twins(rng, cases.SIZES[seed % len(cases.SIZES)], spread=float(spread))
+        if seed % 20 == 18:  # biases alone do not fit
+            net, second = (replace(one, biases=tuple(b * 2.0**30 for b in one.biases)) for one in (net, second))
         entries = cases.shared_rows(rng, net, 1 + seed % 3)
         if seed % 20 == 19:  # a row with another premise cannot share the proof
             row, x, _ = entries[-1]
@@ -115,7 +134,9 @@ def directed():
     names, low = ("x", "y"), (-9 * unit,) * 2
     plane = Row("", names, ((-unit,) * 2,) * 2, ((unit,) * 2,) * 2, low, (9 * unit,) * 2, (False,) * 2, (minus, minus))
     halves = bytes([1, 1, 5, 1, 1])  # slopes −1/2 for both copies
+    shifted = DeepNet(([[1.0]], [[1.0]]), ([2.0**30], [-(2.0**30)]))
     return {
+        "a bias that does not fit": (shifted, single, [[0.0], [0.0]], b"\0"),
         "origin": (one, single, [[0.0], [0.0]], halves),
         "beyond the box": (two, plane, [[2.0, 0.0], [0.0, 0.0]], b"\0"),
         "beyond the strip": (one, tight, [[1.0], [0.0]], b"\0"),

@@ -2,9 +2,10 @@
 
     box ──bounds of all rows at most rhs──▶ leaf        else halve the input that keeps most units unsettled
 
-All rows share one tree. Boxes are bounded many at a time, each within what is known of the box around it, first by
-lemmas about single copies, which are cheap to find and to check, then by those about differences. When the time
-is up, open boxes are leaves with poor bounds: the tree is a proof all the same.
+All rows share one tree. Boxes are bounded many at a time, first by lemmas about single copies, which are cheap to find
+and to check, then by those about differences. Each is bounded by itself: lemmas of the boxes around it would settle
+some of its units, but on ACAS-Xu they took a checker longer than all leaves and showed no leaf more. When the time is
+up, open boxes are leaves with poor bounds: the tree is a proof all the same.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from smilenn.auditing.emit import number, signed
 from smilenn.auditing.network import DeepNet
-from smilenn.auditing.paired import Bounded, Twins
+from smilenn.auditing.paired import Twins
 from smilenn.certify.check_deep import INPUT, LEMMAS, OWN, SINGLES
 
 BATCH = 32
@@ -32,8 +33,7 @@ class Box:
 
     lo: np.ndarray
     hi: np.ndarray
-    known: list[np.ndarray] | None = None  # ranges of every layer in the box around it
-    lemmas: bytes = b""  # the nodes that bound it
+    lemmas: bytes = b""  # the nodes that bound a leaf
     split: tuple[int, float] | None = None
     halves: list[Box] = field(default_factory=list)
 
@@ -70,50 +70,42 @@ def _treated(twins: Twins, net: DeepNet, enough: np.ndarray, some: Sequence[Box]
     """Bound boxes and split those that need it; the halves."""
     ends = [net.scaled(np.stack(side)) for side in zip(*((b.lo, b.hi) for b in some), strict=True)]
     lo, hi = np.minimum(*ends), np.maximum(*ends)
-    found = twins.bounded(lo, hi, _known(some), joint=False)
+    found = twins.bounded(lo, hi, None, joint=False)
     wide = np.flatnonzero((found.bounds > enough).any(axis=1))
     closer = found.bounds[wide]
     if len(wide):  # differences of units may show it yet; their lemmas are for this box alone
         closer = twins.bounded(lo[wide], hi[wide], [r[:, wide] for r in found.layers], joint=True).bounds
     scores, out = twins.widths(found, lo, hi), []
     for box in some:
-        box.lemmas, box.known = bytes([SINGLES]), None
+        box.lemmas = bytes([SINGLES])
     for k, bounds in zip(wide.tolist(), closer, strict=True):
         if (bounds > enough).any():
-            out += _halves(some[k], scores[k], found, k)
+            out += _halves(some[k], scores[k])
         else:
             some[k].lemmas += bytes([LEMMAS])
     return out
 
 
-def _known(some: Sequence[Box]) -> list[np.ndarray] | None:
-    """What is known of boxes, layer by layer; all of them have something, or none has."""
-    known = [box.known for box in some if box.known is not None]
-    return [np.stack(layer, axis=1) for layer in zip(*known, strict=True)] if known else None
-
-
-def _halves(box: Box, score: np.ndarray, found: Bounded, k: int) -> list[Box]:
+def _halves(box: Box, score: np.ndarray) -> list[Box]:
     wide = box.hi - box.lo
     score = np.where(wide > NARROW, score + 1e-12 * wide, -1.0)
     i = int(score.argmax())
     at = round((box.lo[i] + box.hi[i]) / 2 * 2.0**PLACES) / 2.0**PLACES
     if score[i] < 0 or not box.lo[i] < at < box.hi[i]:
         return []
-    ranges = [r[:, k] for r in found.layers]
     below, above = box.hi.copy(), box.lo.copy()
     below[i] = above[i] = at
-    box.split, box.halves = (i, at), [Box(box.lo, below, ranges), Box(above, box.hi, ranges)]
+    box.split, box.halves = (i, at), [Box(box.lo, below), Box(above, box.hi)]
     return box.halves
 
 
 def halved_proof(root: Box) -> bytes:
-    """The tree as a proof: lemmas of single copies where a box was bounded, of differences where they were needed."""
+    """The tree as a proof; leaves have lemmas of single copies, and of differences where they were needed."""
     out, ahead = bytearray(), [root]
     while ahead:
         box = ahead.pop()
-        out += box.lemmas
         if box.split is None:
-            out.append(OWN)
+            out += box.lemmas + bytes([OWN])
         else:
             i, at = box.split
             out += bytes([INPUT]) + number(i) + number(0) + signed(round(at * 2.0**PLACES)) + number(PLACES)

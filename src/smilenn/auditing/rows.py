@@ -53,7 +53,10 @@ class Row:
     def exact_value(self, net: DeepNet, x: np.ndarray) -> Fraction | None:
         """The left side at x [2, m] in exact arithmetic; None outside the premise."""
         points = [[Fraction(float(v)) for v in copy] for copy in x]
-        return self.left([net.exactly(copy) for copy in points]) if self.holds_at(points) else None
+        if not self.holds_at(points):
+            return None
+        nothing = [Fraction(0)] * net.sizes[-1]  # a copy without weights need not be computed
+        return self.left([net.exactly(p) if any(w) else nothing for p, w in zip(points, self.weights, strict=True)])
 
     @property
     def one_copy(self) -> bool:

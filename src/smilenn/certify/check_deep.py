@@ -16,6 +16,7 @@ import math
 import os
 import re
 import stat
+import struct
 import sys
 from collections.abc import Sequence
 from copy import copy
@@ -29,6 +30,7 @@ from typing import Any
 G = K = 40
 NODES, DEPTH, WORK, MIB = 1 << 22, 512, 1 << 34, 1 << 20
 DEEPEST = 64  # nesting of audit.json
+LONGEST = 192  # dropped bits up to which matrices are packed: a short file may not fill the memory
 FILES = {"audit.json": 64 * MIB, "network.bin": 8 * MIB, "proofs.bin": 256 * MIB}
 SHARE = "share.json"  # in place of audit.json: a folder about labels, section 7
 ROUNDOFF = {"float32": (4, 8, 24), "float64": (8, 11, 53)}  # bytes, bits of the exponent, digits of the significand
@@ -293,6 +295,123 @@ def ceil_shift(value: int, bits: int) -> int:
     return -(-value >> bits)
 
 
+class Packed:
+    """A matrix M [n, m] for products t·M: a row is one number with a slot of B bits for every column.
+
+        Σ_j t_j·R_j = Σ_i 2^(B·i)·(t·M)_i      R_j = Σ_i 2^(B·i)·M_ji      B = drop + 64
+
+    Slots do not run into each other while |(t·M)_i| < 2^(B−1). `total` makes sure that it is below 2^(B−4), so that a
+    few totals may be added. Entries of the result are (t·M)_i·2^-drop, rounded up or down, in 64 bits. One long
+    product for every row takes a fifth of the time of a short one for every entry. Where numbers are too long for
+    slots, entries are found one by one: the result is the same.
+    """
+
+    def __init__(self, rows: list[Ints], drop: int) -> None:
+        self.matrix, self.drop, self.slot = rows, drop, drop // 8 + 8
+        self.rows = [packed(row, self.slot) for row in rows] if drop <= LONGEST else []
+        self.most = [max(map(abs, row)) for row in rows]
+        self.reach = sum(self.most)
+        ones = packed([1] * len(rows[0]), self.slot)
+        self.bytes, self.half = len(rows[0]) * self.slot, ones << (drop + 63)
+        self.almost = ones * ((1 << drop) - 1)  # added before bits are dropped, it rounds up
+        self.layout = struct.Struct("<" + f"{drop // 8}xQ" * len(rows[0]))
+
+    def total(self, t: Ints) -> int | None:
+        """All of t·M in one number; None if an entry may be too large for its slot."""
+        most, limit = max(max(t), -min(t)), 1 << (self.drop + 60)
+        fits = self.rows and (most * self.reach < limit or sum(map(mul, map(abs, t), self.most)) < limit)
+        return sum([v * row for v, row in zip(t, self.rows, strict=True) if v]) if fits else None  # many are 0
+
+    def times(self, t: Ints) -> Ints:
+        """⌈t·M·2^-drop⌉."""
+        if not any(t):
+            return [0] * len(self.matrix[0])
+        total = self.total(t)
+        return self.rounded(total, True) if total is not None else [ceil_shift(v, self.drop) for v in self.plain(t)]
+
+    def exactly(self, t: Ints) -> Ints:
+        """t·M."""
+        total = self.total(t)
+        return self.whole(total) if total is not None else self.plain(t)
+
+    def plain(self, t: Ints) -> Ints:
+        """t·M without slots."""
+        return [sum(map(mul, t, column)) for column in zip(*self.matrix, strict=True)]
+
+    def rounded(self, total: int, upwards: bool) -> Ints:
+        """The entries of a total without the dropped bits."""
+        total += self.half + self.almost if upwards else self.half
+        return [q - (1 << 63) for q in self.layout.unpack(total.to_bytes(self.bytes, "little"))]
+
+    def whole(self, total: int) -> Ints:
+        """The entries of a total as they are."""
+        data, n, half = (total + self.half).to_bytes(self.bytes, "little"), self.slot, 1 << (self.drop + 63)
+        return [int.from_bytes(data[at : at + n], "little") - half for at in range(0, self.bytes, n)]
+
+
+def packed(values: Ints, slot: int) -> int:
+    """Σ_i 2^(8·slot·i)·values_i."""
+    half = 1 << (8 * slot - 1)
+    raised = int.from_bytes(b"".join((v + half).to_bytes(slot, "little") for v in values), "little")
+    return raised - half * int.from_bytes((b"\1" + bytes(slot - 1)) * len(values), "little")
+
+
+class Interval:
+    """W·a + b over intervals of a, from their sums and widths: (W·sum ∓ |W|·width)/2 + b."""
+
+    def __init__(self, w: list[Ints], b: Ints, bits: int) -> None:
+        columns = [[v << 7 for v in column] for column in zip(*w, strict=True)]
+        self.plus, self.size = (Packed(m, bits + 8) for m in (columns, [list(map(abs, c)) for c in columns]))
+        self.b, self.raised = b, [v << (G + 8) for v in b]
+        self.small = all(abs(v) < 1 << (bits + 68) for v in self.raised)
+        self.shift = packed(self.raised, self.plus.slot) if self.small else 0
+
+    def ends(self, middle: Ints, width: Ints, shifted: bool = True) -> tuple[Ints, Ints]:
+        """Lower and upper ends, rounded outward; without b unless `shifted`."""
+        p, q = self.plus.total(middle), self.size.total(width)
+        if p is not None and q is not None and (self.small or not shifted):
+            p += self.shift if shifted else 0
+            return self.plus.rounded(p - q, False), self.plus.rounded(p + q, True)
+        long = [v + b * shifted for v, b in zip(self.plus.plain(middle), self.raised, strict=True)]
+        return outward(long, self.size.plain(width), self.plus.drop)
+
+    def sizes(self, largest: Ints) -> Ints:
+        """|W|·largest + |b|."""
+        return [(v >> 7) + (abs(b) << G) for v, b in zip(self.size.exactly(largest), self.b, strict=True)]
+
+
+def outward(middle: Ints, half: Ints, drop: int) -> tuple[Ints, Ints]:
+    """The ends of intervals without the dropped bits."""
+    pairs = list(zip(middle, half, strict=True))
+    return [p - q >> drop for p, q in pairs], [ceil_shift(p + q, drop) for p, q in pairs]
+
+
+class Apart:
+    """The difference of one unit in two networks, section 8, from sums and widths of a_1 − a_2 and of a_1 + a_2."""
+
+    def __init__(self, first: Interval, second: Interval) -> None:
+        pairs = [zip(v, w, strict=True) for v, w in zip(first.plus.matrix, second.plus.matrix, strict=True)]
+        halves = [[(v + w >> 1, v - w >> 1) for v, w in pair] for pair in pairs]
+        drop = first.plus.drop
+        self.parts = [Packed([[pair[k] for pair in row] for row in halves], drop) for k in (0, 1)]
+        self.sizes = [Packed([list(map(abs, row)) for row in part.matrix], drop) for part in self.parts]
+        self.raised = [v - w for v, w in zip(first.raised, second.raised, strict=True)]
+        self.small = first.small and second.small
+        self.shift = first.shift - second.shift if self.small else 0
+
+    def ends(self, middles: tuple[Ints, Ints], widths: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+        """Lower and upper ends, rounded outward."""
+        p = [part.total(v) for part, v in zip(self.parts, middles, strict=True)]
+        q = [part.total(v) for part, v in zip(self.sizes, widths, strict=True)]
+        one = self.parts[0]
+        if self.small and None not in (*p, *q):
+            long, wide = sum(p) + self.shift, sum(q)  # type: ignore[arg-type]
+            return one.rounded(long - wide, False), one.rounded(long + wide, True)
+        sums = [part.plain(v) for part, v in zip((*self.parts, *self.sizes), (*middles, *widths), strict=True)]
+        middle = [a + b + c for a, b, c in zip(sums[0], sums[1], self.raised, strict=True)]
+        return outward(middle, list(map(int.__add__, sums[2], sums[3])), one.drop)
+
+
 class Net:
     """W and b of every layer as multiples of 2^-E; the scaling's constants as fractions.
 
@@ -311,7 +430,7 @@ class Net:
         count = sum(a * b + b for a, b in pairwise(self.sizes))
         need(len(data) == copies * count * ROUNDOFF[self.dtype][0], "network.bin has another size")
         numbers = floats(data, self.dtype)
-        self.E = max(G, *(-e for n, e in numbers if n), 0) if numbers else G
+        self.E = -(-max(G, *(-e for n, e in numbers if n), 0) // 8) * 8  # whole bytes, for `Packed`
         whole = [n << (self.E + e) if n else 0 for n, e in numbers]
         need(all(abs(n) < 1 << (self.E + 40) for n in whole), "a weight is 2^40 or more")
         self.u = Fraction(1, 1 << ROUNDOFF[self.dtype][2])
@@ -321,6 +440,8 @@ class Net:
             self.second = copy(self)
             self.second._layers(whole[count:])
         self._layers(whole[:count])
+        pairs = zip(self.into, self.second.into, strict=True)
+        self.apart = [Apart(*pair) for pair in pairs] if copies == 2 else []
 
     def _layers(self, whole: Ints) -> None:
         self.W: list[list[Ints]] = []
@@ -330,8 +451,15 @@ class Net:
             self.W.append([whole[at + a * j : at + a * (j + 1)] for j in range(b)])
             self.b.append(whole[at + a * b : at + a * b + b])
             at += a * b + b
-        self.columns = [[list(column) for column in zip(*w, strict=True)] for w in self.W]
-        self.sizes_of = [[[abs(v) for v in row] for row in w] for w in self.W]
+        self.back = [Packed(w, self.E) for w in self.W]
+        self.into = [Interval(w, b, self.E) for w, b in zip(self.W, self.b, strict=True)]
+        self.starts: dict[tuple[int, int, int], Ints] = {}
+
+    def start(self, layer: int, j: int, sign: int) -> Ints:
+        """⌈±w_j⌉_K."""
+        if (layer, j, sign) not in self.starts:
+            self.starts[layer, j, sign] = [ceil_shift(sign * v, self.E - K) for v in self.W[layer - 1][j]]
+        return self.starts[layer, j, sign]
 
     def _scaling(self, steps: object) -> list[tuple[str, list[Fraction]]]:
         need(isinstance(steps, list) and len(steps) <= 16, "the scaling is malformed")
@@ -494,10 +622,9 @@ def points(r: Octagon, axes: bool) -> list[Point]:
     return [(p, q, max(p, 0), max(q, 0)) for p, q in out]
 
 
-def state(r: Octagon) -> tuple[int, int] | list[Point]:
-    """Of a settled unit which copies are on; of any other one its points."""
-    on1, on2 = r[0] >= 0, r[2] >= 0
-    return (int(on1), int(on2)) if (on1 or r[1] <= 0) and (on2 or r[3] <= 0) else points(r, True)
+def settled(r: Octagon) -> bool:
+    """Whether each copy's sign is known."""
+    return not (r[0] < 0 < r[1] or r[2] < 0 < r[3])
 
 
 @dataclass
@@ -506,9 +633,28 @@ class Cell:
 
     box: list[list[Fraction]]  # lo_1, hi_1, lo_2, hi_2
     ranges: list[list[Octagon]]
-    states: list[list[tuple[int, int] | list[Point]]]
+    states: list[list[list[Point] | None]]  # points of units; None: settled
     noise: list[Ints]
+    gates: list[Gates]
     corners: list[list[Point]]  # of the inputs
+    sides: list[list[tuple[int, int]]]  # per copy, least and largest of every input's corners
+
+
+@dataclass
+class Gates:
+    """A layer by phases: copies that are on as 1, units not settled in both, and per copy those whose sign is open."""
+
+    on: tuple[Ints, Ints]
+    open: Ints
+    mixed: tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]  # unit, l_c, u_c
+
+    @classmethod
+    def of(cls, ranges: list[Octagon]) -> Gates:
+        """From octagons."""
+        first = [(j, r[0], r[1]) for j, r in enumerate(ranges) if r[0] < 0 < r[1]]
+        second = [(j, r[2], r[3]) for j, r in enumerate(ranges) if r[2] < 0 < r[3]]
+        on = [int(r[0] >= 0) for r in ranges], [int(r[2] >= 0) for r in ranges]
+        return cls(on, [j for j, r in enumerate(ranges) if not settled(r)], (first, second))
 
 
 class Work:
@@ -652,9 +798,11 @@ class Proof(Reader):
         corners = [points(r, False) for r in inputs]  # type: ignore[arg-type]
         if not all(corners):
             return None
-        old = ([[]] * (self.hidden + 1), [[]] * (self.hidden + 1), [[]] * (self.hidden + 2))
-        old = old if known is None else (known.ranges, known.states, known.noise)
-        start = Cell(box, [inputs, *old[0][1:]], [[], *old[1][1:]], old[2], corners)  # type: ignore[list-item]
+        none, n = Gates(([], []), [], ([], [])), self.hidden + 1
+        old = known or Cell(box, [[]] * n, [[]] * n, [[]] * (n + 1), [none] * n, [], [])
+        ranges: Any = [inputs, *old.ranges[1:]]
+        sides = [[(min(at), max(at)) for some in corners for at in ([v[c] for v in some],)] for c in (0, 1)]
+        start = Cell(box, ranges, [[], *old.states[1:]], old.noise, old.gates, corners, sides)
         return self.grown(start, (0, 0, 0, 0))
 
     def scaled(self, i: int, l1: Fraction, u1: Fraction, l2: Fraction, u2: Fraction) -> Ints:
@@ -680,7 +828,8 @@ class Proof(Reader):
         if cell is None:
             return None
         first, unit, copy, sign = (1, 0, 0, 0) if cut is None else cut
-        out = Cell(cell.box, list(cell.ranges), list(cell.states), list(cell.noise), cell.corners)
+        ranges, states, errors, gates = (list(p) for p in (cell.ranges, cell.states, cell.noise, cell.gates))
+        out = Cell(cell.box, ranges, states, errors, gates, cell.corners, cell.sides)  # type: ignore[arg-type]
         for layer in range(max(first, 1), self.hidden + 1):
             found, noise = (None, out.noise[layer]) if sign and layer == first else self.through(layer, out)
             octagons, out.states[layer] = [], []
@@ -695,68 +844,59 @@ class Proof(Reader):
                 r = closed(r)
                 if r is not None and lemmas and layer > 1 and self.wants(r):
                     r = closed(meet(r, self.lemma(layer, j, out, r if lemmas == SINGLES else None)))
-                if r is None or not (now := state(r)):
+                now = None if r is None or settled(r) else points(r, True)
+                if r is None or now == []:
                     return None
                 octagons.append(r)
                 out.states[layer].append(now)
-            out.ranges[layer] = octagons
+            out.ranges[layer], out.gates[layer] = octagons, Gates.of(octagons)
         out.noise[-1] = self.through(self.hidden + 1, out)[1]
         return out
 
     def wants(self, r: Octagon) -> bool:
         """Whether lemmas are for this unit: one that is on somewhere, in version 2 one that is not settled."""
-        return isinstance(state(r), list) if self.two else r[1] > 0 or r[3] > 0
+        return not settled(r) if self.two else r[1] > 0 or r[3] > 0
 
     def through(self, layer: int, cell: Cell) -> tuple[list[Octagon], Ints]:
         """Octagons of W·a + b, and ε of every unit, from the layer below."""
         below, w = [], self.net.W[layer - 1]
-        for r, s in zip(cell.ranges[layer - 1], cell.states[layer - 1] or [(1, 1)] * len(w[0]), strict=True):
+        for r, s in zip(cell.ranges[layer - 1], cell.states[layer - 1] or [None] * len(w[0]), strict=True):
             below.append(r if layer == 1 else rectified(r, s))
         self.work.add(7 * len(w) * len(w[0]))
         sums = [([a[k + 1] + a[k] for a in below], [a[k + 1] - a[k] for a in below]) for k in (0, 2, 4)]
         largest = [max(-a[0], a[1], -a[2], a[3]) for a in below]
         need(max(largest) < 1 << (G + 60), "a value is 2^60 or more")
-        out, noise, nets = [], [], (self.net, self.net.second)
-        for j in range(len(w)):
-            eps = max(self.error(net, layer, j, largest) for net in nets) if self.rounds else 0
-            found: Ints = []
-            for net, (middle, width) in zip(nets, sums, strict=False):
-                p, q = sum(map(mul, net.W[layer - 1][j], middle)), sum(map(mul, net.sizes_of[layer - 1][j], width))
-                p += net.b[layer - 1][j] << (G + 1)
-                found += [(p - q >> (net.E + 1)) - eps, ceil_shift(p + q, net.E + 1) + eps]
-            low, high = self.apart(layer, j, sums)
-            out.append((*found, low - 2 * eps, high + 2 * eps))
-            noise.append(eps)
+        nets = (self.net, self.net.second)
+        noise = self.errors(layer, largest) if self.rounds else [0] * len(w)
+        ends = [net.into[layer - 1].ends(*sums[c]) for c, net in enumerate(nets)]
+        ends.append(self.apart(layer, sums))
+        rows = zip(*(end for pair in ends for end in pair), noise, strict=True)
+        out = [(a - e, b + e, c - e, d + e, low - 2 * e, high + 2 * e) for a, b, c, d, low, high, e in rows]
         return out, noise
 
-    def error(self, net: Net, layer: int, j: int, largest: Ints) -> int:
-        """ε of a unit in one copy."""
-        gamma = net.gamma(layer - 1)
-        total = sum(map(mul, net.sizes_of[layer - 1][j], largest)) + (abs(net.b[layer - 1][j]) << G)
-        return -(-total * gamma.numerator // (gamma.denominator << net.E)) + 1
+    def errors(self, layer: int, largest: Ints) -> Ints:
+        """ε of every unit: the larger of what both networks give."""
+        totals = self.net.into[layer - 1].sizes(largest)
+        if self.two:
+            totals = list(map(max, totals, self.net.second.into[layer - 1].sizes(largest)))
+        return noises(totals, self.net, layer)
 
-    def apart(self, layer: int, j: int, sums: list[tuple[Ints, Ints]]) -> tuple[int, int]:
-        """The range of s_1 − s_2 without rounding, from sums and widths of the ranges below."""
-        net, (middle, width) = self.net, sums[2]
-        w, v = net.W[layer - 1][j], net.second.W[layer - 1][j]
-        if net.second is net:
-            p, q = sum(map(mul, w, middle)), sum(map(mul, net.sizes_of[layer - 1][j], width))
-            return p - q >> (net.E + 1), ceil_shift(p + q, net.E + 1)
-        plus, minus = list(map(int.__add__, w, v)), list(map(int.__sub__, w, v))
+    def apart(self, layer: int, sums: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+        """The ranges of s_1 − s_2 without rounding, from sums and widths of the ranges below."""
+        middle, width = sums[2]
+        if not self.two:
+            return self.net.into[layer - 1].ends(middle, width, False)
         both = [list(map(int.__add__, sums[0][k], sums[1][k])) for k in (0, 1)]  # of a_1 + a_2
-        p = sum(map(mul, plus, middle)) + sum(map(mul, minus, both[0]))
-        p += (net.b[layer - 1][j] - net.second.b[layer - 1][j]) << (G + 2)
-        q = sum(map(mul, map(abs, plus), width)) + sum(map(mul, map(abs, minus), both[1]))
-        return p - q >> (net.E + 2), ceil_shift(p + q, net.E + 2)
+        return self.net.apart[layer - 1].ends((middle, both[0]), (width, both[1]))
 
     def lemma(self, layer: int, j: int, cell: Cell, known: Octagon | None) -> Octagon:
         """The ranges of unit j by the rule with own slopes, from the layers below; differences where not known."""
-        shift, e, nets = self.net.E - K, cell.noise[layer][j], (self.net, self.net.second)
-        plus, minus = ([[ceil_shift(sign * v, shift) for v in net.W[layer - 1][j]] for net in nets] for sign in (1, -1))
+        e, nets = cell.noise[layer][j], (self.net, self.net.second)
+        plus, minus = ([net.start(layer, j, sign) for net in nets] for sign in (1, -1))
         none, (b1, b2) = [0] * len(plus[0]), (net.b[layer - 1][j] for net in nets)
 
         def most(first: Ints, second: Ints, start: int) -> int:
-            const = ceil_shift(start << G, shift)
+            const = ceil_shift(start << G, self.net.E - K)
             return ceil_shift(self.back(first, second, const, layer - 1, cell, None), K)
 
         alone = (
@@ -793,52 +933,92 @@ class Proof(Reader):
         slopes: list[list[tuple[int, int] | None]] | None,
     ) -> int:
         """§5: an upper bound of first·relu(s_1) + second·relu(s_2) + const of layer `top`."""
+        if self.two and slopes is None and not (any(first) and any(second)):
+            copy, kappa = (0, first) if any(first) else (1, second)
+            return self.single(copy, kappa, const, top, cell)
         net, other = self.net, self.net.second
         for layer in range(top, 0, -1):
-            t1, t2 = [], []
-            given = slopes[top - layer] if slopes is not None else [None] * len(first)
-            for a, b, s, r, t in zip(first, second, cell.states[layer], cell.ranges[layer], given, strict=True):
-                if t is None and self.two and not (a and b):
-                    x, y, left = one_copy(a, b, r)
-                elif t is None:
-                    x, y, left = own(a, b, s, r)
-                else:
-                    x, y = t
-                    corners = s if isinstance(s, list) else points(r, True)
-                    left = max(a * A + b * B - x * p - y * q for p, q, A, B in corners)
-                const += left
-                t1.append(x)
-                t2.append(y)
+            given = slopes[top - layer] if slopes is not None else None
+            t1, t2, left = self.chosen(first, second, cell, layer, given)
+            const += left
             if self.rounds:
                 const += sum((abs(x) + abs(y)) * e for x, y, e in zip(t1, t2, cell.noise[layer], strict=True))
             biases = sum(map(mul, t1, net.b[layer - 1])) + sum(map(mul, t2, other.b[layer - 1]))
             const += ceil_shift(biases << G, net.E)
             self.work.add(len(t1) * (16 + 2 * net.sizes[layer - 1]))
-            shift = net.E if layer > 1 else 0
-            first = times(t1, net.columns[layer - 1], shift)
-            second = times(t2, other.columns[layer - 1], shift)
+            first, second = down_to(layer, t1, net), down_to(layer, t2, other)
         total = sum(
             max(a * p + b * q for p, q, _, _ in corners)
             for a, b, corners in zip(first, second, cell.corners, strict=True)
         )
         return const + ceil_shift(total, net.E)
 
+    def chosen(
+        self, first: Ints, second: Ints, cell: Cell, layer: int, given: list[tuple[int, int] | None] | None
+    ) -> tuple[Ints, Ints, int]:
+        """The slopes of a layer, as given or own, and Σ r of them."""
+        gates, states, ranges = cell.gates[layer], cell.states[layer], cell.ranges[layer]
+        t1, t2, total = list(map(mul, first, gates.on[0])), list(map(mul, second, gates.on[1])), 0
+        for j in gates.open:  # own slopes of settled units are κ where on, 0 where off, and leave nothing
+            if given is None or given[j] is None:
+                t1[j], t2[j], left = self.own(first[j], second[j], states[j], ranges[j])
+                total += left
+        for j, t in enumerate(given or ()):
+            if t is not None:
+                t1[j], t2[j] = t
+                total += rest(first[j], second[j], *t, states[j] or points(ranges[j], True))
+        return t1, t2, total
 
-def times(t: Ints, columns: list[Ints], shift: int) -> Ints:
-    """⌈t·W⌉; a copy without slopes has nothing to multiply."""
-    return [ceil_shift(sum(map(mul, t, w)), shift) for w in columns] if any(t) else [0] * len(columns)
+    def own(self, a: int, b: int, s: list[Point] | None, r: Octagon) -> tuple[int, int, int]:
+        """Own slopes of a unit that is not settled, and what they leave."""
+        return one_copy(a, b, r) if self.two and not (a and b) else own(a, b, s or [], r)
+
+    def single(self, copy: int, kappa: Ints, const: int, top: int, cell: Cell) -> int:
+        """The same for one copy alone, in version 2: κ·relu(s) + const with own slopes."""
+        net = (self.net, self.net.second)[copy]
+        for layer in range(top, 0, -1):
+            gates = cell.gates[layer]
+            t = list(map(mul, kappa, gates.on[copy]))
+            for j, low, high in gates.mixed[copy]:  # `alone` written out, and r, which is 0 for κ ≤ 0
+                k = kappa[j]
+                if k > 0:
+                    t[j] = x = k * high // (high - low)
+                    const += (k - x) * high
+                elif high > -low:
+                    t[j] = k
+            const += sum(map(mul, map(abs, t), cell.noise[layer]))
+            const += ceil_shift(sum(map(mul, t, net.b[layer - 1])) << G, net.E)
+            self.work.add(len(t) * (16 + 2 * net.sizes[layer - 1]))
+            kappa = down_to(layer, t, net)
+        total = sum(max(k * low, k * high) for k, (low, high) in zip(kappa, cell.sides[copy], strict=True))
+        return const + ceil_shift(total, net.E)
 
 
-def rectified(r: Octagon, s: tuple[int, int] | list[Point]) -> Octagon:
+def noises(totals: Ints, net: Net, layer: int) -> Ints:
+    """ε of every unit from Σ|w|·Â + |b|."""
+    gamma = net.gamma(layer - 1)
+    over, under = gamma.numerator, gamma.denominator << net.E
+    return [-(-total * over // under) + 1 for total in totals]
+
+
+def down_to(layer: int, t: Ints, net: Net) -> Ints:
+    """κ one layer down: ⌈t·W⌉_K, exactly t·W at the inputs."""
+    return net.back[layer - 1].times(t) if layer > 1 else net.back[0].exactly(t)
+
+
+def rest(a: int, b: int, x: int, y: int, corners: list[Point]) -> int:
+    """r of a unit with coefficients a, b and slopes x, y."""
+    return max(a * A + b * B - x * p - y * q for p, q, A, B in corners)
+
+
+def rectified(r: Octagon, s: list[Point] | None) -> Octagon:
     """The six ranges of relu."""
-    moved = [a - b for _, _, a, b in (s if isinstance(s, list) else points(r, True))]
+    moved = [a - b for _, _, a, b in s or points(r, True)]
     return (max(r[0], 0), max(r[1], 0), max(r[2], 0), max(r[3], 0), min(moved), max(moved))
 
 
-def own(a: int, b: int, s: tuple[int, int] | list[Point], r: Octagon) -> tuple[int, int, int]:
+def own(a: int, b: int, s: list[Point], r: Octagon) -> tuple[int, int, int]:
     """The checker's own slopes, and what they leave: of three pairs the one that is least in the octagon's middle."""
-    if isinstance(s, tuple):
-        return a * s[0], b * s[1], 0
     if a == b == 0:
         return 0, 0, 0
     l1, u1, l2, u2, dl, du = r
@@ -846,7 +1026,7 @@ def own(a: int, b: int, s: tuple[int, int] | list[Point], r: Octagon) -> tuple[i
     d = min(max(d, 2 * dl), 2 * du) - d
     m1, m2, best = 2 * (l1 + u1) + d, 2 * (l2 + u2) - d, None
     for x, y in ((alone(a, l1, u1), alone(b, l2, u2)), (alone(a + b, l1, u1) - e, e), (f, alone(a + b, l2, u2) - f)):
-        left = max(a * A + b * B - x * p - y * q for p, q, A, B in s)
+        left = rest(a, b, x, y, s)
         if best is None or 4 * left + x * m1 + y * m2 < best[0]:
             best = (4 * left + x * m1 + y * m2, x, y, left)
     assert best is not None
@@ -1057,19 +1237,14 @@ class Labels(Reader):
         middle, width = [low + high for low, high in a], [high - low for low, high in a]
         largest = [max(-low, high) for low, high in a]
         need(max(largest) < 1 << (G + 60), "a value is 2^60 or more")
-        out, noise, gamma = [], [], net.gamma(layer - 1)
-        for row, size, shift in zip(w, net.sizes_of[layer - 1], net.b[layer - 1], strict=True):
-            total = sum(map(mul, size, largest)) + (abs(shift) << G)
-            eps = -(-total * gamma.numerator // (gamma.denominator << net.E)) + 1
-            p, q = sum(map(mul, row, middle)) + (shift << (G + 1)), sum(map(mul, size, width))
-            out.append(((p - q >> (net.E + 1)) - eps, ceil_shift(p + q, net.E + 1) + eps))
-            noise.append(eps)
-        return out, noise
+        noise = noises(net.into[layer - 1].sizes(largest), net, layer)
+        low, high = net.into[layer - 1].ends(middle, width)
+        return [(a - e, b + e) for a, b, e in zip(low, high, noise, strict=True)], noise
 
     def start(self, layer: int, j: int, sign: int) -> tuple[Ints, int]:
         """κ and constant of ±s_j of a layer, rounded up."""
-        w, b, shift = self.net.W[layer - 1][j], self.net.b[layer - 1][j], self.net.E - K
-        return [ceil_shift(sign * v, shift) for v in w], ceil_shift(sign * b << G, shift)
+        net = self.net
+        return net.start(layer, j, sign), ceil_shift(sign * net.b[layer - 1][j] << G, net.E - K)
 
     def lemma(
         self, layer: int, j: int, r: tuple[int, int], ranges: list[list[tuple[int, int]]], noise: list[Ints]
@@ -1090,12 +1265,11 @@ class Labels(Reader):
             slopes = []
             for k, (low, high), e in zip(kappa, ranges[layer], noise[layer], strict=True):
                 t = alone(k, low, high)
-                const += abs(t) * e + (max(-t * low, (k - t) * high, 0) if low < 0 < high else 0)
+                const += abs(t) * e + ((k - t) * high if low < 0 < high and k > 0 else 0)
                 slopes.append(t)
             const += ceil_shift(sum(map(mul, slopes, net.b[layer - 1])) << G, net.E)
             self.work.add(len(slopes) * (16 + 2 * net.sizes[layer - 1]))
-            shift = net.E if layer > 1 else 0
-            kappa = [ceil_shift(sum(map(mul, slopes, w)), shift) for w in net.columns[layer - 1]]
+            kappa = down_to(layer, slopes, net)
         total = sum(max(q * low, q * high) for q, (low, high) in zip(kappa, ranges[0], strict=True))
         return const + ceil_shift(total, net.E)
 
