@@ -33,7 +33,8 @@ Split = tuple[int, int, int] | tuple[int, float]  # layer, unit, copy of a phase
 REBUILT = 12  # cuts below the last hidden layer after which a cell gets an LP of its own
 POLISHED = 8  # of so many cells one has its LP's point climbed from
 ROOM = 1e-3  # of a right side that is to be decided: left for rounding, the network's own included
-MANY, LONG = 8, 0.25  # units not settled, and an input's share of their ranges, above which that input is split
+MANY, MOST = 12, 0.8  # units not settled, or share of all units: above the smaller number inputs are split,
+LONG = 0.25  # if one of them makes such a share of these units' ranges
 CHEAP = 300_000  # multiplications up to which a checker is asked for lemmas beside those of the root
 FRACTION = 1e-6  # a whole-valued input is not whole at the LP's point
 PLACES = 20  # binary digits of where it is split
@@ -185,7 +186,7 @@ class Search:
         assert cell is not None and raw is not None
         unsettled = [~octagon.settled(r) for r in cell.layers]
         first = np.abs(self.net.weights[0][unsettled[0]])
-        if sum(map(np.sum, unsettled)) <= MANY or not len(first):
+        if sum(map(np.sum, unsettled)) <= min(MANY, MOST * sum(map(len, unsettled))) or not len(first):
             return None
         wide = first * (cell.inputs[1] - cell.inputs[0])
         share = (wide / np.maximum(wide.sum(axis=1, keepdims=True), 1e-300)).mean(axis=0)
